@@ -191,7 +191,7 @@ async def take(bench: Workbench, size: tuple[int, int]) -> None:
         await until(pilot, lambda: not screen.state.job and bool(app.query("FirePane")))  # type: ignore[attr-defined]
         await until(pilot, lambda: not app.workers)
         save(app, "fire", size)
-        (bench.setup.surroundings.cwd / "draft.md").write_text("a draft\n")  # the run before has deleted it
+        (bench.setup.machine.cwd / "draft.md").write_text("a draft\n")  # the run before has deleted it
         await pilot.press("f7")
         await until(pilot, lambda: not screen.state.job and not app.workers)  # type: ignore[attr-defined]
         app.screen.query_one("#fire-run Waterfall").focus()

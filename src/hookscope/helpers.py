@@ -89,29 +89,29 @@ def user_command(words: Sequence[str], workspace: Folders = ()) -> list[str]:
     relative path, since the current folder would choose its target.
     """
     program = words[0] if os.path.isabs(words[0]) else None
-    why = "a relative path depends on the current folder"
+    reason = "a relative path depends on the current folder"
     if program is None and os.sep not in words[0]:
-        program, why = (
+        program, reason = (
             find_program(words[0], workspace),
             "no program of that name on PATH outside the workspace",
         )
     if program is None:
-        raise FileNotFoundError(errno.ENOENT, why, words[0])
+        raise FileNotFoundError(errno.ENOENT, reason, words[0])
     return [program, *words[1:]]
 
 
 @contextmanager
 def only_user_path(workspace: Folders = ()) -> Iterator[None]:
     """Set PATH to `user_path` inside the block, for library code that searches programs itself."""
-    before = os.environ.get("PATH")
+    previous_path = os.environ.get("PATH")
     os.environ["PATH"] = os.pathsep.join(user_path(workspace))
     try:
         yield
     finally:
-        if before is None:
+        if previous_path is None:
             del os.environ["PATH"]
         else:
-            os.environ["PATH"] = before
+            os.environ["PATH"] = previous_path
 
 
 def user_environment(workspace: Folders = ()) -> dict[str, str]:
@@ -223,18 +223,18 @@ def import_path(workspace: Folders = ()) -> list[str]:
     kept = []
     for entry in filter(os.path.isabs, sys.path):
         real = _real(entry)
-        around = [root for root in roots if _inside(real, root)]
-        if all(any(_inside(real, own) and _inside(own, root) for own in ours) for root in around):
+        containing_roots = [root for root in roots if _inside(real, root)]
+        if all(any(_inside(real, own) and _inside(own, root) for own in ours) for root in containing_roots):
             kept.append(entry)
     return kept
 
 
 def _roots(workspace: Folders) -> tuple[str, ...]:
     """Return the roots of the workspace and of the current folder."""
-    here = []
+    current = []
     with suppress(OSError):  # it was removed
-        here.append(os.getcwd())
-    return workspace_roots((*workspace, *here))
+        current.append(os.getcwd())
+    return workspace_roots((*workspace, *current))
 
 
 def _outside(folders: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
@@ -253,8 +253,8 @@ def _in_any(path: str, roots: Iterable[str]) -> bool:
     """Return whether a real path is inside one of the roots, by name or by identity."""
     if any(_inside(path, root) for root in roots):
         return True
-    known = {one for one in map(_identity, roots) if one is not None}
-    return any(_identity(folder) in known for folder in (path, *map(str, Path(path).parents)))
+    identities = {one for one in map(_identity, roots) if one is not None}
+    return any(_identity(folder) in identities for folder in (path, *map(str, Path(path).parents)))
 
 
 def _identity(path: str) -> tuple[int, int] | None:

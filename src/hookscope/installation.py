@@ -17,21 +17,21 @@ def install_command(extra: str) -> str:
 
     It uses the installer that installed Hookscope: pipx, uv or pip.
     """
-    wanted = quote(f"hookscope[{extra}]")
-    rooms = Path(sys.prefix).parts[-3:-1]
-    if rooms == ("pipx", "venvs"):
-        return f"pipx runpip {quote(Path(sys.prefix).name)} install {wanted}"
+    requirement = quote(f"hookscope[{extra}]")
+    prefix_parts = Path(sys.prefix).parts[-3:-1]
+    if prefix_parts == ("pipx", "venvs"):
+        return f"pipx runpip {quote(Path(sys.prefix).name)} install {requirement}"
     if find_spec("pip") is None:  # as in environments made by uv
-        return f"uv pip install --python {_shell_path(sys.executable)} {wanted}"
-    return f"{_python_command()} -m pip install {wanted}"
+        return f"uv pip install --python {_shell_path(sys.executable)} {requirement}"
+    return f"{_python_command()} -m pip install {requirement}"
 
 
 def _python_command() -> str:
     """Return the command that starts this Python: its name, or its path if that is ambiguous."""
-    here = os.path.dirname(sys.executable)
+    python_folder = os.path.dirname(sys.executable)
     for name in ("python", "python3"):
-        found = which(name)
-        if found is not None and os.path.dirname(os.path.abspath(found)) == here:
+        program = which(name)
+        if program is not None and os.path.dirname(os.path.abspath(program)) == python_folder:
             return name
     return _shell_path(sys.executable)
 

@@ -29,9 +29,7 @@ TOPICS: Mapping[str, str] = {
     "safety": "What handlers can do to you, and what they cannot",
     "embedding": "The library",
     "dialects": "Dialects",
-    "new-dialect": "Adding a dialect",
     "figures": "Figures",
-    "architecture": "How it is built",
     "contributing": "Contributing",
 }
 """Topic → the heading of its chapter."""

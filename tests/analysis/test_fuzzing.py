@@ -40,9 +40,9 @@ async def fuzz(workspace: Path, tmp_path: Path) -> AsyncIterator[Fuzzing]:
         options = Options(dialect=dialect, workspace=workspace, bundled=tmp_path / "bundled")
         bench = Workbench(options, trust_all=True, timeout=limit)
         benches.append(bench)
-        view = bench.look()
+        view = bench.scan()
         template = bench.template(view, key)
-        view = await bench.ready(view, template.kind)
+        view = await bench.load_modules(view, template.kind)
         search = Fuzzer(bench, view, template, **{"seed": 1, "examples": 100, **more})
         return save_failures(bench, view, await search.run())
 
@@ -52,7 +52,7 @@ async def fuzz(workspace: Path, tmp_path: Path) -> AsyncIterator[Fuzzing]:
 
 
 def contexts(fuzzed: FuzzResult) -> dict[tuple[str, str], Any]:
-    return {(found.hook, found.type): found.event.context for found in fuzzed.found}
+    return {(found.hook, found.type): found.event.context for found in fuzzed.failures}
 
 
 PLANTED = {
@@ -118,7 +118,10 @@ async def test_same_seed_finds_the_same_failures_and_keeps_each_once(
 
     def facts(fuzzed: FuzzResult) -> Any:
         return [
-            (one.fired, [(found.type, found.times, found.event.context, found.file) for found in one.found])
+            (
+                one.fired,
+                [(found.type, found.times, found.event.context, found.file) for found in one.failures],
+            )
             for one in fuzzed.hooks
         ]
 
@@ -215,17 +218,17 @@ async def test_stopped_search_reports_its_findings(
     make_hook(workspace / "hooks", "a", RECEIVED, "def handler(event): 1 / 0")
     bench = Workbench(Options(dialect="openclaw", workspace=workspace), trust_all=True)
     try:
-        view = bench.look()
+        view = bench.scan()
         search = Fuzzer(
             bench, view, bench.template(view, "message:received"), seed=1, examples=10_000,
-            told=lambda result: search.stop(),
+            on_failure=lambda result: search.stop(),
         )  # fmt: skip
         fuzzed = await search.run()
     finally:
         await bench.close()
     assert fuzzed.stopped
-    assert [found.type for found in fuzzed.found] == ["ZeroDivisionError"]
-    assert fuzzed.found[0].error is not None
+    assert [found.type for found in fuzzed.failures] == ["ZeroDivisionError"]
+    assert fuzzed.failures[0].error is not None
 
 
 async def test_fuzz_refuses_without_hooks_or_hypothesis(
@@ -260,7 +263,7 @@ def test_generated_events_are_json_with_all_required_fields(
 
 def test_bundled_hooks_are_fuzzed_in_a_sandbox_or_by_name(workspace: Path) -> None:
     bench = Workbench(Options(dialect="openclaw", workspace=workspace))
-    view = bench.look()
+    view = bench.scan()
     template = bench.template(view, "command:new")
     with pytest.raises(Refusal, match="no hook of yours runs"):
         Fuzzer(bench, view, template, seed=1)

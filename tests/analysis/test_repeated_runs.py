@@ -36,7 +36,7 @@ def add(path: str, value: Any) -> dict[str, Any]:
 
 def again(*runs: Run) -> RepeatOutcome:
     (hook,) = summarize_repetition(runs).hooks
-    return hook.again
+    return hook.outcome
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,10 @@ def on_copies(*sizes: int | None, digest: str = "") -> list[Run]:
         () if size is None else (FileChange(Path("/w/log"), "written", None, size, "", digest or str(size)),)
         for size in sizes
     ]
-    return [run_of(guarded=SandboxResult("", network=True, disk=True, changes=one)) for one in changes]
+    return [
+        run_of(guarded=SandboxResult("", no_network=True, read_only_disk=True, changes=one))
+        for one in changes
+    ]
 
 
 @pytest.mark.parametrize(
@@ -97,8 +100,8 @@ def test_file_changes_count_for_a_single_handler(
 ) -> None:
     found = summarize_repetition(runs)
     assert found.files is not None
-    assert [file.again for file in found.files] == [verdict]
-    assert found.hooks[0].again is of_hook
+    assert [file.outcome for file in found.files] == [verdict]
+    assert found.hooks[0].outcome is of_hook
 
 
 @given(
@@ -113,7 +116,7 @@ def test_equal_runs_never_count_as_growing(done: list[tuple[list[str], Status]])
     (hook,) = found.hooks
     assert len(hook.statuses) == len(hook.messages) == found.times == len(done)
     if len({repr(one) for one in done}) == 1:
-        assert hook.again in (
+        assert hook.outcome in (
             (RepeatOutcome.ONCE,) if len(done) == 1 else (RepeatOutcome.SAME, RepeatOutcome.NOTHING)
         )
 
@@ -153,7 +156,7 @@ async def fired(
 ) -> Repetition:
     bench = Workbench(Options(dialect="openclaw", workspace=workspace, bundled=bundled), trust_all=True)
     try:
-        view = bench.look()
+        view = bench.scan()
         plan = bench.plan(view, bench.template(view, "command:new"), only=only)
         async with aclosing(repeated_firings(bench, view, plan, 3, sandbox=sandbox)) as begun:
             return summarize_repetition([await firing async for firing in begun])
@@ -171,20 +174,20 @@ def bundled(tmp_path: Path, workspace: Path, make_hook: MakeHook) -> Path:
 
 async def test_repeated_runs_share_one_sandbox(workspace: Path, bundled: Path, home: Path) -> None:
     found = await fired(workspace, bundled, sandbox=True)
-    assert {hook.hook: hook.again for hook in found.hooks} == {
+    assert {hook.hook: hook.outcome for hook in found.hooks} == {
         "greets": RepeatOutcome.SAME,
         "logs": RepeatOutcome.NOTHING,  # whose file it is, nobody can tell
         "once": RepeatOutcome.NOTHING,
         "remembers": RepeatOutcome.GROWS,
     }
     assert found.files is not None
-    assert {Path(file.path).name: (file.again, file.sizes) for file in found.files} == {
+    assert {Path(file.path).name: (file.outcome, file.sizes) for file in found.files} == {
         "log": (RepeatOutcome.GROWS, (5, 10, 15)),
         "mark": (RepeatOutcome.NOTHING, (4, 4, 4)),
     }
     assert not (home / "log").exists()
     alone = await fired(workspace, bundled, only="logs", sandbox=True)
-    assert [hook.again for hook in alone.hooks] == [RepeatOutcome.GROWS]
+    assert [hook.outcome for hook in alone.hooks] == [RepeatOutcome.GROWS]
 
 
 async def test_file_changes_are_unknown_without_a_sandbox(workspace: Path, bundled: Path, home: Path) -> None:

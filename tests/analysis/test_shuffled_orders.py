@@ -28,7 +28,7 @@ async def shuffled(workspace: Path, tmp_path: Path, times: int, *, cancelled: in
     options = Options(dialect="openclaw", workspace=workspace, bundled=tmp_path / "none")
     bench = Workbench(options, trust_all=True)
     try:
-        view = bench.look()
+        view = bench.scan()
         plan = bench.plan(view, bench.template(view, "command:new"))
         shuffling = OrderRuns(bench, view, plan, times, seed=1)
         number = 0
@@ -38,7 +38,7 @@ async def shuffled(workspace: Path, tmp_path: Path, times: int, *, cancelled: in
                 if number == cancelled:
                     firing.cancel()
                 await firing
-        return shuffling.told()
+        return shuffling.findings()
     finally:
         await bench.close()
 
@@ -57,7 +57,7 @@ async def test_each_order_gets_an_unchanged_copy_of_the_event(
     assert [one.text for one in finding_sentences(found)] == [
         "a and b both change context.sessionEntry.n: what each leaves there depends on who goes first."
     ]
-    assert not found.unsteady
+    assert not found.unstable
 
 
 async def test_hook_with_two_matching_keys_counts_as_two_handlers(
@@ -67,7 +67,7 @@ async def test_hook_with_two_matching_keys_counts_as_two_handlers(
     make_hook(workspace / "hooks", "b", COMMAND, "def handler(event): event.context['n'] = 2")
     found = await shuffled(workspace, tmp_path, 30)
     assert sorted(found.names) == ["a (command)", "a (command:new)", "b"]
-    assert len(found.orders) == found.possible == 6
+    assert len(found.orders) == found.possible_orders == 6
     told = " ".join(one.text for one in finding_sentences(found))
     assert "all write context.n: the last one wins." in told
 
@@ -76,7 +76,7 @@ async def test_cancelled_fire_is_the_last(workspace: Path, tmp_path: Path, make_
     for name in "ab":
         make_hook(workspace / "hooks", name, COMMAND)
     found = await shuffled(workspace, tmp_path, 9, cancelled=3)
-    assert (len(found.fired), found.matters, found.drawn) == (2, False, False)
+    assert (len(found.fired), found.order_matters, found.is_sampled) == (2, False, False)
     assert "nothing can be said" in order_summary(found)
 
 

@@ -124,7 +124,7 @@ def test_closer_sources_override_variables(workspace: Path, monkeypatch: pytest.
         monkeypatch.setenv(name, "process")
     write(workspace / ".hookscope/environments/dev.yaml", "variables: {A: file, B: 2, YES: true}")
     bench = Workbench(Options(workspace=workspace, env={"A": "given"}, environment="dev"))
-    variables = bench.filler.variables(bench.look())
+    variables = bench.filler.variables(bench.scan())
     assert [(variables.values[name], variables.origins[name]) for name in "ABCD"] == [
         ("given", "--env"),
         ("2", "environment dev"),
@@ -175,7 +175,7 @@ def test_a_saved_event_is_filled_anew_at_each_fire(workspace: Path) -> None:
         "context: {since: '${now-1h:ms}', text: '$${USER}'}\n",
     )
     bench = Workbench(Options(workspace=workspace, env={"USER": "ada"}))
-    event = read_saved_event(bench, bench.look(), file)
+    event = read_saved_event(bench, bench.scan(), file)
     away = (datetime.now(UTC) - event.timestamp).total_seconds()
     assert 3600 <= away < 3660
     assert event.session_key == "chat:ada"
@@ -201,7 +201,7 @@ def test_a_saved_event_that_is_wrong_is_refused_with_its_line(
     file = write(workspace / "a.yaml", f"event: command:new\n{line}\n")
     bench = Workbench(Options(workspace=workspace))
     with pytest.raises(Refusal) as refused:
-        read_saved_event(bench, bench.look(), file)
+        read_saved_event(bench, bench.scan(), file)
     assert sentence in str(refused.value)
 
 

@@ -13,7 +13,7 @@ from hookscope.storage.journal.secrets import SecretKeys, is_secret_key
 
 def redacted(workspace: Path, value: object, **options: object) -> object:
     bench = Workbench(Options(workspace=workspace, dialect="openclaw", **options))  # type: ignore[arg-type]
-    return bench.redaction.value(value)
+    return bench.redaction.masked_value(value)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_keys_of_variables_are_secret(key: str) -> None:
 @pytest.mark.parametrize("key", OTHERS.split())
 def test_similar_ordinary_keys_are_not_secret(key: str) -> None:
     assert not is_secret_key(key)
-    assert not SecretKeys.with_names(["other"]).name(key)
+    assert not SecretKeys.with_names(["other"]).names_secret(key)
 
 
 @pytest.mark.parametrize("name", ["GOOGLE_CREDENTIALS", "SERVICE_SETUP"])

@@ -18,13 +18,13 @@ BLOCK = """
 
 
 def looked(workspace: Path, dialect: str, tmp_path: Path) -> Snapshot:
-    return Workbench(Options(workspace=workspace, dialect=dialect, bundled=tmp_path)).look()
+    return Workbench(Options(workspace=workspace, dialect=dialect, bundled=tmp_path)).scan()
 
 
 def notes(view: Snapshot, name: str) -> list[str]:
     row = view.inventory.find(name)
     assert row is not None
-    told = [note.split(": ", 1) for note in row.differs]
+    told = [note.split(": ", 1) for note in row.dialect_differences]
     assert all(
         title in ("OpenClaw 2026.9, as shipped", "Milady 2.0.0-alpha.76, as shipped") for title, _ in told
     )
@@ -61,7 +61,9 @@ def test_workspace_hook_that_cannot_override_is_noted(
     view = looked(workspace, "openclaw", tmp_path)
     winner = next(row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
     assert winner.hook.folder.source == "workspace"
-    assert any("the managed hook in" in note and "wins over this one" in note for note in winner.differs)
+    assert any(
+        "the managed hook in" in note and "wins over this one" in note for note in winner.dialect_differences
+    )
 
 
 def test_event_never_sent_is_noted(home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
@@ -102,8 +104,8 @@ def test_the_installed_program_decides_the_dialect(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     bench = Workbench(Options())
     assert bench.dialect.name == dialect
-    view = bench.look()
-    assert view.because.startswith(f"found OpenClaw {version} by ")
+    view = bench.scan()
+    assert view.dialect_reason.startswith(f"found OpenClaw {version} by ")
     names = {row.hook.name for row in view.inventory.hooks if row.hook.folder.source == "bundled"}
     assert {"compaction-notifier", "command-logger"} <= names, "its own hooks stand beside Hookscope's"
 
@@ -148,7 +150,7 @@ def test_removed_handler_lists_are_noted(workspace: Path, home: Path, tmp_path: 
     (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
     view = looked(workspace, "openclaw", tmp_path)
     (row,) = [row for row in view.inventory.hooks if row.hook.kind == "legacy"]
-    assert any("has no list of handlers in its settings any more" in note for note in row.differs)
+    assert any("has no list of handlers in its settings any more" in note for note in row.dialect_differences)
 
 
 def test_different_place_of_entries_is_noted(

@@ -32,20 +32,20 @@ def a_bench(workspace: Path, **more: object) -> Workbench:
 
 
 def states(workspace: Path, **more: object) -> dict[str, str]:
-    return {row.hook.name: str(row.state) for row in a_bench(workspace, **more).look().inventory.hooks}
+    return {row.hook.name: str(row.state) for row in a_bench(workspace, **more).scan().inventory.hooks}
 
 
 def targets(workspace: Path) -> list[TrustTarget]:
-    view = a_bench(workspace).look()
+    view = a_bench(workspace).scan()
     return [trust_target(row.hook, view.host) for row in view.inventory.hooks]
 
 
 async def fired(bench: Workbench, *, sandbox: bool = False) -> list[tuple[str, str, str]]:
     """Name, status and error of each handler."""
-    view = bench.look()
+    view = bench.scan()
     plan = bench.plan(view, bench.template(view, "command:new"))
     try:
-        run = await (await bench.fire_guarded(view, plan) if sandbox else bench.fire(view, plan))
+        run = await (await bench.fire_sandboxed(view, plan) if sandbox else bench.fire(view, plan))
     finally:
         await bench.close()
     return [
@@ -166,7 +166,7 @@ def test_hooks_that_lead_above_the_workspace_ask_for_the_hook_alone(repo: Path, 
     (repo.parent.parent / "up").symlink_to(repo.parent)
     (repo / "hooks").symlink_to(repo.parent if where == "absolute" else where)
     assert targets(repo) == [TrustTarget(repo)]
-    a_bench(repo).trust(targets(repo)[0].folder, as_asked=True)
+    a_bench(repo).trust(targets(repo)[0].folder, must_be_real=True)
     assert states(repo) == {"repo": "ready"}
     assert states(repo.parent / "other") == {"b": "untrusted"}
 
@@ -187,7 +187,7 @@ def test_a_handler_that_leads_into_a_wide_folder_is_refused(
     (folder / "handler.py").unlink()
     (folder / "handler.py").symlink_to(wide / "stray.py")
     options = Options(workspace=repo, bundled=repo / "none", dialect="milady")
-    view = Workbench(options, trust_all=trust_all).look()
+    view = Workbench(options, trust_all=trust_all).scan()
     (row,) = view.inventory.hooks
     gate = next(gate for gate in row.verdict.gates if gate.name == "trusted")
     assert gate.passed is False
@@ -200,17 +200,17 @@ def test_all_places_that_offer_trust_say_the_same(repo: Path, home: Path) -> Non
     (home / "HOOK.md").write_text(f"---\nname: away\ndescription: d\nmetadata: {NEW}\n---\n")
     (home / "handler.py").write_text(SAYS)
     bench = a_bench(repo)
-    view = bench.look()
+    view = bench.scan()
     plan = bench.plan(view, bench.template(view, "command:new"))
     (target,) = untrusted_folders(view)
     assert target == TrustTarget(home, "it is a home folder")
-    offer = target.offer(view.host.surroundings.short)
+    offer = target.allow_hint(view.host.machine.short)
     assert "--everything-below" in offer
     (row,) = view.inventory.hooks
-    assert row.verdict.shut()[-1].reason == offer
+    assert row.verdict.failed()[-1].reason == offer
     assert trust_next_steps(view, plan) == (offer,)
     (finding,) = [one for one in bench.doctor(view) if one.name == "trust"]
-    assert finding.then.lower() == f"{offer}.".lower()
+    assert finding.next_step.lower() == f"{offer}.".lower()
 
 
 def test_a_question_names_the_real_folder_the_handlers_and_the_programs(
@@ -224,7 +224,7 @@ def test_a_question_names_the_real_folder_the_handlers_and_the_programs(
     (repo / "hooks").symlink_to("../other")
     (repo.parent / "other/.hookscope").mkdir()
     (repo.parent / "other/.hookscope/config.yaml").write_text("node: ./evil.sh\n")
-    view = a_bench(repo).look()
+    view = a_bench(repo).scan()
     request = trust_request(view, TrustTarget(repo.parent / "other"))
     assert request.question == (
         f"3 handlers in {repo.parent / 'other'} and below have never run here. "
@@ -240,12 +240,12 @@ def test_request_does_not_count_trusted_handlers(
     for name in ("one", "two"):
         make_hook(repo / "hooks" / name, "deep", NEW)
     a_bench(repo).trust(repo / "hooks/one")
-    request = trust_request(a_bench(repo).look(), TrustTarget(repo / "hooks" / below))
+    request = trust_request(a_bench(repo).scan(), TrustTarget(repo / "hooks" / below))
     assert (request.handlers, request.more) == (found, False)
 
 
 def test_limited_search_reports_a_minimum() -> None:
-    assert TrustRequest(TrustTarget(Path("/a")), 7, more=True).counted == "7 or more handlers"
+    assert TrustRequest(TrustTarget(Path("/a")), 7, more=True).handlers_text == "7 or more handlers"
 
 
 def test_a_folder_swapped_during_the_question_is_not_trusted(repo: Path, make_hook: MakeHook) -> None:
@@ -255,7 +255,7 @@ def test_a_folder_swapped_during_the_question_is_not_trusted(repo: Path, make_ho
     (repo / "hooks").symlink_to("../other/hooks")
     bench = a_bench(repo)
     with pytest.raises(Refusal, match="since the question"):
-        bench.trust(target.folder, as_asked=True)
+        bench.trust(target.folder, must_be_real=True)
     assert not bench.open().trust.folders
 
 
@@ -292,12 +292,12 @@ async def test_a_link_swapped_after_the_look_loads_nothing(
         file.with_suffix(suffix).write_text(evil + good)
     a_bench(repo).trust(repo / "hooks")
     bench = a_bench(repo)
-    view = bench.look()
+    view = bench.scan()
     plan = bench.plan(view, bench.template(view, "command:new"), only="a")
     assert len(plan.calls) == 1
     swap(repo)
     try:
-        run = await (await bench.fire_guarded(view, plan) if sandbox else bench.fire(view, plan))
+        run = await (await bench.fire_sandboxed(view, plan) if sandbox else bench.fire(view, plan))
     finally:
         await bench.close()
     assert [one.status for one in run.results] == ["error"]
@@ -344,8 +344,8 @@ def test_a_wide_record_of_an_earlier_version_does_not_count(
         return
     assert states(workspace) == {"a": "untrusted"}
     bench = a_bench(workspace)
-    found = [one for one in bench.doctor(bench.look()) if "no longer counts" in one.found]
-    assert [str(folder) in one.found and "--everything-below" in one.then for one in found] == [True]
+    found = [one for one in bench.doctor(bench.scan()) if "no longer counts" in one.found]
+    assert [str(folder) in one.found and "--everything-below" in one.next_step for one in found] == [True]
     file.write_text(json.dumps({"folders": {str(folder): {"everything_below": True}}}))
     assert states(workspace) == {"a": "ready"}
 
@@ -389,7 +389,7 @@ def test_too_wide_hook_requests_trust_for_its_hooks_folder(
     config = home / ".openclaw/openclaw.json"
     config.parent.mkdir()
     config.write_text(json.dumps({"hooks": {"internal": {"load": {"extraDirs": [str(home.parent)]}}}}))
-    found = [target for target in targets(repo) if target.refused]
+    found = [target for target in targets(repo) if target.refusal_reason]
     assert [target.folder for target in found] == [home.parent]
 
 
@@ -399,9 +399,9 @@ def test_dropped_trust_includes_subfolders_only(tmp_path: Path) -> None:
     beside = tmp_path / "a/bb"
     for one in (above, folder, below, beside):
         store.add(one, {})
-    store.drop([folder])
+    store.remove([folder])
     assert store.trust().folders == {above, beside}
-    store.drop([tmp_path / "elsewhere"])
+    store.remove([tmp_path / "elsewhere"])
     assert store.trust().folders == {above, beside}
 
 
@@ -416,7 +416,7 @@ def test_fire_requests_trust_only_for_the_hooks_it_would_call(
     make_hook(repo / "hooks", "a", NEW)
     make_hook(home / ".openclaw/hooks", "b", "{openclaw: {events: ['agent:bootstrap']}}")
     bench = a_bench(repo)
-    view = bench.look()
+    view = bench.scan()
 
     def waits(event: str, only: str | None = None) -> list[Path]:
         plan = bench.plan(view, bench.template(view, event), only=only)

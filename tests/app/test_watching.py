@@ -128,10 +128,10 @@ def test_missing_folder_and_settings_are_watched(home: Path, watch: Watch, heard
     host = open_host(DIALECTS["openclaw"], real_machine(), Overrides(workspace=home / "agent"))
     watched = watched_paths(host)
     assert watched.folders == ()
-    assert watched.awaited == {home: frozenset({".openclaw", "agent"})}
+    assert watched.names_by_folder == {home: frozenset({".openclaw", "agent"})}
     (home / ".openclaw").mkdir()
     host = open_host(DIALECTS["openclaw"], real_machine(), Overrides(workspace=home / "agent"))
-    assert watched_paths(host).awaited == {
+    assert watched_paths(host).names_by_folder == {
         home / ".openclaw": frozenset({"openclaw.json", "hooks", "plugins"}),
         home: frozenset({"agent"}),
     }
@@ -150,15 +150,15 @@ def test_missing_folder_and_settings_are_watched(home: Path, watch: Watch, heard
     ],
 )
 def test_temporary_files_of_editors_are_ignored(name: str) -> None:
-    assert not WatchedPaths((Path("/hooks"),)).matters(Path("/hooks/greet") / name)
+    assert not WatchedPaths((Path("/hooks"),)).is_relevant(Path("/hooks/greet") / name)
 
 
 def test_only_watched_paths_matter() -> None:
     watched = WatchedPaths((Path("/hooks"),), {Path("/state"): frozenset({"settings.json"})})
-    assert watched.matters(Path("/hooks/greet/handler.py"))
-    assert watched.matters(Path("/state/settings.json"))
-    assert not watched.matters(Path("/state/other.json"))
-    assert not watched.matters(Path("/elsewhere/handler.py"))
+    assert watched.is_relevant(Path("/hooks/greet/handler.py"))
+    assert watched.is_relevant(Path("/state/settings.json"))
+    assert not watched.is_relevant(Path("/state/other.json"))
+    assert not watched.is_relevant(Path("/elsewhere/handler.py"))
 
 
 def moved_over(there: Path, other: Path) -> None:
@@ -198,7 +198,7 @@ def test_replaced_settings_folder_is_watched(watch: Watch, heard: Heard, tmp_pat
     for place in (there, other):
         place.mkdir()
         (place / "openclaw.json").write_text("{}")
-    watch.watch(WatchedPaths(awaited={there: frozenset({"openclaw.json"})}))
+    watch.watch(WatchedPaths(names_by_folder={there: frozenset({"openclaw.json"})}))
     heard.wait_while_writing(there / "openclaw.json")
     heard.paths.clear()
     moved_over(there, other)

@@ -72,7 +72,7 @@ async def limited() -> None:
     beat = limit_watch()
     beat.watch(cell)
     await call_handlers(TARGETS, None, cell, records.append)
-    beat.leave(cell)
+    beat.unwatch(cell)
 
 
 def with_pluggy(pluggy: Any) -> OneEvent:

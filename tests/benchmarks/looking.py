@@ -57,13 +57,13 @@ def opened(folder: Path) -> Iterator[list[Variant]]:
     def shipped() -> float:
         bench = benched()
         read_text_header.__globals__["_texts_of"].cache_clear()
-        return seconds(bench.look)
+        return seconds(bench.scan)
 
     kept = benched()
 
     def warm() -> float:
-        kept.look()  # what the others have pushed out of memory comes back
-        return seconds(kept.look)
+        kept.scan()  # what the others have pushed out of memory comes back
+        return seconds(kept.scan)
 
     yield [
         Variant(

@@ -79,7 +79,7 @@ def filed(database: sqlite3.Connection) -> list[float]:
     more = True
     while more:
         work = thread_time()
-        more = clean_up(database, ALL, busy=lambda: True)
+        more = clean_up(database, ALL, is_busy=lambda: True)
         held.append(thread_time() - work)
     clean_up(database, ALL)
     return held
@@ -154,7 +154,7 @@ def selecting(journal: Journal, other: Journal, make: Callable[[], RunFilter]) -
         work = thread_time()
         found = asked.select(wanted, 20)
         took = thread_time() - work
-        assert all(wanted.takes(run) and wanted.in_time(run) for run in found)
+        assert all(wanted.matches(run) and wanted.is_in_time(run) for run in found)
         return took
 
     return sample

@@ -92,7 +92,7 @@ def opened(folder: Path) -> Iterator[list[Variant]]:
             handler.write_text(source)
 
         told.after(save)
-        while bench.look().inventory.hooks[0].state is not state:
+        while bench.scan().inventory.hooks[0].state is not state:
             pass
         return perf_counter() - began
 
@@ -100,7 +100,7 @@ def opened(folder: Path) -> Iterator[list[Variant]]:
         took = await asyncio.to_thread(news, told)
 
         async def fire() -> None:
-            view = bench.look()
+            view = bench.scan()
             run = await bench.fire(view, bench.plan(view, bench.template(view, "command:new")))
             assert run.messages == ("good",)
 
@@ -119,7 +119,7 @@ def opened(folder: Path) -> Iterator[list[Variant]]:
             return 0.0
 
         stack.callback(sampled(close))
-        watch.follow(bench.look().host)
+        watch.follow(bench.scan().host)
         told.until(lambda: handler.write_text(GOOD))
         default = stack.enter_context(by_default(workspace / "hooks"))
         yield [
@@ -128,7 +128,7 @@ def opened(folder: Path) -> Iterator[list[Variant]]:
             Variant("save to row, the library's defaults", lambda: row(default), 2),
             Variant("save to row, ours", lambda: row(told), 2),
             Variant("save to result, ours", sampled(lambda: result(told))),
-            Variant("a look", lambda: seconds(bench.look)),
+            Variant("a look", lambda: seconds(bench.scan)),
         ]
 
 

@@ -31,7 +31,7 @@ def chain(workspace: Path, bundled: Path) -> Iterator[Chain]:
     def of(name: str) -> dict[str, Any]:
         bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
         benches.append(bench)
-        view = bench.look()
+        view = bench.scan()
         return {
             one.name: json_documents.link_document(one)
             for one in activation_chain(bench, view, bench.hook(view, name))

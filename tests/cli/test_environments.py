@@ -69,7 +69,7 @@ def test_a_test_runs_under_the_environment(scope: Program, workspace: Path) -> N
 def test_doctor_says_which_is_in_force(workspace: Path) -> None:
     def found() -> dict[str, SetupFinding]:
         bench = Workbench(Options(workspace=workspace))
-        return {item.name: item for item in bench.doctor(bench.look())}
+        return {item.name: item for item in bench.doctor(bench.scan())}
 
     assert found()["environment"].found == "none chosen of ci, dev; `--environment NAME` chooses one"
     (workspace / ".env").write_text("A=1\nB=2\n")
@@ -77,7 +77,7 @@ def test_doctor_says_which_is_in_force(workspace: Path) -> None:
     assert found()["environment"].found == "ci, named in .hookscope/config.yaml: 2 variables"
     assert found()["variables"].found == f"2 variables in {workspace / '.env'}"
     (workspace / ".hookscope/config.yaml").write_text("environment: cii\n")
-    assert (found()["environment"].well, found()["environment"].then) == (False, "Did you mean ci?")
+    assert (found()["environment"].ok, found()["environment"].next_step) == (False, "Did you mean ci?")
 
 
 def test_the_value_of_a_variable_named_as_a_secret_reaches_no_disk(

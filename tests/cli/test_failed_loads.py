@@ -193,6 +193,6 @@ def test_the_oldest_of_very_many_are_forgotten(tmp_path: Path) -> None:
         Code(tmp_path / f"{number}.py", "handler", tmp_path, "python", "x") for number in range(MOST + 2)
     ]
     failure = Failure("ValueError", "torn", phase="load")
-    asyncio.run(known.learn([LoadAttempt(code, failure) for code in codes], begun=0))
+    asyncio.run(known.record_attempts([LoadAttempt(code, failure) for code in codes], started=0))
     kept = json.loads(known.file.read_text())["handlers"]
     assert list(kept) == [str(code.path) for code in codes[2:]]

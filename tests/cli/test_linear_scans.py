@@ -98,7 +98,7 @@ def work_of(options: Options) -> int:
 
     sys.setprofile(note)
     try:
-        view = Workbench(options).look()
+        view = Workbench(options).scan()
         json_documents.inventory_document(view)
         list(hook_output.hooks_by_folder(view))
     finally:

@@ -160,8 +160,8 @@ def test_promise_rejected_after_the_answer_is_reported(
 
 async def test_a_cancel_ends_the_waiting_and_keeps_the_run(workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "ticks", COMMAND, FOREVER, file="handler.js")
-    bench = Workbench(Options(workspace=workspace), trust_all=True, lingers=3600)
-    view = bench.look()
+    bench = Workbench(Options(workspace=workspace), trust_all=True, linger_seconds=3600)
+    view = bench.scan()
     plan = bench.plan(view, bench.template(view, "command:new"), only="ticks")
     firing = bench.fire(view, plan)
     try:

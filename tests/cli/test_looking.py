@@ -570,7 +570,7 @@ def test_a_mistake_of_ours_says_so_and_is_no_answer(
     def broken(self: Workbench) -> None:
         raise RuntimeError("not \x1b[2J foreseen")
 
-    monkeypatch.setattr(Workbench, "look", broken)
+    monkeypatch.setattr(Workbench, "scan", broken)
     assert exit_code(["list"]) == 1
     printed = capsys.readouterr()
     assert "a mistake of ours" in printed.err

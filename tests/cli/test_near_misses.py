@@ -38,7 +38,7 @@ def test_each_near_miss_has_its_reason_and_the_next_step(
     make_hook(workspace / "hooks", "other", "{openclaw: {events: ['agent:bootstrap']}}")
     make_hook(workspace / "hooks", "strange", "{openclaw: {events: ['gateway:stratup']}}")
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect=dialect))
-    view = bench.look()
+    view = bench.scan()
     for number, (key, (event, said)) in enumerate(MISSES.items()):
         plan = json_documents.plan_document(bench.plan(view, bench.template(view, event)))
         left = {item["hook"]: item for item in plan["not_run"]}
@@ -73,7 +73,7 @@ def test_the_nearest_is_told_first_and_neither_taps_nor_events_that_come_are_mis
     for name, key in heard.items():
         make_hook(workspace / "hooks", name, f"{{milady: {{events: ['{key}']}}}}")
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="milady"))
-    view = bench.look()
+    view = bench.scan()
 
     def near(event: str) -> list[str]:
         left = json_documents.plan_document(bench.plan(view, bench.template(view, event)))["not_run"]
@@ -100,7 +100,7 @@ def test_beside_only_no_other_hook_is_a_near_miss(
     for name, key in heard.items():
         make_hook(workspace / "hooks", name, f"{{openclaw: {{events: ['{key}']}}}}")
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
-    view = bench.look()
+    view = bench.scan()
 
     def near(only: str | None, event: str = "command:new") -> set[str]:
         plan = json_documents.plan_document(bench.plan(view, bench.template(view, event), only=only))
@@ -119,7 +119,7 @@ def test_an_event_of_plugins_is_no_near_miss_of_the_hook_that_only_names(
     make_hook(workspace / "hooks", "other", "{openclaw: {events: ['agent:bootstrap']}}")
     make_hook(workspace / "hooks", "slip", "{openclaw: {events: ['command:nwe']}}")
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
-    view = bench.look()
+    view = bench.scan()
     plan = json_documents.plan_document(bench.plan(view, bench.template(view, "command:new"), only="other"))
     assert [item["hook"] for item in plan["not_run"] if item.get("near")] == []
 
@@ -129,7 +129,7 @@ def test_a_folder_hook_is_never_called_for_an_event_of_plugins(
 ) -> None:
     make_hook(workspace / "hooks", "both", "{openclaw: {events: ['message_sent', 'message:sent']}}")
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"), trust_all=True)
-    view = bench.look()
+    view = bench.scan()
 
     def called(event: str) -> list[str]:
         return [call.name for call in bench.plan(view, bench.template(view, event)).calls]
@@ -147,7 +147,7 @@ def test_beside_only_whatever_else_stops_other_hooks_is_not_told(
     )
     (make_hook(workspace / "hooks", "empty", new) / "handler.py").unlink()
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"), trust_all=True)
-    view = bench.look()
+    view = bench.scan()
 
     def left(only: str | None) -> dict[str, str]:
         return {
@@ -172,7 +172,9 @@ def test_near_misses_stand_behind_who_listens_and_are_never_shadowed_hooks(
         make_hook(folder, "slip", "{openclaw: {events: ['command:nwe']}}")
     make_hook(workspace / "hooks", "other", "{openclaw: {events: ['agent:bootstrap']}}")
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"), trust_all=True)
-    view = bench.look()
+    view = bench.scan()
     left = bench.plan(view, bench.template(view, "command:new")).not_run
     assert [item.name for item in left][:2] == ["z-needy", "slip"]
-    assert [item.hook.folder.source for item in left if item.near and item.hook is not None] == ["workspace"]
+    assert [item.hook.folder.source for item in left if item.near_miss and item.hook is not None] == [
+        "workspace"
+    ]

@@ -94,7 +94,7 @@ def test_fix_opens_it(call: Callable[..., str], home: Path) -> None:
 
 
 def test_the_console_shows_it(call: Callable[..., str], workspace: Path) -> None:
-    view = Workbench(Options(workspace=workspace, dialect="openclaw")).look()
+    view = Workbench(Options(workspace=workspace, dialect="openclaw")).scan()
     row = next(row for row in hook_rows_of(view) if row.name == "h")
     text = why_sheet(row, view, None, WhyOptions(100, unfolded=True)).plain
     assert "✗ licence" in text

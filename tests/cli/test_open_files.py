@@ -68,9 +68,9 @@ def test_a_node_that_could_not_be_asked_is_not_called_absent() -> None:
 
     found = find_node(sys.executable, sys.executable, asked)
     assert isinstance(found, NoNode)
-    assert REASON in found.sentence
-    assert "ulimit -n 1024" in found.sentence
-    assert "name another" not in found.sentence
+    assert REASON in found.missing_reason
+    assert "ulimit -n 1024" in found.missing_reason
+    assert "name another" not in found.missing_reason
 
 
 def test_what_was_not_answered_for_lack_of_files_is_asked_again(tmp_path: Path) -> None:

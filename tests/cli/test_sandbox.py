@@ -115,11 +115,13 @@ def test_a_run_on_copies_is_on_record_as_one(
     told["results"] = [{name: one[name] for name in fired["results"][0]} for one in told["results"]]
     assert told == fired  # whatever reads the one reads the other
     bench = Workbench(Options(workspace=workspace))
-    (past,) = bench.record.runs(bench.look())
+    (past,) = bench.run_record.runs(bench.scan())
     bench.close_now()
     under = Workbench(Options(workspace=workspace, dialect="eve"))
-    assert under.record.runs(under.look()) == ()
-    assert under.record.left_out(under.look()) == ("openclaw",), "nobody thinks that nothing was fired"
+    assert under.run_record.runs(under.scan()) == ()
+    assert under.run_record.hidden_run_dialects(under.scan()) == ("openclaw",), (
+        "nobody thinks that nothing was fired"
+    )
     under.close_now()
     assert past.run is not None
     assert past.run.guarded is not None

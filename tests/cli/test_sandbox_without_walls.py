@@ -257,8 +257,8 @@ def test_what_is_not_protected_is_said_before_anything_is_fired(
 
     async def prepared() -> None:
         bench = Workbench(Options(workspace=workspace), trust_all=True)
-        bench.crew.warn_unprotected = said.append
-        guard = await bench.guard(bench.look())
+        bench.worker_pools.warn_unprotected = said.append
+        guard = await bench.open_sandbox(bench.scan())
         await guard.close()
         await bench.close()
 

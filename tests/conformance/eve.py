@@ -76,7 +76,7 @@ def opened(dialect: str, workspace: Path) -> Host:
 
 def discoveries_of(host: Host) -> list[Discovery]:
     """What is found of every agent, the root agent first."""
-    rules, files = stream_system_of(host.dialect).files, host.surroundings.files
+    rules, files = stream_system_of(host.dialect).file_rules, host.machine.files
     return [discover_agent(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
 
 

@@ -40,8 +40,8 @@ async def answers_of(case: Case, host: Host, node: str, trace: Path) -> dict[str
         late.append((who, text))
         told.set()
 
-    here = host.surroundings.cwd
-    lane = node_executor(env=dict(host.env), cwd=here, node=node, limits=NONE, told_late=hear)
+    here = host.machine.cwd
+    lane = node_executor(env=dict(host.env), cwd=here, node=node, limits=NONE, on_late=hear)
     lanes = in_process_executors()
     engine = HookEngine(
         host, Executors(lanes.functions, {**lanes.code, "typescript": lane, "javascript": lane})
@@ -62,7 +62,7 @@ async def answers_of(case: Case, host: Host, node: str, trace: Path) -> dict[str
 
 def _late_in_results(play: SimulationResult) -> list[tuple[str, str]]:
     """What a hook did late, as it is told with the next result: whose it was, then what."""
-    notes = [note for scene in play.scenes for result in scene.run.results for note in result.notes]
+    notes = [note for scene in play.events for result in scene.run.results for note in result.notes]
     told = [note.removeprefix("before this, ").partition(" ") for note in notes if LATE in note]
     return [(who, text) for who, _, text in told]
 
@@ -95,7 +95,7 @@ def _is_of_root(hook: Hook) -> bool:
 def played(play: SimulationResult, trace: Path, late: list[tuple[str, str]]) -> dict[str, Any]:
     """The root session's stream, the calls as the handlers themselves wrote them down, and the log."""
     scenes = play.stream()
-    lines = [line for scene in play.scenes for line in scene.run.ending.log]
+    lines = [line for scene in play.events for line in scene.run.ending.log]
     return {
         "stream": [
             {
@@ -121,7 +121,7 @@ def shown(data: Any) -> Any:
 
 
 def _noted(trace: Path, play: SimulationResult) -> Iterator[dict[str, Any]]:
-    places = {scene.run.event.meta.get("id"): scene.place for scene in play.stream()}
+    places = {scene.run.event.meta.get("id"): scene.position for scene in play.stream()}
     lines = trace.read_text().splitlines() if trace.exists() else []
     for line in map(json.loads, lines):
         event, session = line.pop("id", None), line.pop("session")
@@ -199,4 +199,4 @@ def _parts(text: str) -> list[str]:
 def tracing(host: Host, trace: Path) -> Host:
     """The host whose handlers write their calls to this file."""
     env = {**host.env, "HOOK_TRACE": str(trace)}
-    return replace(host, env=env, surroundings=replace(host.surroundings, env=env))
+    return replace(host, env=env, machine=replace(host.machine, env=env))

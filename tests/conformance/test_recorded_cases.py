@@ -34,7 +34,7 @@ def _parameter(case: Case, root: Path) -> object:
 def node() -> str:
     found = find_node(shutil.which("node"))
     if isinstance(found, NoNode):
-        pytest.skip(found.sentence)
+        pytest.skip(found.missing_reason)
     return found.path
 
 

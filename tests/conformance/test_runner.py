@@ -34,7 +34,7 @@ async def test_an_answer_that_differs_is_said_with_its_place(
 ) -> None:
     found = find_node(shutil.which("node"))
     if isinstance(found, NoNode):
-        pytest.skip(found.sentence)
+        pytest.skip(found.missing_reason)
     folder = shutil.copytree(CASES / "milady" / "01-one-managed-hook", tmp_path / "any name")
     file = folder / "expected.json"
     expected = json.loads(file.read_text())

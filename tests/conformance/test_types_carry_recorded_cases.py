@@ -84,7 +84,7 @@ def recorded(name: str) -> pytest.MarkDecorator:
 
 def places_2026_9(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
     """Lowest first, as OpenClaw 2026.9 merges them."""
-    home = host.surroundings.home
+    home = host.machine.home
     return (
         hooks_folder(host, "bundled", home / "bundled", 10),
         hooks_folder(host, "managed", home / ".openclaw/hooks", 30),
@@ -109,10 +109,10 @@ def as_shipped() -> Dialect:
         systems=(
             replace(
                 system,
-                places=places_2026_9,
+                search_paths=places_2026_9,
                 reports_by_rank=True,
                 shape=replace(
-                    system.shape, follows_links=False, handler_must_stay=True, reports_real_handler=True
+                    system.shape, follows_links=False, rejects_outside_handler=True, reports_real_handler=True
                 ),
                 rules={
                     **system.rules,

@@ -76,10 +76,10 @@ class SlowBench(Workbench):
         self.gate = threading.Event()
         self.looks = 0
 
-    def look(self) -> Snapshot:
+    def scan(self) -> Snapshot:
         self.looks += 1
         assert self.gate.wait(60)
-        return super().look()
+        return super().scan()
 
 
 class Burst:

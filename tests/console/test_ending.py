@@ -70,12 +70,12 @@ def test_a_thread_that_never_ends_holds_no_exit() -> None:
 def test_a_scan_that_is_stopped_ends_at_its_next_file(workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", READY, "def handler(event): pass")
     bench = Workbench(Options(workspace=workspace))
-    view = bench.look()
+    view = bench.scan()
     bench.stop_scans()
     make_hook(workspace / "hooks", "other", READY, "def handler(event): pass")
     with pytest.raises(ScanStopped):
-        bench.look()
-    files = view.host.surroundings.files
+        bench.scan()
+    files = view.host.machine.files
     assert isinstance(files, TrackedFiles)
     for ask in (files.read, files.children, files.names, files.real, files.facts):
         with pytest.raises(ScanStopped):
@@ -88,9 +88,9 @@ async def test_what_was_found_stays_readable_beside_a_scan_that_was_stopped(
     """The console still shows it, and reads of it, while it closes."""
     make_hook(workspace / "hooks", "greet", READY, "def handler(event): pass")
     bench = Workbench(Options(workspace=workspace))
-    view = await asyncio.to_thread(bench.look)
+    view = await asyncio.to_thread(bench.scan)
     bench.stop_scans()
-    files = view.host.surroundings.files
+    files = view.host.machine.files
     assert "greet" in files.names(workspace / "hooks")
     assert files.facts(workspace / "hooks" / "greet") is not None
 

@@ -67,7 +67,7 @@ def test_a_key_is_that_of_the_map_and_an_action_without_one_is_found_in_the_pale
     place = FilePosition(Path("keys.yaml"))
     wishes = {"hooks.fix": ("f9",), "hooks.edit": (), "otherwise.left": ("left", "h")}
     wished = tuple(KeyPreference(name, keys, place) for name, keys in wishes.items())
-    force = resolve_keymap(KeysFile(place.file, wishes=wished))
+    force = resolve_keymap(KeysFile(place.file, preferences=wished))
     told = [key_in(force, name) for name in ("hooks.fix", "hooks.edit", "otherwise.left", "hooks.undo")]
     assert told == ["f9", "^p Edit", "←", "u"]
     use_keymap(force)

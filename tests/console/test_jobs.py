@@ -60,7 +60,7 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
         assert not (workspace / "written").exists(), "what was fired on copies is fired again on copies"
         view = story.screen.state.view
         assert view is not None
-        assert [past.id for past in story.screen.bridge.bench.record.runs(view)] == [1, 2, 3]
+        assert [past.id for past in story.screen.bridge.bench.run_record.runs(view)] == [1, 2, 3]
         lines = run_entries(
             story.screen.bridge.bench, view, story.screen.panes.fire_pane.run_view.runs.sheets
         )

@@ -139,7 +139,7 @@ def test_a_preset_has_no_clash_and_leaves_the_letters_that_mean_the_same_everywh
     wishes = [
         KeyPreference(action, keys, FilePosition(Path("preset"))) for action, keys in PRESETS[name].items()
     ]
-    force = resolve_keymap(KeysFile(Path("preset"), wishes=tuple(wishes)))
+    force = resolve_keymap(KeysFile(Path("preset"), preferences=tuple(wishes)))
     assert not force.problems
     for action in ("hooks.edit", "hooks.copy", "hooks.filter", "console.zoom", "hooks.fire", "fire.again"):
         assert action not in force.keys
@@ -160,7 +160,9 @@ def test_whatever_is_wished_no_key_does_two_things_in_one_place(
 ) -> None:
     place = FilePosition(Path("keys.yaml"))
     asked = KeysFile(
-        place.file, preset, wishes=tuple(KeyPreference(name, keys, place) for name, keys in wishes.items())
+        place.file,
+        preset,
+        preferences=tuple(KeyPreference(name, keys, place) for name, keys in wishes.items()),
     )
     force = resolve_keymap(asked)
     held = {action.id: force.keys.get(action.id, action.keys) for action in all_actions().values()}
@@ -213,7 +215,7 @@ async def test_the_first_file_of_keys_is_in_force_at_once(
     def listens() -> bool:  # what listens begins in a thread: touched again and again
         os.utime(folder)
         watch = story.screen.controllers.preferences._watch
-        return watch is not None and watch._watched is not None and folder in watch._watched.awaited
+        return watch is not None and watch._watched is not None and folder in watch._watched.names_by_folder
 
     def in_force() -> bool:
         (folder / "keys.yaml").write_text("hooks.group: v\n")

@@ -58,7 +58,7 @@ def test_a_key_that_cannot_act_has_a_reason_and_no_place_in_the_line() -> None:
 def test_what_waits_for_more_than_trust_can_be_fixed(workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "slips", "{openclaw: {events: ['comand:new']}}")
     make_hook(workspace / "hooks", "waits", "{openclaw: {events: ['command:new']}}")
-    listing = listing_of(Workbench(Options(workspace=workspace)).look())
+    listing = listing_of(Workbench(Options(workspace=workspace)).scan())
     rows = {row.name: row for row in listing.rows}
     assert {rows[name].state for name in ("slips", "waits")} == {State.UNTRUSTED}
     said = [

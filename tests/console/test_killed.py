@@ -128,7 +128,7 @@ def firing(workspace: Path, make_hook: MakeHook) -> Iterator[Terminal]:
 def outcome(workspace: Path) -> str:
     """What the record has of the only run."""
     bench = Workbench(Options(workspace=workspace))
-    with bench.record.journal(bench.open()) as journal:
+    with bench.run_record.journal(bench.open()) as journal:
         (run,) = journal.recent()
     assert run.key == "command:new"
     return run.outcome

@@ -51,7 +51,7 @@ async def beside(story: Story) -> None:
     [
         (form, scaffold_writer, "plan_new"),
         (packs, PackManager, "statuses"),
-        (bar, Workbench, "look"),
+        (bar, Workbench, "scan"),
         (beside, replay, "differences_between"),
     ],
     ids=["form", "packs", "bar", "beside"],

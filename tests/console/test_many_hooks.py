@@ -186,7 +186,7 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
         one = screen.state.view
         for number, count in enumerate((FEW, MANY), 100):
             view = times(one, count)
-            view.work_out()  # as the thread does that looks
+            view.precompute()  # as the thread does that looks
             screen.store.change(ScanFinished(number, view, 0.0, None, listing_of(view).with_groups()))
             await story.shows(f"Hooks {count}")
             await story.press("escape", "down", "up")  # what follows the look is over then

@@ -165,14 +165,14 @@ def test_a_diff_is_of_the_bytes_that_were_installed_or_there_is_none(
     pack = make_pack(tmp_path / "pack", "hello", "bye")
     bench = Workbench(Options(workspace=workspace, bundled=tmp_path / "none"))
     desk = PackManager(bench)
-    desk.carry_out(desk.plan_install(str(pack)))
+    desk.apply(desk.plan_install(str(pack)))
     hooks = home / ".openclaw" / "hooks"
     (hooks / "hello" / "handler.py").unlink()
     (hooks / "bye" / "handler.py").write_bytes(b"\0")
     os.mkfifo(hooks / "bye" / "pipe")
     (pack / "hooks" / "hello" / "handler.py").write_text("def handler(event): pass\n")
     files = {one.path.relative_to(hooks).as_posix(): one for one in pack_changes(desk, "greetings").files}
-    assert {name: one.word for name, one in files.items()} == {
+    assert {name: one.state for name, one in files.items()} == {
         "hello/handler.py": "missing",
         "bye/handler.py": "changed",
         "bye/pipe": "added",

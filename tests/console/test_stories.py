@@ -389,7 +389,7 @@ async def test_a_look_that_fails_leaves_the_console_alive(
         def broken() -> None:
             raise RuntimeError("[/foo] disk on fire")
 
-        monkeypatch.setattr(story.app.bench, "look", broken)
+        monkeypatch.setattr(story.app.bench, "scan", broken)
         await story.press("R")
         await story.shows("[/foo] disk on fire")
         monkeypatch.undo()

@@ -93,7 +93,7 @@ async def test_what_another_program_has_done_is_taken_back_once_that_is_agreed_t
         await story.until(lambda: "○ off" in story.text(), "it is off")
         await story.press("u")
         await story.until(lambda: "● ready" in story.text(), "what was done here is taken back")
-        off = other.edits.toggle(other.look(), "greet", on=False)
+        off = other.edits.toggle(other.scan(), "greet", on=False)
         await asyncio.to_thread(other.edits.apply, off)
         await story.press("R")
         await story.until(lambda: "○ off" in story.text(), "another terminal has switched it off")

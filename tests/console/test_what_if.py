@@ -107,7 +107,7 @@ async def test_every_field_is_assumed(
         assert [row.name for row in story.screen.state.rows] == ["elsewhere"]
         held = story.screen.state.view
         assert held is not None
-        assert held.host.surroundings.assumed == {"env", "settings", "workspace", "host"}
+        assert held.host.machine.assumed == {"env", "settings", "workspace", "host"}
         await story.press("f8")
         await story.until(lambda: len(story.screen.state.rows) == 2, "all is real again")
         await story.shows("All is as it really is.")

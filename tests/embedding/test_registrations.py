@@ -118,7 +118,7 @@ def test_forced_call_with_an_injected_fault_stays_forced(tmp_path: Path) -> None
     forced = registered(hook, host)
     plan = make_plan(Event("command", "new"), Registry(), Inventory(), host, forced=forced)
     broken = with_injected_faults(plan, {"tidy": parse_fault("hang")})
-    assert [call.breakage is not None for call in broken.calls] == [True]
+    assert [call.injected_fault is not None for call in broken.calls] == [True]
     assert broken.forced == frozenset(broken.calls)
 
 

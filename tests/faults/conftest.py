@@ -95,7 +95,7 @@ def trial(tmp_path: Path) -> Trial:
                 began = time.monotonic()
                 then = await results_of(lane, good)
                 took_then = time.monotonic() - began
-                rest = await lane.settle(wait_time(SOON if fault.later else 0.0))
+                rest = await lane.wait_for_background_work(wait_time(SOON if fault.later else 0.0))
             finally:
                 await lane.close()
             await all_gone()
@@ -106,7 +106,7 @@ def trial(tmp_path: Path) -> Trial:
         for result in then:
             assert_healthy(result, "output" if fault.spoils == "output" else "nothing")
         lines = [line for result in (*first, *then) for line in (result.stdout, *result.notes)]
-        told = "\n".join([*lines, *(text for _, text in rest.late)])
+        told = "\n".join([*lines, *(text for _, text in rest.late_notes)])
         assert fault.later in told, told[:2000]
         assert took < fault.bound
         assert took_then < fault.bound

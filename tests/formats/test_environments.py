@@ -38,7 +38,7 @@ def test_what_a_kernel_keeps_comes_back(variables: dict[str, str]) -> None:
     block = b"".join(f"{name}={text}\0".encode() for name, text in variables.items())
     assert read_block(block) == variables
     assert read_environment(block).variables == variables
-    assert read_environment(block).whole == ("PATH" in variables)
+    assert read_environment(block).is_complete == ("PATH" in variables)
 
 
 @given(st.lists(TEXTS, max_size=4))
@@ -65,7 +65,7 @@ def test_a_file_has_the_form_that_it_looks_like(
     source: bytes, variables: dict[str, str], whole: bool
 ) -> None:
     written = read_environment(source)
-    assert (dict(written.variables), written.whole) == (variables, whole)
+    assert (dict(written.variables), written.is_complete) == (variables, whole)
 
 
 @pytest.mark.parametrize(

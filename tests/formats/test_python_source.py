@@ -159,4 +159,4 @@ def refusal(source: bytes) -> FormatError | None:
     ],
 )
 def test_a_function_that_one_argument_does_not_fit_is_known(text: str, misfit: int | None) -> None:
-    assert read_exports(text.encode())["handler"].misfit == misfit
+    assert read_exports(text.encode())["handler"].required_arguments == misfit

@@ -394,7 +394,7 @@ async def test_what_runs_for_a_trusted_hook_imports_nothing_of_the_workspace(
     monkeypatch.chdir(hostile.workspace)
     bench = Workbench(Options(env={"PYTHONSTARTUP": "click.py", "LD_PRELOAD": "./bin/x.so"}))
     try:
-        view = bench.look()
+        view = bench.scan()
         run = await bench.fire(view, bench.plan(view, bench.template(view, "command:new")))
         assert {result.status for result in run.results} == {"ok"}
         assert lint_hooks(bench, [hostile.workspace / "hooks"]).report.subjects

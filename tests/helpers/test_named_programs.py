@@ -19,7 +19,9 @@ from hookscope.runtime.executors import Node, find_node
 
 EVENTS = '{openclaw: {events: ["command:new"]}}'
 FOUND = find_node(shutil.which("node"))
-needs_node = pytest.mark.skipif(not isinstance(FOUND, Node) or not FOUND.types, reason="runs TypeScript")
+needs_node = pytest.mark.skipif(
+    not isinstance(FOUND, Node) or not FOUND.runs_typescript, reason="runs TypeScript"
+)
 Run = Callable[..., Done]
 
 
@@ -184,7 +186,7 @@ def test_the_question_on_the_terminal_names_the_programs(
     named(workspace, make_hook, WAYS["relative"])
     bench = Workbench(Options(workspace=workspace))
     with CliRunner().isolation(answer) as streams:
-        view = bench.look()
+        view = bench.scan()
         allowed = ask_for_trust(bench, view, [folder_target(workspace, view.host)])
         asked = b"".join(stream.getvalue() for stream in streams if stream is not None).decode()
     assert f"{workspace}/mark.sh (`node:`" in asked.replace("~", "")

@@ -45,7 +45,7 @@ RUNS = st.builds(
 
 
 def turned(one: RunDifference) -> tuple[Any, ...]:
-    return (one.kind, one.what, repr(one.after), repr(one.before))
+    return (one.kind, one.subject, repr(one.after), repr(one.before))
 
 
 @given(RUNS, st.floats(0, 9), st.integers(100, 200))
@@ -59,7 +59,7 @@ def test_reversed_comparison_swaps_before_and_after(before: Run, after: Run) -> 
     there = [item for item in run_differences(before, after) if item.kind != "message"]
     back = [item for item in run_differences(after, before) if item.kind != "message"]
     assert sorted(map(turned, there)) == sorted(
-        (one.kind, one.what, repr(one.before), repr(one.after)) for one in back
+        (one.kind, one.subject, repr(one.before), repr(one.after)) for one in back
     )
 
 

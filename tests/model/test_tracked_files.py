@@ -81,7 +81,7 @@ def touched(hook: Path) -> TrackedFiles:
     assert link is not None
     assert link.linked
     assert files.program("tool", (str(hook.parent / "bin"),)).path is None
-    files.forget()
+    files.stop_caching()
     return files
 
 
@@ -105,6 +105,6 @@ def test_facts_are_cached_until_forgotten(hook: Path) -> None:
     assert files.facts(hook / "package.json") is None
     appeared(hook)
     assert files.facts(hook / "package.json") is None
-    files.forget()
+    files.stop_caching()
     assert files.facts(hook / "package.json") is not None
     assert not files.unchanged()

@@ -79,7 +79,7 @@ def test_old_or_new_is_whole_wherever_it_ends(
     old, old_packs = seen(home), packs_in(cli)
     keep(saved, home, state)
     steps: list[str] = []
-    desk.carry_out(plan, step=steps.append)
+    desk.apply(plan, step=steps.append)
     new, new_packs = seen(home), packs_in(cli)
     assert set(steps) == set(TRANSACTION_STEPS)
     assert old != new
@@ -88,10 +88,10 @@ def test_old_or_new_is_whole_wherever_it_ends(
             bring_back(saved, home, state)
             step = stop_at(number, end)
             if end is kill:
-                assert killed(lambda: desk.carry_out(plan, step=step))  # noqa: B023
+                assert killed(lambda: desk.apply(plan, step=step))  # noqa: B023
             else:
                 with pytest.raises(Refusal):
-                    desk.carry_out(plan, step=step)
+                    desk.apply(plan, step=step)
             told, now = packs_in(cli), seen(home)  # the next command finishes it, or takes it back
             assert (now, told) in ((old, old_packs), (new, new_packs)), (name, number)
             assert not (state / "packs" / "journal.json").exists()

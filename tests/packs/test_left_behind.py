@@ -90,7 +90,7 @@ def test_one_that_is_planned_in_the_middle_of_another_is_told_so(
         if name == "records":
             said.append(cli("install", str(pack), "--yes").err)
 
-    desk.carry_out(desk.plan_install(str(pack)), step=step)
+    desk.apply(desk.plan_install(str(pack)), step=step)
     assert said == ["hookscope: Another install, update or uninstall is going on. Try again after it.\n"]
     assert cli("uninstall", "greetings", "--yes").code == 0
 
@@ -133,10 +133,10 @@ def test_a_disk_that_fills_up_leaves_all_of_it_or_nothing(
     plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
     with sizes_restored():
         if installed:
-            desk.carry_out(plan, step=fills_at(full, 600))
+            desk.apply(plan, step=fills_at(full, 600))
         else:
             with pytest.raises(Refusal, match="It cannot be written: file too large"):
-                desk.carry_out(plan, step=fills_at(full, 600))
+                desk.apply(plan, step=fills_at(full, 600))
     told = cli("packs", "--json")
     assert (told.err, len(told.json["packs"])) == ("", int(installed))
     assert (on_disk(home) == before) is not installed

@@ -86,7 +86,7 @@ def interrupted(
         child = os.fork()
     if child == 0:
         try:
-            desk.carry_out(plan, step=step)
+            desk.apply(plan, step=step)
         finally:
             os._exit(0)
     assert os.waitpid(child, 0)[1] & 0x7F == signal.SIGKILL
@@ -154,7 +154,7 @@ def test_what_another_process_is_at_is_left_to_it(interrupted: Path) -> None:
     before = interrupted.read_text()
     with desk.store.locked():
         assert desk.recover() == ""
-        assert desk.store.journal.exists()
+        assert desk.store.intent_file.exists()
         assert interrupted.read_text() == before
     assert desk.recover() == "An interrupted install of greetings was finished first."
     assert desk.recover() == ""

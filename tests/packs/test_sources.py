@@ -214,7 +214,7 @@ def test_what_takes_long_is_told_and_stopped(
     monkeypatch.setenv("PATH", f"{slow.parent}:/usr/bin:/bin")
     monkeypatch.chdir(workspace)
     before, told = on_disk(tmp_path), list[str]()
-    progress = Progress(tell=told.append, cancelled=begun.exists)
+    progress = Progress(report=told.append, is_cancelled=begun.exists)
     desk = PackManager(Workbench(Options()))
     with pytest.raises(Refusal, match="It was stopped; nothing was installed"):
         desk.plan_install("acme", progress=progress)

@@ -70,7 +70,7 @@ def refused(desk: PackManager, plan: PackPlan, state: Path, cli: Cli, change: Ch
     change(state, cli)
     before = on_disk(state)
     with pytest.raises(Refusal) as caught:
-        desk.carry_out(plan)
+        desk.apply(plan)
     assert on_disk(state) == before
     return str(caught.value)
 
@@ -95,7 +95,7 @@ def test_a_change_of_a_pack_is_refused_when_the_disk_changed_since_it_was_planne
     change: Change, action: str, desk: PackManager, cli: Cli, settings: Path, tmp_path: Path
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello")
-    desk.carry_out(desk.plan_install(str(pack)))
+    desk.apply(desk.plan_install(str(pack)))
     make_pack(pack, "hello", version="2.0.0")
     plan = desk.plan_update("greetings") if action == "update" else desk.plan_uninstall("greetings")
     assert isinstance(plan, PackPlan)
@@ -108,7 +108,7 @@ def test_a_plan_is_carried_out_when_only_other_files_changed_since(
 ) -> None:
     plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
     (settings.parent / "hooks" / "mine" / "handler.js").write_text("export default 1\n")
-    desk.carry_out(plan)
+    desk.apply(plan)
     assert (settings.parent / "hooks" / "hello" / "handler.py").is_file()
 
 
@@ -119,5 +119,5 @@ def test_the_lock_of_the_settings_goes_again_unless_another_program_made_it(
     lock = settings.with_name(f".{settings.name}.hookscope-lock")
     if was_there:
         lock.touch()
-    desk.carry_out(desk.plan_install(str(make_pack(tmp_path / "pack", "hello"))))
+    desk.apply(desk.plan_install(str(make_pack(tmp_path / "pack", "hello"))))
     assert lock.exists() == was_there

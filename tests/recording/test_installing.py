@@ -48,18 +48,18 @@ def test_an_install_is_seen_and_a_removal_leaves_no_trace(
 ) -> None:
     bench = bench_of(dialect, workspace, home)
     before = snapshot(home, workspace)
-    names = {row.hook.name for row in bench.look().inventory.hooks}
+    names = {row.hook.name for row in bench.scan().inventory.hooks}
     apply_tap_plan(plan_tap_install(bench.open(), language))
-    view = bench.look()
+    view = bench.scan()
     taps = tap_statuses(bench, view)
     assert len(taps) == (1 if dialect in FOLDERS else 2)
     for tap in taps:
         row = next(row for row in view.inventory.hooks if row.hook.name == "event-tap")
-        assert (tap.whole, tap.events) == ("installed", row.events)
+        assert (tap.files_state, tap.events) == ("installed", row.events)
         assert row.verdict.shadowed_by is None
-        assert [need.gate for need in tap.needs] == (["selected"] if dialect == "openclaw@2026.9" else [])
-        assert [gate.name for gate in row.verdict.shut() if gate.name != "trusted"] == [
-            need.gate for need in tap.needs
+        assert [need.gate for need in tap.blockers] == (["selected"] if dialect == "openclaw@2026.9" else [])
+        assert [gate.name for gate in row.verdict.failed() if gate.name != "trusted"] == [
+            need.gate for need in tap.blockers
         ]
     assert {row.hook.name for row in view.inventory.hooks} == names | {"event-tap"}
     assert {root.name for root in snapshot(home, workspace)} >= {
@@ -74,7 +74,7 @@ def test_an_install_is_seen_and_a_removal_leaves_no_trace(
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_templates_are_no_hooks_that_ship(dialect: str, home: Path, workspace: Path) -> None:
     assert (shipped_hooks() / "event-tap").is_dir()
-    inventory = bench_of(dialect, workspace, home).look().inventory
+    inventory = bench_of(dialect, workspace, home).scan().inventory
     assert not [row for row in inventory.hooks if "tap" in row.hook.name]
     assert not [item for item in inventory.rejected if "tap" in str(item.path)]
 
@@ -119,8 +119,8 @@ def test_what_was_edited_is_neither_overwritten_nor_removed(home: Path, workspac
     with pytest.raises(Refusal, match="was changed since"):
         plan_tap_removal(bench.open())
     assert snapshot(home) == before
-    (tap,) = tap_statuses(bench, bench.look())
-    assert tap.whole == "changed"
+    (tap,) = tap_statuses(bench, bench.scan())
+    assert tap.files_state == "changed"
 
 
 def test_another_language_takes_the_place_of_the_first(home: Path, workspace: Path) -> None:
@@ -132,8 +132,8 @@ def test_another_language_takes_the_place_of_the_first(home: Path, workspace: Pa
     (folder / "__pycache__" / "handler.cpython-311.pyc").touch()
     apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     assert sorted(path.name for path in folder.iterdir()) == ["HOOK.md", "handler.ts"]
-    (tap,) = tap_statuses(bench, bench.look())
-    assert (tap.language, tap.whole) == ("typescript", "installed")
+    (tap,) = tap_statuses(bench, bench.scan())
+    assert (tap.language, tap.files_state) == ("typescript", "installed")
     apply_tap_plan(plan_tap_removal(bench.open()))
     assert snapshot(home) == before
 
@@ -166,9 +166,9 @@ def test_a_plugin_once_asked_for_stays_until_the_removal(home: Path, workspace: 
     before = snapshot(home)
     apply_tap_plan(plan_tap_install(bench.open(), "typescript", plugin_hooks=True))
     assert plan_tap_install(bench.open(), "typescript").changes == ()
-    taps = tap_statuses(bench, bench.look())
+    taps = tap_statuses(bench, bench.scan())
     assert [tap.name for tap in taps] == ["event-tap", "event-tap-plugin"]
-    assert [need.gate for need in taps[1].needs] == []
+    assert [need.gate for need in taps[1].blockers] == []
     assert any("allowConversationAccess" in note for note in taps[1].notes)
     apply_tap_plan(plan_tap_removal(bench.open()))
     assert snapshot(home) == before
@@ -207,7 +207,7 @@ def test_a_folder_that_cannot_be_written_is_left_as_it_was(home: Path, workspace
     with pytest.raises(Refusal, match="has changed since"):
         apply_tap_plan(plan)
     assert snapshot(hooks) == before
-    assert tap_statuses(bench, bench.look()) == ()
+    assert tap_statuses(bench, bench.scan()) == ()
 
 
 def test_what_cannot_be_recorded_is_not_written(
@@ -231,9 +231,9 @@ def test_a_hooks_folder_that_is_a_link_is_followed(
     (tmp_path / "dotfiles" / "hooks").mkdir(parents=True)
     (home / ".openclaw" / "hooks").symlink_to(tmp_path / "dotfiles" / "hooks")
     apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
-    view = bench.look()
+    view = bench.scan()
     (tap,) = tap_statuses(bench, view)
-    assert "found" not in [need.gate for need in tap.needs]
+    assert "found" not in [need.gate for need in tap.blockers]
     source = (tmp_path / "dotfiles" / "hooks" / "event-tap" / "handler.ts").read_text()
     assert '"../../../home/.openclaw/hookscope"' in source
     plan = bench.plan(view, bench.template(view, "command:new"))
@@ -247,15 +247,15 @@ def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -
     bench = bench_of("openclaw@2026.9", workspace, home)
     (home / ".openclaw" / "openclaw.json").write_text('{"hooks": {"internal": {"entries": {"other": {}}}}}')
     apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
-    (tap,) = tap_statuses(bench, bench.look())
-    (need,) = tap.needs
+    (tap,) = tap_statuses(bench, bench.scan())
+    (need,) = tap.blockers
     assert need.gate == "selected"
     command = f"hookscope --dialect openclaw@2026.9 --workspace {workspace} enable event-tap"
-    assert command in need.then
-    bench.edits.apply(bench.edits.toggle(bench.look(), "event-tap", True, as_command=True))
-    (tap,) = tap_statuses(bench, bench.look())
-    assert tap.needs == ()
-    row = bench.look().inventory.find("event-tap")
+    assert command in need.next_step
+    bench.edits.apply(bench.edits.toggle(bench.scan(), "event-tap", True, as_command=True))
+    (tap,) = tap_statuses(bench, bench.scan())
+    assert tap.blockers == ()
+    row = bench.scan().inventory.find("event-tap")
     assert row is not None
     assert row.state is State.UNTRUSTED  # which no host asks for
     bench.close_now()  # with the journal, whose files another test would see closed
@@ -264,5 +264,5 @@ def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -
 def test_a_python_tap_says_who_runs_it(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
     apply_tap_plan(plan_tap_install(bench.open(), "python"))
-    (tap,) = tap_statuses(bench, bench.look())
+    (tap,) = tap_statuses(bench, bench.scan())
     assert any("runs no Python" in note for note in tap.notes)

@@ -46,7 +46,7 @@ def came(bench: Workbench) -> Came:
 
 
 def unheard(lists: EventUsage) -> list[tuple[str, str, bool]]:
-    return [(one.hook, one.key, one.recorded) for one in lists.unheard]
+    return [(one.hook, one.key, one.recorded) for one in lists.never_received]
 
 
 def test_both_lists_over_what_came(
@@ -56,10 +56,10 @@ def test_both_lists_over_what_came(
     make_hook(workspace / "hooks", "family", "{openclaw: {events: [agent]}}")
     make_hook(workspace / "hooks", "waits", "{openclaw: {events: [message, gateway]}}")
     came("command:new", "command:new", "agent:bootstrap", "message:received", "command:stop")
-    lists = event_usage_of(bench.look())
+    lists = event_usage_of(bench.scan())
     assert unheard(lists) == [("a-typo", "command:nwe", True), ("waits", "gateway", True)]
-    assert [(one.key, one.count) for one in lists.unanswered] == [("command:stop", 1)]
-    assert lists.unanswered[0].last == START + timedelta(minutes=4)
+    assert [(one.key, one.count) for one in lists.without_hook] == [("command:stop", 1)]
+    assert lists.without_hook[0].last == START + timedelta(minutes=4)
     assert (lists.seen[0].key, lists.seen[0].count) == ("command:new", 2)
     assert lists.count == 5
     assert lists.since == START  # before the tap was written, for it was there before
@@ -74,9 +74,9 @@ def test_hooks_that_the_host_would_not_run_do_not_listen(
     entries = {"hooks": {"internal": {"entries": {"off": {"enabled": False}}}}}
     (home / ".openclaw" / "openclaw.json").write_text(json.dumps(entries))
     came("command:new", "command:stop")
-    lists = event_usage_of(bench.look())
-    assert lists.unheard == ()
-    assert [one.key for one in lists.unanswered] == ["command:new", "command:stop"]
+    lists = event_usage_of(bench.scan())
+    assert lists.never_received == ()
+    assert [one.key for one in lists.without_hook] == ["command:new", "command:stop"]
 
 
 def test_what_no_tap_hears_is_said_to_be_unknown(
@@ -90,7 +90,7 @@ def test_what_no_tap_hears_is_said_to_be_unknown(
     dynamic = workspace / "plugins" / "later"
     dynamic.mkdir()
     (dynamic / "plugin.py").write_text("def register(api):\n    for name in NAMES: api.on(name, print)\n")
-    lists = event_usage_of(bench.look())
+    lists = event_usage_of(bench.scan())
     assert unheard(lists) == [
         ("sessions", "session", False),
         ("sessions", "command:new", True),
@@ -108,9 +108,9 @@ def test_an_observing_plugin_hook_is_seen_by_the_plugin_of_the_tap(
     text = "def register(api):\n    api.on('message-sent', print)\n    api.on('session_end', print)\n"
     (plugin / "plugin.py").write_text(text)
     came("message_sent", "llm_input", kind="plugin")
-    lists = event_usage_of(bench.look())
+    lists = event_usage_of(bench.scan())
     assert unheard(lists) == [("notes", "session_end", True)]
-    assert [one.key for one in lists.unanswered] == ["llm_input"]
+    assert [one.key for one in lists.without_hook] == ["llm_input"]
 
 
 def test_a_stars_listener_hears_everything_of_a_stream(workspace: Path, tmp_path: Path) -> None:
@@ -124,24 +124,24 @@ def test_a_stars_listener_hears_everything_of_a_stream(workspace: Path, tmp_path
     spool = spool_path(bench.open())
     told = {"tap": 1, "at": iso(START), "kind": "stream", "key": "session.started"}
     (spool / "events.jsonl").write_text(json.dumps(told) + "\n")
-    lists = event_usage_of(bench.look())
+    lists = event_usage_of(bench.scan())
     assert unheard(lists) == [("audit", "turn.started", True)]
-    assert [one.key for one in lists.unanswered] == ["session.started"]
+    assert [one.key for one in lists.without_hook] == ["session.started"]
     (hooks / "all.py").write_text(
         "from hookscope import define_hook\ndefault = define_hook(events={'*': print})\n"
     )
-    assert event_usage_of(bench.look()).unanswered == ()
+    assert event_usage_of(bench.scan()).without_hook == ()
 
 
 def test_without_a_tap_nothing_is_known(home: Path, workspace: Path) -> None:
     (home / ".openclaw").mkdir()
-    lists = event_usage_of(Workbench(Options(dialect="openclaw", workspace=workspace)).look())
+    lists = event_usage_of(Workbench(Options(dialect="openclaw", workspace=workspace)).scan())
     assert (lists.since, lists.count) == (None, 0)
-    assert not any(one.recorded for one in lists.unheard)
+    assert not any(one.recorded for one in lists.never_received)
 
 
 def test_a_turned_spool_counts_from_its_oldest_line(bench: Workbench, came: Came) -> None:
     came("command:new")
     spool = spool_path(bench.open())
     (spool / "events.jsonl").rename(spool / "events.jsonl.1")
-    assert event_usage_of(bench.look()).since == START
+    assert event_usage_of(bench.scan()).since == START

@@ -79,7 +79,7 @@ def test_what_no_tap_has_written_is_left_out_and_counted(tmp_path: Path, garbage
     tail = SpoolTail(tmp_path)
     write(tmp_path, line(1), garbage, b"\n", line(2))
     assert (numbers(newest_events(tmp_path, 9)[0]), newest_events(tmp_path, 9)[1]) == ([1, 2], 1)
-    news = [tail.news() for _ in range(3)]
+    news = [tail.read_new() for _ in range(3)]
     assert numbers(heard for some in news for heard in some.events) == [1, 2]
     assert sum(some.skipped for some in news) == 1
 
@@ -87,7 +87,7 @@ def test_what_no_tap_has_written_is_left_out_and_counted(tmp_path: Path, garbage
 def test_members_of_another_shape_are_as_if_they_were_not_there() -> None:
     heard = parse_spool_line(line(1, context=[1], session=5, pid="x", seq=True, left_out={"a": 1}, cut=None))
     assert heard is not None
-    assert (heard.context, heard.session, heard.pid, heard.number, heard.left_out, heard.cut) == (
+    assert (heard.context, heard.session, heard.pid, heard.number, heard.excluded_members, heard.cut) == (
         {},
         "",
         0,
@@ -101,10 +101,10 @@ def test_a_line_that_is_being_written_comes_when_it_is_whole(tmp_path: Path) -> 
     tail = SpoolTail(tmp_path)
     whole = line(1)
     write(tmp_path, whole[:20])
-    assert tail.news().events == []
+    assert tail.read_new().events == []
     assert newest_events(tmp_path, 9) == ((), 0)
     write(tmp_path, whole[20:])
-    assert numbers(tail.news().events) == [1]
+    assert numbers(tail.read_new().events) == [1]
 
 
 def test_a_tail_that_missed_two_turns_says_so(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_tail_that_missed_two_turns_says_so(tmp_path: Path) -> None:
         write(tmp_path, line(number))
         turn(tmp_path)
     write(tmp_path, line(4))
-    news = tail.news()
+    news = tail.read_new()
     assert (numbers(news.events), news.missed) == ([3, 4], True)  # 2 has gone
 
 
@@ -122,13 +122,13 @@ def test_a_spool_that_is_emptied_or_removed_begins_anew(tmp_path: Path) -> None:
     write(tmp_path, line(1), line(2))
     tail = SpoolTail(tmp_path)
     os.truncate(tmp_path / "events.jsonl", 0)
-    assert tail.news().events == []
+    assert tail.read_new().events == []
     write(tmp_path, line(3))
-    assert numbers(tail.news().events) == [3]
+    assert numbers(tail.read_new().events) == [3]
     (tmp_path / "events.jsonl").unlink()
-    assert tail.news().events == []
+    assert tail.read_new().events == []
     write(tmp_path, line(4))
-    assert numbers(tail.news().events) == [4]
+    assert numbers(tail.read_new().events) == [4]
 
 
 def test_what_comes_between_the_reading_and_the_following_comes_once(
@@ -145,7 +145,7 @@ def test_what_comes_between_the_reading_and_the_following_comes_once(
     monkeypatch.setattr(spool, "newest_events", slow)
     events, tail = open_spool(tmp_path, 10)
     write(tmp_path, line(3))
-    assert numbers((*events, *tail.news().events)) == [1, 2, 3]
+    assert numbers((*events, *tail.read_new().events)) == [1, 2, 3]
 
 
 def test_an_id_is_of_the_line_wherever_it_has_moved(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_tail_gives_every_line_once_and_in_order(
     pending = b""
     for act in [*acts, "look", "look", "look"]:
         if act == "look":
-            news = tail.news()
+            news = tail.read_new()
             assert not news.missed
             came += numbers(news.events)
             turned = False

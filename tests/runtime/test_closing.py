@@ -64,7 +64,7 @@ async def test_a_handler_that_runs_is_cancelled(
     assert (busy.status, busy.error, busy.notes) == ("cancelled", Failure("Cancelled", SAID), ())
     assert behind.error is not None
     assert behind.error.message == "this lane is closed"
-    assert fault_counter.is_blank
+    assert fault_counter.is_empty
 
 
 async def test_so_are_those_of_a_plugin_that_run_beside_each_other(
@@ -84,7 +84,7 @@ async def test_so_are_those_of_a_plugin_that_run_beside_each_other(
     assert [(result.status, result.error and result.error.message) for result in results] == [
         ("cancelled", SAID), ("cancelled", SAID),
     ]  # fmt: skip
-    assert fault_counter.is_blank
+    assert fault_counter.is_empty
 
 
 async def test_what_is_being_loaded_is_not_loaded(
@@ -94,4 +94,4 @@ async def test_what_is_being_loaded_is_not_loaded(
     loading = asyncio.create_task(lane.load(code))
     await close_once_busy(lane, code)
     assert await loading == Failure("Cancelled", SAID, phase="load")
-    assert fault_counter.is_blank
+    assert fault_counter.is_empty

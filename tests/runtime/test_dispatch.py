@@ -104,7 +104,9 @@ async def test_calls_that_belong_together_start_at_once_and_are_folded_in_plan_o
     lane = InProcessExecutor()
     folds: list[Fold] = []
     calls = tuple(Registration("k", handler.__name__, handler) for handler in (first, second))
-    await dispatch(plan_of(CallGroup(calls, together=True)), lambda _: lane, steps.append, None, folds.append)
+    await dispatch(
+        plan_of(CallGroup(calls, concurrent=True)), lambda _: lane, steps.append, None, folds.append
+    )
     assert [step.call.name for step in steps] == ["second", "first"]
     assert list(folds[-1].answer) == ["first", "second"]
 
@@ -173,7 +175,9 @@ async def test_of_calls_that_start_together_none_counts_behind_the_one_that_ends
 ) -> None:
     folds: list[Fold] = []
     calls = (named("a", 1), named("b", answer), named("c", 3))
-    plan = plan_of(CallGroup(calls, together=True), CallGroup((named("d"),)), policy=policy_of(batched=False))
+    plan = plan_of(
+        CallGroup(calls, concurrent=True), CallGroup((named("d"),)), policy=policy_of(batched=False)
+    )
     lane = Scripted()
     await dispatch(plan, lambda _: lane, steps.append, None, folds.append)
     assert lane.batches == [["a"], ["b"], ["c"]]

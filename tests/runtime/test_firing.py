@@ -353,7 +353,7 @@ def test_every_planned_call_ends_as_one_result_or_one_not_run(
 ) -> None:
     calls = tuple(call_of(HANDLERS[name]) for name in names)
     event = Event("command", "new", kind=kind)
-    plan = plan_of(CallGroup(calls, together=together), event=event, policy=policy_of(batched=batched))
+    plan = plan_of(CallGroup(calls, concurrent=together), event=event, policy=policy_of(batched=batched))
     lane = InProcessExecutor(limit=0.001, observe=observe)
 
     async def fire() -> Run:
@@ -418,5 +418,5 @@ async def test_results_of_handlers_that_run_side_by_side_are_in_plan_order(
     async def second(_: object) -> None:
         ended.set()
 
-    run = await Firing(plan_of(CallGroup((call_of(first), call_of(second)), together=True)), lane_of)
+    run = await Firing(plan_of(CallGroup((call_of(first), call_of(second)), concurrent=True)), lane_of)
     assert [result.call.name for result in run.results] == ["first", "second"]

@@ -28,8 +28,8 @@ def test_keys_include_the_changes_of_earlier_handlers(contexts: list[dict[str, A
 
 def test_closest_key_comes_from_the_error_or_the_failed_line() -> None:
     event = Event("command:new", context={"senderId": "dev", "channel": {"id": 1}})
-    assert handler_input(event, (), WANT).meant == "senderId"
+    assert handler_input(event, (), WANT).closest_key == "senderId"
     line = Frame("handler.ts", 3, "handler", "const who = event.context.sender_id.trim();")
     of_nothing = Failure("TypeError", "Cannot read properties of undefined (reading 'trim')", (line,))
-    assert handler_input(event, (), of_nothing).meant == "senderId"
-    assert handler_input(event, (), Failure("KeyError", "'weather'")).meant == ""
+    assert handler_input(event, (), of_nothing).closest_key == "senderId"
+    assert handler_input(event, (), Failure("KeyError", "'weather'")).closest_key == ""

@@ -109,11 +109,11 @@ async def test_after_a_large_message_the_event_goes_on(
 
 def test_a_document_without_its_keys_is_no_answer(hook: WriteHook) -> None:
     course = Batch((hook("lies", HI),), HookEvent("command", "new"), lambda step: None)
-    course.begin(course.left[0])
+    course.begin(course.remaining[0])
     answer = {"status": "ok", "notes": [], "took": 0.0, "loaded": 0.0, "error": None}
     with pytest.raises(WorkerLost, match="answered what is no answer"):
-        course.answered({**answer, "view": {"type": "x"}})
-    assert course.answered({**answer, "view": {**course.document, "type": "x"}}).patch
+        course.result_from_answer({**answer, "view": {"type": "x"}})
+    assert course.result_from_answer({**answer, "view": {**course.document, "type": "x"}}).patch
 
 
 async def test_a_handler_that_lies_about_the_event_is_not_asked(

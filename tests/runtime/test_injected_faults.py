@@ -62,9 +62,9 @@ class Bench:
 
     async def fire(self, key: str, **breakages: str) -> Run:
         bench = self.bench
-        view = bench.look()
+        view = bench.scan()
         event = bench.template(view, key)
-        view = await bench.ready(view, event.kind)
+        view = await bench.load_modules(view, event.kind)
         faults = {name.replace("_", "-"): parse_fault(text) for name, text in breakages.items()}
         return await bench.fire(view, plan_with_faults(view, bench.plan(view, event), faults))
 
@@ -105,7 +105,7 @@ async def test_injected_fault_in_folder_hooks(
         if fault == "exit":
             assert first.error is not None
             assert "status 1" in first.error.message
-    assert not bench.bench.look().quarantined
+    assert not bench.bench.scan().quarantined
 
 
 @pytest.mark.parametrize("language", PLUGIN)
@@ -127,7 +127,7 @@ async def test_injected_fault_in_plugin_hooks_that_fail_closed(
             assert [item.reason for item in run.not_run] == ["an earlier handler failed the event"]
         else:
             assert status["z"] == "ok"
-    assert not bench.bench.look().quarantined
+    assert not bench.bench.scan().quarantined
 
 
 @pytest.mark.parametrize("language", STREAM)
@@ -197,8 +197,8 @@ async def test_injected_faults_do_not_quarantine_the_hook(
     for _ in range(4):
         (result,) = (await bench.fire("command:new", a="exit:0")).results
         assert (result.status, len(result.notes)) == ("crashed", 1)
-    assert not bench.bench.look().quarantined
-    assert {facts.role for facts in bench.bench.crew.workers()["python"]} <= {"shared"}
+    assert not bench.bench.scan().quarantined
+    assert {facts.role for facts in bench.bench.worker_pools.workers()["python"]} <= {"shared"}
     assert (await bench.fire("command:new")).results[0].status == "ok"
 
 

@@ -34,16 +34,18 @@ def body(*lines: str, top: str = "") -> str:
 def node() -> str:
     """A Node that is new enough."""
     found = find_node(shutil.which("node"))
-    assert isinstance(found, Node) and found.types, found.sentence  # noqa: PT018  (one sentence for both)
+    assert isinstance(found, Node) and found.runs_typescript, found.missing_reason  # noqa: PT018  (one sentence for both)
     return found.path
 
 
 @pytest.mark.environment
 def test_where_none_is_found_the_command_is_named_that_brings_one() -> None:
-    missing = find_node(None, asked=lambda _: None)
+    missing = find_node(None, ask=lambda _: None)
     assert isinstance(missing, NoNode)
-    assert missing.sentence.startswith("needs Node 22.18 or newer (none is on PATH outside the workspace); `")
-    assert missing.sentence.endswith(f"`{install_command('node')}` brings one")
+    assert missing.missing_reason.startswith(
+        "needs Node 22.18 or newer (none is on PATH outside the workspace); `"
+    )
+    assert missing.missing_reason.endswith(f"`{install_command('node')}` brings one")
 
 
 @pytest.fixture
@@ -317,7 +319,7 @@ async def test_under_a_plain_host_the_file_that_was_meant_is_named(
         "a", "import { a } from '../lib/a.js';\nexport default () => a;\n", files={"../lib/a.ts": ""}
     )
     assert isinstance(plain.target, Code)
-    error = error_of((await outcome_of(replace(plain, target=replace(plain.target, plain=True))))["a"])
+    error = error_of((await outcome_of(replace(plain, target=replace(plain.target, unmodified=True))))["a"])
     assert error.message.endswith("; Node takes an import as it stands: write ../lib/a.ts")
 
 

@@ -169,7 +169,7 @@ async def test_what_the_next_handler_prints_while_it_runs_is_its_own_and_not_lat
     hook: WriteHook, tmp_path: Path
 ) -> None:
     told: list[tuple[str, str]] = []
-    lane = python_executor(env=dict(os.environ), cwd=tmp_path, told_late=lambda *news: told.append(news))
+    lane = python_executor(env=dict(os.environ), cwd=tmp_path, on_late=lambda *news: told.append(news))
     first = hook("first", body("print('one')"))
     second = hook(
         "second",
@@ -386,9 +386,9 @@ async def test_the_last_good_version_runs_where_the_saved_one_does_not_load(
 ) -> None:
     call = hook("a", "import util\ndef handler(event): event.messages.append(util.TEXT)", util="TEXT = 'one'")
     assert isinstance(call.target, Code)
-    assert not lane.holds(call.target)
+    assert not lane.has_loaded(call.target)
     assert (await outcome_of(call))["a"].messages == ("one",)
-    assert lane.holds(call.target)
+    assert lane.has_loaded(call.target)
     hook("a", "import util\ndef handler(event): event.messages.append('x' + util.TEXT)", util="TEXT = ")
     old = (await outcome_of(call))["a"]
     assert (old.status, old.messages) == ("ok", ("one",))
@@ -408,7 +408,7 @@ async def test_a_fresh_worker_holds_nothing(
     await outcome_of(call)
     await outcome_of(hook("bad", body("import os; os._exit(1)")))
     assert isinstance(call.target, Code)
-    assert not lane.holds(call.target)
+    assert not lane.has_loaded(call.target)
     hook("a", "def handler(")
     assert (await outcome_of(call))["a"].status == "error"
 

@@ -130,7 +130,7 @@ def test_changes_are_the_differences_and_the_originals_stay(
             changes = sandbox.changes()
             assert {change.path: change.kind for change in changes.listed} == expected
             assert [change.path for change in changes.listed] == sorted(expected)
-            assert (changes.more, changes.unseen, sandbox.originals().changed) == (0, 0, ())
+            assert (changes.more, changes.unreadable, sandbox.check_originals().changed) == (0, 0, ())
         assert (states(Path(name)), held(folder)) == originals
         assert not sandbox.temporary.parent.exists()
 
@@ -146,8 +146,8 @@ def test_folders_inside_of_each_other_are_copied_once(tmp_path: Path) -> None:
         copy = sandbox.copy_of(home)
         assert sandbox.copy_of(workspace / "notes.md") == copy / "work" / "agent" / "notes.md"
         assert held(copy) == held(home)
-        assert sandbox.walls.copied == (workspace, home / ".host", home)
-        assert sandbox.walls.left_out == ()
+        assert sandbox.isolation.copied_folders == (workspace, home / ".host", home)
+        assert sandbox.isolation.skipped_notes == ()
 
 
 def test_a_path_outside_and_one_that_begins_alike_stay(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_links_lead_into_the_copies_or_behind_walls_where_they_led(tmp_path: Pat
         assert led["near"] == led["far"] == led["round"] == str(copy / "a")
         assert led["other"] == str(sandbox.copy_of(state / "s"))
         outside = tmp_path / "outside"
-        assert led["out"] == str(sandbox.started_in(outside))
+        assert led["out"] == str(sandbox.start_folder_of(outside))
         assert (led["out"] == str(outside)) is (bwrap is not None)
         assert Path(led["out"]).read_text() == "one\n"
         assert (os.readlink(copy / "loop"), led["lost"]) == ("loop", str(copy / "gone"))
@@ -223,7 +223,7 @@ def test_what_is_no_file_is_left_out_and_said(tmp_path: Path) -> None:
         server.bind(str(tmp_path / "s"))
         with unwalled(tmp_path) as sandbox:
             assert held(sandbox.copy_of(tmp_path)) == {}
-            assert sandbox.walls.left_out == (
+            assert sandbox.isolation.skipped_notes == (
                 f"Not copied from {tmp_path}: pipe, s (devices, sockets and pipes).",
             )
 
@@ -233,7 +233,7 @@ def test_what_cannot_be_read_is_left_out_and_said(tmp_path: Path) -> None:
     written(tmp_path / "secret").chmod(0)
     (tmp_path / "locked").mkdir(mode=0)
     with unwalled(tmp_path) as sandbox:
-        (said,) = sandbox.walls.left_out
+        (said,) = sandbox.isolation.skipped_notes
         assert "secret" in said
         assert "what locked holds" in said
         assert "permission denied" in said
@@ -245,7 +245,7 @@ def test_caches_are_left_out_and_summed_up(tmp_path: Path) -> None:
         written(tmp_path / name / "x")
     with unwalled(tmp_path) as sandbox:
         assert held(sandbox.copy_of(tmp_path)) == {}
-        assert sandbox.walls.left_out == (
+        assert sandbox.isolation.skipped_notes == (
             f"Not copied from {tmp_path}: .cache, .npm, p/__pycache__ and 2 more (caches).",
             f"Not copied from {tmp_path}: .venv (installed packages).",
         )
@@ -257,7 +257,7 @@ def test_behind_walls_node_modules_is_the_original_through_a_link(tmp_path: Path
     with Sandbox([tmp_path], bwrap=BWRAP) as sandbox:
         assert sandbox.copy_of(tmp_path / "node_modules").readlink() == tmp_path / "node_modules"
         assert sandbox.changes().listed == ()
-        assert "a link leads to the original itself" in sandbox.walls.left_out[0]
+        assert "a link leads to the original itself" in sandbox.isolation.skipped_notes[0]
 
 
 def test_a_workspace_below_node_modules_is_copied_and_never_the_original(tmp_path: Path) -> None:
@@ -293,11 +293,11 @@ def test_a_path_through_a_link_from_outside_leads_into_the_copies_too(tmp_path: 
     work = written(tmp_path / "real" / "work" / "sub" / "f").parents[1]
     (tmp_path / "alias").symlink_to("real")
     (tmp_path / "deep").symlink_to("real/work/sub")
-    with Sandbox([work], bwrap=None, also=[tmp_path / "deep"]) as sandbox:
+    with Sandbox([work], bwrap=None, start_folders=[tmp_path / "deep"]) as sandbox:
         copy = sandbox.copy_of(work)
         assert sandbox.copy_of(tmp_path / "alias" / "work" / "sub" / "new") == copy / "sub" / "new"
         assert sandbox.copy_of(tmp_path / "deep" / "f") == copy / "sub" / "f"
-        assert sandbox.started_in(tmp_path / "deep") == copy / "sub"
+        assert sandbox.start_folder_of(tmp_path / "deep") == copy / "sub"
         assert sandbox.environment({"PWD": str(tmp_path / "deep")})["PWD"] == str(copy / "sub")
         assert sandbox.copy_of(tmp_path / "alias") == tmp_path / "alias"
 
@@ -311,7 +311,9 @@ def test_large_files_are_left_out_and_said(tmp_path: Path) -> None:
         file.truncate(1 << 40)
     with unwalled(tmp_path) as sandbox:
         assert held(sandbox.copy_of(tmp_path)).keys() == {"small"}
-        assert sandbox.walls.left_out == (f"Not copied from {tmp_path}: sparse (larger than 4 MiB).",)
+        assert sandbox.isolation.skipped_notes == (
+            f"Not copied from {tmp_path}: sparse (larger than 4 MiB).",
+        )
 
 
 def test_bounds_cut_the_last_folder_first_and_what_lies_deep(tmp_path: Path) -> None:
@@ -324,7 +326,7 @@ def test_bounds_cut_the_last_folder_first_and_what_lies_deep(tmp_path: Path) -> 
         copied = held(sandbox.copy_of(home))
         assert {name for name in copied if name.startswith("z/work/")} == {f"z/work/w{n}" for n in range(10)}
         assert {f"h{number}" for number in range(10)} <= copied.keys()
-        (said,) = sandbox.walls.left_out
+        (said,) = sandbox.isolation.skipped_notes
         assert said.endswith("(among others: 25 files and folders are the most).")
 
 
@@ -342,7 +344,9 @@ def test_bytes_have_bounds_too(tmp_path: Path) -> None:
         written(tmp_path / name, "x" * 40)
     with unwalled(tmp_path, bounds=CopyBounds(total=100)) as sandbox:
         assert held(sandbox.copy_of(tmp_path)).keys() == {"a", "b"}
-        assert sandbox.walls.left_out == (f"Not copied from {tmp_path}: c (100 bytes in all are the most).",)
+        assert sandbox.isolation.skipped_notes == (
+            f"Not copied from {tmp_path}: c (100 bytes in all are the most).",
+        )
 
 
 def test_copies_are_not_copied_into_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,7 +387,7 @@ def test_what_is_made_of_a_folder_that_was_not_there_is_seen(tmp_path: Path) -> 
     with unwalled(tmp_path / "state") as sandbox:
         written(sandbox.copy_of(tmp_path / "state" / "s"))
         assert [change.path for change in sandbox.changes().listed] == [tmp_path / "state" / "s"]
-        assert sandbox.walls.copied == ()
+        assert sandbox.isolation.copied_folders == ()
 
 
 def test_very_many_changes_are_counted(tmp_path: Path) -> None:
@@ -398,7 +402,7 @@ def test_a_write_past_the_copies_is_told(tmp_path: Path) -> None:
     file = written(tmp_path / "a")
     with unwalled(tmp_path) as sandbox:
         file.write_text("past the copies")
-        assert [(one.path, one.kind) for one in sandbox.originals().changed] == [(file, "changed")]
+        assert [(one.path, one.kind) for one in sandbox.check_originals().changed] == [(file, "changed")]
         sandbox.copy_of(file).write_text("in the copies")
         (change,) = sandbox.changes().listed
         assert (change.kind, change.diff) == ("changed", "")  # the text before is gone with the original
@@ -446,7 +450,7 @@ def test_nothing_is_left_whatever_was_done(tmp_path: Path, mess: Callable[[Path]
     mess(sandbox.copy_of(tmp_path / "work"))
     changes = sandbox.changes()
     assert tmp_path / "work" / "!link" in [change.path for change in changes.listed]
-    assert bool(changes.unseen) is (mess is very_deep)
+    assert bool(changes.unreadable) is (mess is very_deep)
     assert sandbox.close()
     assert sandbox.close()
     assert not sandbox.temporary.parent.exists()
@@ -459,8 +463,8 @@ def test_nothing_is_left_whatever_was_done(tmp_path: Path, mess: Callable[[Path]
 def test_without_bwrap_the_command_stays_and_the_result_says_so(tmp_path: Path) -> None:
     with unwalled(tmp_path) as sandbox:
         assert sandbox.argv(["python", "-c", ""]) == ("python", "-c", "")
-        assert (sandbox.walls.network, sandbox.walls.disk) == (False, False)
-        assert "Nothing else held them" in sandbox.walls.text
+        assert (sandbox.isolation.network, sandbox.isolation.disk) == (False, False)
+        assert "Nothing else held them" in sandbox.isolation.text
 
 
 def test_variables_that_are_paths_lead_to_the_copies(tmp_path: Path) -> None:
@@ -526,8 +530,8 @@ def test_behind_walls_there_are_the_copies_and_nothing_else(tmp_path: Path) -> N
             f"+{home}",
             "\\ No newline at end of file",
         ]
-        assert (sandbox.walls.network, sandbox.walls.disk) == (True, True)
-        assert "no network" in sandbox.walls.text
+        assert (sandbox.isolation.network, sandbox.isolation.disk) == (True, True)
+        assert "no network" in sandbox.isolation.text
     os.close(into)
     os.close(out)
     assert not Path("/tmp/hookscope-of-a-test").exists()
@@ -545,7 +549,7 @@ def test_a_bwrap_that_lacks_something_puts_up_the_walls_it_can(
     program.chmod(0o755)
     (tmp_path / "box").mkdir()
     with Sandbox([tmp_path / "box"], bwrap=str(program)) as sandbox:
-        walls, done = sandbox.walls, sandbox.argv(["touch", str(tmp_path / "elsewhere")])
+        walls, done = sandbox.isolation, sandbox.argv(["touch", str(tmp_path / "elsewhere")])
         assert (walls.network, walls.disk, walls.sockets) == (True, True, sockets)
         assert bool(walls.warning) is not sockets
         assert ("services that listen on a Unix socket" in walls.text) is not sockets
@@ -602,7 +606,7 @@ def test_what_is_needed_below_tmp_is_shown(tmp_path: Path) -> None:
         written(Path(shown, "a"))
         written(Path(hidden, "a"))
         with Sandbox([tmp_path / "none"], bwrap=BWRAP) as sandbox:
-            argv = sandbox.argv(["ls", "/tmp"], needs=[Path(shown, "a")])
+            argv = sandbox.argv(["ls", "/tmp"], readable_paths=[Path(shown, "a")])
             seen = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
         assert Path(shown).name in seen
         assert Path(hidden).name not in seen
@@ -613,9 +617,9 @@ def test_what_is_to_be_apart_is_neither_copied_nor_watched(tmp_path: Path) -> No
     journal.parent.mkdir(parents=True)
     journal.write_bytes(b"old")
     (tmp_path / "home/file").touch()
-    with Sandbox([tmp_path / "home"], bwrap=None, apart=[journal.parent]) as sandbox:
+    with Sandbox([tmp_path / "home"], bwrap=None, excluded=[journal.parent]) as sandbox:
         journal.write_bytes(b"a run was recorded")
-        assert sandbox.originals().changed == ()
+        assert sandbox.check_originals().changed == ()
         copy = Path(sandbox.copy_of(tmp_path / "home"))
         assert (copy / "file").exists()
         assert not (copy / ".local/state/ours").exists()
@@ -629,7 +633,7 @@ def test_links_to_harmless_devices_stay(tmp_path: Path, target: str) -> None:
     (tmp_path / "link").symlink_to(target)
     with unwalled(tmp_path) as sandbox:
         assert sandbox.copy_of(tmp_path / "link").readlink() == Path(target)
-        assert sandbox.walls.left_out == ()
+        assert sandbox.isolation.skipped_notes == ()
 
 
 @pytest.mark.parametrize("target", ["/dev/tty", "/proc/self/status", "/proc/sys/kernel/hostname", "/proc"])
@@ -639,7 +643,7 @@ def test_links_to_devices_and_to_the_kernel_lead_nowhere(tmp_path: Path, target:
         if os.access(target, os.W_OK):
             led = os.path.realpath(sandbox.copy_of(tmp_path / "link"))
             assert led.startswith(str(sandbox.temporary.parent))
-            assert "link (a link to " in sandbox.walls.left_out[0]
+            assert "link (a link to " in sandbox.isolation.skipped_notes[0]
 
 
 def test_what_exceeds_the_bounds_is_missing_and_never_the_original(tmp_path: Path) -> None:
@@ -659,7 +663,7 @@ def test_what_exceeds_the_bounds_is_missing_and_never_the_original(tmp_path: Pat
         (copy / "node_modules" / "p" / "9").write_text("new")
         assert {change.kind for change in sandbox.changes().listed} == {"written"}
         assert len(sandbox.changes().listed) == 3
-        said = " ".join(sandbox.walls.left_out)
+        said = " ".join(sandbox.isolation.skipped_notes)
         assert f"Not copied from {outside}: large (larger than 100 bytes)." in said
         assert f"Not copied from {outside}/many:" in said
         assert "(among others: 5 files and folders are the most)" in said
@@ -676,7 +680,7 @@ def test_packages_of_a_folder_around_the_workspace_are_copied_and_no_others(tmp_
     with unwalled(workspace, tmp_path) as sandbox:
         assert sandbox.copy_of(tmp_path / "repository/node_modules/hoisted/index.js").read_text() == "one\n"
         assert not sandbox.copy_of(tmp_path / "other/node_modules").exists()
-        assert sandbox.walls.left_out == (
+        assert sandbox.isolation.skipped_notes == (
             f"Not copied from {tmp_path}: other/node_modules (installed packages).",
         )
 
@@ -721,6 +725,6 @@ def test_git_in_a_linked_working_tree_does_not_write_the_original(tmp_path: Path
     git(tmp_path / "main", "worktree", "add", "--quiet", str(tmp_path / "tree"))
     before = states(tmp_path)
     with unwalled(tmp_path / "tree") as sandbox:
-        assert "(git would write to the original)" in sandbox.walls.left_out[0]
+        assert "(git would write to the original)" in sandbox.isolation.skipped_notes[0]
         git(sandbox.copy_of(tmp_path / "tree"), "commit", "--quiet", "--allow-empty", "--message", "second")
     assert states(tmp_path) == before

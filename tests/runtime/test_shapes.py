@@ -55,9 +55,9 @@ async def lane(request: pytest.FixtureRequest, tmp_path: Path, late: Late) -> As
     made: Executor
     if request.param == "worker":
         limits = Limits(spawn=20.0, load=20.0, run=20.0)
-        made = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, told_late=late.hear)
+        made = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, on_late=late.hear)
     else:
-        made = InProcessExecutor(observe=True, told_late=late.hear)
+        made = InProcessExecutor(observe=True, on_late=late.hear)
     try:
         yield made
     finally:
@@ -79,7 +79,7 @@ def write(tmp_path: Path) -> Write:
         path = tmp_path / "agent" / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(dedent(text))
-        return Code(path, export, tmp_path / "agent", "python", shape=shape, member=member, beside=beside)
+        return Code(path, export, tmp_path / "agent", "python", shape=shape, member=member, siblings=beside)
 
     return make
 

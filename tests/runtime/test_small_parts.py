@@ -79,9 +79,9 @@ def test_a_call_that_was_lost_while_it_loaded_has_not_run() -> None:
     call, steps = Registration("command", "a", print), list[Step]()
     course = Batch((call,), HookEvent("command", "new"), steps.append)
     course.begin(call)
-    assert course.lost("cancelled", CANCELLED).took == 0.0
-    course.start(0.25)
-    assert course.lost("cancelled", CANCELLED).loaded == 0.25
+    assert course.result_without_answer("cancelled", CANCELLED).took == 0.0
+    course.mark_started(0.25)
+    assert course.result_without_answer("cancelled", CANCELLED).loaded == 0.25
 
 
 # Output

@@ -40,8 +40,8 @@ async def stepped(engine: HookEngine, event: Event, words: list[str]) -> tuple[R
     firing = engine.fire(event, stepper=stepper)
     async for step in firing:
         if isinstance(step, Paused):
-            waited.append("+".join(call.name for call in (step.call, *step.beside)))
-            assert stepper.waits
+            waited.append("+".join(call.name for call in (step.call, *step.starting_together)))
+            assert stepper.is_waiting
             assert WORDS[next(said, "all")](stepper)
     return await firing, waited
 
@@ -125,7 +125,7 @@ async def test_a_cancel_ends_the_waiting_and_words_in_vain_do_nothing() -> None:
     run = await firing
     assert run.cancelled
     assert [(item.name, item.reason) for item in run.not_run] == [("second", "the run was cancelled")]
-    assert not stepper.waits
+    assert not stepper.is_waiting
 
 
 @pytest.mark.parametrize("name", ["handler.py", "handler.js"])
@@ -136,7 +136,7 @@ async def test_workers_are_stepped_through_too(workspace: Path, make_hook: MakeH
     for hook in ("a", "b", "c"):
         make_hook(workspace / "hooks", hook, '{openclaw: {events: ["command:new"]}}', body, file=name)
     bench = Workbench(Options(workspace=workspace, bundled=workspace), trust_all=True)
-    view, stepper = bench.look(), Stepper()
+    view, stepper = bench.scan(), Stepper()
     firing = bench.fire(view, bench.plan(view, bench.template(view, "command:new")), stepper)
     told: list[str] = []
     try:
@@ -171,7 +171,7 @@ async def test_a_run_has_a_number_once_it_is_on_record_and_nobody_waits_for_that
     groups = (CallGroup((calls[0],), after_record=False), CallGroup((calls[1],)))
     plan = Plan(made.event, 1, groups, (), made.policy)
     stepper, lane = Stepper(), InProcessExecutor()
-    firing = Firing(plan, stepper.lanes(lambda _: lane), recorder=Record())
+    firing = Firing(plan, stepper.executors(lambda _: lane), recorder=Record())
     async with asyncio.timeout(60):
         assert await firing.number() is None
         assert stepper.run_it()

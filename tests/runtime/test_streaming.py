@@ -142,12 +142,12 @@ def test_a_worker_is_told_each_call_once_and_anew_where_its_numbers_begin_anew(t
 
     calls = [call(number) for number in range(MAX_KNOWN_REQUESTS)]
     orders, numbers = RequestCache(ContentNames(), code_of), RequestNumbers()
-    all_orders = [orders.of(one, "") for one in calls]
+    all_orders = [orders.request_for(one, "") for one in calls]
     first, second = all_orders[:2]
-    assert [orders.of(one, "") for one in calls[:2]] == [first, second]
-    told, new = numbers.of([first, second, first])
+    assert [orders.request_for(one, "") for one in calls[:2]] == [first, second]
+    told, new = numbers.numbers_for([first, second, first])
     assert told == "0,1,0"
     assert new == f"[0,{first.packed}],[1,{second.packed}]"
-    assert numbers.of([second]) == ("1", "")
-    numbers.of(all_orders[2:])
-    assert numbers.of([second]) == ("0", f"[0,{second.packed}]")
+    assert numbers.numbers_for([second]) == ("1", "")
+    numbers.numbers_for(all_orders[2:])
+    assert numbers.numbers_for([second]) == ("0", f"[0,{second.packed}]")

@@ -186,18 +186,18 @@ async def test_the_third_fault_within_five_minutes_is_the_last_automatic_one(
     try:
         notes = []
         for _ in range(3):
-            assert not fault_counter.quarantined(path)
+            assert not fault_counter.is_quarantined(path)
             (result,) = await results_of(lane, bad)
             notes.append(any("only a fire by hand runs it" in note for note in result.notes))
         assert notes == [False, False, True]
-        assert fault_counter.quarantined(path)
+        assert fault_counter.is_quarantined(path)
         assert (await results_of(lane, bad))[0].status == "crashed", "by hand it always runs"
-        assert fault_counter.lift(path)
-        assert not fault_counter.lift(path)
+        assert fault_counter.lift_quarantine(path)
+        assert not fault_counter.lift_quarantine(path)
         await results_of(lane, bad)
         now[0] += 301
         await results_of(lane, bad)
-        assert not fault_counter.quarantined(path), "old faults are forgotten"
+        assert not fault_counter.is_quarantined(path), "old faults are forgotten"
     finally:
         await lane.close()
 

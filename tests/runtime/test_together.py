@@ -255,7 +255,7 @@ async def test_what_brings_the_worker_down_ends_those_that_run_and_no_others(
         said = result.error.message if result.error is not None else ""
         assert said.startswith(message) if message else said == ""
     path = calls[0].target.path if isinstance(calls[0].target, Code) else Path()
-    assert not fault_counter.quarantined(path)  # one fault, however many ended with it
+    assert not fault_counter.is_quarantined(path)  # one fault, however many ended with it
     again = await run(worker_lane, plugin("p", HARM.format("fine, fine"), 2))
     assert [result.returned for result in again.values()] == ["fine", "fine"]
 

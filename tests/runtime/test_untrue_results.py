@@ -167,10 +167,10 @@ def test_a_process_is_said_to_have_ended_only_when_it_was_seen_to_be_gone() -> N
     here = orphan_processes._read_process(os.getpid(), "")
     assert here is not None
     traces = WorkerLeftovers()
-    traces.killed((here,), ())
-    assert [note.rpartition("; ")[2] for note in traces.ended_with_it()] == ["ended with its worker"]
-    traces.killed((), (here,))
-    assert [note.rpartition("; ")[2] for note in traces.ended_with_it()] == ["it may still be running"]
+    traces.set_killed((here,), ())
+    assert [note.rpartition("; ")[2] for note in traces.ended_notes()] == ["ended with its worker"]
+    traces.set_killed((), (here,))
+    assert [note.rpartition("; ")[2] for note in traces.ended_notes()] == ["it may still be running"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of them")

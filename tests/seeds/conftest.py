@@ -46,9 +46,9 @@ def fire(workspace: Path) -> Fire:
     ) -> Run:
         bench = Workbench(Options(dialect=dialect, workspace=workspace), trust_all=True)
         try:
-            view = bench.look()
+            view = bench.scan()
             event = bench.template(view, key)
-            view = await bench.ready(view, event.kind)
+            view = await bench.load_modules(view, event.kind)
             event = replace(event, ctx={**event.ctx, **ctx})
             event = event if context is None else replace(event, context=context)
             return await bench.fire(view, bench.plan(view, event))

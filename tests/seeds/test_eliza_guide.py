@@ -113,7 +113,7 @@ def test_each_requirement_is_a_gate_of_its_own(home: Path, make_hook: MakeHook) 
     met = check_eligibility(
         hook, {"a": {"b": "x"}}, dialect="eliza", platform="win32", env={"PATH": "", "MISSING_KEY": "1"}
     )
-    assert {gate.name for gate in met.shut()} == {"bins", "anyBins"}
+    assert {gate.name for gate in met.failed()} == {"bins", "anyBins"}
 
 
 def test_always_bypasses_every_check(home: Path, make_hook: MakeHook) -> None:

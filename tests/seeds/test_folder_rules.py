@@ -65,7 +65,7 @@ def test_a_link_to_a_file_of_its_own_folder_is_a_handler(
     assert row.hook.handler is not None
     assert row.hook.handler.resolve() == (folder / "code.ts").resolve()
     assert row.hook.leads_out is None
-    assert "path" not in [gate.name for gate in row.verdict.shut()]
+    assert "path" not in [gate.name for gate in row.verdict.failed()]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS_WITH_FOLDERS)
@@ -178,7 +178,7 @@ def test_what_cannot_be_read_may_replace_a_hook_of_its_name_in_the_same_folder(
     loop.parent.mkdir()
     loop.symlink_to(loop)
     found = looked(dialect, workspace, tmp_path)
-    blocked = {row.hook.name: [gate.name for gate in row.verdict.shut()] for row in found.hooks}
+    blocked = {row.hook.name: [gate.name for gate in row.verdict.failed()] for row in found.hooks}
     assert ("precedence" in blocked["same"], "precedence" in blocked["other"]) == (True, False)
 
 
@@ -193,7 +193,7 @@ def test_what_cannot_be_read_may_replace_hooks_of_the_other_extra_folder_and_non
     folders[unread].symlink_to(folders[unread])
     internal = {"enabled": True}
     host = embedded_host(workspace, tmp_path / "none", folders, internal, dialect=dialect)
-    rows = {row.hook.name: [gate.name for gate in row.verdict.shut()] for row in discover(host).hooks}
+    rows = {row.hook.name: [gate.name for gate in row.verdict.failed()] for row in discover(host).hooks}
     assert "precedence" in rows["beside"]
     assert "precedence" not in rows["above"]
 
@@ -207,5 +207,5 @@ def test_where_settings_cannot_be_read_each_hook_has_that_check_once(
     file = Workbench(options).open().settings.file
     file.parent.mkdir(parents=True, exist_ok=True)
     file.symlink_to(file.name)
-    (row,) = (row for row in Workbench(options).look().inventory.hooks if row.hook.name == "greet")
+    (row,) = (row for row in Workbench(options).scan().inventory.hooks if row.hook.name == "greet")
     assert [gate.passed for gate in row.verdict.gates if gate.name == "settings"] == [False]

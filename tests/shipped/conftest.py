@@ -80,7 +80,7 @@ class Program:
 def node() -> str:
     found = find_node(shutil.which("node"))
     if isinstance(found, NoNode):
-        pytest.skip(found.sentence)
+        pytest.skip(found.missing_reason)
     return found.path
 
 

@@ -98,7 +98,7 @@ def test_fields_are_taken_over_as_they_are() -> None:
     taken = meta(own)
     assert (taken.hook_key, taken.emoji, taken.export, taken.always) == ("", "", "", True)
     assert taken.events == ()
-    assert meta({"requires": {"bins": "git", "env": ["A"]}, "os": 5}).unchecked == {"bins": "git", "os": 5}
+    assert meta({"requires": {"bins": "git", "env": ["A"]}, "os": 5}).unvalidated == {"bins": "git", "os": 5}
     assert meta({"requires": {"env": ["A", 1]}}).requires.env == ("A", "1")
 
 

@@ -26,7 +26,7 @@ def a_bench(workspace: Path) -> Workbench:
 def test_trust_persists_and_covers_subfolders(workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
     a_bench(workspace).trust(workspace)
-    (row,) = a_bench(workspace).look().inventory.hooks
+    (row,) = a_bench(workspace).scan().inventory.hooks
     assert row.state == "ready"
 
 
@@ -35,7 +35,7 @@ def test_an_unreadable_record_trusts_nothing(workspace: Path, tmp_path: Path, ma
     (tmp_path / "state").mkdir()
     for text in ("", "{", "[]", '{"folders": 5}', '{"folders": {"/": 1}}[]', '{"a":' * 100_000):
         (tmp_path / "state" / "trust.json").write_text(text)
-        assert a_bench(workspace).look().inventory.hooks[0].state == "untrusted"
+        assert a_bench(workspace).scan().inventory.hooks[0].state == "untrusted"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"folders": 5}', '{"a":' * 100_000])
@@ -105,7 +105,7 @@ CHANGED = "handler.py belongs to another user and has changed since its folder w
 
 def marked(workspace: Path) -> dict[str, tuple[str, ...]]:
     """What is said of each hook's handler."""
-    rows = a_bench(workspace).look().inventory.hooks
+    rows = a_bench(workspace).scan().inventory.hooks
     return {row.hook.name: tuple(note for note in row.notes if "handler.py" in note) for row in rows}
 
 
@@ -142,13 +142,13 @@ def test_trust_without_digests_is_valid(
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
     (tmp_path / "state").mkdir()
     (tmp_path / "state/trust.json").write_text(json.dumps({"folders": {str(workspace): entry}}))
-    assert [row.state for row in a_bench(workspace).look().inventory.hooks] == ["ready"]
+    assert [row.state for row in a_bench(workspace).scan().inventory.hooks] == ["ready"]
 
 
 def test_untrust_removes_only_the_named_folders(tmp_path: Path) -> None:
     store = TrustStore(tmp_path / "trust.json")
     for name in ("/a", "/b"):
         store.add(Path(name), {Path(name, "handler.py"): "digest"})
-    store.drop([Path("/a"), Path("/c")])
+    store.remove([Path("/a"), Path("/c")])
     assert store.trust().folders == {Path("/b")}
     assert store.trust().digests == {Path("/b/handler.py"): "digest"}

@@ -279,7 +279,7 @@ async def test_a_session_is_told_with_what_a_throw_causes(collected: Collected, 
     runs = [span for span in collected.told if span.name.startswith("hook.run ")]
     began = sorted(runs, key=lambda span: span.start_time or 0)
     assert [span.name.removeprefix("hook.run ") for span in began] == [
-        scene.run.event.type for scene in played.scenes
+        scene.run.event.type for scene in played.events
     ]
     outcomes = {
         attributes(span)["hookscope.event.key"]: attributes(span)["hookscope.run.outcome"] for span in runs

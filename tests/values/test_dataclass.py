@@ -93,4 +93,4 @@ def test_plan_for_another_event_keeps_all_other_fields() -> None:
     names = [one.name for one in dataclasses.fields(Plan)]
     values: dict[str, Any] = {name: f"the {name}" for name in names}
     others: dict[str, Any] = {"event": "another event", "policy": "its policy"}
-    assert Plan(**values).of(**others) == Plan(**{**values, **others})
+    assert Plan(**values).for_event(**others) == Plan(**{**values, **others})

@@ -20,7 +20,9 @@ def comparison_document(item: HostComparison, *, different: bool) -> Document:
     """Return `compare --json`, without the runs of --fire."""
     sides = [side.dialect.name for side in item.sides]
     return {
-        **({"dialect": sides[0], **machine_document(item)} if item.of_surroundings else {"dialects": sides}),
+        **(
+            {"dialect": sides[0], **machine_document(item)} if item.compares_machines else {"dialects": sides}
+        ),
         "workspaces": [str(side.host.workspace) for side in item.sides],
         "hooks": [_hook_document(line) for line in (item.differing if different else item.lines)],
         "summary": {
@@ -31,18 +33,18 @@ def comparison_document(item: HostComparison, *, different: bool) -> Document:
     }
 
 
-def run_documents(there: Sequence[RunAtHost]) -> list[Document]:
+def run_documents(host_runs: Sequence[RunAtHost]) -> list[Document]:
     """Return `runs` of `compare --fire --json`; `different`: differences from the first run."""
-    first = next((one.run for one in there if one.run is not None), None)
+    first = next((one.run for one in host_runs if one.run is not None), None)
     return [
         {
             "dialect": one.dialect.name,
             "problem": one.problem or None,
-            "could_not_run": list(one.left),
+            "could_not_run": list(one.could_not_run),
             "different": _differences(first, one.run),
             "run": json_documents.run_document(one.run, one.dialect.name) if one.run is not None else None,
         }
-        for one in there
+        for one in host_runs
     ]
 
 
@@ -52,7 +54,7 @@ def _differences(first: Run | None, run: Run | None) -> list[Document]:
     return [
         {
             "kind": one.kind,
-            "what": one.what,
+            "what": one.subject,
             "first": json_documents.plain_value(one.before),
             "here": json_documents.plain_value(one.after),
         }
@@ -65,17 +67,22 @@ def machine_document(item: HostComparison) -> Document:
     sides = [
         {
             "name": side.name,
-            "platform": side.host.surroundings.platform,
-            "home": str(side.host.surroundings.home),
+            "platform": side.host.machine.platform,
+            "home": str(side.host.machine.home),
             "settings": str(side.host.settings.file),
-            "path": list(side.host.surroundings.search_path()),
-            "assumed": sorted(side.host.surroundings.assumed),
+            "path": list(side.host.machine.search_path()),
+            "assumed": sorted(side.host.machine.assumed),
         }
         for side in item.sides
     ]
     causes = [{"what": one.what, "text": one.text, "hooks": list(one.hooks)} for one in item.causes]
     remedies = [
-        {"surroundings": one.side, "where": one.where, "lines": list(one.lines), "then": one.then or None}
+        {
+            "surroundings": one.side,
+            "where": one.where,
+            "lines": list(one.lines),
+            "then": one.next_step or None,
+        }
         for one in item.remedies
     ]
     return {"surroundings": sides, "causes": causes, "remedies": remedies}
@@ -88,7 +95,7 @@ def _hook_document(line: ComparedHook) -> Document:
         "events": list(line.events),
         "differs": [{"what": one.facet, "text": one.text} for one in line.differs],
         "by": {cell.side.name: _cell_document(cell) for cell in line.cells},
-        "change": list(line.change),
+        "change": list(line.suggestions),
     }
 
 
@@ -104,13 +111,13 @@ def _cell_document(cell: HookAtHost) -> Document:
         "handler": str(cell.handler) if cell.handler else None,
         "host_runs": cell.host_runs,
         "metadata": cell.metadata or None,
-        "namespace": cell.side.reads.namespace if cell.side.reads is not None else None,
-        "order": cell.place,
+        "namespace": cell.side.folder_rules.namespace if cell.side.folder_rules is not None else None,
+        "order": cell.load_position,
         "events": [
             {
                 "key": event.key,
-                "there": event.there,
-                "delivered": event.delivers if event.there == "sent" else None,
+                "there": event.delivery,
+                "delivered": event.delivers if event.delivery == "sent" else None,
                 "near": event.near or None,
             }
             for event in cell.events

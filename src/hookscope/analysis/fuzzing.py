@@ -76,10 +76,10 @@ class FailureSearch:
     template: Event  # the template of the events
     fire: Callable[[Event], Run | None]
     stop: threading.Event
-    told: Callable[[Result], None]
+    on_failure: Callable[[Result], None]
     fired: int = 0
     hangs: int = 0
-    why: str = ""
+    stop_reason: str = ""
     seen: dict[FailureMark, SeenFailure] = field(default_factory=dict)  # in the order of first appearance
     known: set[FailureMark] = field(default_factory=set)  # of earlier rounds
     errors: dict[FailureMark, type[Exception]] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class FailureSearch:
                 if self.known >= self.seen.keys():
                     return
                 self.known |= self.seen.keys()
-            self.why = f"it fails in {len(self.known)} ways"
+            self.stop_reason = f"it fails in {len(self.known)} ways"
         except _SearchStopped:
             return
 
@@ -118,7 +118,7 @@ class FailureSearch:
         )
 
         def fails(given: _FuzzedEvent) -> None:
-            run = self._tried(given.event)
+            run = self._try(given.event)
             if run is None:
                 hypothesis.reject()
             self._raise_for(given.event, run)
@@ -136,11 +136,11 @@ class FailureSearch:
         finally:
             configuration.set_hypothesis_home_dir(None)
 
-    def _tried(self, event: Event) -> Run | None:
+    def _try(self, event: Event) -> Run | None:
         if self.stop.is_set():
             raise _SearchStopped
         if self.hangs >= MOST_HANGS:
-            self.why = f"it hung {self.hangs} times"
+            self.stop_reason = f"it hung {self.hangs} times"
             raise _SearchStopped
         run = self.fire(event)
         self.fired += run is not None
@@ -155,7 +155,7 @@ class FailureSearch:
             size = _event_size(event, self.template)
             known = self.seen.get(mark)
             if known is None:
-                self.told(result)
+                self.on_failure(result)
                 known = self.seen[mark] = SeenFailure(result, event, size)
             elif size < known.size:
                 known.result, known.event, known.size = result, event, size
@@ -209,9 +209,9 @@ class FoundFailure:
     event: Event
     times: int  # how many events led to it
     run: Run | None = None  # run of this event, fired again and recorded; None if the search was stopped
-    again: bool = True  # the failure occurred again
+    reproduced: bool = True  # the failure occurred again
     file: Path | None = None  # the file with the saved event
-    not_kept: str = ""  # why it could not be saved, as a sentence
+    save_problem: str = ""  # why it could not be saved, as a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +220,8 @@ class FuzzedHook:
 
     hook: str
     fired: int
-    found: tuple[FoundFailure, ...] = ()
-    why: str = ""  # why the search stopped early; empty: it did not
+    failures: tuple[FoundFailure, ...] = ()
+    stop_reason: str = ""  # why the search stopped early; empty: it did not
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +235,9 @@ class FuzzResult:
     stopped: bool = False
 
     @property
-    def found(self) -> tuple[FoundFailure, ...]:
+    def failures(self) -> tuple[FoundFailure, ...]:
         """The failures of all hooks."""
-        return tuple(one for searched in self.hooks for one in searched.found)
+        return tuple(one for searched in self.hooks for one in searched.failures)
 
 
 class Fuzzer:
@@ -264,22 +264,22 @@ class Fuzzer:
         examples: int = MOST_EXAMPLES,
         seed: int,
         sandbox: bool = False,
-        told: Callable[[Result], None] | None = None,
+        on_failure: Callable[[Result], None] | None = None,
     ) -> None:
         check_hypothesis()
         self._bench, self._view, self._template = bench, view, template
         self._examples, self._seed, self._sandbox = examples, seed, sandbox
-        self._told = told
+        self._on_failure = on_failure
         self._stop = threading.Event()
         self._firing: Firing | None = None
-        self._guard: SandboxedWorkers | None = None
+        self._sandboxed_workers: SandboxedWorkers | None = None
         calls = bench.plan(view, template, only=only).calls
-        meant = (call for call in calls if only is not None or sandbox or not _is_bundled(call))
-        self.hooks = tuple(dict.fromkeys(call.name for call in meant))
+        selected = (call for call in calls if only is not None or sandbox or not _is_bundled(call))
+        self.hooks = tuple(dict.fromkeys(call.name for call in selected))
         if not self.hooks:
-            who = f"{only} does not run" if only is not None else "no hook of yours runs"
+            reason = f"{only} does not run" if only is not None else "no hook of yours runs"
             raise Refusal(
-                f"There is nothing to fuzz: {who} for {template.key}.",
+                f"There is nothing to fuzz: {reason} for {template.key}.",
                 f"`hookscope plan {template.key}` says why.",
             )
 
@@ -296,33 +296,33 @@ class Fuzzer:
         return task.result()
 
     async def _run(self) -> FuzzResult:
-        self._guard = await self._bench.guard(self._view) if self._sandbox else None
+        self._sandboxed_workers = await self._bench.open_sandbox(self._view) if self._sandbox else None
         done: list[FuzzedHook] = []
         try:
             for name in self.hooks:
                 if self._stop.is_set():
                     break
-                done.append(await self._searched(name))
+                done.append(await self._search_hook(name))
         finally:
-            if self._guard is not None:
-                await self._guard.close()
+            if self._sandboxed_workers is not None:
+                await self._sandboxed_workers.close()
         stopped = self._stop.is_set()
         return FuzzResult(self._template, self._seed, self._examples, tuple(done), stopped)
 
-    async def _searched(self, name: str) -> FuzzedHook:
+    async def _search_hook(self, name: str) -> FuzzedHook:
         loop = asyncio.get_running_loop()
 
         def fire(event: Event) -> Run | None:
-            return asyncio.run_coroutine_threadsafe(self._fired(event, name), loop).result()
+            return asyncio.run_coroutine_threadsafe(self._fire(event, name), loop).result()
 
-        def told(result: Result) -> None:
-            if self._told is not None:
-                loop.call_soon_threadsafe(self._told, result)
+        def report(result: Result) -> None:
+            if self._on_failure is not None:
+                loop.call_soon_threadsafe(self._on_failure, result)
 
-        search = FailureSearch(self._template, fire, self._stop, told)
+        search = FailureSearch(self._template, fire, self._stop, report)
         await asyncio.to_thread(self._search, search)
-        found = [await self._confirmed(_found_failure(mark, seen)) for mark, seen in search.seen.items()]
-        return FuzzedHook(name, search.fired, tuple(found), search.why)
+        found = [await self._confirm(_found_failure(mark, seen)) for mark, seen in search.seen.items()]
+        return FuzzedHook(name, search.fired, tuple(found), search.stop_reason)
 
     def _search(self, search: FailureSearch) -> None:
         from hookscope.analysis.strange_events import events_like  # it needs hypothesis
@@ -330,26 +330,26 @@ class Fuzzer:
         known = self._view.host.dialect.catalogue().find(self._template.key)
         search.run(events_like(self._template, known), self._examples, self._seed)
 
-    async def _fired(self, event: Event, name: str) -> Run | None:
+    async def _fire(self, event: Event, name: str) -> Run | None:
         """Return the run of one event, unrecorded; None if the host could not have sent it."""
         try:
             plan = self._bench.plan(self._view, event, only=name)
         except Refusal:
             return None
-        self._firing = self._bench.fire_aside(self._view, plan, self._guard)
+        self._firing = self._bench.fire_unrecorded(self._view, plan, self._sandboxed_workers)
         try:
             return await self._firing
         finally:
             self._firing = None
 
-    async def _confirmed(self, found: FoundFailure) -> FoundFailure:
+    async def _confirm(self, found: FoundFailure) -> FoundFailure:
         """Fire the smallest event again, recorded, and return the failure with its run."""
         if self._stop.is_set():
             return found
         event = replace(found.event, timestamp=datetime.now(UTC))
         plan = self._bench.plan(self._view, event, only=found.hook)
-        if self._guard is not None:
-            self._firing = self._bench.fire_on(self._view, plan, self._guard)
+        if self._sandboxed_workers is not None:
+            self._firing = self._bench.fire_in_sandbox(self._view, plan, self._sandboxed_workers)
         else:
             self._firing = self._bench.fire(self._view, plan)
         try:
@@ -357,7 +357,7 @@ class Fuzzer:
         finally:
             self._firing = None
         marks = {failure_mark(result) for result in run.failed}
-        return replace(found, run=run, again=(found.hook, found.type, found.place) in marks)
+        return replace(found, run=run, reproduced=(found.hook, found.type, found.place) in marks)
 
 
 def _is_bundled(call: Registration) -> bool:
@@ -382,16 +382,16 @@ def save_failures(
         try:
             return replace(found, file=_save_failure(bench, view, found, name))
         except Refusal as error:
-            return replace(found, not_kept=str(error))
+            return replace(found, save_problem=str(error))
 
-    hooks = (replace(one, found=tuple(map(keep, one.found))) for one in fuzzed.hooks)
+    hooks = (replace(one, failures=tuple(map(keep, one.failures))) for one in fuzzed.hooks)
     return replace(fuzzed, hooks=tuple(hooks))
 
 
 def _save_failure(bench: Workbench, view: Snapshot, found: FoundFailure, name: str | None) -> Path:
     """Return a file with this event: a new one, or an existing one with the same event. Raises Refusal."""
-    wanted = (name or f"fuzz-{found.event.key}-{found.hook}").removesuffix(".yaml")
-    bare = re.sub(r"[^\w.-]+", "-", wanted).strip("-.") or "fuzz"
+    file_name = (name or f"fuzz-{found.event.key}-{found.hook}").removesuffix(".yaml")
+    bare = re.sub(r"[^\w.-]+", "-", file_name).strip("-.") or "fuzz"
     template = bench.template(view, found.event.key)
     for number in count(1):
         file = view.host.workspace / EVENTS_FOLDER / f"{bare}{f'-{number}' if number > 1 else ''}.yaml"

@@ -37,20 +37,20 @@ def order_differences(sides: Sequence[ComparedHost], lines: Sequence[ComparedHoo
     found: dict[
         tuple[int, int, bool], dict[str, list[str]]
     ] = {}  # hook, partner, earlier → event → hosts that differ
-    for side, there in zip(sides[1:], turns[1:], strict=True):
+    for side, other_turns in zip(sides[1:], turns[1:], strict=True):
         for key in keys:
-            for moved in _reversed(turns[0][key], there[key]):
-                found.setdefault(moved, {}).setdefault(key, []).append(side.called)
+            for moved in _reversed(turns[0][key], other_turns[key]):
+                found.setdefault(moved, {}).setdefault(key, []).append(side.title)
     texts: dict[int, list[str]] = {}
     for (number, partner, earlier), by_event in found.items():
-        was, now = ("before", "after") if earlier else ("after", "before")
+        order_then, now = ("before", "after") if earlier else ("after", "before")
         for others, events in _sentence_by_hosts(by_event).items():
             named = ", ".join(events[:MOST_EVENTS]) + (
                 f" and {len(events) - MOST_EVENTS} more" if events[MOST_EVENTS:] else ""
             )
             hosts = ", ".join(others)
-            told = f"{sides[0].called} calls it {was} {lines[partner].name}"
-            text = f"on {named} {told}; {hosts}: {now} it"
+            first_order = f"{sides[0].title} calls it {order_then} {lines[partner].name}"
+            text = f"on {named} {first_order}; {hosts}: {now} it"
             texts.setdefault(number, []).append(text)
     return {number: tuple(several) for number, several in texts.items()}
 
@@ -104,22 +104,24 @@ def align_hosts(sides: Sequence[ComparedHost]) -> HostComparison:
     """
     drafts = _DraftLines(len(sides))
     for at, side in enumerate(sides):
-        standing = sorted(side.inventory.hooks, key=lambda row: row.verdict.shadowed_by is not None)
-        for row in standing:
-            drafts.take_hook(at, row)
+        rows = sorted(side.inventory.hooks, key=lambda row: row.verdict.shadowed_by is not None)
+        for row in rows:
+            drafts.add_hook(at, row)
         for item in side.inventory.rejected:
             if not item.ignored:
-                drafts.take_rejected(at, item)
+                drafts.add_rejected(at, item)
     lines = tuple(_compared_hook(draft, sides) for draft in drafts.drafts)
     orders = order_differences(sides, lines)
-    told = (_with_differences(line, orders.get(number, ())) for number, line in enumerate(lines))
-    return HostComparison(tuple(sides), tuple(told))
+    compared = (_with_differences(line, orders.get(number, ())) for number, line in enumerate(lines))
+    return HostComparison(tuple(sides), tuple(compared))
 
 
 def _with_differences(line: ComparedHook, orders: tuple[str, ...]) -> ComparedHook:
     differs = host_differences_of(line, orders)
     return replace(
-        line, differs=differs, change=suggested_changes(line) if differs or not line.everywhere else ()
+        line,
+        differs=differs,
+        suggestions=suggested_changes(line) if differs or not line.called_everywhere else (),
     )
 
 
@@ -139,14 +141,14 @@ class _DraftLines:
     _by_path: dict[tuple[str, Path], _DraftLine] = field(default_factory=dict)
     _by_name: dict[tuple[str, str], _DraftLine] = field(default_factory=dict)
 
-    def take_hook(self, at: int, row: HookStatus) -> None:
+    def add_hook(self, at: int, row: HookStatus) -> None:
         """Add a winner, or a losing copy; losers come last and fill free cells."""
         hook = row.hook
         key = (event_kind(hook), _hook_path(hook))
         named = (event_kind(hook), hook.name)
-        there = self._free(self._by_path.get(key), at)
-        same = there if there is not None and there.name == hook.name else None
-        draft = same or self._free(self._by_name.get(named), at) or there
+        same_path = self._free(self._by_path.get(key), at)
+        same = same_path if same_path is not None and same_path.name == hook.name else None
+        draft = same or self._free(self._by_name.get(named), at) or same_path
         if draft is None:
             if row.verdict.shadowed_by is not None:
                 return  # the winning copy has the line
@@ -155,7 +157,7 @@ class _DraftLines:
         self._by_path.setdefault(key, draft)
         self._by_name.setdefault(named, draft)
 
-    def take_rejected(self, at: int, item: RejectedHook) -> None:
+    def add_rejected(self, at: int, item: RejectedHook) -> None:
         name = item.name or item.path.name
         key, named = ("folder", item.path), ("folder", name)
         draft = self._by_path.get(key) or self._by_name.get(named) or self._new(name)
@@ -196,12 +198,12 @@ def _hook_at_host(side: ComparedHost, row: HookStatus | None, rejected: Rejected
     if row is None:
         assert rejected is not None
         return HookAtHost(side, NO_HOOK, rejected.reason, rejected=rejected)
-    shut = row.verdict.shut()
+    failed = row.verdict.failed()
     return HookAtHost(
         side,
         row.state.value,
         row.verdict.why(),
-        "" if row.state is State.SHADOWED or not shut else shut[0].name,
+        "" if row.state is State.SHADOWED or not failed else failed[0].name,
         row,
         rejected,
         tuple(_event_at_host(key, row.hook, side) for key in dict.fromkeys(row.hook.meta.events or ())),
@@ -224,19 +226,19 @@ def _event_at_host(key: str, hook: Hook, side: ComparedHost) -> EventAtHost:
     exact = catalogue.by_key.get(catalogue.canonical(key))
     if exact is not None and exact.kind == kind:
         return EventAtHost(key, "never")
-    later = side.dialect.later_plugin if kind == "plugin" else side.dialect.later
-    is_anothers = key in later or catalogue.elsewhere(key)
+    later = side.dialect.later_plugin_events if kind == "plugin" else side.dialect.later_events
+    is_anothers = key in later or catalogue.other_dialect_of(key)
     return EventAtHost(key, "unknown", near="" if is_anothers else catalogue.nearest(key, kind) or "")
 
 
 def _metadata_reading(hook: Hook, side: ComparedHost) -> MetadataReading:
-    if hook.kind != "folder" or side.reads is None:
+    if hook.kind != "folder" or side.folder_rules is None:
         return ""
     meta = hook.meta
     if meta.events or meta.requires != type(meta.requires)() or meta.os or meta.always or meta.faults:
         return "read"
-    written = read_written_metadata(hook.manifest, side.host.surroundings.files)
-    if side.reads.namespace in written.namespaces:
-        spelt = written.as_json or not side.reads.json_only
-        return "read" if spelt and not written.events_of(side.reads.namespace) else "unread"
+    written = read_written_metadata(hook.manifest, side.host.machine.files)
+    if side.folder_rules.namespace in written.namespaces:
+        spelt = written.as_json or not side.folder_rules.json_only
+        return "read" if spelt and not written.events_of(side.folder_rules.namespace) else "unread"
     return "elsewhere" if written.namespaces else "none"

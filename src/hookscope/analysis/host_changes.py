@@ -22,19 +22,19 @@ COMMONJS_ENDINGS = (".cjs", ".cts")  # renaming does not make these ES modules
 
 def suggested_changes(line: ComparedHook) -> tuple[str, ...]:
     """Return each change once, with the hosts that need it if not all do; empty if nothing is needed."""
-    wishes: dict[str, dict[str, None]] = {}
+    hosts_by_change: dict[str, dict[str, None]] = {}
     for cell in line.cells:
         for text in _changes_at_host(cell, line):
-            wishes.setdefault(text, {})[cell.side.called] = None
+            hosts_by_change.setdefault(text, {})[cell.side.title] = None
     texts = []
-    for text, hosts in wishes.items():
+    for text, hosts in hosts_by_change.items():
         everyone = len(hosts) == len(line.cells)
         texts.append(text if everyone else f"{text} ({', '.join(hosts)})")
     return (*_namespace_hint(line), *texts)
 
 
 def _changes_at_host(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
-    if cell.called:
+    if cell.is_called:
         return
     if cell.row is None:
         yield from _not_there(cell, line)
@@ -47,7 +47,7 @@ def _changes_at_host(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
         yield from _rewrite_hint(line)
     if cell.metadata == "unread" or (cell.metadata == "elsewhere" and _wants_json(cell)):
         yield _spelling_hint(cell)
-    for gate in cell.row.verdict.shut():
+    for gate in cell.row.verdict.failed():
         if gate.kind.fix is FixKind.MOVE_EVENTS and cell.metadata in ("unread", "elsewhere", "none"):
             continue  # the metadata is missing
         yield _gate_hint(gate, cell)
@@ -60,7 +60,7 @@ def _not_there(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
     elif have is not None and (have.kind == "legacy" or event_kind(have) not in cell.side.dialect.kinds):
         yield "write it as a folder with a HOOK.md, too"
     elif have is not None:
-        workspace = cell.side.host.surroundings.short(cell.side.host.workspace)
+        workspace = cell.side.host.machine.short(cell.side.host.workspace)
         yield f"put it into {workspace}/hooks, where all of them look"
 
 
@@ -81,9 +81,9 @@ def _rename_hint(handler: str, line: ComparedHook) -> str:
     same = [name for name in names if LANGUAGE_OF.get(PurePath(name).suffix) == kind]
     if not names:
         return f"no name of a handler is known to all of them: write one beside {handler} for each"
-    wanted = (same or names)[0]
+    new_name = (same or names)[0]
     module = ", as an ES module" if handler.endswith(COMMONJS_ENDINGS) else ""
-    return f"rename {handler} to {wanted}{module}: all of them look for that name"
+    return f"rename {handler} to {new_name}{module}: all of them look for that name"
 
 
 def _rewrite_hint(line: ComparedHook) -> Iterator[str]:
@@ -95,26 +95,30 @@ def _rewrite_hint(line: ComparedHook) -> Iterator[str]:
 def _namespace_hint(line: ComparedHook) -> Iterator[str]:
     """Yield one sentence for all missing namespaces."""
     missing = [cell for cell in line.cells if cell.row is not None and cell.metadata in ("elsewhere", "none")]
-    names = list(dict.fromkeys(cell.side.reads.namespace for cell in missing if cell.side.reads is not None))
+    names = list(
+        dict.fromkeys(
+            cell.side.folder_rules.namespace for cell in missing if cell.side.folder_rules is not None
+        )
+    )
     if not names:
         return
     hook = missing[0].row.hook if missing[0].row is not None else None
-    written = read_written_metadata(hook.manifest if hook else None, missing[0].side.host.surroundings.files)
+    written = read_written_metadata(hook.manifest if hook else None, missing[0].side.host.machine.files)
     quoted = " and ".join(f"`{name}`" for name in names)
     if not written.namespaces:
         yield f"write the events under {quoted} under `metadata`"
         return
     near = written.namespaces[0]
-    slip = next((name for name in names if nearest_word(name, [near]) is not None), None)
-    if slip is not None and len(names) == len(line.cells):
-        yield f"rename `{near}` to `{slip}` under `metadata`"
+    typo = next((name for name in names if nearest_word(name, [near]) is not None), None)
+    if typo is not None and len(names) == len(line.cells):
+        yield f"rename `{near}` to `{typo}` under `metadata`"
     yield f"add {quoted} beside `{near}` under `metadata`"
 
 
 def _wants_json(cell: HookAtHost) -> bool:
-    if cell.side.reads is None or not cell.side.reads.json_only or cell.row is None:
+    if cell.side.folder_rules is None or not cell.side.folder_rules.json_only or cell.row is None:
         return False
-    return not read_written_metadata(cell.row.hook.manifest, cell.side.host.surroundings.files).as_json
+    return not read_written_metadata(cell.row.hook.manifest, cell.side.host.machine.files).as_json
 
 
 def _spelling_hint(cell: HookAtHost) -> str:
@@ -126,7 +130,7 @@ def _spelling_hint(cell: HookAtHost) -> str:
 def _gate_hint(gate: Gate, cell: HookAtHost) -> str:
     kind = gate.kind
     if kind.remedy and gate.missing:
-        platform = cell.side.host.surroundings.platform
+        platform = cell.side.host.machine.platform
         return kind.remedy.format(missing=", ".join(gate.missing), platform=platform)
     if kind.fix is FixKind.EVENT_NAMES:
         return _event_hint(cell)
@@ -138,7 +142,7 @@ def _gate_hint(gate: Gate, cell: HookAtHost) -> str:
 
 
 def _event_hint(cell: HookAtHost) -> str:
-    never = ", ".join(event.key for event in cell.events if event.there != "sent")
+    never = ", ".join(event.key for event in cell.events if event.delivery != "sent")
     kind = event_kind(cell.row.hook) if cell.row is not None else "folder"
     sent = [one.key for one in cell.side.dialect.catalogue().events if one.emitted and one.kind == kind]
     if not sent:
@@ -148,4 +152,4 @@ def _event_hint(cell: HookAtHost) -> str:
 
 
 def _short(file: Path, side: ComparedHost) -> str:
-    return side.host.surroundings.short(file)
+    return side.host.machine.short(file)

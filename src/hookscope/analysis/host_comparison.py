@@ -38,7 +38,7 @@ class ComparedHost:
 
     host: Host
     inventory: Inventory
-    reads: FolderRules | None  # None: the host has no HOOK.md folders
+    folder_rules: FolderRules | None  # None: the host has no HOOK.md folders
     label: str = ""  # of a compared machine: "here", "unit gateway"; empty for hosts
 
     @property
@@ -52,7 +52,7 @@ class ComparedHost:
         return self.label or self.dialect.name
 
     @property
-    def called(self) -> str:
+    def title(self) -> str:
         """The host in a sentence: `Milady`, `Milady 2.0.0-alpha.76`; for a machine its name."""
         return self.label or f"{self.dialect.product} {self.dialect.version}".rstrip()
 
@@ -62,7 +62,7 @@ class EventAtHost:
     """An event that a hook subscribes to, at one host."""
 
     key: str
-    there: EventDelivery
+    delivery: EventDelivery
     delivers: bool = False  # pushed messages reach the user
     near: str = ""  # the closest match of this host
 
@@ -79,20 +79,20 @@ class HookAtHost:
     rejected: RejectedHook | None = None
     events: tuple[EventAtHost, ...] = ()
     metadata: MetadataReading = ""
-    place: int | None = None  # position in registration order, from 1; None: not registered
+    load_position: int | None = None  # position in registration order, from 1; None: not registered
 
     @property
-    def there(self) -> bool:
+    def is_hook(self) -> bool:
         """True if this host takes it for a hook."""
         return self.row is not None
 
     @property
-    def registers(self) -> bool:
+    def is_registered(self) -> bool:
         """True if this host registers it."""
         return self.state in (State.READY, State.SILENT) and self.host_runs
 
     @property
-    def called(self) -> bool:
+    def is_called(self) -> bool:
         """True if this host would call it as soon as one of its events arrives."""
         return self.state == State.READY and self.host_runs
 
@@ -137,7 +137,7 @@ class ComparedHook:
     path: Path | None  # path at the first host that has it
     cells: tuple[HookAtHost, ...]
     differs: tuple[HostDifference, ...] = ()  # empty: no difference
-    change: tuple[str, ...] = ()  # suggested changes so that every host calls it; empty: none known
+    suggestions: tuple[str, ...] = ()  # suggested changes so that every host calls it; empty: none known
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -145,9 +145,9 @@ class ComparedHook:
         return tuple(dict.fromkeys(event.key for cell in self.cells for event in cell.events))
 
     @property
-    def everywhere(self) -> bool:
+    def called_everywhere(self) -> bool:
         """True if every host would call it."""
-        return all(cell.called for cell in self.cells)
+        return all(cell.is_called for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class Remedy:
     side: str  # its name
     where: str  # where to change it
     lines: tuple[str, ...]  # lines to write there; "…" replaces a hidden value
-    then: str = ""
+    next_step: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class HostComparison:
     remedies: tuple[Remedy, ...] = ()  # of compared machines
 
     @property
-    def of_surroundings(self) -> bool:
+    def compares_machines(self) -> bool:
         """True if machines are compared, not hosts."""
         return any(side.label for side in self.sides)
 
@@ -210,10 +210,10 @@ class HostComparison:
         """Return the tally of each side by name."""
         return {
             side.name: HostTally(
-                found=sum(line.cells[at].there for line in self.lines),
+                found=sum(line.cells[at].is_hook for line in self.lines),
                 metadata=sum(line.cells[at].metadata == "read" for line in self.lines),
-                registered=sum(line.cells[at].registers for line in self.lines),
-                called=sum(line.cells[at].called for line in self.lines),
+                registered=sum(line.cells[at].is_registered for line in self.lines),
+                called=sum(line.cells[at].is_called for line in self.lines),
             )
             for at, side in enumerate(self.sides)
         }

@@ -31,7 +31,7 @@ from hookscope.values import dataclass
 
 def common_handlers(line: ComparedHook) -> list[str]:
     """Return the handler names that all hosts look for, in the first host's order."""
-    reads = [cell.side.reads for cell in line.cells if cell.side.reads is not None]
+    reads = [cell.side.folder_rules for cell in line.cells if cell.side.folder_rules is not None]
     first = reads[0].handlers if reads else ()
     return [name for name in first if all(name in one.handlers for one in reads)]
 
@@ -40,7 +40,7 @@ def unknown_handler(cell: HookAtHost) -> str:
     """Return the handler of a rejected folder whose name this host does not know; empty if something
     else is wrong.
     """
-    reads = cell.side.reads
+    reads = cell.side.folder_rules
     if cell.state != NO_HOOK or reads is None:
         return ""
     names = _file_names(cell)
@@ -52,7 +52,7 @@ def unknown_handler(cell: HookAtHost) -> str:
 
 def _file_names(cell: HookAtHost) -> Sequence[str]:
     try:
-        return sorted(cell.side.host.surroundings.files.names(cell.path)) if cell.path else []
+        return sorted(cell.side.host.machine.files.names(cell.path)) if cell.path else []
     except OSError:
         return []
 
@@ -126,19 +126,19 @@ UNREAD_TEXTS: dict[str, str] = {
 
 def host_differences_of(line: ComparedHook, turns: Sequence[str]) -> tuple[HostDifference, ...]:
     """Return all differences, most telling first. `turns`: sentences about the call order."""
-    there = [cell for cell in line.cells if cell.there]
+    hooks = [cell for cell in line.cells if cell.is_hook]
     parts: tuple[tuple[Facet, Iterator[str]], ...] = (
         ("found", _found(line)),
-        ("handler", _handler(there)),
-        ("metadata", _metadata(there)),
-        ("state", _state(there)),
-        ("why", _why(there)),
-        ("winner", _winner(there)),
-        ("events", _events(there)),
-        ("messages", _messages(there)),
+        ("handler", _handler(hooks)),
+        ("metadata", _metadata(hooks)),
+        ("state", _state(hooks)),
+        ("why", _why(hooks)),
+        ("winner", _winner(hooks)),
+        ("events", _events(hooks)),
+        ("messages", _messages(hooks)),
         ("order", iter(turns)),
-        ("name", _name(there)),
-        ("env", _env(there)),
+        ("name", _name(hooks)),
+        ("env", _env(hooks)),
     )
     return tuple(HostDifference(facet, text) for facet, texts in parts for text in texts)
 
@@ -149,7 +149,7 @@ def _found(line: ComparedHook) -> Iterator[str]:
         return
     have = next((cell for cell in line.cells if cell.row is not None), None)
     for called, why in _grouped_by_text(
-        line.cells, lambda cell: None if cell.there else _not_found(cell, have)
+        line.cells, lambda cell: None if cell.is_hook else _not_found(cell, have)
     ):
         yield f"{called}: {why}"
 
@@ -165,29 +165,29 @@ def _not_found(cell: HookAtHost, have: HookAtHost | None) -> str:
         return f"there are no {event_kind(hook)} hooks"
     if hook.kind == "legacy":
         return "its settings list no such handler"
-    return f"nothing is looked for in {cell.side.host.surroundings.short(hook.folder.path)}"
+    return f"nothing is looked for in {cell.side.host.machine.short(hook.folder.path)}"
 
 
-def _handler(there: Sequence[HookAtHost]) -> Iterator[str]:
-    strangers = [cell for cell in there if not cell.host_runs]
-    if strangers and len(strangers) < len(there):
+def _handler(cells: Sequence[HookAtHost]) -> Iterator[str]:
+    strangers = [cell for cell in cells if not cell.host_runs]
+    if strangers and len(strangers) < len(cells):
         yield f"{_host_names(strangers)}: only Hookscope runs it, the host runs no Python"
-    paths = {cell.path for cell in there}
+    paths = {cell.path for cell in cells}
     if len(paths) == 1:
         yield from _differing_sentences(
-            there, lambda cell: cell.handler.name if cell.handler else "none", "{} is loaded"
+            cells, lambda cell: cell.handler.name if cell.handler else "none", "{} is loaded"
         )
 
 
-def _metadata(there: Sequence[HookAtHost]) -> Iterator[str]:
-    if len({cell.metadata for cell in there}) < 2:
+def _metadata(cells: Sequence[HookAtHost]) -> Iterator[str]:
+    if len({cell.metadata for cell in cells}) < 2:
         return
-    for called, why in _grouped_by_text(there, _unread_text):
+    for called, why in _grouped_by_text(cells, _unread_text):
         yield f"{called}: {why}"
 
 
 def _unread_text(cell: HookAtHost) -> str | None:
-    reads = cell.side.reads
+    reads = cell.side.folder_rules
     template = UNREAD_TEXTS.get(cell.metadata)
     if template is None or reads is None:
         return None
@@ -195,12 +195,12 @@ def _unread_text(cell: HookAtHost) -> str | None:
     return note or template.format(namespace=reads.namespace)
 
 
-def _state(there: Sequence[HookAtHost]) -> Iterator[str]:
-    if len({cell.state for cell in there}) < 2:
+def _state(cells: Sequence[HookAtHost]) -> Iterator[str]:
+    if len({cell.state for cell in cells}) < 2:
         return
-    told = list(_grouped_by_text(there, _state_text))
-    if any(words != State.READY for _, words in told):
-        yield from (f"{called}: {words}" for called, words in told)
+    sentences = list(_grouped_by_text(cells, _state_text))
+    if any(words != State.READY for _, words in sentences):
+        yield from (f"{called}: {words}" for called, words in sentences)
 
 
 def _state_text(cell: HookAtHost) -> str | None:
@@ -213,34 +213,34 @@ def _state_text(cell: HookAtHost) -> str | None:
     return f"{cell.state}, {cell.why}" if cell.why else cell.state
 
 
-def _why(there: Sequence[HookAtHost]) -> Iterator[str]:
+def _why(cells: Sequence[HookAtHost]) -> Iterator[str]:
     """Yield different reasons for the same state."""
-    if len({cell.state for cell in there}) != 1 or len({cell.gate for cell in there}) < 2:
+    if len({cell.state for cell in cells}) != 1 or len({cell.gate for cell in cells}) < 2:
         return
-    for called, words in _grouped_by_text(there, lambda cell: cell.why or None):
+    for called, words in _grouped_by_text(cells, lambda cell: cell.why or None):
         yield f"{called}: {words}"
 
 
-def _winner(there: Sequence[HookAtHost]) -> Iterator[str]:
-    if len({cell.path for cell in there}) > 1:
-        yield from _differing_sentences(there, _copy, "{} counts")
+def _winner(cells: Sequence[HookAtHost]) -> Iterator[str]:
+    if len({cell.path for cell in cells}) > 1:
+        yield from _differing_sentences(cells, _copy, "{} counts")
 
 
 def _copy(cell: HookAtHost) -> str:
-    short = cell.side.host.surroundings.short
+    short = cell.side.host.machine.short
     return f"the {cell.source} copy in {short(cell.path)}" if isinstance(cell.path, Path) else cell.source
 
 
-def _events(there: Sequence[HookAtHost]) -> Iterator[str]:
-    hears = [cell for cell in there if cell.events]
-    if len({tuple(event.key for event in cell.events) for cell in hears}) > 1:
+def _events(cells: Sequence[HookAtHost]) -> Iterator[str]:
+    subscribed = [cell for cell in cells if cell.events]
+    if len({tuple(event.key for event in cell.events) for cell in subscribed}) > 1:
         yield from _differing_sentences(
-            hears, lambda cell: ", ".join(event.key for event in cell.events), "it listens to {}"
+            subscribed, lambda cell: ", ".join(event.key for event in cell.events), "it listens to {}"
         )
-    for key in dict.fromkeys(event.key for cell in hears for event in cell.events):
-        if len({event.there for cell in hears if (event := _event_at(cell, key)) is not None}) < 2:
+    for key in dict.fromkeys(event.key for cell in subscribed for event in cell.events):
+        if len({event.delivery for cell in subscribed if (event := _event_at(cell, key)) is not None}) < 2:
             continue
-        for called, words in _grouped_by_text(hears, partial(_unsent_text_at, key)):
+        for called, words in _grouped_by_text(subscribed, partial(_unsent_text_at, key)):
             yield f"{called}: {words}"
 
 
@@ -253,24 +253,24 @@ def _event_at(cell: HookAtHost, key: str) -> EventAtHost | None:
 
 
 def _unsent_text(event: EventAtHost | None) -> str | None:
-    if event is None or event.there == "sent":
+    if event is None or event.delivery == "sent":
         return None
-    if event.there == "never":
+    if event.delivery == "never":
         return f"{event.key} is never sent"
-    meant = f"; did you mean {event.near}?" if event.near else ""
-    return f"there is no event {event.key}{meant}"
+    suggestion = f"; did you mean {event.near}?" if event.near else ""
+    return f"there is no event {event.key}{suggestion}"
 
 
-def _messages(there: Sequence[HookAtHost]) -> Iterator[str]:
-    for key in dict.fromkeys(event.key for cell in there for event in cell.events):
+def _messages(cells: Sequence[HookAtHost]) -> Iterator[str]:
+    for key in dict.fromkeys(event.key for cell in cells for event in cell.events):
         sent = [
             (cell, event)
-            for cell in there
-            if (event := _event_at(cell, key)) is not None and event.there == "sent"
+            for cell in cells
+            if (event := _event_at(cell, key)) is not None and event.delivery == "sent"
         ]
-        deaf = [cell for cell, event in sent if not event.delivers]
-        if deaf and any(map(_pushes, deaf)) and len(deaf) < len(sent):
-            yield f"{_host_names(deaf)}: what is pushed to `messages` on {key} reaches nobody"
+        undelivered = [cell for cell, event in sent if not event.delivers]
+        if undelivered and any(map(_pushes, undelivered)) and len(undelivered) < len(sent):
+            yield f"{_host_names(undelivered)}: what is pushed to `messages` on {key} reaches nobody"
 
 
 def _pushes(cell: HookAtHost) -> bool:
@@ -278,21 +278,23 @@ def _pushes(cell: HookAtHost) -> bool:
     if cell.handler is None:
         return False
     try:
-        return b"messages" in cell.side.host.surroundings.files.read(cell.handler, LARGEST_FILE)
+        return b"messages" in cell.side.host.machine.files.read(cell.handler, LARGEST_FILE)
     except OSError:
         return False
 
 
-def _name(there: Sequence[HookAtHost]) -> Iterator[str]:
+def _name(cells: Sequence[HookAtHost]) -> Iterator[str]:
     yield from _differing_sentences(
-        there, lambda cell: cell.row.hook.name if cell.row else "", "its name is {}"
+        cells, lambda cell: cell.row.hook.name if cell.row else "", "its name is {}"
     )
 
 
-def _env(there: Sequence[HookAtHost]) -> Iterator[str]:
-    given = [cell for cell in there if cell.row is not None and cell.side.host.entry_env(cell.row.hook.key)]
-    without = [cell for cell in given if not cell.side.dialect.entry_env]
-    if without and len(without) < len(there):
+def _env(cells: Sequence[HookAtHost]) -> Iterator[str]:
+    with_env = [
+        cell for cell in cells if cell.row is not None and cell.side.host.entry_env(cell.row.hook.key)
+    ]
+    without = [cell for cell in with_env if not cell.side.dialect.entry_env]
+    if without and len(without) < len(cells):
         yield f"{_host_names(without)}: the `env` of its entry does not reach its handler"
 
 
@@ -301,8 +303,8 @@ def _differing_sentences(
 ) -> Iterator[str]:
     """Yield a sentence for each value if there are several."""
     if len({value(cell) for cell in cells}) > 1:
-        for called, told in _grouped_by_text(cells, value):
-            yield f"{called}: {words.format(told)}"
+        for called, text in _grouped_by_text(cells, value):
+            yield f"{called}: {words.format(text)}"
 
 
 def _grouped_by_text(
@@ -319,4 +321,4 @@ def _grouped_by_text(
 
 
 def _host_names(cells: Sequence[HookAtHost]) -> str:
-    return ", ".join(cell.side.called for cell in cells)
+    return ", ".join(cell.side.title for cell in cells)

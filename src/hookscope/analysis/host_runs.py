@@ -24,7 +24,7 @@ class RunAtHost:
     plan: Plan | None = None
     run: Run | None = None
     problem: str = ""  # why it was not fired there; empty if it was
-    left: tuple[str, ...] = ()  # a sentence for each handler that could not run
+    could_not_run: tuple[str, ...] = ()  # a sentence for each handler that could not run
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +33,20 @@ class ComparedOutcome:
 
     what: str
     values: tuple[str, ...]
-    tells: bool = True  # False: shown but not compared, such as a time
+    is_compared: bool = True  # False: shown but not compared, such as a time
 
     @property
     def differs(self) -> bool:
         """True if the hosts' values differ."""
-        return self.tells and len(set(self.values)) > 1
+        return self.is_compared and len(set(self.values)) > 1
 
 
 def handler_differences(one: Run, other: Run) -> tuple[RunDifference, ...]:
     """Return what handlers did differently, without the differences of the hosts' own events."""
-    given = run_differences(*(replace(run, context=run.event.context) for run in (one, other)))
-    known = {found.what for found in given if found.kind == "context"}
+    input_differences = run_differences(*(replace(run, context=run.event.context) for run in (one, other)))
+    known = {found.subject for found in input_differences if found.kind == "context"}
     found = run_differences(one, other)
-    return tuple(one for one in found if one.kind != "context" or one.what not in known)
+    return tuple(one for one in found if one.kind != "context" or one.subject not in known)
 
 
 def outcomes_differ(runs: Sequence[RunAtHost]) -> bool:
@@ -61,16 +61,16 @@ def compared_outcomes(runs: Sequence[RunAtHost]) -> tuple[ComparedOutcome, ...]:
         ComparedOutcome("order", tuple(_order(one.run) for one in runs)),
         *_handlers(runs),
         *_messages(runs),
-        ComparedOutcome("context given", tuple(_given(one.run) for one in runs), tells=False),
+        ComparedOutcome("context given", tuple(_given(one.run) for one in runs), is_compared=False),
         *_context(runs),
-        ComparedOutcome("time", tuple(_time(one.run) for one in runs), tells=False),
+        ComparedOutcome("time", tuple(_time(one.run) for one in runs), is_compared=False),
     )
 
 
-def _outcome(one: RunAtHost) -> str:
-    run = one.run
+def _outcome(host_run: RunAtHost) -> str:
+    run = host_run.run
     if run is None:
-        return f"not fired: {one.problem}"
+        return f"not fired: {host_run.problem}"
     if run.cancelled:
         return "cancelled"
     if run.ending.verdict or run.ending.failure:
@@ -89,21 +89,21 @@ def _handlers(runs: Sequence[RunAtHost]) -> Iterator[ComparedOutcome]:
         yield ComparedOutcome(name, tuple(_ended(one, name) for one in runs))
 
 
-def _ended(one: RunAtHost, name: str) -> str:
-    if one.run is None:
+def _ended(host_run: RunAtHost, name: str) -> str:
+    if host_run.run is None:
         return NO_VALUE
-    results = [result for result in one.run.results if result.call.name == name]
+    results = [result for result in host_run.run.results if result.call.name == name]
     if results:
         return ", ".join(outcome_text(result.status, result.error) for result in results)
-    reason = next((item.reason for item in one.run.not_run if item.name == name), "is no hook there")
+    reason = next((item.reason for item in host_run.run.not_run if item.name == name), "is no hook there")
     return f"not run: {reason}"
 
 
 def _messages(runs: Sequence[RunAtHost]) -> Iterator[ComparedOutcome]:
     if not any(one.run and one.run.messages for one in runs):
         return
-    said = (json.dumps(list(one.run.messages), ensure_ascii=False) if one.run else NO_VALUE for one in runs)
-    yield ComparedOutcome("messages", tuple(said))
+    texts = (json.dumps(list(one.run.messages), ensure_ascii=False) if one.run else NO_VALUE for one in runs)
+    yield ComparedOutcome("messages", tuple(texts))
     yield ComparedOutcome("they are", tuple(_fate(one.run) for one in runs))
 
 
@@ -121,11 +121,11 @@ def _context(runs: Sequence[RunAtHost]) -> Iterator[ComparedOutcome]:
     """Yield a line for each part of the context that handlers left different."""
     fired = [one.run for one in runs if one.run is not None]
     found = [one for run in fired[1:] for one in handler_differences(fired[0], run) if one.kind == "context"]
-    for path in dict.fromkeys(one.what for one in found):
-        values = {id(fired[0]): next(one.before for one in found if one.what == path)}
+    for path in dict.fromkeys(one.subject for one in found):
+        values = {id(fired[0]): next(one.before for one in found if one.subject == path)}
         for run in fired[1:]:
             same = next(
-                (one.after for one in handler_differences(fired[0], run) if one.what == path),
+                (one.after for one in handler_differences(fired[0], run) if one.subject == path),
                 values[id(fired[0])],
             )
             values[id(run)] = same

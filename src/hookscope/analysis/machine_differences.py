@@ -26,9 +26,9 @@ class MissingRequirement:
     """A requirement of a hook that one machine lacks and another has."""
 
     hook: str
-    side: ComparedHost  # the machine that lacks it
-    what: str  # a program, or a variable
-    there: ComparedHost  # the machine that has it
+    missing_at: ComparedHost  # the machine that lacks it
+    name: str  # a program, or a variable
+    found_at: ComparedHost  # the machine that has it
     folder: str = ""  # of a program: its PATH folder there; empty for a variable
 
 
@@ -52,7 +52,7 @@ def missing_requirements(comparison: HostComparison) -> tuple[MissingRequirement
 def _missing_at_host(
     line: ComparedHook, cell: HookAtHost, comparison: HostComparison
 ) -> Iterator[MissingRequirement]:
-    for gate in cell.row.verdict.shut() if cell.row is not None else ():
+    for gate in cell.row.verdict.failed() if cell.row is not None else ():
         for name in gate.missing:
             for side in comparison.sides:
                 if side is cell.side:
@@ -67,30 +67,31 @@ def _missing_at_host(
 
 
 def _program(name: str, side: ComparedHost) -> str | None:
-    around = side.host.surroundings
-    return around.files.program(name, around.search_path()).path
+    machine = side.host.machine
+    return machine.files.program(name, machine.search_path()).path
 
 
 def _with_explanation(line: ComparedHook, lacking: Sequence[MissingRequirement]) -> ComparedHook:
     own = [one for one in lacking if one.hook == line.name]
     more = [*map(_explanation, own), *_other_programs(line)]
     change = tuple(dict.fromkeys(_suggested_change(one, line) for one in own))
-    return replace(line, differs=(*line.differs, *more), change=change)
+    return replace(line, differs=(*line.differs, *more), suggestions=change)
 
 
-def _explanation(one: MissingRequirement) -> HostDifference:
-    if not one.folder:
+def _explanation(requirement: MissingRequirement) -> HostDifference:
+    if not requirement.folder:
         return HostDifference(
             "variable",
-            f"{one.what} is set {_location_phrase(one.there)} and not {_location_phrase(one.side)}",
+            f"{requirement.name} is set {_location_phrase(requirement.found_at)} and "
+            f"not {_location_phrase(requirement.missing_at)}",
         )
-    where = _short(Path(one.folder, one.what), one.there)
-    number = len(one.side.host.surroundings.search_path())
+    where = _short(Path(requirement.folder, requirement.name), requirement.found_at)
+    number = len(requirement.missing_at.host.machine.search_path())
     folders = f"none of the {number} folders" if number > 1 else "not the one folder"
     return HostDifference(
         "program",
-        f"{one.what} is {where} {_location_phrase(one.there)}; {folders} of PATH "
-        f"{_location_phrase(one.side)} has it",
+        f"{requirement.name} is {where} {_location_phrase(requirement.found_at)}; {folders} of PATH "
+        f"{_location_phrase(requirement.missing_at)} has it",
     )
 
 
@@ -99,11 +100,14 @@ def _location_phrase(side: ComparedHost) -> str:
     return side.name if side.name == "here" else f"in {side.name}"
 
 
-def _suggested_change(one: MissingRequirement, line: ComparedHook) -> str:
-    if one.folder:
-        return f"put {_short(Path(one.folder), one.there)} on PATH {_location_phrase(one.side)}"
+def _suggested_change(requirement: MissingRequirement, line: ComparedHook) -> str:
+    if requirement.folder:
+        return (
+            f"put {_short(Path(requirement.folder), requirement.found_at)} on PATH "
+            f"{_location_phrase(requirement.missing_at)}"
+        )
     return (
-        f"set {one.what} {_location_phrase(one.side)}, or in its entry: `hookscope fix "
+        f"set {requirement.name} {_location_phrase(requirement.missing_at)}, or in its entry: `hookscope fix "
         f"{line.name} --gate env`"
     )
 
@@ -120,25 +124,27 @@ def _other_programs(line: ComparedHook) -> Iterator[HostDifference]:
     )
     for name in names:
         found = [(cell.side, path) for cell in rows if (path := _program(name, cell.side)) is not None]
-        real = {side.host.surroundings.files.real(Path(path)) for side, path in found}
+        real = {side.host.machine.files.real(Path(path)) for side, path in found}
         if len(real) > 1:
-            told = ", ".join(f"{_short(Path(path), side)} {_location_phrase(side)}" for side, path in found)
-            yield HostDifference("program", f"{name} is {told}")
+            locations = ", ".join(
+                f"{_short(Path(path), side)} {_location_phrase(side)}" for side, path in found
+            )
+            yield HostDifference("program", f"{name} is {locations}")
 
 
 def _causes(
     sides: Sequence[ComparedHost], lacking: Sequence[MissingRequirement]
 ) -> Iterator[DifferenceCause]:
     yield from _differing_values("host", sides, lambda side: side.dialect.name)
-    yield from _differing_values("platform", sides, lambda side: side.host.surroundings.platform)
-    yield from _differing_values("home", sides, lambda side: str(side.host.surroundings.home))
+    yield from _differing_values("platform", sides, lambda side: side.host.machine.platform)
+    yield from _differing_values("home", sides, lambda side: str(side.host.machine.home))
     yield from _differing_values("settings", sides, lambda side: str(side.host.settings.file))
     yield from _differing_values("workspace", sides, lambda side: str(side.host.workspace))
     yield from _folders(sides, lacking)
-    variables = dict.fromkeys(one.what for one in lacking if not one.folder)
+    variables = dict.fromkeys(one.name for one in lacking if not one.folder)
     for name in variables:
         has = [side for side in sides if side.host.env.get(name)]
-        hooks = dict.fromkeys(one.hook for one in lacking if one.what == name and not one.folder)
+        hooks = dict.fromkeys(one.hook for one in lacking if one.name == name and not one.folder)
         yield DifferenceCause("variable", f"{name} is set {_only_phrase(has)}", tuple(hooks))
 
 
@@ -146,15 +152,15 @@ def _differing_values(
     what: CauseKind, sides: Sequence[ComparedHost], value: Callable[[ComparedHost], str]
 ) -> Iterator[DifferenceCause]:
     if len({value(side) for side in sides}) > 1:
-        told = ", ".join(f"{value(side)} {_location_phrase(side)}" for side in sides)
-        yield DifferenceCause(what, f"{what}: {told}")
+        values = ", ".join(f"{value(side)} {_location_phrase(side)}" for side in sides)
+        yield DifferenceCause(what, f"{what}: {values}")
 
 
 def _folders(
     sides: Sequence[ComparedHost], lacking: Sequence[MissingRequirement]
 ) -> Iterator[DifferenceCause]:
     """Yield PATH folders that not all machines have, grouped by machine, needed ones first."""
-    paths = [side.host.surroundings.search_path() for side in sides]
+    paths = [side.host.machine.search_path() for side in sides]
     groups: dict[tuple[str, ...], list[str]] = {}
     for folder in dict.fromkeys(folder for path in paths for folder in path):
         has = tuple(side.name for side, path in zip(sides, paths, strict=True) if folder in path)
@@ -162,18 +168,18 @@ def _folders(
             groups.setdefault(has, []).append(folder)
     for names, folders in groups.items():
         has_it = [side for side in sides if side.name in names]
-        stops = [one for one in lacking if one.folder in folders]
-        wanted = {one.folder for one in stops}
-        folders.sort(key=lambda folder: folder not in wanted)
-        told = ", ".join(_short(Path(folder), has_it[0]) for folder in folders[:MOST_FOLDERS])
+        blocked = [one for one in lacking if one.folder in folders]
+        needed = {one.folder for one in blocked}
+        folders.sort(key=lambda folder: folder not in needed)
+        listed = ", ".join(_short(Path(folder), has_it[0]) for folder in folders[:MOST_FOLDERS])
         more = f" and {len(folders) - MOST_FOLDERS} more" if len(folders) > MOST_FOLDERS else ""
-        hooks = tuple(dict.fromkeys(one.hook for one in stops))
-        yield DifferenceCause("path", f"PATH has {told}{more} {_only_phrase(has_it)}", hooks)
+        hooks = tuple(dict.fromkeys(one.hook for one in blocked))
+        yield DifferenceCause("path", f"PATH has {listed}{more} {_only_phrase(has_it)}", hooks)
 
 
 def _short(path: Path, side: ComparedHost) -> str:
     """Return a PATH folder as people write it, never relative to the current folder."""
-    home = side.host.surroundings.home
+    home = side.host.machine.home
     return f"~/{path.relative_to(home)}" if path != home and path.is_relative_to(home) else str(path)
 
 

@@ -65,13 +65,13 @@ class RunFacts:
     order: CallOrder
     values: Mapping[FactSubject, str]
     written: frozenset[FactSubject] = frozenset()
-    given: Mapping[str, str] = field(default_factory=dict)
+    initial_values: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, subject: FactSubject) -> str:
         """Return the value of a subject; UNTOUCHED if there is none."""
         known = self.values.get(subject)
         if known is None and subject.kind in (FactKind.PLACE, FactKind.CHANGED):
-            return self.given.get(subject.what, UNTOUCHED)
+            return self.initial_values.get(subject.what, UNTOUCHED)
         return UNTOUCHED if known is None else known
 
     def writers(self, place: str) -> tuple[int, ...]:
@@ -89,14 +89,14 @@ def run_facts(run: Run, calls: Sequence[Registration], order: CallOrder) -> RunF
     values: dict[FactSubject, str] = {}
     for call in order:
         values |= _of_handler(call, results.get(call), why.get(calls[call].name, ""))
-    left, written = _changes(results, order)
+    left_values, written = _changes(results, order)
     folder = run.event.kind == "folder"
     before = dict(_leaves("/context" if folder else "", run.event.context))
     after = dict(_leaves("/context" if folder else "", run.context))
     for place in before.keys() | after.keys():
         if before.get(place) != after.get(place):
             values[FactSubject(FactKind.PLACE, place)] = after.get(place, REMOVED)
-    return RunFacts(run.id, order, values | left | dict(_of_event(run)), written, before)
+    return RunFacts(run.id, order, values | left_values | dict(_of_event(run)), written, before)
 
 
 def _of_handler(call: int, result: Result | None, why: str) -> dict[FactSubject, str]:
@@ -106,8 +106,8 @@ def _of_handler(call: int, result: Result | None, why: str) -> dict[FactSubject,
     if result.messages:
         facts[FactSubject(FactKind.SAID, call=call)] = _text(list(result.messages))
     if result.returned is not None or result.asked:
-        asked = [f"asks for {one}" for one in result.asked]
-        facts[FactSubject(FactKind.ANSWERED, call=call)] = ", ".join([_text(result.returned), *asked])
+        requests = [f"asks for {one}" for one in result.asked]
+        facts[FactSubject(FactKind.ANSWERED, call=call)] = ", ".join([_text(result.returned), *requests])
     return facts
 
 
@@ -142,16 +142,16 @@ def _changes(
     A handler that sets a place to its existing value has changed nothing, whether it ran first or not.
     """
     now: dict[str, str] = {}
-    left: dict[FactSubject, str] = {}
+    left_values: dict[FactSubject, str] = {}
     written: set[FactSubject] = set()
     for call in order:
         if call not in results:
             continue
-        mine = dict(_operations(results[call]))
-        now |= mine
-        left |= {FactSubject(FactKind.CHANGED, place, call): value for place, value in now.items()}
-        written |= {FactSubject(FactKind.CHANGED, place, call) for place in mine}
-    return left, frozenset(written)
+        operations = dict(_operations(results[call]))
+        now |= operations
+        left_values |= {FactSubject(FactKind.CHANGED, place, call): value for place, value in now.items()}
+        written |= {FactSubject(FactKind.CHANGED, place, call) for place in operations}
+    return left_values, frozenset(written)
 
 
 def _operations(result: Result) -> Iterator[tuple[str, str]]:

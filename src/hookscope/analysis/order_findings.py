@@ -33,8 +33,8 @@ class OrderFinding:
     subject: FactSubject  # the most telling difference
     registered: RunFacts  # a run in registered order
     exchanged: RunFacts  # a run with only these two exchanged
-    also: tuple[FactSubject, ...] = ()  # the other differences
-    company: tuple[int, ...] = ()  # handlers without which it does not show
+    other_subjects: tuple[FactSubject, ...] = ()  # the other differences
+    required_others: tuple[int, ...] = ()  # handlers without which it does not show
     narrowed: bool = False  # confirmed, and every required handler is needed
     writers: tuple[int, ...] = ()  # of a shared place: all its writers; if the last wins, those that won
 
@@ -43,7 +43,7 @@ class OrderFinding:
         return self.registered.value(subject), self.exchanged.value(subject)
 
     @property
-    def shared(self) -> bool:
+    def is_shared_place(self) -> bool:
         """True if the subject is a place that both handlers write."""
         pair, runs = {self.first, self.second}, (self.registered, self.exchanged)
         of_places = self.subject.kind in (FactKind.PLACE, FactKind.CHANGED)
@@ -52,7 +52,7 @@ class OrderFinding:
     @property
     def last_wins(self) -> bool:
         """True if both write the same in both orders, and the later write stays."""
-        if self.subject.kind is not FactKind.PLACE or not self.shared:
+        if self.subject.kind is not FactKind.PLACE or not self.is_shared_place:
             return False
         (one, again), (other, other_again) = (
             self.values(FactSubject(FactKind.CHANGED, self.subject.what, call))
@@ -66,13 +66,13 @@ class OrderFindings:
     """Everything known from the runs of one event in several orders."""
 
     names: tuple[str, ...]  # of the handlers, as registered
-    possible: int  # number of possible orders
-    times: int  # maximum number of runs
+    possible_orders: int  # number of possible orders
+    max_runs: int  # maximum number of runs
     seed: int
     fired: tuple[RunFacts, ...]
-    found: tuple[OrderFinding, ...] = ()
-    unsteady: tuple[FactSubject, ...] = ()  # differs within one order, so is no evidence
-    left: tuple[
+    findings: tuple[OrderFinding, ...] = ()
+    unstable: tuple[FactSubject, ...] = ()  # differs within one order, so is no evidence
+    unexplained: tuple[
         tuple[FactSubject, RunFacts, RunFacts], ...
     ] = ()  # differs in these orders, not narrowed down
 
@@ -83,14 +83,14 @@ class OrderFindings:
         return tuple(dict.fromkeys(whole))
 
     @property
-    def drawn(self) -> bool:
+    def is_sampled(self) -> bool:
         """True if there were too many orders to try all, so that random ones were tried."""
-        return self.possible > self.times
+        return self.possible_orders > self.max_runs
 
     @property
-    def matters(self) -> bool:
+    def order_matters(self) -> bool:
         """True if anything depends on the order."""
-        return bool(self.found or self.left)
+        return bool(self.findings or self.unexplained)
 
 
 LONGEST_VALUE = 60  # characters of a value
@@ -118,56 +118,56 @@ class _Claim:
     word: str  # between the last two
 
 
-def finding_sentences(told: OrderFindings) -> tuple[FindingSentence, ...]:
+def finding_sentences(findings: OrderFindings) -> tuple[FindingSentence, ...]:
     """Return a sentence for each finding, most telling first; equal sentences about several handlers are
     merged.
     """
     claims: dict[tuple[str, str], tuple[set[int], OrderFinding]] = {}
-    for finding in sorted(told.found, key=_rank):
-        claim = _claim(finding, told.names)
+    for finding in sorted(findings.findings, key=_rank):
+        claim = _claim(finding, findings.names)
         calls, _ = claims.setdefault((claim.text, claim.word), (set(), finding))
         calls.update(claim.calls)
     return tuple(
-        FindingSentence(text.replace(NAME_GAP, _name_list(sorted(calls), told.names, word), 1), finding)
+        FindingSentence(text.replace(NAME_GAP, _name_list(sorted(calls), findings.names, word), 1), finding)
         for (text, word), (calls, finding) in claims.items()
     )
 
 
-def unexplained_sentences(told: OrderFindings) -> tuple[str, ...]:
+def unexplained_sentences(findings: OrderFindings) -> tuple[str, ...]:
     """Return a sentence for each two orders whose difference the runs did not explain."""
     return tuple(
-        f"{_sentence_start(subject, told.names)} differs between run {one.run} and run {other.run}; "
+        f"{_sentence_start(subject, findings.names)} differs between run {one.run} and run {other.run}; "
         "the fires did not suffice to say why."
-        for subject, one, other in told.left
+        for subject, one, other in findings.unexplained
     )
 
 
-def unsteady_subjects(told: OrderFindings) -> tuple[str, ...]:
+def unsteady_subjects(findings: OrderFindings) -> tuple[str, ...]:
     """Return what differs between runs in the same order."""
-    return tuple(dict.fromkeys(_subject_phrase(subject, told.names) for subject in told.unsteady))
+    return tuple(dict.fromkeys(_subject_phrase(subject, findings.names) for subject in findings.unstable))
 
 
-def order_summary(told: OrderFindings) -> str:
+def order_summary(findings: OrderFindings) -> str:
     """Return the result in one sentence."""
-    tried = len(told.orders)
-    if told.matters:
-        what = len(finding_sentences(told)) + len(told.left)
-        return f"The order matters: {what} finding{'s' * (what != 1)} in {_orders_phrase(tried, told)}."
+    tried = len(findings.orders)
+    if findings.order_matters:
+        what = len(finding_sentences(findings)) + len(findings.unexplained)
+        return f"The order matters: {what} finding{'s' * (what != 1)} in {_orders_phrase(tried, findings)}."
     if tried < 2:
         return "No other order was tried to the end, so nothing can be said."
-    return f"The order does not matter: the same came of {_orders_phrase(tried, told)}."
+    return f"The order does not matter: the same came of {_orders_phrase(tried, findings)}."
 
 
 def evidence_lines(finding: OrderFinding, names: Sequence[str]) -> Iterator[str]:
     """Yield a line for each of the two runs, then what else differed and what is not known."""
     for facts in (finding.registered, finding.exchanged):
-        came = _outcome_phrase(finding.subject, facts.value(finding.subject), names)
-        yield f"run {facts.run}  {_calls(facts, names)}  {came}"
-    for subject in finding.also[:MOST_ALSO]:
+        outcome = _outcome_phrase(finding.subject, facts.value(finding.subject), names)
+        yield f"run {facts.run}  {_calls(facts, names)}  {outcome}"
+    for subject in finding.other_subjects[:MOST_ALSO]:
         one, other = (_value_phrase(subject, value) for value in finding.values(subject))
         yield f"also {_subject_phrase(subject, names)}: {one} → {other}"
-    if len(finding.also) > MOST_ALSO:
-        yield f"also {len(finding.also) - MOST_ALSO} more"
+    if len(finding.other_subjects) > MOST_ALSO:
+        yield f"also {len(finding.other_subjects) - MOST_ALSO} more"
     if not finding.narrowed:
         yield "The fires did not suffice to leave out all who have no part in it."
 
@@ -176,15 +176,15 @@ def _rank(finding: OrderFinding) -> tuple[object, ...]:
     """Return the sort key: most telling first; within a kind, pairs before findings with others."""
     kind, *rest = finding.subject.rank
     pair = (finding.first, finding.second)
-    return kind, len(finding.company), finding.subject.call not in pair, *rest, *pair
+    return kind, len(finding.required_others), finding.subject.call not in pair, *rest, *pair
 
 
 def _claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
-    own = finding.subject.call in (finding.first, finding.second) and not finding.shared
+    own = finding.subject.call in (finding.first, finding.second) and not finding.is_shared_place
     claim = _pair_claim(finding, names) if own else _third_party_claim(finding, names)
-    if not finding.company or (finding.shared and not finding.narrowed):
+    if not finding.required_others or (finding.is_shared_place and not finding.narrowed):
         return claim
-    among = f"With {_name_list(finding.company, names, 'and')} called too"
+    among = f"With {_name_list(finding.required_others, names, 'and')} called too"
     if not finding.narrowed:  # which of them are required is not known
         among = f"Among the {len(finding.registered.order)} called"
     return replace(claim, text=f"{among}, {claim.text}")
@@ -209,7 +209,7 @@ def _third_party_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
     """Return the claim for a finding about a third handler or the event."""
     subject = finding.subject
     pair = finding.first, finding.second
-    if finding.shared:
+    if finding.is_shared_place:
         calls = finding.writers or pair
         who = "both" if len(calls) == 2 else "all"
         if finding.last_wins:
@@ -236,16 +236,16 @@ def _ending_phrase(value: str) -> str:
 
 
 def _action_phrase(subject: FactSubject, value: str) -> str:
-    said = _value_phrase(subject, value)
+    phrase = _value_phrase(subject, value)
     match subject.kind:
         case FactKind.ENDED:
-            return said
+            return phrase
         case FactKind.SAID:
-            return f"says {said}"
+            return f"says {phrase}"
         case FactKind.ANSWERED:
-            return f"answers {said}"
+            return f"answers {phrase}"
         case _:
-            return f"leaves {_place(subject.what)} as {said}"
+            return f"leaves {_place(subject.what)} as {phrase}"
 
 
 def _value_phrase(subject: FactSubject, value: str) -> str:
@@ -300,9 +300,13 @@ def _place(pointer: str) -> str:
 def _file(state: Mapping[str, Any]) -> str:
     """Return how a file was changed, with added and removed lines."""
     lines = str(state["diff"]).splitlines()
-    told = [one_line(line, 20) for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    changed_lines = [
+        one_line(line, 20) for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    ]
     size = "" if state["bytes"] is None else f", {state['bytes']:,} bytes"
-    return one_line(f"{state['kind']}{size}{': ' if told else ''}{', '.join(told)}", LONGEST_VALUE)
+    return one_line(
+        f"{state['kind']}{size}{': ' if changed_lines else ''}{', '.join(changed_lines)}", LONGEST_VALUE
+    )
 
 
 def _json(value: object) -> str:
@@ -313,10 +317,10 @@ def _calls(facts: RunFacts, names: Sequence[str]) -> str:
     return ", ".join(names[call] for call in facts.order)
 
 
-def _orders_phrase(tried: int, told: OrderFindings) -> str:
-    if tried == told.possible:
-        return f"all {tried} orders of {len(told.names)} handlers"
-    return f"{tried} of {told.possible:,} orders of {len(told.names)} handlers"
+def _orders_phrase(tried: int, findings: OrderFindings) -> str:
+    if tried == findings.possible_orders:
+        return f"all {tried} orders of {len(findings.names)} handlers"
+    return f"{tried} of {findings.possible_orders:,} orders of {len(findings.names)} handlers"
 
 
 def _name_list(calls: Iterable[int], names: Sequence[str], word: str) -> str:

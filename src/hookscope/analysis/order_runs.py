@@ -52,8 +52,8 @@ class OrderRuns:
         if order_count(blocks) == 1:
             key = one_line(plan.event.key)
             untrusted = trust_next_steps(view, plan)
-            then = f"{untrusted[0]}." if untrusted else f"`hookscope plan {key}` says why."
-            raise Refusal(f"There is nothing to shuffle: {_call_name(plan)} for {key}.", then)
+            next_step = f"{untrusted[0]}." if untrusted else f"`hookscope plan {key}` says why."
+            raise Refusal(f"There is nothing to shuffle: {_call_name(plan)} for {key}.", next_step)
         self._bench, self._view, self._sandbox = bench, view, sandbox
         self._registered = plan
         self.plan = plan  # plan of the latest fire
@@ -65,28 +65,28 @@ class OrderRuns:
         Each is yielded when it has started; the next starts when it has ended, and none after a cancelled
         one. Close the generator (`contextlib.aclosing`). Raises OSError if copies cannot be made.
         """
-        asking = self._search.run()
-        order = next(asking, None)
+        orders = self._search.run()
+        order = next(orders, None)
         while order is not None:
             event = replace(self._registered.event, timestamp=datetime.now(UTC))
             self.plan = reordered(replace(self._registered, event=event), order)
-            firing = await self._begun()
+            firing = await self._start()
             yield firing
             run = await firing
             if run.cancelled:
                 return
             try:
-                order = asking.send(run_facts(run, self._registered.calls, order))
+                order = orders.send(run_facts(run, self._registered.calls, order))
             except StopIteration:
                 return
 
-    def told(self) -> OrderFindings:
+    def findings(self) -> OrderFindings:
         """Return the findings so far."""
-        return self._search.told(_call_names(self._registered))
+        return self._search.findings(_call_names(self._registered))
 
-    async def _begun(self) -> Firing:
+    async def _start(self) -> Firing:
         if self._sandbox:
-            return await self._bench.fire_guarded(self._view, self.plan)
+            return await self._bench.fire_sandboxed(self._view, self.plan)
         return self._bench.fire(self._view, self.plan)
 
 

@@ -23,7 +23,7 @@ def call_blocks(plan: Plan) -> CallBlocks:
     first = 0
     for group in plan.groups:
         places = tuple(range(first, first + len(group.calls)))
-        blocks += [(place,) for place in places] if group.together else [places]
+        blocks += [(place,) for place in places] if group.concurrent else [places]
         first += len(places)
     return tuple(blocks)
 
@@ -42,13 +42,13 @@ def other_orders(blocks: CallBlocks, seed: int, most: int) -> Iterator[CallOrder
     """Yield all orders except the registered one, each once: first the reverse, where every pair is
     exchanged, then all if there are at most `most`, else random ones.
     """
-    told = {registered_order(blocks)}
-    every = _every_order(blocks) if order_count(blocks) <= most else _random_orders(blocks, Random(seed))
-    for order in chain([tuple(chain(*(block[::-1] for block in blocks)))], every):
-        if order not in told:
-            told.add(order)
+    yielded = {registered_order(blocks)}
+    candidates = _every_order(blocks) if order_count(blocks) <= most else _random_orders(blocks, Random(seed))
+    for order in chain([tuple(chain(*(block[::-1] for block in blocks)))], candidates):
+        if order not in yielded:
+            yielded.add(order)
             yield order
-        if len(told) == order_count(blocks):
+        if len(yielded) == order_count(blocks):
             return
 
 
@@ -65,17 +65,17 @@ def orders_between(start: CallOrder, end: CallOrder) -> list[CallOrder]:
     """Return the steps from one order to another. Each step exchanges two neighbours whose order differs
     at the end.
     """
-    now, way = list(start), [start]
+    now, orders = list(start), [start]
     for place, call in enumerate(end):
         for at in range(now.index(call), place, -1):
             now[at - 1], now[at] = now[at], now[at - 1]
-            way.append(tuple(now))
-    return way
+            orders.append(tuple(now))
+    return orders
 
 
 def exchanged_calls(one: CallOrder, other: CallOrder) -> tuple[int, int]:
     """Return the two calls exchanged by one step, in registered order."""
-    first, second = (call for call, there in zip(one, other, strict=True) if call != there)
+    first, second = (call for call, other_call in zip(one, other, strict=True) if call != other_call)
     return (first, second) if first < second else (second, first)
 
 
@@ -97,7 +97,7 @@ class OrderSearch:
         self._fired: list[RunFacts] = []
         self._seen: dict[CallOrder, RunFacts] = {}  # order → facts of its last run
         self._found: list[OrderFinding] = []
-        self._unsteady: set[FactSubject] = set()
+        self._unstable: set[FactSubject] = set()
         self._causes: dict[FactSubject, list[tuple[int, int]]] = {}
         # Subject → directions of its causes → value → an order with that value.
         self._tables: dict[FactSubject, dict[object, dict[str, CallOrder]]] = {}
@@ -109,29 +109,31 @@ class OrderSearch:
             yield from self._fire(first)
             yield from self._fire(first)
             for order in other_orders(self._blocks, self._seed, self._times):
-                yield from self._once(order)
+                yield from self._facts_of(order)
                 while (differing := next(self._differing(), None)) is not None:
                     yield from self._narrow(*differing)
         except RunsExhausted:
             return
 
-    def told(self, names: Sequence[str]) -> OrderFindings:
+    def findings(self, names: Sequence[str]) -> OrderFindings:
         """Return the findings so far. `names`: the handlers in registered order."""
-        left: dict[tuple[CallOrder, CallOrder], FactSubject] = {}
+        unexplained: dict[tuple[CallOrder, CallOrder], FactSubject] = {}
         for subject, one, other in self._differing():
-            left.setdefault((one, other), subject)
+            unexplained.setdefault((one, other), subject)
         return OrderFindings(
             tuple(names),
             order_count(self._blocks),
             self._times,
             self._seed,
             tuple(self._fired),
-            tuple(self._finished(one) for one in self._found if one.subject not in self._unsteady),
-            _most_significant(subject for subject in self._unsteady if self._is_told(subject)),
-            tuple((subject, self._seen[one], self._seen[other]) for (one, other), subject in left.items()),
+            tuple(self._finished(one) for one in self._found if one.subject not in self._unstable),
+            _most_significant(subject for subject in self._unstable if self._is_reportable(subject)),
+            tuple(
+                (subject, self._seen[one], self._seen[other]) for (one, other), subject in unexplained.items()
+            ),
         )
 
-    def _once(self, order: CallOrder) -> Generator[CallOrder, RunFacts, RunFacts]:
+    def _facts_of(self, order: CallOrder) -> Generator[CallOrder, RunFacts, RunFacts]:
         known = self._seen.get(order)
         return known if known is not None else (yield from self._fire(order))
 
@@ -143,13 +145,13 @@ class OrderSearch:
         self._fired.append(facts)
         self._seen[order] = facts
         if before is not None:
-            self._unsteady |= _differing_subjects(before, facts)
+            self._unstable |= _differing_subjects(before, facts)
         if len(order) == len(registered_order(self._blocks)):
             for subject in facts.values:
                 if subject not in self._tables:
                     self._tabulate(subject)
             for subject in self._tables:
-                self._enter(subject, facts)
+                self._add_to_table(subject, facts)
         return facts
 
     def _tabulate(self, subject: FactSubject) -> None:
@@ -157,9 +159,9 @@ class OrderSearch:
         self._tables[subject] = {}
         for order, facts in self._seen.items():
             if len(order) == len(registered_order(self._blocks)):
-                self._enter(subject, facts)
+                self._add_to_table(subject, facts)
 
-    def _enter(self, subject: FactSubject, facts: RunFacts) -> None:
+    def _add_to_table(self, subject: FactSubject, facts: RunFacts) -> None:
         self._tables[subject].setdefault(self._key(subject, facts), {}).setdefault(
             facts.value(subject), facts.order
         )
@@ -167,8 +169,8 @@ class OrderSearch:
     def _key(self, subject: FactSubject, facts: RunFacts) -> object:
         """Return the group of a run: orders of one group should have the same value."""
         place = {call: at for at, call in enumerate(facts.order)}
-        ways = tuple(place[one] < place[other] for one, other in self._causes.get(subject, ()))
-        return self._writers_that_count(subject, facts), ways
+        directions = tuple(place[one] < place[other] for one, other in self._causes.get(subject, ()))
+        return self._writers_that_count(subject, facts), directions
 
     def _writers_that_count(self, subject: FactSubject, facts: RunFacts) -> tuple[int, ...]:
         """Return the writers of a shared place, whose order should explain its value."""
@@ -179,7 +181,7 @@ class OrderSearch:
         found = [
             one
             for one in self._found
-            if one.subject.what == subject.what and one.subject.kind in kinds and one.shared
+            if one.subject.what == subject.what and one.subject.kind in kinds and one.is_shared_place
         ]
         if not found or subject.kind not in (FactKind.PLACE, FactKind.CHANGED):
             return ()
@@ -191,7 +193,7 @@ class OrderSearch:
     def _differing(self) -> Iterator[tuple[FactSubject, CallOrder, CallOrder]]:
         """Yield unexplained subjects, most telling first, each with two orders that show it."""
         for subject in sorted(self._tables, key=lambda subject: subject.rank):
-            for by_value in self._tables[subject].values() if subject not in self._unsteady else ():
+            for by_value in self._tables[subject].values() if subject not in self._unstable else ():
                 if len(by_value) > 1:
                     one, other, *_ = by_value.values()
                     if _is_significant(subject, self._seen[one], self._seen[other]):
@@ -201,23 +203,23 @@ class OrderSearch:
         self, subject: FactSubject, one: CallOrder, other: CallOrder
     ) -> Generator[CallOrder, RunFacts, None]:
         """Narrow two orders down to two neighbours, and to the other handlers that are required."""
-        way = orders_between(one, other)
-        low, high, start = 0, len(way) - 1, self._seen[one].value(subject)
+        orders = orders_between(one, other)
+        low, high, start = 0, len(orders) - 1, self._seen[one].value(subject)
         while high - low > 1:
             middle = (low + high) // 2
-            facts = yield from self._once(way[middle])
+            facts = yield from self._facts_of(orders[middle])
             if facts.value(subject) == start:
                 low = middle
             else:
                 high = middle
-        trial = self._seen[way[low]], self._seen[way[high]]
-        pair = exchanged_calls(way[low], way[high])
-        differing = [other for other in _differing_by_rank(*trial) if other not in self._unsteady]
+        trial = self._seen[orders[low]], self._seen[orders[high]]
+        pair = exchanged_calls(orders[low], orders[high])
+        differing = [other for other in _differing_by_rank(*trial) if other not in self._unstable]
         for found in (subject, *differing):
             if pair not in (causes := self._causes.setdefault(found, [])):
                 causes.append(pair)
-        told = {(one.first, one.second, one.subject) for one in self._found}
-        new = [other for other in differing if (*pair, other) not in told]
+        reported = {(one.first, one.second, one.subject) for one in self._found}
+        new = [other for other in differing if (*pair, other) not in reported]
         first = min((subject, *new), key=lambda subject: subject.rank)
         if _is_significant(subject, *trial):
             self._found.append(_order_finding(first, pair, trial))
@@ -234,12 +236,12 @@ class OrderSearch:
         """Leave out all handlers that are not required, and confirm the finding."""
         needed = {*pair, subject.call}
         others = [call for call in trial[0].order if call not in needed]
-        alone = (yield from self._tried(subject, trial, set(others))) if others else None
+        alone = (yield from self._try_without(subject, trial, set(others))) if others else None
         if alone is None:
             for facts in trial:
                 if sum(facts.order == fired.order for fired in self._fired) < 2:
                     yield from self._fire(facts.order)
-            if subject in self._unsteady:
+            if subject in self._unstable:
                 self._found.pop()
                 return
         else:
@@ -249,7 +251,7 @@ class OrderSearch:
             fewer = others
             for start in range(0, len(others), size):
                 part = set(others[start : start + size]) & set(fewer)
-                smaller = (yield from self._tried(subject, trial, part)) if part else None
+                smaller = (yield from self._try_without(subject, trial, part)) if part else None
                 if smaller is not None:
                     trial, fewer = smaller, [call for call in fewer if call not in part]
                     self._found[-1] = _order_finding(subject, pair, trial)
@@ -257,13 +259,13 @@ class OrderSearch:
             others = fewer
         self._found[-1] = replace(self._found[-1], narrowed=True)
 
-    def _tried(
+    def _try_without(
         self, subject: FactSubject, trial: tuple[RunFacts, RunFacts], without: set[int]
     ) -> Generator[CallOrder, RunFacts, tuple[RunFacts, RunFacts] | None]:
         """Run both orders without some handlers; None if the difference disappears."""
         found = []
         for facts in trial:
-            seen = yield from self._once(tuple(call for call in facts.order if call not in without))
+            seen = yield from self._facts_of(tuple(call for call in facts.order if call not in without))
             if subject.kind is FactKind.ENDED and seen.value(subject) != facts.value(subject):
                 return None
             found.append(seen)
@@ -274,15 +276,15 @@ class OrderSearch:
             else None
         )
 
-    def _is_told(self, subject: FactSubject) -> bool:
+    def _is_reportable(self, subject: FactSubject) -> bool:
         return subject.kind is not FactKind.CHANGED or any(subject in facts.written for facts in self._fired)
 
     def _finished(self, finding: OrderFinding) -> OrderFinding:
         """Return the finding without redundant subjects; for a last-write place, with all that won."""
-        also = _most_significant(one for one in finding.also if one not in self._unsteady)
+        also = _most_significant(one for one in finding.other_subjects if one not in self._unstable)
         kept = {finding.subject, *_most_significant((finding.subject, *also))}
-        finding = replace(finding, also=tuple(one for one in also if one in kept))
-        if not finding.shared:
+        finding = replace(finding, other_subjects=tuple(one for one in also if one in kept))
+        if not finding.is_shared_place:
             return finding
         writers = {call for facts in self._seen.values() for call in facts.writers(finding.subject.what)}
         if finding.last_wins:

@@ -47,11 +47,11 @@ async def repeated_firings(
     changed since they were made. Close the generator (`contextlib.aclosing`) to remove them. Raises OSError
     if the copies cannot be made.
     """
-    guard = await bench.guard(view) if sandbox else None
+    guard = await bench.open_sandbox(view) if sandbox else None
     try:
         for _ in range(times):
             now = replace(plan, event=replace(plan.event, timestamp=datetime.now(UTC)))
-            firing = bench.fire(view, now) if guard is None else bench.fire_on(view, now, guard)
+            firing = bench.fire(view, now) if guard is None else bench.fire_in_sandbox(view, now, guard)
             yield firing
             if (await firing).cancelled:
                 return

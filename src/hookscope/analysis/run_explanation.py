@@ -36,19 +36,19 @@ def merge_steps(policy: Policy, event: Event, results: Iterable[Result]) -> tupl
     """
     fold, steps = policy.start(event), []
     for result in results:
-        before, count = fold.answer, len(fold.by)
-        fold, then = policy.take(fold, result)
+        before, count = fold.answer, len(fold.answered_by)
+        fold, decision = policy.take(fold, result)
         steps.append(
             MergeStep(
                 name=result.call.name,
                 answered=result.returned,
                 changed=_changed_members(before, fold.answer),
                 answer=fold.answer,
-                stopped=then is not Next.GO,
-                counts=len(fold.by) > count,
+                stopped=decision is not Next.GO,
+                counts=len(fold.answered_by) > count,
             )
         )
-        if then is not Next.GO:
+        if decision is not Next.GO:
             break
     return tuple(steps)
 
@@ -110,7 +110,7 @@ class HandlerInput:
 
     name: str
     keys: tuple[str, ...]
-    meant: str = ""  # the closest key to a word of the failed line
+    closest_key: str = ""  # the closest key to a word of the failed line
 
 
 def handler_input(event: Event, earlier: Iterable[Patch], failure: Failure) -> HandlerInput:
@@ -118,8 +118,8 @@ def handler_input(event: Event, earlier: Iterable[Patch], failure: Failure) -> H
     name = CONTEXT_NAMES[event.kind]
     keys = _input_keys(event, earlier)
     words = (word for word in _requested_words(failure) if word not in keys)
-    near = next((key for word in words if (key := closest_match(word, keys))), "")
-    return HandlerInput(name, tuple(sorted(keys)), near)
+    closest = next((key for word in words if (key := closest_match(word, keys))), "")
+    return HandlerInput(name, tuple(sorted(keys)), closest)
 
 
 def failed_on_missing_value(failure: Failure) -> bool:

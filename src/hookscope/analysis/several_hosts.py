@@ -52,9 +52,9 @@ def usual_dialects(bench: Workbench, *, shipped: bool = False) -> tuple[Dialect,
 
 def comparable_dialects(bench: Workbench) -> tuple[Dialect, ...]:
     """Return all dialects with HOOK.md folders, or all of a host without them; guides first."""
-    here, known = bench.dialect, DIALECTS.values()
-    if "folder" not in here.kinds:
-        return tuple(dialect for dialect in known if dialect.product == here.product)
+    dialect_in_force, known = bench.dialect, DIALECTS.values()
+    if "folder" not in dialect_in_force.kinds:
+        return tuple(dialect for dialect in known if dialect.product == dialect_in_force.product)
     return tuple(dialect for dialect in known if "folder" in dialect.kinds)
 
 
@@ -77,8 +77,10 @@ def workbench_of_host(bench: Workbench, dialect: Dialect, *, trust_all: bool = F
     """Return a workbench for the same folders under another host. It shares the workspace and the what-if;
     settings, state folder and managed hooks are that host's.
     """
-    made = Workbench(_host_options(bench, dialect), trust_all=trust_all, limits=bench.limits, lingers=LINGER)
-    made.crew.warn_unprotected = bench.crew.warn_unprotected
+    made = Workbench(
+        _host_options(bench, dialect), trust_all=trust_all, limits=bench.limits, linger_seconds=LINGER
+    )
+    made.worker_pools.warn_unprotected = bench.worker_pools.warn_unprotected
     return made
 
 
@@ -92,9 +94,9 @@ def only_hooks(comparison: HostComparison, names: Sequence[str]) -> HostComparis
     known = {line.name for line in comparison.lines}
     for name in names:
         if name not in known:
-            near = nearest_word(name, known)
-            then = f"Did you mean {near}?" if near else "`hookscope compare` shows all there are."
-            raise Refusal(f"No host has a hook named {name!r}.", then)
+            closest = nearest_word(name, known)
+            next_step = f"Did you mean {closest}?" if closest else "`hookscope compare` shows all there are."
+            raise Refusal(f"No host has a hook named {name!r}.", next_step)
     lines = tuple(line for line in comparison.lines if line.name in names)
     return replace(comparison, lines=lines)
 
@@ -124,7 +126,7 @@ def _reads_folder_hooks(dialect: Dialect) -> FolderRules | None:
     return FolderRules(
         shape.namespace,
         shape.handlers if shape.marks_python else shape.candidates,
-        json_only=shape.read is read_line_header,
+        json_only=shape.read_header is read_line_header,
     )
 
 
@@ -171,7 +173,7 @@ class HostRuns:
         self._firing: Firing | None = None
         self._cancelled = False
 
-    def would_need(self) -> tuple[TrustTarget, ...]:
+    def folders_to_trust(self) -> tuple[TrustTarget, ...]:
         """Return the folders to trust so that all subscribers run. Raises the first host's Refusal if no host
         accepts the event.
         """
@@ -179,7 +181,7 @@ class HostRuns:
         refused: list[Refusal] = []
         for bench in self.benches:
             try:
-                view = bench.look()
+                view = bench.scan()
                 event = self._event_of(bench, view)
                 if event.kind in bench.dialect.kinds:
                     plan = bench.plan(view, event, only=self._only)
@@ -192,7 +194,7 @@ class HostRuns:
 
     async def run(self) -> tuple[RunAtHost, ...]:
         """Fire at one host after another; after a cancellation the others are not fired at."""
-        return tuple([await self._there(bench) for bench in self.benches])
+        return tuple([await self._run_at(bench) for bench in self.benches])
 
     def cancel(self) -> None:
         """Cancel the active run, and fire at no other host. Call it in the loop's own thread."""
@@ -200,11 +202,11 @@ class HostRuns:
         if self._firing is not None:
             self._firing.cancel()
 
-    async def _there(self, bench: Workbench) -> RunAtHost:
+    async def _run_at(self, bench: Workbench) -> RunAtHost:
         if self._cancelled:
             return RunAtHost(bench.dialect, problem="cancelled before it")
         try:
-            return await self._fired(bench)
+            return await self._fire(bench)
         except Refusal as refused:
             return RunAtHost(bench.dialect, problem=str(refused))
         except OSError as error:
@@ -213,18 +215,18 @@ class HostRuns:
             self._firing = None
             await bench.close()
 
-    async def _fired(self, bench: Workbench) -> RunAtHost:
-        view = await asyncio.to_thread(bench.look)
+    async def _fire(self, bench: Workbench) -> RunAtHost:
+        view = await asyncio.to_thread(bench.scan)
         event = self._event_of(bench, view)
         if event.kind not in bench.dialect.kinds:
             problem = f"{bench.dialect.product} has no {event.kind} hooks"
             return RunAtHost(bench.dialect, problem=problem)
-        view = await bench.ready(view, event.kind)
+        view = await bench.load_modules(view, event.kind)
         plan = bench.plan(view, event, only=self._only)
         self.untrusted |= dict.fromkeys(waiting_for_trust(view, plan))
-        left = cannot_run_messages(view, plan, only=self._only)
-        self._firing = await bench.fire_guarded(view, plan) if self._sandbox else bench.fire(view, plan)
+        could_not_run = cannot_run_messages(view, plan, only=self._only)
+        self._firing = await bench.fire_sandboxed(view, plan) if self._sandbox else bench.fire(view, plan)
         if self._cancelled:
             self._firing.cancel()
         run = await self._firing
-        return RunAtHost(bench.dialect, replace(plan, event=run.event), run, left=left)
+        return RunAtHost(bench.dialect, replace(plan, event=run.event), run, could_not_run=could_not_run)

@@ -56,10 +56,10 @@ def _compared_machine(name: str, options: Options) -> ComparedMachine:
     bare = replace(options, env_from=None, clean_env=name == CLEAN_ENVIRONMENT)
     if name in (THIS_MACHINE, CLEAN_ENVIRONMENT):
         return ComparedMachine(name, bare)
-    given = replace(bare, env_from=name)
-    _, source = assumed_machine(given)
-    label = source.called if source is not None else name
-    return ComparedMachine(label, given, source, source.notes if source is not None else ())
+    assumed = replace(bare, env_from=name)
+    _, source = assumed_machine(assumed)
+    label = source.description if source is not None else name
+    return ComparedMachine(label, assumed, source, source.notes if source is not None else ())
 
 
 def real_and_assumed(
@@ -69,11 +69,11 @@ def real_and_assumed(
     Raises Refusal.
     """
     _, source = assumed_machine(supposed)
-    label = source.called if source is not None else "what if"
-    given = replace(supposed, dialect=dialect)
-    here = real if "host" in supposed.supposed else replace(real, dialect=dialect)
-    return ComparedMachine(THIS_MACHINE, here), ComparedMachine(
-        label, given, source, source.notes if source is not None else ()
+    label = source.description if source is not None else "what if"
+    assumed = replace(supposed, dialect=dialect)
+    real_options = real if "host" in supposed.supposed else replace(real, dialect=dialect)
+    return ComparedMachine(THIS_MACHINE, real_options), ComparedMachine(
+        label, assumed, source, source.notes if source is not None else ()
     )
 
 
@@ -92,7 +92,7 @@ def compare_machines(places: Sequence[ComparedMachine], dialect: str | None = No
     found = with_causes(align_hosts(sides))
     lacking = missing_requirements(found)
     remedies = (
-        _remedy(place, side, [one for one in lacking if one.side is side])
+        _remedy(place, side, [one for one in lacking if one.missing_at is side])
         for place, side in zip(places, sides, strict=True)
     )
     return replace(found, remedies=tuple(one for one in remedies if one is not None))
@@ -103,41 +103,45 @@ def _remedy(
 ) -> Remedy | None:
     """Return the lines that give a machine what its hooks lack there."""
     folders = dict.fromkeys(one.folder for one in lacking if one.folder)
-    variables = dict.fromkeys(one.what for one in lacking if not one.folder)
+    variables = dict.fromkeys(one.name for one in lacking if not one.folder)
     if not folders and not variables:
         return None
-    wanted = dict.fromkeys(variables, HIDDEN_VALUE)
+    assignments = dict.fromkeys(variables, HIDDEN_VALUE)
     if folders:
-        wanted = {"PATH": ":".join((*side.host.surroundings.search_path(), *folders)), **wanted}
+        assignments = {"PATH": ":".join((*side.host.machine.search_path(), *folders)), **assignments}
     source = place.source
     match source.kind if source is not None else place.label:
         case "unit" if source is not None:
-            return _unit_remedy(place, source, wanted)
+            return _unit_remedy(place, source, assignments)
         case "launchd" if source is not None:
-            lines = [f"<key>{_xml(name)}</key><string>{_xml(text)}</string>" for name, text in wanted.items()]
+            lines = [
+                f"<key>{_xml(name)}</key><string>{_xml(text)}</string>" for name, text in assignments.items()
+            ]
             where = f"{source.files[0]}, in the dictionary EnvironmentVariables"
             return Remedy(place.label, where, tuple(lines), "Then unload the job and load it again.")
         case "file" if source is not None:
-            return Remedy(place.label, str(source.files[0]), _assigned(wanted))
+            return Remedy(place.label, str(source.files[0]), _assigned(assignments))
         case "process":
-            then = "A process keeps its environment: start it again with these."
-            return Remedy(place.label, "where it is started from", _assigned(wanted), then)
+            next_step = "A process keeps its environment: start it again with these."
+            return Remedy(place.label, "where it is started from", _assigned(assignments), next_step)
         case "here":
-            return Remedy(place.label, "in this shell", tuple(f"export {line}" for line in _assigned(wanted)))
-    return Remedy(place.label, "in its environment", _assigned(wanted))
+            return Remedy(
+                place.label, "in this shell", tuple(f"export {line}" for line in _assigned(assignments))
+            )
+    return Remedy(place.label, "in its environment", _assigned(assignments))
 
 
-def _unit_remedy(place: ComparedMachine, source: EnvironmentSource, wanted: dict[str, str]) -> Remedy:
-    unit = source.called.removeprefix("unit ")
-    control = "systemctl --user" if source.of_user else "sudo systemctl"
-    lines = tuple(f"Environment={unit_word(f'{name}={text}')}" for name, text in wanted.items())
+def _unit_remedy(place: ComparedMachine, source: EnvironmentSource, assignments: dict[str, str]) -> Remedy:
+    unit = source.description.removeprefix("unit ")
+    control = "systemctl --user" if source.is_user_unit else "sudo systemctl"
+    lines = tuple(f"Environment={unit_word(f'{name}={text}')}" for name, text in assignments.items())
     where = f"`{control} edit {shlex.quote(unit)}`, under [Service]"
     return Remedy(place.label, where, lines, f"Then `{control} restart {shlex.quote(unit)}`.")
 
 
-def _assigned(wanted: dict[str, str]) -> tuple[str, ...]:
+def _assigned(assignments: dict[str, str]) -> tuple[str, ...]:
     return tuple(
-        f"{name}={text if text == HIDDEN_VALUE else shlex.quote(text)}" for name, text in wanted.items()
+        f"{name}={text if text == HIDDEN_VALUE else shlex.quote(text)}" for name, text in assignments.items()
     )
 
 

@@ -56,7 +56,7 @@ def events_like(template: Event, known: EventType | None) -> SearchStrategy[Even
     since a saved event cannot omit one.
     """
     schema: Schema = context_schema(known) if known is not None else {}
-    beside: Schema = (ctx_schema(known) if known is not None else None) or {}
+    second_schema: Schema = (ctx_schema(known) if known is not None else None) or {}
     required = frozenset(
         schema.get("required", ()) if template.kind == "stream" else ()
     )  # required by the runtime
@@ -65,7 +65,7 @@ def events_like(template: Event, known: EventType | None) -> SearchStrategy[Even
     own = {name: field for name, field in schema.get("properties", {}).items() if name != "cfg"}
     contexts = _object(rest, {"properties": own}, lambda name: name not in required, unknown=True)
     with_settings = st.sampled_from([False, True, True, True])
-    arguments = _object(template.ctx, beside, lambda name: False)
+    arguments = _object(template.ctx, second_schema, lambda name: False)
     sessions = st.sampled_from([template.session_key] * 3 * len(SESSION_KEYS) + list(SESSION_KEYS))
 
     @st.composite
@@ -113,22 +113,22 @@ def _object(
 
 
 def _field(
-    name: str, example: Mapping[str, Any], schema: Schema, may_miss: bool, beside: int
+    name: str, example: Mapping[str, Any], schema: Schema, may_miss: bool, member_count: int
 ) -> _FieldStrategy:
     examples = [example[name]] if name in example else list(schema.get("examples", ()))
-    often = max(4, min(2 * beside, 40))  # so that one or two members are wrong
-    kinds = _kinds(often, there=name in example, may_miss=may_miss, has_example=bool(examples))
+    often = max(4, min(2 * member_count, 40))  # so that one or two members are wrong
+    kinds = _kinds(often, is_present=name in example, may_miss=may_miss, has_example=bool(examples))
     value = examples[0] if examples else None
     return _FieldStrategy(name, st.sampled_from(list(kinds)), value, _right_type_values(value, schema))
 
 
-def _kinds(often: int, *, there: bool, may_miss: bool, has_example: bool) -> Iterator[Kind]:
+def _kinds(often: int, *, is_present: bool, may_miss: bool, has_example: bool) -> Iterator[Kind]:
     """Yield the kinds, simple ones first; mostly as in the template."""
     if may_miss:
-        yield from repeat("absent", 1 if there else often)
+        yield from repeat("absent", 1 if is_present else often)
         yield "null"
     if has_example:
-        yield from repeat("example", often if there else 1)
+        yield from repeat("example", often if is_present else 1)
     if not may_miss:
         yield "null"
     yield from ("inside", "inside", "wrong", "wrong", "wrong")
@@ -139,12 +139,12 @@ def _right_type_values(example: Any, schema: Schema) -> SearchStrategy[Any]:
     if schema.get("enum"):
         return st.sampled_from(list(schema["enum"]))
     types = schema.get("type", [])
-    wanted = json_type(example) or "" if example is not None else [types, *types][0] if types else ""
-    return _of_type(wanted if isinstance(wanted, str) else "", example, schema)
+    type_name = json_type(example) or "" if example is not None else [types, *types][0] if types else ""
+    return _of_type(type_name if isinstance(type_name, str) else "", example, schema)
 
 
-def _of_type(wanted: str, example: Any, schema: Schema) -> SearchStrategy[Any]:
-    match wanted:
+def _of_type(type_name: str, example: Any, schema: Schema) -> SearchStrategy[Any]:
+    match type_name:
         case "object":
             return _object(example or {}, schema, lambda name: True)
         case "array":

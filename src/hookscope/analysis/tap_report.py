@@ -47,7 +47,7 @@ class TapBlocker:
 
     gate: str
     reason: str
-    then: str  # a command, or a sentence
+    next_step: str  # a command, or a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class TapStatus:
     language: str
     name: str
     events: tuple[str, ...]
-    whole: TapFilesState  # whether its files are unchanged
-    needs: tuple[TapBlocker, ...]
+    files_state: TapFilesState  # whether its files are unchanged
+    blockers: tuple[TapBlocker, ...]
     notes: tuple[str, ...]
 
 
@@ -92,9 +92,9 @@ class _HostHooks:
 def tap_statuses(bench: Workbench, view: Snapshot) -> tuple[TapStatus, ...]:
     """Return every tap installed for this host, in order of installation."""
     installed = sorted(installed_taps_of(view.host).items(), key=lambda item: item[1].at)
-    here = _HostHooks(view.host, view.inventory.hooks, bench.options)
+    host_hooks = _HostHooks(view.host, view.inventory.hooks, bench.options)
     shipped = _shipped_host_hooks(bench, view) if installed else None
-    return tuple(_tap_status(root, entry, here, shipped) for root, entry in installed)
+    return tuple(_tap_status(root, entry, host_hooks, shipped) for root, entry in installed)
 
 
 def _shipped_host_hooks(bench: Workbench, view: Snapshot) -> _HostHooks | None:
@@ -102,26 +102,30 @@ def _shipped_host_hooks(bench: Workbench, view: Snapshot) -> _HostHooks | None:
     shipped = bench.setup.shipped
     if shipped is None or shipped.product != view.host.dialect.product:
         return None
-    host = open_host(shipped, view.host.surroundings, view.host.choices, trust=view.host.trust)
+    host = open_host(shipped, view.host.machine, view.host.overrides, trust=view.host.trust)
     return _HostHooks(host, discover(host).hooks, replace(bench.options, dialect=shipped.name))
 
 
-def _tap_status(root: Path, entry: InstalledTap, here: _HostHooks, shipped: _HostHooks | None) -> TapStatus:
-    whole = _files_state(entry)
-    needs = tuple(_blockers(entry, here)) if whole != "gone" else ()
-    notes = [*_notes(entry, here), *_shipped_differences(entry, shipped, needs)]
-    return TapStatus(root, entry.kind, entry.language, entry.name, entry.events, whole, needs, tuple(notes))
+def _tap_status(
+    root: Path, entry: InstalledTap, host_hooks: _HostHooks, shipped: _HostHooks | None
+) -> TapStatus:
+    files_state = _files_state(entry)
+    blockers = tuple(_blockers(entry, host_hooks)) if files_state != "gone" else ()
+    notes = [*_notes(entry, host_hooks), *_shipped_differences(entry, shipped, blockers)]
+    return TapStatus(
+        root, entry.kind, entry.language, entry.name, entry.events, files_state, blockers, tuple(notes)
+    )
 
 
 def _shipped_differences(
-    entry: InstalledTap, shipped: _HostHooks | None, needs: tuple[TapBlocker, ...]
+    entry: InstalledTap, shipped: _HostHooks | None, blockers: tuple[TapBlocker, ...]
 ) -> Iterator[str]:
     """Yield what the shipped program requires besides, unless it does not find the tap at all."""
     if shipped is not None and shipped.row(entry) is not None:
-        known = {need.gate for need in needs}
-        for need in _blockers(entry, shipped):
-            if need.gate not in known:
-                yield f"{shipped.host.dialect.title}: will not run it, {need.reason}; {need.then}"
+        known = {blocker.gate for blocker in blockers}
+        for blocker in _blockers(entry, shipped):
+            if blocker.gate not in known:
+                yield f"{shipped.host.dialect.title}: will not run it, {blocker.reason}; {blocker.next_step}"
 
 
 def _files_state(entry: InstalledTap) -> TapFilesState:
@@ -142,46 +146,48 @@ def _read_content(path: Path) -> bytes | None:
         return b""  # it exists but cannot be read
 
 
-def _blockers(entry: InstalledTap, seen: _HostHooks) -> Iterator[TapBlocker]:
+def _blockers(entry: InstalledTap, host_hooks: _HostHooks) -> Iterator[TapBlocker]:
     """Yield every gate that stops the tap at its host. Hookscope's own gates do not count."""
-    row = seen.row(entry)
+    row = host_hooks.row(entry)
     if row is None:
         yield TapBlocker("found", "it is not among the hooks that are found", "`hookscope list` says why.")
         return
     if row.verdict.shadowed_by is not None:
-        then = f"`{command_on(seen.options, 'info', row.hook.name)}` says more."
-        yield TapBlocker("shadowed", row.verdict.why(), then)
-    for gate in row.verdict.shut():
+        next_step = f"`{command_on(host_hooks.options, 'info', row.hook.name)}` says more."
+        yield TapBlocker("shadowed", row.verdict.why(), next_step)
+    for gate in row.verdict.failed():
         if gate_state(gate) not in ONLY_HOOKSCOPE_ASKS:
-            yield TapBlocker(gate.name, gate.reason, _next_step(gate, row, seen))
+            yield TapBlocker(gate.name, gate.reason, _next_step(gate, row, host_hooks))
 
 
-def _next_step(gate: Gate, row: HookStatus, seen: _HostHooks) -> str:
+def _next_step(gate: Gate, row: HookStatus, host_hooks: _HostHooks) -> str:
     name = row.hook.name
     if advice := LIST_ADVICE.get(gate.kind.fix):
-        where, file = ".".join(map(str, gate.setting or ())), seen.host.settings.file
+        where, file = ".".join(map(str, gate.setting or ())), host_hooks.host.settings.file
         return f"{advice} {where} in {file}."
     if gate_state(gate) is State.OFF and (gate.name != "switch" or row.hook.kind == "folder"):
-        return f"`{command_on(seen.options, 'enable', name)}` switches it on."
-    return f"`{command_on(seen.options, 'info', name)}` shows every check."
+        return f"`{command_on(host_hooks.options, 'enable', name)}` switches it on."
+    return f"`{command_on(host_hooks.options, 'info', name)}` shows every check."
 
 
-def _notes(entry: InstalledTap, seen: _HostHooks) -> Iterator[str]:
-    row, product = seen.row(entry), seen.host.dialect.product
-    if entry.language == "python" and not _runs_python(seen.host, entry.kind):
+def _notes(entry: InstalledTap, host_hooks: _HostHooks) -> Iterator[str]:
+    row, product = host_hooks.row(entry), host_hooks.host.dialect.product
+    if entry.language == "python" and not _runs_python(host_hooks.host, entry.kind):
         yield f"{product} itself runs no Python: this tap is for programs that embed Hookscope."
     if entry.kind == "stream":
         yield "It stands in the project and names a folder of this machine: it is not for the repository."
     if not os.path.isdir(entry.spool):
         yield f"It records nothing: the folder {entry.spool} is gone; `hookscope tap install` makes it."
-    elif entry.spool != spool_path(seen.host):
+    elif entry.spool != spool_path(host_hooks.host):
         yield f"It writes to {entry.spool}, which is not where it is looked for."
     if row is not None:
-        barred: dict[str, list[str]] = {}
-        for event, reason in row.hook.meta.barred.items():
+        events_by_reason: dict[str, list[str]] = {}
+        for event, reason in row.hook.meta.excluded_events.items():
             if event in entry.events:
-                barred.setdefault(reason, []).append(event)
-        yield from (f"{', '.join(events)} do not reach it: {reason}." for reason, events in barred.items())
+                events_by_reason.setdefault(reason, []).append(event)
+        yield from (
+            f"{', '.join(events)} do not reach it: {reason}." for reason, events in events_by_reason.items()
+        )
 
 
 def _runs_python(host: Host, kind: EventKind) -> bool:
@@ -194,13 +200,13 @@ def spool_summary_of(view: Snapshot) -> SpoolSummary:
     """Return a summary of this host's spool. Reads all of it. Raises OSError."""
     folder = spool_path(view.host)
     reading, events, newest, loaded = SpoolReader(folder), 0, None, None
-    for heard in reading:
-        if heard.kind == "loaded":
-            loaded = heard
+    for recorded in reading:
+        if recorded.kind == "loaded":
+            loaded = recorded
         else:
             events += 1
-            newest = heard
-    writers = [heard for heard in (newest, loaded) if heard is not None]
+            newest = recorded
+    writers = [recorded for recorded in (newest, loaded) if recorded is not None]
     return SpoolSummary(
         folder=folder,
         size=sum(_file_size(folder / name) for name in (OLD_SPOOL_FILE, SPOOL_FILE)),
@@ -237,8 +243,8 @@ class EventUsage:
     since: datetime | None  # start of gapless recording; None: nothing recorded
     loaded: datetime | None  # when a host last loaded a tap
     seen: tuple[EventCount, ...]  # all recorded events, most frequent first
-    unheard: tuple[NeverReceived, ...]
-    unanswered: tuple[EventCount, ...]  # events of `seen` without a subscriber
+    never_received: tuple[NeverReceived, ...]
+    without_hook: tuple[EventCount, ...]  # events of `seen` without a subscriber
     unknown: tuple[str, ...]  # hooks whose events only a load can tell
     skipped: int  # lines of the spool that were no events
 
@@ -256,13 +262,13 @@ def event_usage_of(view: Snapshot) -> EventUsage:
     taps = frozenset(file for entry in installed_taps_of(host).values() for file in entry.files)
     rows = [row for row in view.inventory.hooks if _would_run(row) and not is_tap(row.hook, taps)]
     known = [row for row in rows if row.events is not None]
-    heard = {key for one in seen for key in _subscription_keys(one.key, one.kind, host)}
+    received_keys = {key for one in seen for key in _subscription_keys(one.key, one.kind, host)}
     return EventUsage(
         since=_recording_since(host, oldest),
         loaded=loaded,
         seen=seen,
-        unheard=tuple(_never_received(known, heard, host)),
-        unanswered=tuple(one for one in seen if not _has_subscriber(one, known, host)),
+        never_received=tuple(_never_received(known, received_keys, host)),
+        without_hook=tuple(one for one in seen if not _has_subscriber(one, known, host)),
         unknown=tuple(dict.fromkeys(row.hook.name for row in rows if row.events is None)),
         skipped=reading.skipped,
     )
@@ -279,7 +285,7 @@ def _recording_since(host: Host, oldest: datetime | None) -> datetime | None:
 def _would_run(row: HookStatus) -> bool:
     """Return whether the host would run the hook. Hookscope's own gates stop no host."""
     return row.verdict.shadowed_by is None and all(
-        gate_state(gate) in ONLY_HOOKSCOPE_ASKS for gate in row.verdict.shut()
+        gate_state(gate) in ONLY_HOOKSCOPE_ASKS for gate in row.verdict.failed()
     )
 
 
@@ -293,13 +299,15 @@ def _subscription_keys(key: str, kind: EventKind, host: Host) -> tuple[str, ...]
     return host.dialect.system_of(kind).keys(event)
 
 
-def _never_received(rows: Iterable[HookStatus], heard: set[str], host: Host) -> Iterator[NeverReceived]:
+def _never_received(
+    rows: Iterable[HookStatus], received_keys: set[str], host: Host
+) -> Iterator[NeverReceived]:
     taps = _keys_of_taps(host)
     canonical = host.dialect.catalogue().canonical
     for row in rows:
         for key in dict.fromkeys(map(canonical, row.events or ())):
             kind = event_kind_of_key(key, row)
-            if key not in heard:
+            if key not in received_keys:
                 recorded = not taps[kind].isdisjoint((*_subscription_keys(key, kind, host), key))
                 yield NeverReceived(row.hook.name, row.hook.folder.source, row.state, key, recorded)
 
@@ -312,11 +320,14 @@ def _keys_of_taps(host: Host) -> Mapping[EventKind, frozenset[str]]:
     }
 
 
-def _has_subscriber(one: EventCount, rows: Iterable[HookStatus], host: Host) -> bool:
-    keys = _subscription_keys(one.key, one.kind, host)
+def _has_subscriber(event_count: EventCount, rows: Iterable[HookStatus], host: Host) -> bool:
+    keys = _subscription_keys(event_count.key, event_count.kind, host)
     canonical = host.dialect.catalogue().canonical
     return any(
-        any(event_kind_of_key(key, row) == one.kind and canonical(key) in keys for key in row.events or ())
+        any(
+            event_kind_of_key(key, row) == event_count.kind and canonical(key) in keys
+            for key in row.events or ()
+        )
         for row in rows
     )
 
@@ -327,7 +338,7 @@ class TapReport:
 
     taps: tuple[TapStatus, ...]
     recorded: SpoolSummary
-    lists: EventUsage
+    usage: EventUsage
 
 
 def tap_report_of(bench: Workbench, view: Snapshot) -> TapReport:

@@ -54,7 +54,7 @@ class StoredConsole:
             return ()
         return tuple(Path(name) for name in known if os.path.isdir(name))
 
-    def write(self, workspace: Path, shown: Mapping[str, Any] | None) -> None:
+    def write(self, workspace: Path, console_state: Mapping[str, Any] | None) -> None:
         """Store the console state for the next start; None: only that the workspace was used now.
 
         A damaged file is replaced; one of a newer version is kept. Raises Refusal; nothing is written then.
@@ -71,8 +71,8 @@ class StoredConsole:
                 entry["at"] = max(
                     now, *map(_last_used, known.values()), ""
                 )  # the clock may have been set back
-                if shown is not None:
-                    entry["console"] = dict(shown)
+                if console_state is not None:
+                    entry["console"] = dict(console_state)
                 others = {name: one for name, one in known.items() if name != str(workspace)}
                 known = {str(workspace): entry, **others}  # first among equal times
                 kept = {name: known[name] for name in _newest_first(known)[:MOST_WORKSPACES]}
@@ -129,7 +129,7 @@ def masked_draft(text: str, redaction: Redaction = NOTHING_KNOWN) -> str | None:
         found = secrets_in(parse_context(text), keys=redaction.keys)
     except BadContext:  # incomplete JSON: search the raw text
         found = secrets_in(text)
-    kept: str = with_secret_names(redaction.veil(text, secrets=found).text(text))
+    kept: str = with_secret_names(redaction.masker(text, secrets=found).masked_text(text))
     return kept
 
 
@@ -148,8 +148,8 @@ KINDS = (TEXT, JSON, SVG)
 
 def masked_export(text: str, document: Any, redaction: Redaction) -> tuple[str, Any]:
     """Return text and document with `${SECRET:NAME}` for known secrets and for what looks like one."""
-    veil = redaction.veil(document, text)
-    return veil.text(text), veil.value(document)
+    masker = redaction.masker(document, text)
+    return masker.masked_text(text), masker.masked_value(document)
 
 
 def json_file_text(document: Any) -> str:

@@ -46,14 +46,14 @@ class SetupFinding:
 
     name: str
     found: str
-    well: bool = True
-    then: str = ""
+    ok: bool = True
+    next_step: str = ""
 
 
 def examine_setup(view: Snapshot, setup: Setup, node: Node | NoNode) -> tuple[SetupFinding, ...]:
     """Return everything that decides what Hookscope shows here. Runs the handlers' interpreter once."""
     return (
-        SetupFinding("dialect", f"{view.host.dialect.name}, {view.because}"),
+        SetupFinding("dialect", f"{view.host.dialect.name}, {view.dialect_reason}"),
         *_places(view),
         *_variables(view, setup),
         *_folders(view),
@@ -74,11 +74,11 @@ def _seconds(limit: float | None) -> str:
 
 
 def _places(view: Snapshot) -> Iterator[SetupFinding]:
-    host, short = view.host, view.host.surroundings.short
-    there = os.path.isdir(host.workspace)
-    then = "" if there else "Run in the agent's folder, or name it with `--workspace DIR`."
+    host, short = view.host, view.host.machine.short
+    exists = os.path.isdir(host.workspace)
+    next_step = "" if exists else "Run in the agent's folder, or name it with `--workspace DIR`."
     yield SetupFinding(
-        "workspace", f"{host.workspace}" + ("" if there else ", which is not there"), there, then
+        "workspace", f"{host.workspace}" + ("" if exists else ", which is not there"), exists, next_step
     )
     for agent, folder in agent_workspaces(host).items():
         yield SetupFinding(
@@ -88,10 +88,10 @@ def _places(view: Snapshot) -> Iterator[SetupFinding]:
     file = short(host.settings.file)
     for one in wrong:
         at = one.place.file if one.place is not None else host.settings.file
-        then = f"Mend {short(at)}." if os.access(at, os.R_OK) else f"Make {short(at)} readable for you."
-        yield SetupFinding("settings", problem_text(one), False, then)
+        next_step = f"Mend {short(at)}." if os.access(at, os.R_OK) else f"Make {short(at)} readable for you."
+        yield SetupFinding("settings", problem_text(one), False, next_step)
     for one in view.inventory.problems:
-        if one.unseen is not None:
+        if one.unread_rank is not None:
             yield SetupFinding(
                 "folders", problem_text(one), False, "Make it readable for you, or take it away."
             )
@@ -102,8 +102,8 @@ def _places(view: Snapshot) -> Iterator[SetupFinding]:
     if is_writable(state_folder()):
         yield SetupFinding("state", f"{short(state_folder())}, for what you trusted")
     else:
-        then = "No run, trust or undo is kept there; HOOKSCOPE_STATE_DIR names another folder."
-        yield SetupFinding("state", f"{short(state_folder())}, which cannot be written", False, then)
+        next_step = "No run, trust or undo is kept there; HOOKSCOPE_STATE_DIR names another folder."
+        yield SetupFinding("state", f"{short(state_folder())}, which cannot be written", False, next_step)
 
 
 def _of_settings(view: Snapshot) -> Iterator[Problem]:
@@ -122,11 +122,11 @@ def _variables(view: Snapshot, setup: Setup) -> Iterator[SetupFinding]:
             chosen = read_workspace_environment(workspace, name)
         except Refusal as refused:
             yield SetupFinding(
-                "environment", f"{setup.environment_from}: {refused.what}", False, refused.then
+                "environment", f"{setup.environment_from}: {refused.problem}", False, refused.next_step
             )
         else:
-            said = f"{name}, {setup.environment_from}: {_counted(chosen.variables)}"
-            yield SetupFinding("environment", said)
+            found = f"{name}, {setup.environment_from}: {_counted(chosen.variables)}"
+            yield SetupFinding("environment", found)
     elif known := environment_files(workspace):
         yield SetupFinding(
             "environment", f"none chosen of {', '.join(known)}; `--environment NAME` chooses one"
@@ -135,9 +135,7 @@ def _variables(view: Snapshot, setup: Setup) -> Iterator[SetupFinding]:
     if read:
         yield SetupFinding("handlers get", f"the variables of {' and '.join(read)}, under those that are set")
     if lines := dotenv_of(workspace):
-        yield SetupFinding(
-            "variables", f"{_counted(lines)} in {view.host.surroundings.short(workspace / DOTENV)}"
-        )
+        yield SetupFinding("variables", f"{_counted(lines)} in {view.host.machine.short(workspace / DOTENV)}")
 
 
 def _counted(variables: Mapping[str, str]) -> str:
@@ -149,7 +147,7 @@ def _folders(view: Snapshot) -> Iterator[SetupFinding]:
     for folder in sorted(view.folders, key=lambda folder: -folder.rank):
         count = counts[id(folder)]
         what = "absent" if folder.real is None else f"{count} hook{'s' * (count != 1)}"
-        yield SetupFinding(f"{folder.source} hooks", f"{view.host.surroundings.short(folder.path)}: {what}")
+        yield SetupFinding(f"{folder.source} hooks", f"{view.host.machine.short(folder.path)}: {what}")
 
 
 def _stopped(view: Snapshot) -> Iterator[SetupFinding]:
@@ -159,67 +157,72 @@ def _stopped(view: Snapshot) -> Iterator[SetupFinding]:
         for row in view.inventory.hooks
         if row.hook.folder.source != "bundled" and row.state is not State.SHADOWED
     ]
-    reasons = {row.verdict.why(view.host.surroundings.short) for row in own}
+    reasons = {row.verdict.why(view.host.machine.short) for row in own}
     if len(reasons) == 1 and own[0].state not in (State.READY, State.UNTRUSTED):
-        said = f"none would run: {reasons.pop()}"
-        then = f"`hookscope fix {shell_path(own[0].hook.name)}` shows what would open it."
-        yield SetupFinding("hooks", said, False, then)
+        found = f"none would run: {reasons.pop()}"
+        next_step = f"`hookscope fix {shell_path(own[0].hook.name)}` shows what would open it."
+        yield SetupFinding("hooks", found, False, next_step)
 
 
 def _orphans(view: Snapshot) -> Iterator[SetupFinding]:
     for item in orphaned_entries(view.inventory, view.host):
         at = f" ({item.place.file.name}:{item.place.line})" if item.place else ""
-        then = f"It does nothing: {item.then}" + ("" if item.near else ".")
-        yield SetupFinding("entry", f"{item.setting}{at} belongs to no hook that was found", False, then)
+        next_step = f"It does nothing: {item.advice}" + ("" if item.closest_keys else ".")
+        yield SetupFinding("entry", f"{item.setting}{at} belongs to no hook that was found", False, next_step)
 
 
 def _packs(view: Snapshot) -> Iterator[SetupFinding]:
     """Yield packs whose list of hooks and folders disagree."""
-    short = view.host.surroundings.short
+    short = view.host.machine.short
     for item in view.inventory.rejected:
         if item.place is not None and item.place.file.name == "package.json":
-            then = f"Mend the list in {short(item.place.file)}:{item.place.line}, or the folder."
-            yield SetupFinding("pack", f"{short(item.path)}: {item.reason}", False, then)
+            next_step = f"Mend the list in {short(item.place.file)}:{item.place.line}, or the folder."
+            yield SetupFinding("pack", f"{short(item.path)}: {item.reason}", False, next_step)
 
 
 def _trusted(view: Snapshot) -> SetupFinding:
-    short = view.host.surroundings.short
+    short = view.host.machine.short
     waiting = sorted(untrusted_folders(view), key=lambda target: short(target.folder))
     if not waiting:
         return SetupFinding("trust", "every hook that could run is allowed to")
-    offer = waiting[0].offer(short)
-    found = f"not allowed to run yet: {', '.join(target.shown(short) for target in waiting)}"
+    offer = waiting[0].allow_hint(short)
+    found = f"not allowed to run yet: {', '.join(target.path_text(short) for target in waiting)}"
     return SetupFinding("trust", found, False, f"{offer[:1].upper()}{offer[1:]}.")
 
 
 def _too_wide(view: Snapshot) -> Iterator[SetupFinding]:
     """Yield trust records that do not count."""
-    short, counted = view.host.surroundings.short, trusted_folders(view.host)
+    short, counted = view.host.machine.short, trusted_folders(view.host)
     for folder in sorted(view.host.trust.folders - counted):
         target = TrustTarget(folder, too_wide_reason(folder, view.host) or ABOVE_WORKSPACE_REASON)
-        found = f"{folder} was trusted by an earlier version and no longer counts, since {target.refused}"
-        then = f"Trust the folders of hooks below it; `{target.command(short)}` trusts it again."
-        yield SetupFinding("trust", found, False, then)
+        found = (
+            f"{folder} was trusted by an earlier version and no longer counts, since {target.refusal_reason}"
+        )
+        next_step = f"Trust the folders of hooks below it; `{target.command(short)}` trusts it again."
+        yield SetupFinding("trust", found, False, next_step)
 
 
 def _python(view: Snapshot, setup: Setup) -> SetupFinding:
-    named = setup.python
-    if named is not None and not named.allowed_by(view.host):
-        return SetupFinding("python", named.not_trusted, False, f"{named.way_out}.")
-    python = named.path if named is not None else sys.executable
-    then = "`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer."
+    named_program = setup.python
+    if named_program is not None and not named_program.is_trusted(view.host):
+        return SetupFinding("python", named_program.untrusted_reason, False, f"{named_program.trust_hint}.")
+    python = named_program.path if named_program is not None else sys.executable
+    next_step = "`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer."
     try:
         asked = [python, "-I", "-c", "import sys; print(*sys.version_info[:3], sep='.')"]
         answer = helper_output(asked, seconds=PATIENCE, workspace=[view.host.workspace])
         version = tuple(int(part) for part in answer.text.strip().split("."))
     except (OSError, ValueError) as error:
         why = error_reason(error) if isinstance(error, OSError) else "it answers something else"
-        then = FILE_LIMIT_HINT if is_file_limit(error) else then
-        return SetupFinding("python", f"{python} does not say its version: {why}", False, then)
+        next_step = FILE_LIMIT_HINT if is_file_limit(error) else next_step
+        return SetupFinding("python", f"{python} does not say its version: {why}", False, next_step)
     found = f"{python}, version {answer.text.strip()}"
-    well = version >= OLDEST_PYTHON
+    is_supported = version >= OLDEST_PYTHON
     return SetupFinding(
-        "python", found if well else f"{found}, too old for handlers", well, "" if well else then
+        "python",
+        found if is_supported else f"{found}, too old for handlers",
+        is_supported,
+        "" if is_supported else next_step,
     )
 
 
@@ -228,13 +231,13 @@ def _node(view: Snapshot, node: Node | NoNode) -> SetupFinding:
     need = "1 hook needs it" if len(needing) == 1 else f"{len(needing)} hooks need it"
     names = ", ".join(hook.name for hook in needing[:5])
     for_whom = f"{need}: {names}" if needing else "no hook here needs it"
-    well = all(hook.language in node.languages for hook in needing)
+    is_supported = all(hook.language in node.languages for hook in needing)
     if isinstance(node, Node):
         found = f"{node.path}, version {node.version}, {node.origin}; {for_whom}"
-        return SetupFinding("node", found, well, then=missing_features(node))
+        return SetupFinding("node", found, is_supported, next_step=missing_features(node))
     found = f"no Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer: {node.reason}; {for_whom}"
-    then = node.way_out[:1].upper() + node.way_out[1:]
-    return SetupFinding("node", found, well, f"{then}." if needing else "")
+    next_step = node.next_step[:1].upper() + node.next_step[1:]
+    return SetupFinding("node", found, is_supported, f"{next_step}." if needing else "")
 
 
 def _workers() -> Iterator[SetupFinding]:
@@ -249,9 +252,9 @@ def _workers() -> Iterator[SetupFinding]:
             "worker", f"{process.pid} of hookscope {owner}, {process.age:.0f} s old, {memory}: {process.name}"
         )
     for process in strays:
-        then = f"A handler left it behind; `kill {process.pid}` ends it."
+        next_step = f"A handler left it behind; `kill {process.pid}` ends it."
         yield SetupFinding(
-            "left over", f"{process.pid}, {process.age:.0f} s old: {process.name}", False, then
+            "left over", f"{process.pid}, {process.age:.0f} s old: {process.name}", False, next_step
         )
     if not processes:
         yield SetupFinding("workers", "none is running")

@@ -40,19 +40,19 @@ class Edits:
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self._stack = UndoStack(state_folder() / "undo")
-        self._made: set[object] = set()  # changes written here, as `_change_facts`
+        self._own_changes: set[object] = set()  # changes written here, as `_change_facts`
 
     def toggle(self, view: Snapshot, name: str, on: bool, *, as_command: bool = False) -> Toggle:
         """Return what switching a hook on or off would write, and its effects. Writes nothing.
 
         `as_command`: under the rules of the host's own command. Raises Refusal.
         """
-        if view.host.settings.unread:  # another program may be writing them: wait
+        if view.host.settings.unread_reason:  # another program may be writing them: wait
             try:
                 read_settled(view.host.settings.file)
             except ChangeError as error:
                 raise Refusal(f"The settings cannot be edited: {error}") from None
-            view = self._bench.look()
+            view = self._bench.scan()
         return plan_toggle(view, self._bench.hook(view, name), on, as_command=as_command)
 
     def apply(self, toggle: Toggle) -> None:
@@ -75,19 +75,19 @@ class Edits:
         try:
             self._remember(change)
         except ChangeError as error:
-            self._take_back(change, lock, str(error))
-        self.note(subject, change)
+            self._revert(change, lock, str(error))
+        self.record(subject, change)
 
     def _remember(self, change: Change) -> None:
         """Raises ChangeError."""
         self._stack.push(change)
-        self._made.add(_change_facts(change))
+        self._own_changes.add(_change_facts(change))
 
-    def made_here(self, change: Change) -> bool:
+    def is_own(self, change: Change) -> bool:
         """Return whether this workbench wrote the change in this session."""
-        return _change_facts(change) in self._made
+        return _change_facts(change) in self._own_changes
 
-    def _take_back(self, change: Change, lock: Path | None, why: str) -> NoReturn:
+    def _revert(self, change: Change, lock: Path | None, why: str) -> NoReturn:
         """Revert a change that could not be remembered; raises Refusal with the result."""
         try:
             apply_change(change.undo(), lock=lock)
@@ -95,7 +95,7 @@ class Edits:
             raise Refusal(f"{change.path} is written, and `undo` will not know of it: {why}") from None
         raise Refusal(why) from None
 
-    def keep(self, change: Change) -> None:
+    def write_saved_file(self, change: Change) -> None:
         """Write a file of the user's own, such as a saved event, as an undoable step. Raises Refusal.
 
         The file is written even if the step cannot be remembered.
@@ -103,7 +103,7 @@ class Edits:
         write_user_file(change)
         with suppress(ChangeError):
             self._remember(change)
-        self.note(change.path.name, change)
+        self.record(change.path.name, change)
 
     def write_all(self, subject: str, changes: Sequence[Change]) -> None:
         """Write several changes, or none; each is one undoable step. Raises Refusal."""
@@ -121,28 +121,28 @@ class Edits:
                     self._stack.forget(change)
             raise Refusal(str(error)) from None
         for change in done:
-            self.note(subject, change)
+            self.record(subject, change)
 
-    def undoing(self) -> Undoing:
+    def pending_undo(self) -> Undoing:
         """Return what `undo` would write now. Writes nothing.
 
         Raises Refusal if there is nothing to undo, and UndoBlocked if the newest edit cannot be undone.
         """
-        change, unreadable = self.last()
-        over = "".join(f"{text} " for text in unreadable_edits_text(unreadable))
+        change, unreadable = self.newest()
+        skipped = "".join(f"{text} " for text in unreadable_edits_text(unreadable))
         try:
-            undoing = plan_undo(change)
+            pending = plan_undo(change)
         except ChangeError as error:
             put_back = PUT_BACK_HINT if isinstance(error, CannotEdit) else ""
             raise UndoBlocked(
-                f"{over}{masked_error(error)}", f"{put_back}{FORGET_HINT} ({change.meaning}).", change
+                f"{skipped}{masked_error(error)}", f"{put_back}{FORGET_HINT} ({change.meaning}).", change
             ) from None
-        if undoing.back.idle:
-            what = f"{over}Nothing of the last change ({change.meaning}) is left in {change.path}."
+        if pending.inverse.is_noop:
+            what = f"{skipped}Nothing of the last change ({change.meaning}) is left in {change.path}."
             raise UndoBlocked(what, f"{FORGET_HINT}.", change)
-        return replace(undoing, unreadable=unreadable)
+        return replace(pending, unreadable=unreadable)
 
-    def last(self) -> tuple[Change, tuple[Path, ...]]:
+    def newest(self) -> tuple[Change, tuple[Path, ...]]:
         """Return the newest remembered edit, and the unreadable files of newer ones.
 
         Raises Refusal if there is none.
@@ -150,7 +150,7 @@ class Edits:
         change, unreadable = self._stack.newest()
         if change is None:
             what = " ".join(("There is nothing to undo.", *unreadable_edits_text(unreadable)))
-            raise Refusal(what, self._instead())
+            raise Refusal(what, self._other_undo_hint())
         return change, unreadable
 
     def forget(self, change: Change) -> None:
@@ -160,28 +160,28 @@ class Edits:
         except ChangeError as error:
             raise Refusal(str(error)) from None
 
-    def _instead(self) -> str:
+    def _other_undo_hint(self) -> str:
         """Return how to undo what is no file edit: an installed pack, a tap."""
         from hookscope.packs.transaction import installed_packs  # a scan needs no packs
         from hookscope.recording.installation import installed_taps_of
 
         host = self._bench.open()
         packs = [shell_path(record.id) for record in installed_packs(host)]
-        taken = [f"`hookscope uninstall {packs[-1]}` takes back the install of that pack."] if packs else []
-        taken += ["`hookscope tap remove` takes back the tap."] if installed_taps_of(host) else []
-        return " ".join(taken) or "Only what Hookscope itself changed can be taken back."
+        hints = [f"`hookscope uninstall {packs[-1]}` takes back the install of that pack."] if packs else []
+        hints += ["`hookscope tap remove` takes back the tap."] if installed_taps_of(host) else []
+        return " ".join(hints) or "Only what Hookscope itself changed can be taken back."
 
-    def undo(self, undoing: Undoing) -> None:
+    def undo(self, pending: Undoing) -> None:
         """Write the pending undo, and forget the change. Raises Refusal; nothing is written then."""
         try:
-            self._stack.undo(undoing.change, undoing.back, self._lock_of(undoing.back))
+            self._stack.undo(pending.change, pending.inverse, self._lock_of(pending.inverse))
         except ChangeError as error:
             raise Refusal(str(error)) from None
-        self._made.discard(
-            _change_facts(undoing.change)
+        self._own_changes.discard(
+            _change_facts(pending.change)
         )  # an equal change may come from another program later
-        self._bench.distrust_gone(undoing.change.made)
-        self.note("undo", undoing.change)
+        self._bench.forget_missing_trusted(pending.change.created_folders)
+        self.record("undo", pending.change)
 
     def _lock_of(self, change: Change) -> Path | None:
         """Return the lock for a change; None for the settings file, which has a lock beside it."""
@@ -196,13 +196,13 @@ class Edits:
             ) from None
         return user_files_lock()
 
-    def note(self, subject: str, change: Change) -> None:
+    def record(self, subject: str, change: Change) -> None:
         """Record a change in the journal. A journal that cannot be written does not stop the change."""
         with suppress(OSError):
             import asyncio  # a scan needs no event loop
 
             asyncio.run(
-                self._bench.record.journal(self._bench.open()).note(
+                self._bench.run_record.journal(self._bench.open()).note(
                     "change", subject, change.meaning, detail=str(change.path)
                 )
             )

@@ -49,7 +49,7 @@ class FailedLoad:
     at: datetime
     run: int | None = None  # in the journal; None: nothing was fired
     place: FilePosition | None = None  # position in the hook's own code
-    held: bool = False  # an older version is still loaded and runs
+    old_version_runs: bool = False  # an older version is still loaded and runs
 
     @property
     def why(self) -> str:
@@ -58,9 +58,9 @@ class FailedLoad:
         run = f"run {self.run}" if self.run is not None else ""
         where = ", ".join(filter(None, (spot, run)))
         kind, _, text = self.error.partition(": ")
-        none = kind in (NO_FUNCTION, IS_CLASS)  # the words of the activation chain
-        said = f"has nothing to call: {text}" if none else f"does not load: {self.error}"
-        return said + (f" ({where})" if where else "")
+        nothing_to_call = kind in (NO_FUNCTION, IS_CLASS)  # the words of the activation chain
+        problem = f"has nothing to call: {text}" if nothing_to_call else f"does not load: {self.error}"
+        return problem + (f" ({where})" if where else "")
 
 
 def retry_hint(name: str) -> str:
@@ -87,27 +87,27 @@ class FailedLoads:
     def __init__(self, file: Path, python: str) -> None:
         self.file, self._python = file, python
 
-    def among(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
+    def for_inventory(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
         """Return the otherwise ready hooks whose current files failed to load. Runs nothing."""
         known = state_members(self.file, HANDLERS)
         if not known:
             return {}
         rows = [row for row in inventory.hooks if _may_have_failed(row) and str(row.hook.handler) in known]
-        found = ((row.hook, self._of(handler_code(row.hook, host), known)) for row in rows)
+        found = ((row.hook, self._current_failure(handler_code(row.hook, host), known)) for row in rows)
         return {hook: failed for hook, failed in found if failed is not None}
 
-    def have_changed(self, view: Snapshot) -> bool:
+    def changed_since(self, view: Snapshot) -> bool:
         """Return whether the file was written since the snapshot. Reads only its file status."""
-        return self.mark() != view.loads_mark
+        return self.file_stamp() != view.failed_loads_stamp
 
-    def mark(self) -> tuple[int, ...]:
+    def file_stamp(self) -> tuple[int, ...]:
         """Return a stamp that differs once the file is another."""
         return tuple(_file_stamp(self.file))
 
-    def _of(self, code: Code, known: Mapping[str, Any]) -> FailedLoad | None:
+    def _current_failure(self, code: Code, known: Mapping[str, Any]) -> FailedLoad | None:
         entry: Any = known.get(str(code.path))
         try:
-            if entry["of"] != self._content(code):
+            if entry["of"] != self._load_digest(code):
                 return None
             run, at = entry["run"], datetime.fromisoformat(entry["at"]).astimezone(UTC)
             place = FilePosition(Path(entry["file"]), int(entry["line"])) if entry["file"] else None
@@ -115,8 +115,11 @@ class FailedLoads:
         except (LookupError, TypeError, ValueError, ArithmeticError):  # ignore a damaged entry
             return None
 
-    async def learn(
-        self, tried: Iterable[LoadAttempt], begun: float, redaction: Callable[[], Redaction] | None = None
+    async def record_attempts(
+        self,
+        attempts: Iterable[LoadAttempt],
+        started: float,
+        redaction: Callable[[], Redaction] | None = None,
     ) -> None:
         """Record failed loads, and remove those that load now. Write errors are ignored.
 
@@ -125,46 +128,46 @@ class FailedLoads:
             redaction: returns what masks secrets in the errors.
         """
         known = state_members(self.file, HANDLERS)
-        news: dict[str, dict[str, Any] | None] = {}
-        for one in tried:
-            path = str(one.code.path)
-            if one.failure is None:
-                if path in known or path in news:
-                    news[path] = None
-            elif one.failure.phase != "spawn" and _modified_at(one.code.path) <= begun:
-                news[path] = self._entry(one, redaction() if redaction is not None else None)
-        if news:
+        changes: dict[str, dict[str, Any] | None] = {}
+        for attempt in attempts:
+            path = str(attempt.code.path)
+            if attempt.failure is None:
+                if path in known or path in changes:
+                    changes[path] = None
+            elif attempt.failure.phase != "spawn" and _modified_at(attempt.code.path) <= started:
+                changes[path] = self._entry(attempt, redaction() if redaction is not None else None)
+        if changes:
             import asyncio  # a scan needs no event loop
 
             with suppress(OSError):
-                await asyncio.to_thread(self._merge, news)
+                await asyncio.to_thread(self._merge, changes)
 
-    def _entry(self, one: LoadAttempt, redaction: Redaction | None) -> dict[str, Any]:
+    def _entry(self, attempt: LoadAttempt, redaction: Redaction | None) -> dict[str, Any]:
         from hookscope.storage.journal.redaction import NOTHING_KNOWN  # a scan writes nothing
 
-        assert one.failure is not None
-        error = f"{one.failure.type}: {one.failure.message}"
-        said = one_line((redaction or NOTHING_KNOWN).text(error), LONGEST)
-        place = _place(one.failure, one.code)
+        assert attempt.failure is not None
+        error = f"{attempt.failure.type}: {attempt.failure.message}"
+        masked_error = one_line((redaction or NOTHING_KNOWN).masked_text(error), LONGEST)
+        place = _place(attempt.failure, attempt.code)
         return {
-            "error": said,
+            "error": masked_error,
             "at": iso(datetime.now(UTC)),
-            "run": one.run,
+            "run": attempt.run,
             "file": str(place.file) if place is not None else None,
             "line": place.line if place is not None else None,
-            "of": self._content(one.code),
+            "of": self._load_digest(attempt.code),
         }
 
-    def _merge(self, news: Mapping[str, dict[str, Any] | None]) -> None:
+    def _merge(self, changes: Mapping[str, dict[str, Any] | None]) -> None:
         from filelock import FileLock  # a scan locks nothing, and filelock loads asyncio
 
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with FileLock(f"{self.file}.lock", timeout=LONGEST_WAIT):
-            kept = {**state_members_to_merge(self.file, HANDLERS), **news}
+            kept = {**state_members_to_merge(self.file, HANDLERS), **changes}
             last = [(path, entry) for path, entry in kept.items() if entry is not None][-MOST:]
             write_state_file(self.file, json.dumps({HANDLERS: dict(last)}, indent=2).encode() + b"\n")
 
-    def _content(self, code: Code) -> str:
+    def _load_digest(self, code: Code) -> str:
         """Return a digest of everything that the load depends on and that is known without running it."""
         from hookscope.runtime import content_digests  # most scans compare nothing
 
@@ -202,13 +205,13 @@ def _modified_at(path: Path) -> float:
 
 def load_attempts_in(run: Run) -> list[LoadAttempt]:
     """Return the load attempts of a run and of the runs that it caused."""
-    found = [tried for result in run.results if (tried := _load_attempt(result, run.id)) is not None]
-    return [*found, *(tried for caused in run.caused for tried in load_attempts_in(caused))]
+    found = [attempt for result in run.results if (attempt := _load_attempt(result, run.id)) is not None]
+    return [*found, *(attempt for caused in run.caused for attempt in load_attempts_in(caused))]
 
 
 def _load_attempt(result: Result, run: int) -> LoadAttempt | None:
     code, hook = result.call.target, result.call.hook
-    if hook is None or not isinstance(code, Code) or result.call.breakage is not None:
+    if hook is None or not isinstance(code, Code) or result.call.injected_fault is not None:
         return None
     if result.error is None and result.status != "ok":  # cancelled, perhaps before its load
         return None

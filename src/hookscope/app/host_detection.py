@@ -39,118 +39,124 @@ class InstalledVersion:
     """A version of a host, and the file that states it."""
 
     version: str
-    told_by: Path
+    source: Path
     package: Path | None = None  # the folder of its package, if installed
-    asked: str = ""  # the requested range, if not installed yet
+    requested: str = ""  # the requested range, if not installed yet
 
 
 def installed_version(
-    dialect: Dialect, surroundings: Machine, settings: Path, workspace: Path | None = None
+    dialect: Dialect, machine: Machine, settings: Path, workspace: Path | None = None
 ) -> InstalledVersion | None:
     """Return the version of this dialect's host that is installed here; None if unknown. Runs nothing.
 
     A host that is part of a project is looked up in `workspace` first.
     """
-    folder = workspace or surroundings.cwd
+    folder = workspace or machine.cwd
     return (
-        _by_project(dialect, surroundings, folder)
-        or _by_requested_version(dialect, surroundings, folder)
-        or _by_package(dialect, surroundings)
-        or _by_settings(dialect, surroundings, settings)
+        _by_project(dialect, machine, folder)
+        or _by_requested_version(dialect, machine, folder)
+        or _by_package(dialect, machine)
+        or _by_settings(dialect, machine, settings)
     )
 
 
-def _by_project(dialect: Dialect, surroundings: Machine, workspace: Path) -> InstalledVersion | None:
+def _by_project(dialect: Dialect, machine: Machine, workspace: Path) -> InstalledVersion | None:
     """Return the version of the project's own package, for hosts that are part of a project.
 
     The search follows Node: in a monorepo the package may be in a folder above.
     """
     for name in dialect.layout.packages if dialect.layout.markers else ():
         for place in node_package_folders(name, workspace):
-            found = _version_in(place / "package.json", dialect, surroundings)
+            found = _version_in(place / "package.json", dialect, machine)
             if found is not None:
                 return found
     return None
 
 
-def _by_requested_version(
-    dialect: Dialect, surroundings: Machine, workspace: Path
-) -> InstalledVersion | None:
+def _by_requested_version(dialect: Dialect, machine: Machine, workspace: Path) -> InstalledVersion | None:
     """Return the version that the nearest package.json requests, if it is not installed yet."""
     for folder in (workspace, *workspace.parents) if dialect.layout.markers else ():
-        told = _read_manifest(folder / "package.json", surroundings)
-        if told is not None:
-            asked = _requested_version(told, dialect)
-            version = _oldest_allowed(asked) if asked is not None else ""
-            return InstalledVersion(version, folder / "package.json", asked=str(asked)) if version else None
+        package_json = _read_manifest(folder / "package.json", machine)
+        if package_json is not None:
+            requested = _requested_version(package_json, dialect)
+            version = _oldest_allowed(requested) if requested is not None else ""
+            return (
+                InstalledVersion(version, folder / "package.json", requested=str(requested))
+                if version
+                else None
+            )
     return None
 
 
-def requesting_manifest(dialect: Dialect, surroundings: Machine, workspace: Path) -> Path | None:
+def requesting_manifest(dialect: Dialect, machine: Machine, workspace: Path) -> Path | None:
     """Return the folder's package.json if it requests a host that is part of projects."""
     manifest = workspace / "package.json"
-    told = _read_manifest(manifest, surroundings) if dialect.layout.markers else None
-    return manifest if told is not None and _requested_version(told, dialect) is not None else None
+    package_json = _read_manifest(manifest, machine) if dialect.layout.markers else None
+    return (
+        manifest
+        if package_json is not None and _requested_version(package_json, dialect) is not None
+        else None
+    )
 
 
 def _requested_version(manifest: dict[str, object], dialect: Dialect) -> str | None:
     """Return the version range of the host in a package.json, as written there."""
     for kind in ("dependencies", "devDependencies"):
         listed = manifest.get(kind)
-        asked = [listed.get(name) for name in dialect.layout.packages] if isinstance(listed, dict) else []
-        found = next((one.strip() for one in asked if isinstance(one, str)), None)
+        requested = [listed.get(name) for name in dialect.layout.packages] if isinstance(listed, dict) else []
+        found = next((one.strip() for one in requested if isinstance(one, str)), None)
         if found is not None:
             return found
     return None
 
 
-def _oldest_allowed(asked: str) -> str:
+def _oldest_allowed(version_range: str) -> str:
     """Return the oldest version that a range allows.
 
     The newest if the range leaves everything after the first number open, since that is what gets
     installed; "" for anything else.
     """
-    found = re.fullmatch(r"\s*(?:[\^~=v]\s*)*(\d+(?:\.\d+){0,2}(?:-[\w.]+)?)(?:\.[x*])*\s*", asked)
+    found = re.fullmatch(r"\s*(?:[\^~=v]\s*)*(\d+(?:\.\d+){0,2}(?:-[\w.]+)?)(?:\.[x*])*\s*", version_range)
     if found:
         return found[1] if "." in found[1] else f"{found[1]}.{NEWEST_VERSION}"
-    return NEWEST_VERSION if asked.strip() in ("latest", "*", "") else ""
+    return NEWEST_VERSION if version_range.strip() in ("latest", "*", "") else ""
 
 
-def _read_manifest(manifest: Path, surroundings: Machine) -> dict[str, object] | None:
+def _read_manifest(manifest: Path, machine: Machine) -> dict[str, object] | None:
     try:
-        told = json.loads(surroundings.files.read(manifest, LARGEST_MANIFEST))
+        document = json.loads(machine.files.read(manifest, LARGEST_MANIFEST))
     except (OSError, ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return document if isinstance(document, dict) else None
 
 
-def _by_package(dialect: Dialect, surroundings: Machine) -> InstalledVersion | None:
+def _by_package(dialect: Dialect, machine: Machine) -> InstalledVersion | None:
     """Return the version of the package that the program on PATH belongs to, links followed."""
     name = dialect.layout.program
-    program = surroundings.files.program(name, surroundings.search_path()).path if name else None
+    program = machine.files.program(name, machine.search_path()).path if name else None
     if program is None:
         return None
-    for folder in list(surroundings.files.real(Path(program)).parents)[:MOST_PARENTS]:
-        found = _version_in(folder / "package.json", dialect, surroundings)
+    for folder in list(machine.files.real(Path(program)).parents)[:MOST_PARENTS]:
+        found = _version_in(folder / "package.json", dialect, machine)
         if found is not None:
             return found
     return None
 
 
-def _version_in(manifest: Path, dialect: Dialect, surroundings: Machine) -> InstalledVersion | None:
+def _version_in(manifest: Path, dialect: Dialect, machine: Machine) -> InstalledVersion | None:
     """Return the version in a package.json, if the package is the host's."""
-    told = _read_manifest(manifest, surroundings)
-    if told is None or told.get("name") not in dialect.layout.packages:
+    package_json = _read_manifest(manifest, machine)
+    if package_json is None or package_json.get("name") not in dialect.layout.packages:
         return None
-    version = told.get("version")
+    version = package_json.get("version")
     return InstalledVersion(version, manifest, manifest.parent) if isinstance(version, str) else None
 
 
-def _by_settings(dialect: Dialect, surroundings: Machine, settings: Path) -> InstalledVersion | None:
+def _by_settings(dialect: Dialect, machine: Machine, settings: Path) -> InstalledVersion | None:
     if not dialect.layout.version_path:
         return None
     try:
-        value = formats.read_json5(surroundings.files.read(settings, LARGEST_MANIFEST))
+        value = formats.read_json5(machine.files.read(settings, LARGEST_MANIFEST))
     except (OSError, FormatError):
         return None
     for part in dialect.layout.version_path:
@@ -206,7 +212,7 @@ class ForeignProgram:
     json: tuple[str, ...] = ()
 
 
-def nearby_hosts_message(folder: Path, guides: Iterable[Dialect], surroundings: Machine) -> str:
+def nearby_hosts_message(folder: Path, guides: Iterable[Dialect], machine: Machine) -> str:
     """Return a message about hosts near this folder; empty if there are none."""
     if _any_file(folder, OWN_FOLDERS):
         return ""
@@ -214,17 +220,19 @@ def nearby_hosts_message(folder: Path, guides: Iterable[Dialect], surroundings: 
     for dialect in projects:
         for near in (_project_above(folder, dialect), _projects_below(folder, dialect)):
             if near:
-                paths = [one_line(surroundings.short(path), 200) for path in near]
-                there = f"`--workspace {shell_path(paths[0])}` looks there"
-                return f"Hooks of {dialect.product} are in {' and '.join(paths)}; {there}."
-    signs = _foreign_signs(folder, surroundings.files)
+                paths = [one_line(machine.short(path), 200) for path in near]
+                next_step = f"`--workspace {shell_path(paths[0])}` looks there"
+                return f"Hooks of {dialect.product} are in {' and '.join(paths)}; {next_step}."
+    signs = _foreign_signs(folder, machine.files)
     if not signs:
         return ""
-    theirs = " and ".join(f"{one_line(surroundings.short(sign), 200)} ({name})" for name, sign in signs)
+    foreign_hooks = " and ".join(f"{one_line(machine.short(sign), 200)} ({name})" for name, sign in signs)
     *most, last = dict.fromkeys(dialect.product for dialect in guides)
     verb = "hold" if len(signs) > 1 else "holds"
-    ours = f"it knows those of {', '.join(most)} and {last}, and `hookscope help start` shows how they look"
-    return f"{theirs} {verb} hooks that Hookscope does not look at; {ours}."
+    supported_hosts = (
+        f"it knows those of {', '.join(most)} and {last}, and `hookscope help start` shows how they look"
+    )
+    return f"{foreign_hooks} {verb} hooks that Hookscope does not look at; {supported_hosts}."
 
 
 def is_own_folder(marker: Path) -> bool:
@@ -267,14 +275,14 @@ def _child_folders(folder: Path) -> Iterator[Path]:
 
 def _foreign_signs(folder: Path, files: Files) -> tuple[tuple[str, Path], ...]:
     """Return the other programs that have hooks here, each with a file as evidence."""
-    signs = ((neighbour.name, _foreign_sign(neighbour, folder, files)) for neighbour in _known_programs())
+    signs = ((program.name, _foreign_sign(program, folder, files)) for program in _known_programs())
     return tuple(islice(((name, sign) for name, sign in signs if sign is not None), MOST_NAMED))
 
 
-def _foreign_sign(neighbour: ForeignProgram, folder: Path, files: Files) -> Path | None:
-    told = (folder / name for name in neighbour.json)
-    return next((file for file in told if _has_hooks(file, files)), None) or _any_file(
-        folder, neighbour.files
+def _foreign_sign(program: ForeignProgram, folder: Path, files: Files) -> Path | None:
+    json_files = (folder / name for name in program.json)
+    return next((file for file in json_files if _has_hooks(file, files)), None) or _any_file(
+        folder, program.files
     )
 
 
@@ -287,18 +295,21 @@ def _any_file(folder: Path, patterns: Iterable[str]) -> Path | None:
 
 def _has_hooks(file: Path, files: Files) -> bool:
     try:
-        told = json.loads(files.read(file, LARGEST_SIGN_FILE))  # a larger file is cut, and is no JSON then
+        document = json.loads(
+            files.read(file, LARGEST_SIGN_FILE)
+        )  # a larger file is cut, and is no JSON then
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(told, dict) and bool(told.get("hooks"))
+    return isinstance(document, dict) and bool(document.get("hooks"))
 
 
 @cache
 def _known_programs() -> tuple[ForeignProgram, ...]:
-    told = read_yaml(read_data_file("neighbours"))
-    assert isinstance(told, list)
+    documents = read_yaml(read_data_file("neighbours"))
+    assert isinstance(documents, list)
     return tuple(
-        ForeignProgram(one["name"], tuple(one.get("files", ())), tuple(one.get("json", ()))) for one in told
+        ForeignProgram(document["name"], tuple(document.get("files", ())), tuple(document.get("json", ())))
+        for document in documents
     )
 
 
@@ -312,7 +323,7 @@ LOCK = ".hookscope-lock"  # suffix of storage.edits' lock files, which a scan do
 
 
 def chosen_dialect(
-    options: Options, project: Mapping[str, object], surroundings: Machine
+    options: Options, project: Mapping[str, object], machine: Machine
 ) -> tuple[Dialect, str, str]:
     """Return the dialect in force, the reason, and a notice if several hosts were found.
 
@@ -326,17 +337,17 @@ def chosen_dialect(
     except UnknownDialect as error:
         where = "" if options.dialect is not None else f"`dialect:` in {CONFIG}: "
         raise Refusal(f"{where}{error}", code=2) from None
-    signs = ((dialect, host_sign(dialect, options, surroundings)) for dialect in GUIDES)
+    signs = ((dialect, host_sign(dialect, options, machine)) for dialect in GUIDES)
     found = [(dialect, sign) for dialect, sign in signs if sign is not None and not _is_our_log(sign)]
     if not found:
-        folder = surroundings.absolute(options.workspace or ".")
-        return DEFAULT, "no host was found", nearby_hosts_message(folder, GUIDES, surroundings)
+        folder = machine.absolute(options.workspace or ".")
+        return DEFAULT, "no host was found", nearby_hosts_message(folder, GUIDES, machine)
     if _left_by_a_run(
-        found[0][1], surroundings
+        found[0][1], machine
     ):  # settings are stronger evidence than a folder that a fire may create
-        here = [pair for pair in found if _workspace_sign(pair[0], options, surroundings)]
-        real = [pair for pair in found if pair not in here and not _left_by_a_run(pair[1], surroundings)]
-        found = [*here, *real] if here else found
+        in_workspace = [pair for pair in found if _workspace_sign(pair[0], options, machine)]
+        real = [pair for pair in found if pair not in in_workspace and not _left_by_a_run(pair[1], machine)]
+        found = [*in_workspace, *real] if in_workspace else found
     dialect, sign = found[0]
     others = ", ".join(other.product for other, _ in found[1:])
     notice = (
@@ -344,46 +355,44 @@ def chosen_dialect(
         if others
         else ""
     )
-    settings = settings_file(dialect, surroundings, Overrides(config=options.config))
-    host_here = installed_version(
-        dialect, surroundings, settings, surroundings.absolute(options.workspace or ".")
-    )
-    shipped = shipped_dialect(dialect, host_here) if host_here is not None else None
-    if host_here is None or shipped is None:
-        return dialect, f"found {surroundings.short(sign)}", notice
-    told_by = surroundings.short(host_here.told_by)
-    if host_here.asked:
-        return shipped, f"{told_by} asks for {dialect.product} {host_here.asked}", notice
-    return shipped, f"found {dialect.product} {host_here.version} by {told_by}", notice
+    settings = settings_file(dialect, machine, Overrides(config=options.config))
+    installed = installed_version(dialect, machine, settings, machine.absolute(options.workspace or "."))
+    shipped = shipped_dialect(dialect, installed) if installed is not None else None
+    if installed is None or shipped is None:
+        return dialect, f"found {machine.short(sign)}", notice
+    source = machine.short(installed.source)
+    if installed.requested:
+        return shipped, f"{source} asks for {dialect.product} {installed.requested}", notice
+    return shipped, f"found {dialect.product} {installed.version} by {source}", notice
 
 
-def host_sign(dialect: Dialect, options: Options, surroundings: Machine) -> Path | None:
+def host_sign(dialect: Dialect, options: Options, machine: Machine) -> Path | None:
     """Return the file or folder that shows that this host is here."""
     layout = dialect.layout
     if options.config is not None and options.config.name == layout.settings:
-        return surroundings.absolute(options.config)
-    if (marker := _workspace_sign(dialect, options, surroundings)) is not None:
+        return machine.absolute(options.config)
+    if (marker := _workspace_sign(dialect, options, machine)) is not None:
         return marker
-    places = [settings_file(dialect, surroundings, Overrides())] if layout.settings else []
+    places = [settings_file(dialect, machine, Overrides())] if layout.settings else []
     if layout.state:
-        places.append(state_folder(dialect, surroundings))
+        places.append(state_folder(dialect, machine))
     return next((path for path in places if os.path.lexists(path)), None)  # an unreadable file counts too
 
 
-def _workspace_sign(dialect: Dialect, options: Options, surroundings: Machine) -> Path | None:
+def _workspace_sign(dialect: Dialect, options: Options, machine: Machine) -> Path | None:
     """Return what shows that the workspace itself belongs to this host."""
-    workspace = surroundings.absolute(options.workspace or ".")
+    workspace = machine.absolute(options.workspace or ".")
     places = (workspace / marker for marker in dialect.layout.markers)
     found = next(filter(is_own_folder, places), None)
     has_hooks = any((workspace / "hooks").glob("*/HOOK.md"))  # stronger evidence than a package.json
     if found is not None or has_hooks:
         return found
-    return requesting_manifest(dialect, surroundings, workspace)
+    return requesting_manifest(dialect, machine, workspace)
 
 
-def _left_by_a_run(sign: Path, surroundings: Machine) -> bool:
+def _left_by_a_run(sign: Path, machine: Machine) -> bool:
     """Return whether this is only a folder in HOME, such as a hook that writes there leaves behind."""
-    return os.path.isdir(sign) and sign.parent == surroundings.home and not os.path.isdir(sign / "hooks")
+    return os.path.isdir(sign) and sign.parent == machine.home and not os.path.isdir(sign / "hooks")
 
 
 def _is_our_log(sign: Path) -> bool:
@@ -397,13 +406,13 @@ def _is_our_log(sign: Path) -> bool:
         return False
 
 
-def has_plugins(surroundings: Machine) -> bool:
+def has_plugins(machine: Machine) -> bool:
     """Return whether the current folder is a plugin or contains plugins."""
-    here = surroundings.cwd
-    if any(found for sign in PLUGIN_SIGNS for found in here.glob(sign)):
+    folder = machine.cwd
+    if any(found for sign in PLUGIN_SIGNS for found in folder.glob(sign)):
         return True
-    scripts = islice(here.glob(PLUGIN_SCRIPTS), MOST_SCRIPTS)
-    return any(_registers_hooks(script, surroundings.files) for script in scripts)
+    scripts = islice(folder.glob(PLUGIN_SCRIPTS), MOST_SCRIPTS)
+    return any(_registers_hooks(script, machine.files) for script in scripts)
 
 
 def _registers_hooks(script: Path, files: Files) -> bool:
@@ -415,13 +424,13 @@ def _registers_hooks(script: Path, files: Files) -> bool:
     return any(words in text for words in REGISTERING)
 
 
-def shipped_dialect(dialect: Dialect, host_here: InstalledVersion | None) -> Dialect | None:
+def shipped_dialect(dialect: Dialect, installed: InstalledVersion | None) -> Dialect | None:
     """Return a guide's program as it ships: in the installed version, else in the newest known one."""
     if dialect.version:
         return None
     known = [other for other in SHIPPED if other.product == dialect.product]
-    if host_here is not None:
-        return nearest_shipped(host_here, known)
+    if installed is not None:
+        return nearest_shipped(installed, known)
     return nearest_shipped(InstalledVersion(NEWEST_VERSION, Path()), known)
 
 

@@ -78,7 +78,7 @@ def orphan_document(item: OrphanedEntry) -> Document:
         "setting": item.setting,
         "file": str(item.place.file) if item.place else None,
         "line": item.place.line if item.place else None,
-        "near": list(item.near),
+        "near": list(item.closest_keys),
     }
 
 
@@ -124,7 +124,7 @@ def hook_document(row: HookStatus, view: Snapshot) -> Document:
         "eligible": row.verdict.eligible,
         "enabled": row.verdict.enabled,
         "gates": [gate_document(item) for item in row.verdict.gates],
-        "notes": [*row.notes, *row.differs],
+        "notes": [*row.notes, *row.dialect_differences],
         "shadows": [str(other.path) for other in row.shadows],
         "shadowed_by": _hook_path(row.verdict.shadowed_by),
         "failed_load": failed_load_document(view.failed_loads.get(it)),
@@ -144,7 +144,7 @@ def declared_document(it: Hook) -> Document:
         "key": it.key,
         "always": it.meta.always,
         "homepage": it.meta.homepage,
-        "install": [plain_value(way) for way in it.meta.install],
+        "install": [plain_value(install_hint) for install_hint in it.meta.install],
     }
 
 
@@ -186,7 +186,7 @@ def link_document(item: ActivationLink) -> Document:
         "link": item.name,
         "passed": item.passed,
         "found": item.found,
-        "then": item.then,
+        "then": item.next_step,
         "at": iso(item.at) if item.at is not None else None,
         "run": item.run,
     }
@@ -241,7 +241,7 @@ def plan_document(item: Plan) -> Document:
         "groups": [
             {
                 "label": group.label,
-                "together": group.together,
+                "together": group.concurrent,
                 "calls": [call_document(entry) for entry in group.calls],
             }
             for group in item.groups
@@ -262,7 +262,7 @@ def handler_path(item: Registration) -> str | None:
 
 def not_run_document(item: NotRun) -> Document:
     """Return a hook that is not called; `near` only for a near miss: what it would take."""
-    return {"hook": item.name, "reason": item.reason, **({"near": item.near} if item.near else {})}
+    return {"hook": item.name, "reason": item.reason, **({"near": item.near_miss} if item.near_miss else {})}
 
 
 def run_document(item: Run, dialect: str) -> Document:
@@ -300,9 +300,9 @@ def stored_run_document(document: Mapping[str, Any]) -> Document:
     }
 
 
-def _change_document(told: Sequence[Any]) -> Document:
+def _change_document(values: Sequence[Any]) -> Document:
     """Return a file change of the journal: path, kind, bytes before and after, diff."""
-    return dict(zip(("path", "kind", "before", "after", "diff"), told, strict=False))
+    return dict(zip(("path", "kind", "before", "after", "diff"), values, strict=False))
 
 
 def sandbox_document(item: SandboxResult | None) -> Document | None:
@@ -310,9 +310,9 @@ def sandbox_document(item: SandboxResult | None) -> Document | None:
     if item is None:
         return None
     return {
-        "walls": item.walls,
-        "network": item.network,
-        "disk": item.disk,
+        "walls": item.isolation,
+        "network": item.no_network,
+        "disk": item.read_only_disk,
         "changes": [
             {
                 "path": str(change.path),
@@ -325,7 +325,7 @@ def sandbox_document(item: SandboxResult | None) -> Document | None:
         ],
         "more": item.more,
         "notes": list(item.notes),
-        "sockets": item.sockets,
+        "sockets": item.no_unix_sockets,
         "complete": item.complete,
         "originals": _originals_document(item.originals),
     }
@@ -336,7 +336,7 @@ def _originals_document(found: OriginalsCheck | None) -> Document | None:
     if found is None:
         return None
     changed = [{"path": str(one.path), "kind": one.kind} for one in found.changed]
-    return {"compared": found.compared, "changed": changed, "more": found.more}
+    return {"compared": found.compared, "changed": changed, "more": found.unlisted}
 
 
 def result_document(item: Result, delivers: bool) -> Document:
@@ -358,7 +358,7 @@ def result_document(item: Result, delivers: bool) -> Document:
         "patch": plain_value(list(item.patch)),
         "notes": list(item.notes),
         "forced": item.forced,
-        "broken": None if item.call.breakage is None else item.call.breakage.text,
+        "broken": None if item.call.injected_fault is None else item.call.injected_fault.text,
         "stale": failure_document(item.stale),
         "asked": list(item.asked),
     }

@@ -39,7 +39,7 @@ def known_secrets(bench: Workbench, host: Host, *, settings: bool) -> tuple[Secr
         variables = variables_of(host, bench.options.env, _chosen_environment(bench, host))
     except Refusal:
         variables = variables_of(host, bench.options.env)
-    environments = (variables.values, host.env, host.surroundings.env, os.environ)
+    environments = (variables.values, host.env, host.machine.env, os.environ)
     found = [secret for values in environments for secret in secrets_of_variables(values, keys)]
     if settings and host.settings.exists:
         found += secrets_of_settings(plain_json(host.settings.value), keys)

@@ -30,7 +30,7 @@ class MissRank(IntEnum):
 
     SPELLING = 0
     NAME = 1
-    SLIP = 2
+    TYPO = 2
     KIND = 3
     FAMILY = 4
 
@@ -40,13 +40,13 @@ class NearMiss:
     """How one event name of a hook relates to the fired event."""
 
     rank: MissRank
-    told: str  # continues `listens to KEY`
+    text: str  # continues `listens to KEY`
 
 
 def with_near_misses(plan: Plan, view: Snapshot) -> Plan:
     """Return the plan with near misses in `not_run`, nearest first, each with what is missing."""
     known: dict[tuple[str, EventKind], NearMiss | None] = {}
-    catalogue, crosses = view.host.dialect.catalogue(), view.host.dialect.load_rules.crosses
+    catalogue, crosses = view.host.dialect.catalogue(), view.host.dialect.load_rules.plugins_use_folder_events
     event, kind = plan.event.key, plan.event.kind
 
     def miss_of(key: str, hears: EventKind) -> NearMiss | None:
@@ -56,46 +56,71 @@ def with_near_misses(plan: Plan, view: Snapshot) -> Plan:
 
     called = {call.hook for call in plan.calls}
     found: list[tuple[MissRank, NotRun]] = []
-    left = list(plan.not_run)
-    there = {item.hook: at for at, item in enumerate(left) if item.hook is not None}
+    not_run = list(plan.not_run)
+    position_of = {item.hook: at for at, item in enumerate(not_run) if item.hook is not None}
     nearest: dict[object, tuple[MissRank, str] | None] = {}
-    for one in view.bystanders:
-        if _unregistered_plugin(one, event, kind) and one.hook not in called and not one.shadowed:
-            told = f"its code names {event}, and its `register` did not register that: {LATER_EVENTS}"
-            found.append((MissRank.SPELLING, NotRun(one.hook.name, told, one.hook, listens=False, near=told)))
+    for hook_info in view.uncalled_hooks:
+        if (
+            _unregistered_plugin(hook_info, event, kind)
+            and hook_info.hook not in called
+            and not hook_info.shadowed
+        ):
+            text = f"its code names {event}, and its `register` did not register that: {LATER_EVENTS}"
+            found.append(
+                (
+                    MissRank.SPELLING,
+                    NotRun(hook_info.hook.name, text, hook_info.hook, subscribed=False, near_miss=text),
+                )
+            )
             continue
-        if not one.events or one.shadowed or plan.only not in (None, one.hook.name):
+        if not hook_info.events or hook_info.shadowed or plan.only not in (None, hook_info.hook.name):
             continue
-        heard = one.events, one.kind, one.of_folders  # thousands of hooks subscribe to few events
-        if heard not in nearest:
-            kinds = {key: "folder" if key in one.of_folders else one.kind for key in one.events}
-            nearest[heard] = _nearest(kinds, miss_of)
-            if kind == "plugin" and event in one.of_folders:
-                told = f"listens to {event} with `registerHook` – a plugin hears that with `on`"
-                nearest[heard] = MissRank.NAME, told
-        near = nearest[heard]
-        at = there.get(one.hook)
-        if near is None or one.hook in called or (at is not None and left[at].listens) or _tap_miss(one.hook):
+        subscription = (
+            hook_info.events,
+            hook_info.kind,
+            hook_info.folder_events,
+        )  # thousands of hooks subscribe to few events
+        if subscription not in nearest:
+            kinds = {
+                key: "folder" if key in hook_info.folder_events else hook_info.kind
+                for key in hook_info.events
+            }
+            nearest[subscription] = _nearest(kinds, miss_of)
+            if kind == "plugin" and event in hook_info.folder_events:
+                text = f"listens to {event} with `registerHook` – a plugin hears that with `on`"
+                nearest[subscription] = MissRank.NAME, text
+        near = nearest[subscription]
+        at = position_of.get(hook_info.hook)
+        if (
+            near is None
+            or hook_info.hook in called
+            or (at is not None and not_run[at].subscribed)
+            or _tap_miss(hook_info.hook)
+        ):
             continue
         rank, sentence = near
-        reason = f"listens to {', '.join(one.events)}"
-        item = left[at] if at is not None else NotRun(one.hook.name, reason, one.hook, listens=False)
+        reason = f"listens to {', '.join(hook_info.events)}"
+        item = (
+            not_run[at]
+            if at is not None
+            else NotRun(hook_info.hook.name, reason, hook_info.hook, subscribed=False)
+        )
         stopped = "" if item.reason.startswith("listens to") else f" (and {item.reason})"
-        found.append((rank, replace(item, near=sentence + stopped)))
+        found.append((rank, replace(item, near_miss=sentence + stopped)))
     if not found:
         return plan
     near_ones = [item for _, item in sorted(found, key=lambda one: one[0])]
     hooks = {item.hook for item in near_ones}
-    rest = [item for item in left if item.hook is None or item.hook not in hooks]
-    split = next((at for at, item in enumerate(rest) if not item.listens), len(rest))
+    rest = [item for item in not_run if item.hook is None or item.hook not in hooks]
+    split = next((at for at, item in enumerate(rest) if not item.subscribed), len(rest))
     return replace(plan, not_run=(*rest[:split], *near_ones, *rest[split:]))
 
 
-def _unregistered_plugin(one: UncalledHook, event: str, kind: EventKind) -> bool:
+def _unregistered_plugin(hook_info: UncalledHook, event: str, kind: EventKind) -> bool:
     """Return whether a loaded plugin's code names the event but did not register for it."""
-    if not one.kind == kind == "plugin" or one.events is None or event in one.events:
+    if not hook_info.kind == kind == "plugin" or hook_info.events is None or event in hook_info.events:
         return False
-    return event in (one.hook.meta.events or ()) and not _tap_miss(one.hook)
+    return event in (hook_info.hook.meta.events or ()) and not _tap_miss(hook_info.hook)
 
 
 def _tap_miss(hook: Hook) -> bool:
@@ -111,32 +136,42 @@ def _nearest(
         return None
     rank = min(near.rank for _, near in found)
     keys = [key for key, near in found if near.rank is rank]
-    told = next(near.told for _, near in found if near.rank is rank)
-    return rank, f"listens to {', '.join(keys if rank is MissRank.FAMILY else keys[:1])}{told}"
+    text = next(near.text for _, near in found if near.rank is rank)
+    return rank, f"listens to {', '.join(keys if rank is MissRank.FAMILY else keys[:1])}{text}"
 
 
 def near_miss(
-    key: str, hears: EventKind, event: str, kind: EventKind, catalogue: Catalogue, *, crosses: bool = False
+    key: str,
+    hook_kind: EventKind,
+    event: str,
+    kind: EventKind,
+    catalogue: Catalogue,
+    *,
+    crosses: bool = False,
 ) -> NearMiss | None:
     """Return how a hook of kind `hook_kind` subscribed to `key` relates to the event; None: not at all.
 
     `crosses`: plugins may receive folder events too, by another call.
     """
     write = f"write {event} to hear this"
-    alike = closest_match(key, [event]) == event
-    listed = typo_entry(key, catalogue.mistaken()) or NO_TYPO
+    is_closest = closest_match(key, [event]) == event
+    listed = typo_entry(key, catalogue.typos()) or NO_TYPO
     what = _event_description(key, listed.why, catalogue)
-    if hears != kind:
+    if hook_kind != kind:
         if event in listed.plugin:
             return NearMiss(MissRank.NAME, f" – {what}; only a plugin hears {event}")
-        if key == event and crosses and (hears, kind) == ("plugin", "folder"):
+        if key == event and crosses and (hook_kind, kind) == ("plugin", "folder"):
             return NearMiss(MissRank.NAME, " with `on` – a plugin hears that with `registerHook`")
         if key == event:
-            sent = [one for one in listed.instead if catalogue.sends(one, hears)]
-            then = f"; {' or '.join(sent)} is the same for {KINDS[hears]}" if sent else ""
-            return NearMiss(MissRank.NAME, f" as {KINDS[hears]} – only {KINDS[kind]} hears that{then}")
-        if alike or event in listed.instead:
-            return NearMiss(MissRank.KIND, f" as {KINDS[hears]} – that is another event; fire {key} for it")
+            sent = [one for one in listed.instead if catalogue.sends(one, hook_kind)]
+            next_step = f"; {' or '.join(sent)} is the same for {KINDS[hook_kind]}" if sent else ""
+            return NearMiss(
+                MissRank.NAME, f" as {KINDS[hook_kind]} – only {KINDS[kind]} hears that{next_step}"
+            )
+        if is_closest or event in listed.instead:
+            return NearMiss(
+                MissRank.KIND, f" as {KINDS[hook_kind]} – that is another event; fire {key} for it"
+            )
         return None
     if key.lower() == event.lower():
         return NearMiss(MissRank.SPELLING, f" – keys are compared letter by letter; {write}")
@@ -150,10 +185,10 @@ def near_miss(
     if event in listed.near and not catalogue.sends(key, kind):
         return NearMiss(MissRank.NAME, f" – {what}; {event} comes nearest")
     documented = catalogue.keys_of(kind)
-    if alike and key not in documented and closest_match(key, {*documented, event}) == event:
-        return NearMiss(MissRank.SLIP, f" – nobody sends that; {write}")
+    if is_closest and key not in documented and closest_match(key, {*documented, event}) == event:
+        return NearMiss(MissRank.TYPO, f" – nobody sends that; {write}")
     if event not in documented and key in documented and closest_match(event, documented) == key:
-        return NearMiss(MissRank.SLIP, f" – perhaps that was to be fired; {event} is no event of the host")
+        return NearMiss(MissRank.TYPO, f" – perhaps that was to be fired; {event} is no event of the host")
     if kind == "folder" and ":" in key and key.partition(":")[0] == family:
         if not action:
             return NearMiss(MissRank.FAMILY, f" – the type alone was fired; fire {key} for it")
@@ -170,13 +205,17 @@ def _event_description(key: str, why: str, catalogue: Catalogue) -> str:
 def event_typo(row: HookStatus, view: Snapshot) -> tuple[str, str] | None:
     """Return a key of the hook that its host does not document, and the closest documented key."""
     catalogue = view.host.dialect.catalogue()
-    strange = [key for key in row.events or () if catalogue.registered(key) not in catalogue.by_key]
+    strange = [key for key in row.events or () if catalogue.registry_key(key) not in catalogue.by_key]
     if not strange:
         return None
 
     known = {kind: catalogue.keys_of(kind) for kind in event_kinds(row)}
     return next(
-        ((key, near) for key in strange if (near := closest_match(key, known[event_kind_of_key(key, row)]))),
+        (
+            (key, closest)
+            for key in strange
+            if (closest := closest_match(key, known[event_kind_of_key(key, row)]))
+        ),
         None,
     )
 
@@ -191,7 +230,7 @@ def unsent_event_hint(row: HookStatus, view: Snapshot) -> str:
     if slip is not None:
         return f"{host.dialect.product} lists no {slip[0]}; did you mean {slip[1]}?"
     catalogue = host.dialect.catalogue()
-    later = {**host.dialect.later, **host.dialect.later_plugin}
+    later = {**host.dialect.later_events, **host.dialect.later_plugin_events}
     dead = [
         key
         for key in dict.fromkeys(row.events or ())
@@ -202,4 +241,4 @@ def unsent_event_hint(row: HookStatus, view: Snapshot) -> str:
     from hookscope.engine.discovery import unsent_event_notes
 
     more = f" (and {len(dead) - 1} more like it)" if len(dead) > 1 else ""
-    return next(iter(unsent_event_notes(dead[:1], row.hook, host, row.of_folders)), "") + more
+    return next(iter(unsent_event_notes(dead[:1], row.hook, host, row.folder_events)), "") + more

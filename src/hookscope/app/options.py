@@ -140,8 +140,10 @@ def with_given(base: Options, given: Mapping[str, Any]) -> Options:
 
 def command_on(options: Options, *words: str) -> str:
     """Return a command line for the same host. Assumed variables are left out: they may be secrets."""
-    given = ((option.flag, getattr(options, option.name)) for option in HOST_OPTIONS if option.is_copied)
-    named = [part for flag, value in given if value is not None for part in (flag, str(value))]
+    options_given = (
+        (option.flag, getattr(options, option.name)) for option in HOST_OPTIONS if option.is_copied
+    )
+    named = [part for flag, value in options_given if value is not None for part in (flag, str(value))]
     return shlex.join(("hookscope", *named, *words))
 
 
@@ -150,10 +152,10 @@ class Setup:
     """Everything that opening a host needs, derived from the options."""
 
     dialect: Dialect
-    because: str  # why this dialect
+    dialect_reason: str  # why this dialect
     notice: str  # for standard error; mostly empty
-    surroundings: Machine
-    choices: Overrides
+    machine: Machine
+    overrides: Overrides
     python: NamedProgram | None = None  # the interpreter that the project's configuration names
     node: NamedProgram | None = None  # the Node that it names
     limits: Limits = Limits()
@@ -163,59 +165,59 @@ class Setup:
     environment: str | None = None  # whose variables events are filled with
     environment_from: str = ""  # what names it
     notes: tuple[str, ...] = ()  # ignored configuration, unknown parts of an environment
-    read_from: tuple[Path, ...] = ()  # the files that it was read from
+    source_files: tuple[Path, ...] = ()  # the files that it was read from
 
 
 def set_up(options: Options) -> Setup:
     """Return the setup for these options. Raises Refusal if an option names something that does not exist."""
-    surroundings, source = assumed_machine(options)
+    machine, source = assumed_machine(options)
     if options.workspace is None:
         _expect_current_folder()
-    workspace = options.workspace and surroundings.absolute(options.workspace)
+    workspace = options.workspace and machine.absolute(options.workspace)
     if workspace is not None and not os.path.isdir(workspace):
         raise Refusal(f"There is no folder {workspace}.", "--workspace names an agent's workspace.", code=2)
-    config = options.config and surroundings.absolute(options.config)
+    config = options.config and machine.absolute(options.config)
     if config is not None and not os.path.exists(config):
         raise Refusal(f"There is no file {config}.", "--config names a host's settings file.", code=2)
-    signs = (surroundings.cwd / sign for sign in WORKSPACE_SIGNS)
-    stands_in_one = any(os.path.isdir(sign) for sign in signs) or has_plugins(surroundings)
-    if workspace is None and stands_in_one and not options.as_host and options.agent is None:
-        workspace = surroundings.cwd
-    project = read_project_config(workspace or surroundings.cwd)
-    dialect, because, notice = chosen_dialect(options, project, surroundings)
-    settings = settings_file(dialect, surroundings, Overrides(config=config))
-    host_here = installed_version(dialect, surroundings, settings, workspace)
+    signs = (machine.cwd / sign for sign in WORKSPACE_SIGNS)
+    is_in_workspace = any(os.path.isdir(sign) for sign in signs) or has_plugins(machine)
+    if workspace is None and is_in_workspace and not options.as_host and options.agent is None:
+        workspace = machine.cwd
+    project = read_project_config(workspace or machine.cwd)
+    dialect, dialect_reason, notice = chosen_dialect(options, project, machine)
+    settings = settings_file(dialect, machine, Overrides(config=config))
+    installed = installed_version(dialect, machine, settings, workspace)
     environment, environment_from = _chosen_environment(options, project)
     setup = Setup(
         dialect=dialect,
-        because=because,
+        dialect_reason=dialect_reason,
         notice=notice,
-        surroundings=surroundings,
-        choices=Overrides(
+        machine=machine,
+        overrides=Overrides(
             workspace=workspace,
-            bundled=bundled_folder(options, dialect, surroundings),
+            bundled=bundled_folder(options, dialect, machine),
             config=config,
-            own_bundled=host_bundled_folder(host_here, dialect, workspace or surroundings.cwd),
+            own_bundled=host_bundled_folder(installed, dialect, workspace or machine.cwd),
             bundled_trusted=options.bundled_trusted,
-            bundled_variable=may_name_bundled(dialect, surroundings),
+            bundled_variable=may_name_bundled(dialect, machine),
             agent=options.agent,
             plugin_hooks=plugin_hooks_of(project),
             plugins=installed_plugins() if "plugin" in dialect.kinds else (),
         ),
-        python=named_program(project, "python", workspace or surroundings.cwd),
-        node=named_program(project, "node", workspace or surroundings.cwd),
+        python=named_program(project, "python", workspace or machine.cwd),
+        node=named_program(project, "node", workspace or machine.cwd),
         limits=limits_of(project.get("limits")),
         retention=retention_of(project.get("journal")),
         mask=masked_names_of(project),
-        shipped=shipped_dialect(dialect, host_here),
+        shipped=shipped_dialect(dialect, installed),
         environment=environment,
         environment_from=environment_from,
         notes=(
             *unknown_key_warnings(project),
             *(source.notes if source is not None else ()),
-            *_ignored_bundled(dialect, surroundings),
+            *_ignored_bundled(dialect, machine),
         ),
-        read_from=source.files if source is not None else (),
+        source_files=source.files if source is not None else (),
     )
     if options.agent is not None and not options.as_host:
         _check_agent(options.agent, setup)
@@ -227,30 +229,30 @@ def _expect_current_folder() -> None:
     try:
         os.getcwd()
     except OSError:
-        then = "`cd` into one that is there, or name one with --workspace DIR."
-        raise Refusal("The current folder is gone: somebody has removed it.", then) from None
+        next_step = "`cd` into one that is there, or name one with --workspace DIR."
+        raise Refusal("The current folder is gone: somebody has removed it.", next_step) from None
 
 
 def _check_agent(agent: str, setup: Setup) -> None:
     """Raise Refusal if the settings name no such agent."""
     dialect = setup.dialect
     if dialect.layout.agents is None:
-        then = "Leave out --agent, or name a version with --dialect."
-        raise Refusal(f"The dialect {dialect.name} knows no agents.", then, code=2)
-    known = agent_names(dialect, open_host(dialect, setup.surroundings, setup.choices).settings)
+        next_step = "Leave out --agent, or name a version with --dialect."
+        raise Refusal(f"The dialect {dialect.name} knows no agents.", next_step, code=2)
+    known = agent_names(dialect, open_host(dialect, setup.machine, setup.overrides).settings)
     if agent not in known:
-        near = nearest_word(agent, known)
-        there = f"They name {', '.join(known)}." if known else "They name none."
-        then = f"Did you mean {near}?" if near else there
-        raise Refusal(f"The settings name no agent {agent!r}.", then, code=2)
+        closest = nearest_word(agent, known)
+        agents_text = f"They name {', '.join(known)}." if known else "They name none."
+        next_step = f"Did you mean {closest}?" if closest else agents_text
+        raise Refusal(f"The settings name no agent {agent!r}.", next_step, code=2)
 
 
-def host_bundled_folder(host_here: InstalledVersion | None, dialect: Dialect, workspace: Path) -> Path | None:
+def host_bundled_folder(installed: InstalledVersion | None, dialect: Dialect, workspace: Path) -> Path | None:
     """Return the folder of hooks that an installed host ships, if the user's own PATH leads to it.
 
     A host in the workspace, or on the PATH of a what-if, makes no folder bundled.
     """
-    package, where = host_here.package if host_here is not None else None, dialect.layout.own_bundled
+    package, where = installed.package if installed is not None else None, dialect.layout.own_bundled
     if package is None or not where or not os.path.isdir(package / where):
         return None
     program = find_program(dialect.layout.program, [workspace]) if dialect.layout.program else None
@@ -259,36 +261,31 @@ def host_bundled_folder(host_here: InstalledVersion | None, dialect: Dialect, wo
     return package / where if is_within(Path(os.path.realpath(program)), package) else None
 
 
-def bundled_folder(options: Options, dialect: Dialect, surroundings: Machine) -> Path | None:
+def bundled_folder(options: Options, dialect: Dialect, machine: Machine) -> Path | None:
     """Return the folder of bundled hooks: the one the options name, else Hookscope's own.
 
     None if the host's own variable names one, the host has none, or `as_host` is set.
     """
     if options.bundled:
-        return surroundings.absolute(options.bundled)
-    moved = (
-        may_name_bundled(dialect, surroundings)
-        and surroundings.env.get(_bundled_variable(dialect), "").strip()
-    )
-    return None if moved or options.as_host or not dialect.layout.bundles else shipped_hooks()
+        return machine.absolute(options.bundled)
+    moved = may_name_bundled(dialect, machine) and machine.env.get(_bundled_variable(dialect), "").strip()
+    return None if moved or options.as_host or not dialect.layout.looks_for_bundled_hooks else shipped_hooks()
 
 
-def may_name_bundled(dialect: Dialect, surroundings: Machine) -> bool:
+def may_name_bundled(dialect: Dialect, machine: Machine) -> bool:
     """Return whether the host's variable may name the bundled hooks. A what-if must not."""
-    named = surroundings.env.get(_bundled_variable(dialect))
-    return not surroundings.assumed or (
-        named is not None and named == os.environ.get(_bundled_variable(dialect))
-    )
+    named = machine.env.get(_bundled_variable(dialect))
+    return not machine.assumed or (named is not None and named == os.environ.get(_bundled_variable(dialect)))
 
 
 def _bundled_variable(dialect: Dialect) -> str:
     return dialect.layout.bundled_variable or ""
 
 
-def _ignored_bundled(dialect: Dialect, surroundings: Machine) -> tuple[str, ...]:
+def _ignored_bundled(dialect: Dialect, machine: Machine) -> tuple[str, ...]:
     """Return a notice if a what-if names a folder of bundled hooks."""
     variable = _bundled_variable(dialect)
-    if not variable or variable not in surroundings.env or may_name_bundled(dialect, surroundings):
+    if not variable or variable not in machine.env or may_name_bundled(dialect, machine):
         return ()
     return (f"{variable} of the what-if is ignored: `--bundled DIR` names the folder of bundled hooks.",)
 
@@ -314,10 +311,10 @@ def options_to_text(options: Options) -> str:
 
 def options_from_text(text: str) -> Options:
     """Return the options of such a text."""
-    said = json.loads(text)
+    values = json.loads(text)
     names = (option.name for option in HOST_OPTIONS if option.kind == "path")
-    folders = {name: Path(said[name]) for name in names if said[name] is not None}
-    return Options(**{**said, **folders, "supposed": frozenset(said["supposed"])})
+    folders = {name: Path(values[name]) for name in names if values[name] is not None}
+    return Options(**{**values, **folders, "supposed": frozenset(values["supposed"])})
 
 
 def _plain_option(value: object) -> object:

@@ -40,7 +40,7 @@ class PackFileChange:
     """One file that differs from the installed one."""
 
     path: Path
-    word: PackFileState
+    state: PackFileState
     change: Change | None = None  # from the installed to the current content
     why: str = ""  # why there is no diff
 
@@ -54,52 +54,52 @@ class PackChanges:
     problem: str = ""  # why the source could not be read
 
 
-def pack_changes(desk: PackManager, name: str, progress: Progress = NO_PROGRESS) -> PackChanges:
+def pack_changes(manager: PackManager, name: str, progress: Progress = NO_PROGRESS) -> PackChanges:
     """Return the changed files against the installed version, fetched again. Blocks; raises Refusal."""
-    record = desk.record(name)
-    standing = integrity_of_pack(record)
+    record = manager.record(name)
+    integrity = integrity_of_pack(record)
     originals: Mapping[Path, bytes] = {}
     problem = ""
-    if standing.changed or standing.missing:
+    if integrity.changed or integrity.missing:
         try:
-            trees = desk.as_installed(name, progress)
+            trees = manager.fetch_installed_files(name, progress)
             originals = {
                 root / path: one.content for root, tree in trees.items() for path, one in tree.items()
             }
         except Refusal as refused:
-            problem = refused.what
+            problem = refused.problem
         with errors_as_refusals():
             _check_cancelled(progress)
     known = {root / path: digest for root, tree in record.folders.items() for path, digest in tree.items()}
-    true = {path: one for path, one in originals.items() if sha256(one).hexdigest() == known.get(path)}
-    files = [_file_change(path, "changed", true) for path in standing.changed]
-    files += [_file_change(path, "missing", true) for path in standing.missing]
-    files += [_file_change(path, "added", true) for path in standing.added]
+    verified = {path: one for path, one in originals.items() if sha256(one).hexdigest() == known.get(path)}
+    files = [_file_change(path, "changed", verified) for path in integrity.changed]
+    files += [_file_change(path, "missing", verified) for path in integrity.missing]
+    files += [_file_change(path, "added", verified) for path in integrity.added]
     return PackChanges(record, tuple(files), problem)
 
 
 def _check_cancelled(progress: Progress) -> None:
-    if progress.cancelled():
+    if progress.is_cancelled():
         raise PackCancelled("It was stopped; nothing is compared.")
 
 
 def _file_change(
-    path: Path, word: PackFileState, originals: Mapping[Path, bytes], becomes: bytes | None = None
+    path: Path, state: PackFileState, originals: Mapping[Path, bytes], planned: bytes | None = None
 ) -> PackFileChange:
     """Return one file against what was installed, or against its `planned` content if given."""
     old = originals.get(path)
-    if old is None and word != "added" and becomes is None:
-        return PackFileChange(path, word, why=LOST_NOTE)
-    now = _read_or_reason(path) if word != "missing" else None
+    if old is None and state != "added" and planned is None:
+        return PackFileChange(path, state, why=LOST_NOTE)
+    now = _read_or_reason(path) if state != "missing" else None
     if isinstance(now, str):
-        return PackFileChange(path, word, why=now)
-    before, after = (old, now) if becomes is None else (now, becomes)
+        return PackFileChange(path, state, why=now)
+    before, after = (old, now) if planned is None else (now, planned)
     sides = [side for side in (before, after) if side is not None]
     if any(len(side) > LARGEST_DIFF for side in sides):
-        return PackFileChange(path, word, why=f"it is larger than {LARGEST_DIFF:,} bytes")
+        return PackFileChange(path, state, why=f"it is larger than {LARGEST_DIFF:,} bytes")
     if any(b"\0" in side for side in sides):
-        return PackFileChange(path, word, why="it is no text")
-    return PackFileChange(path, word, Change(path, f"{word} since it was installed", before, after))
+        return PackFileChange(path, state, why="it is no text")
+    return PackFileChange(path, state, Change(path, f"{state} since it was installed", before, after))
 
 
 def _read_or_reason(path: Path) -> bytes | str:

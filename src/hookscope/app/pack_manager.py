@@ -80,26 +80,28 @@ def intent_of(
         swaps.append(FolderSwap(target, fresh, staging / f"old-{len(swaps)}"))
     keep = [
         (swap.aside / path.relative_to(swap.target), kept / swap.target.name / path.relative_to(swap.target))
-        for path in planned.on_disk.to_keep
+        for path in planned.on_disk.files_to_keep
         for swap in swaps
         if path.is_relative_to(swap.target)
     ]
     after = planned.after
-    records = {record.id: record.document() for record in planned.handed}
+    records = {record.id: record.document() for record in planned.handed_over}
     intent = TransactionIntent(
-        what=f"{planned.action} of {planned.id}",
+        title=f"{planned.action} of {planned.id}",
         host=state,
         phase="staging",
         swaps=tuple(swaps),
-        made=missing_folders([*(swap.target for swap in swaps), planned.change.path]),
-        file=planned.change.path,
+        created_folders=missing_folders([*(swap.target for swap in swaps), planned.change.path]),
+        settings_file=planned.change.path,
         old=planned.change.old,
         new=planned.change.new,
-        unset=planned.unset,
-        wanted=planned.wanted,
+        removed_settings=planned.removed_settings,
+        required_settings=planned.required_settings,
         records={planned.id: after.document() if after is not None else None, **records},
-        keep=tuple(keep),
-        empty=planned.before.made if after is None and planned.before is not None else (),
+        files_to_keep=tuple(keep),
+        removable_folders=planned.before.created_folders
+        if after is None and planned.before is not None
+        else (),
     )
     return intent, trees
 
@@ -112,7 +114,7 @@ class PackStatus:
     """One installed pack and its integrity on disk."""
 
     record: InstalledPack
-    on_disk: PackIntegrity
+    integrity: PackIntegrity
 
 
 class PackManager:
@@ -122,7 +124,7 @@ class PackManager:
         self._bench = bench
         self.store = PackStore(state_folder() / "packs")
 
-    def of_host(self) -> tuple[HostInstall, ...]:
+    def installed_by_host(self) -> tuple[HostInstall, ...]:
         """Return what the host installed itself, according to its settings."""
         ours = self.installed()
         return tuple(one for one in host_installs(self._bench.open()) if one.id not in ours)
@@ -130,12 +132,12 @@ class PackManager:
     def installed(self) -> Mapping[str, InstalledPack]:
         """Return this host's packs, oldest first. Raises Refusal if the index cannot be read."""
         with errors_as_refusals():
-            return self.store.book.all(self._bench.open().state)
+            return self.store.index.all(self._bench.open().state)
 
     def recover(self) -> str:
         """Finish an interrupted transaction; return a sentence if there was one. Raises Refusal."""
         with errors_as_refusals():
-            self._sweep()
+            self._remove_stale_work()
             return recover_transaction(self.store)
 
     def statuses(self) -> tuple[PackStatus, ...]:
@@ -149,17 +151,19 @@ class PackManager:
             same = [one for one in known.values() if name == one.origin or one.origin.startswith(f"{name}@")]
             if len(same) == 1:
                 return same[0]
-            holding = next((one for one in known.values() if name in one.hooks), None)
-            if holding is not None:
+            owner = next((one for one in known.values() if name in one.hooks), None)
+            if owner is not None:
                 raise Refusal(
-                    f"{name!r} is a hook of the pack {holding.id}.", f"Name {holding.id}: it goes as a whole."
+                    f"{name!r} is a hook of the pack {owner.id}.", f"Name {owner.id}: it goes as a whole."
                 )
-            theirs = next((one for one in self.of_host() if name in (one.id, one.spec, *one.hooks)), None)
-            if theirs is not None:
-                raise host_install_refusal(theirs, self._bench.open())
-            near = nearest_word(name, known)
-            then = f"Did you mean {near}?" if near else "`hookscope packs` lists what is."
-            raise Refusal(f"No pack {name!r} is installed here.", then)
+            host_install = next(
+                (one for one in self.installed_by_host() if name in (one.id, one.spec, *one.hooks)), None
+            )
+            if host_install is not None:
+                raise host_install_refusal(host_install, self._bench.open())
+            closest = nearest_word(name, known)
+            next_step = f"Did you mean {closest}?" if closest else "`hookscope packs` lists what is."
+            raise Refusal(f"No pack {name!r} is installed here.", next_step)
         return known[name]
 
     # Planning
@@ -167,31 +171,31 @@ class PackManager:
     def spec(self, text: str) -> PackageSpec:
         """Return the package spec in a text. Raises Refusal."""
         with errors_as_refusals():
-            return parse_spec(text, self._bench.setup.surroundings.absolute)
+            return parse_spec(text, self._bench.setup.machine.absolute)
 
     def plan_install(
-        self, text: str, asked: InstallOptions = InstallOptions(), progress: Progress = NO_PROGRESS
+        self, text: str, install_options: InstallOptions = InstallOptions(), progress: Progress = NO_PROGRESS
     ) -> PackPlan:
         """Fetch and check a package, and return the plan of its install. Raises Refusal."""
         with errors_as_refusals():
             host = self._host()
             spec = self.spec(text)
-            if asked.pin and spec.source != "npm":
+            if install_options.pin and spec.source != "npm":
                 raise Refusal(PIN_ONLY_NPM, f"{spec.text} has no version that a registry keeps.")
-            if asked.link and asked.dependencies:
+            if install_options.link and install_options.dependencies:
                 raise Refusal(
                     "A linked folder is used as it is: nothing is installed into it.",
                     "Leave out --link or --dependencies.",
                 )
-            if asked.link and spec.source != "folder":
+            if install_options.link and spec.source != "folder":
                 raise Refusal("Only folders are linked.", "Leave out --link to install a copy.")
             fetched = self._fetch(spec, progress)
             progress.step("reading its hooks")
             known = self.installed()
             try:
-                return plan_install(fetched, host, self._bench.look().inventory, known, asked)
+                return plan_install(fetched, host, self._bench.scan().inventory, known, install_options)
             except Refusal:
-                self._check_alone(known)
+                self._check_no_other_transaction(known)
                 raise
 
     def plan_update(
@@ -200,15 +204,15 @@ class PackManager:
         """Return the plan of an update. `force`: reinstall even if there is nothing newer."""
         with errors_as_refusals():
             host, record = self._host(), self.record(name)
-            spec = self._spec_again(record)
+            spec = self._source_spec(record)
             if record.linked is not None:
                 return PackUpToDate(record, "it is linked: its folder is used as it is")
             fetched = self._fetch(spec, progress)
             on_disk = integrity_of_pack(record)
             if fetched.integrity == record.integrity and not force:
                 return PackUpToDate(record, "nothing newer", on_disk)
-            asked = InstallOptions(force=True, pin=record.pinned, dependencies=record.dependencies)
-            package = read_package(fetched, host, asked)
+            install_options = InstallOptions(force=True, pin=record.pinned, dependencies=record.dependencies)
+            package = read_package(fetched, host, install_options)
             hooks = read_package_hooks(package, host, package_name_of(fetched))
             now = pack_id_of(fetched, package, hooks)
             if now != record.id:
@@ -217,27 +221,27 @@ class PackManager:
                     f"`hookscope uninstall {record.id}`, then install it under its new name.",
                 )
             progress.step("comparing")
-            view = self._bench.look()
+            view = self._bench.scan()
             incoming = IncomingPackage(fetched, package, hooks, now, record)
-            return plan_copy(incoming, host, view.inventory, self.installed(), asked)
+            return plan_copy(incoming, host, view.inventory, self.installed(), install_options)
 
-    def _spec_again(self, record: InstalledPack) -> PackageSpec:
+    def _source_spec(self, record: InstalledPack) -> PackageSpec:
         """Return the spec that the pack was installed from. Raises Refusal if its path is gone."""
         if record.source in ("folder", "archive") and not os.path.lexists(record.spec):
             raise Refusal(
                 f"{record.id} was installed from {record.origin}, and nothing is there any more.",
                 f"Put it back, or `hookscope uninstall {shell_path(record.id)}`.",
             )
-        return parse_spec(record.spec, self._bench.setup.surroundings.absolute)
+        return parse_spec(record.spec, self._bench.setup.machine.absolute)
 
     def plan_uninstall(self, name: str) -> PackPlan:
         """Return the plan of an uninstall. Raises Refusal."""
         with errors_as_refusals():
             record = self.record(name)
-            view = self._bench.look()
+            view = self._bench.scan()
             return plan_uninstall(record, view.host, view.inventory, self.installed())
 
-    def as_installed(self, name: str, progress: Progress = NO_PROGRESS) -> FilesByFolder:
+    def fetch_installed_files(self, name: str, progress: Progress = NO_PROGRESS) -> FilesByFolder:
         """Fetch the installed version again; return its files by target folder. Raises Refusal."""
         with errors_as_refusals():
             host, record = self._host(), self.record(name)
@@ -246,15 +250,15 @@ class PackManager:
                 text = record.resolved
             elif record.source == "git":
                 text = f"{text.partition('#')[0]}#{record.resolved}"
-            fetched = self._fetch(parse_spec(text, self._bench.setup.surroundings.absolute), progress)
+            fetched = self._fetch(parse_spec(text, self._bench.setup.machine.absolute), progress)
             package = read_package(fetched, host, InstallOptions())
             return place_package(
                 package, read_package_hooks(package, host, package_name_of(fetched)), host
             ).trees
 
-    def _check_alone(self, known: Mapping[str, InstalledPack]) -> None:
+    def _check_no_other_transaction(self, known: Mapping[str, InstalledPack]) -> None:
         """Raise Refusal if another process is changing packs: what was read may be incomplete."""
-        if self.store.journal.exists() or self.installed().keys() != known.keys():
+        if self.store.intent_file.exists() or self.installed().keys() != known.keys():
             raise Refusal(OTHER_TRANSACTION, TRY_LATER)
 
     def _host(self) -> Host:
@@ -263,30 +267,30 @@ class PackManager:
         return host
 
     def _fetch(self, spec: PackageSpec, progress: Progress) -> FetchedPackage:
-        with self._work() as work:
-            return fetch_package(spec, self._fetching(work, progress, spec))
+        with self._work_folder() as work:
+            return fetch_package(spec, self._fetch_options(work, progress, spec))
 
-    def _fetching(self, work: Path, progress: Progress, spec: PackageSpec | None) -> FetchOptions:
+    def _fetch_options(self, work: Path, progress: Progress, spec: PackageSpec | None) -> FetchOptions:
         """Return how to run programs: never those of the workspace or pack, in a folder of its own."""
         host = self._bench.open()
         pack = spec.path if spec is not None else None
-        project = tuple(filter(None, (host.workspace, host.surroundings.cwd, pack)))
+        project = tuple(filter(None, (host.workspace, host.machine.cwd, pack)))
         python = self._python() if spec is not None and spec.source == "python" else sys.executable
-        return FetchOptions(work, user_environment(project), python, progress, project=project)
+        return FetchOptions(work, user_environment(project), python, progress, project_folders=project)
 
     def _python(self) -> str:
         """Return the interpreter whose packages are meant. Raises Refusal if its workspace is untrusted."""
         host = self._bench.open()
-        python = self._bench.crew.python(host)
+        python = self._bench.worker_pools.python(host)
         named = self._bench.setup.python
         if python is None and named is not None:
-            raise Refusal(f"{named.not_trusted}.", f"{named.way_out}.")
+            raise Refusal(f"{named.untrusted_reason}.", f"{named.trust_hint}.")
         return python or sys.executable
 
     @contextmanager
-    def _work(self) -> Iterator[Path]:
+    def _work_folder(self) -> Iterator[Path]:
         """Yield a folder for fetched files. Its name begins with the id of this process."""
-        self._sweep()
+        self._remove_stale_work()
         folder = self.store.folder / "work" / f"{os.getpid()}-{secrets.token_hex(6)}"
         folder.mkdir(mode=0o700, parents=True)
         try:
@@ -295,7 +299,7 @@ class PackManager:
             remove_tree(folder)
             remove_empty([folder.parent, self.store.folder, state_folder()])
 
-    def _sweep(self) -> None:
+    def _remove_stale_work(self) -> None:
         """Remove the work folders of killed processes."""
         with suppress(OSError):
             for folder in (self.store.folder / "work").iterdir():
@@ -304,7 +308,7 @@ class PackManager:
 
     # Doing
 
-    def carry_out(
+    def apply(
         self,
         planned: PackPlan,
         progress: Progress = NO_PROGRESS,
@@ -321,7 +325,7 @@ class PackManager:
         check_integrity_accepted(planned, accepted=accept_changed)
         host = self._bench.open()
         stamp = f"{planned.id}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-        kept = self.store.kept / stamp
+        kept = self.store.kept_folder / stamp
         intent, trees = intent_of(planned, host.state, kept)
         self._distrust(planned)
         progress.step(f"{planned.action} {planned.id}")
@@ -331,35 +335,39 @@ class PackManager:
                 intent,
                 trees,
                 check=lambda: self._check(planned, host.state),
-                staged=lambda intent: self._staged(planned, intent, progress),
+                on_staged=lambda intent: self._with_dependencies(planned, intent, progress),
                 step=step,
             )
-        self._bench.edits.note(planned.id, Change(planned.change.path, intent.what, None, None))
+        self._bench.edits.record(planned.id, Change(planned.change.path, intent.title, None, None))
         with suppress(Refusal):  # before anything else can appear there
             self._distrust(planned)
-        record = self.store.book.all(host.state).get(planned.id)
-        return PackChanged(planned, record, kept if planned.on_disk.to_keep else None)
+        record = self.store.index.all(host.state).get(planned.id)
+        return PackChanged(planned, record, kept if planned.on_disk.files_to_keep else None)
 
     def _distrust(self, planned: PackPlan) -> None:
         """Remove the trust in folders of the pack that do not exist now. Raises Refusal."""
         records = [record for record in (planned.before, planned.after) if record is not None]
-        self._bench.distrust_gone(folder for record in records for folder in (*record.folders, *record.made))
+        self._bench.forget_missing_trusted(
+            folder for record in records for folder in (*record.folders, *record.created_folders)
+        )
 
     def _check(self, planned: PackPlan, state: Path) -> None:
         """Raise Refusal if anything has changed since this was planned."""
-        now = self.store.book.all(state).get(planned.id)
+        now = self.store.index.all(state).get(planned.id)
         same = _document_of(now) == _document_of(planned.before)
         if same and planned.before is not None:
             same = integrity_of_pack(planned.before) == planned.on_disk
-        mine = planned.before.folders if planned.before is not None else {}
-        taken = [target for target in planned.trees if target not in mine and os.path.lexists(target)]
+        own_folders = planned.before.folders if planned.before is not None else {}
+        taken = [target for target in planned.trees if target not in own_folders and os.path.lexists(target)]
         if not same or taken or read_current(planned.change.path) != planned.change.old:
             what = taken[0] if taken else planned.change.path if same else planned.id
             raise Refusal(f"{what} has changed since this was planned; nothing was written.", "Try again.")
 
-    def _staged(self, planned: PackPlan, intent: TransactionIntent, progress: Progress) -> TransactionIntent:
+    def _with_dependencies(
+        self, planned: PackPlan, intent: TransactionIntent, progress: Progress
+    ) -> TransactionIntent:
         """Install the dependencies into the staged folders, and add their digests to the record."""
-        if planned.after is None or not planned.dependencies or not planned.needs:
+        if planned.after is None or not planned.dependencies or not planned.dependency_ranges:
             progress.check()
             return intent
         folders = {}
@@ -367,9 +375,9 @@ class PackManager:
         for swap in intent.swaps:
             package_json = package_json_of(FileTree(planned.trees.get(swap.target, {})))
             if swap.fresh is not None and package_json:
-                with self._work() as work:
+                with self._work_folder() as work:
                     target = swap.fresh / DEPENDENCIES_FOLDER
-                    install_dependencies(package_json, target, self._fetching(work, progress, spec))
+                    install_dependencies(package_json, target, self._fetch_options(work, progress, spec))
             if swap.fresh is not None:
                 folders[swap.target] = dict(digests_below(swap.fresh))
         document = replace(planned.after, folders=folders).document()

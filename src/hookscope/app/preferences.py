@@ -45,7 +45,7 @@ class KeysFile:
     file: Path
     preset: str = ""
     preset_place: FilePosition | None = None
-    wishes: tuple[KeyPreference, ...] = ()
+    preferences: tuple[KeyPreference, ...] = ()
     problems: tuple[Problem, ...] = ()
     readable: bool = True
 
@@ -53,23 +53,25 @@ class KeysFile:
 def read_keys(file: Path | None = None) -> KeysFile:
     """Return the user's key file; no file means no preferences. Never raises."""
     document = read_config_document(config_folder() / KEYS_FILE if file is None else file)
-    wishes: list[KeyPreference] = []
+    preferences: list[KeyPreference] = []
     problems = list(document.problems)
     preset, place = "", None
     for name, value in document.value.items():
         if name == "preset":
-            preset, place = str(value or ""), FilePosition(document.file, document.line(name))
+            preset, place = str(value or ""), FilePosition(document.file, document.line_of(name))
             continue
         keys = _keys_in(value)
         if keys is None:
-            problems.append(document.problem(f"{name} wants a key, or a list of keys.", name))
+            problems.append(document.problem_at(f"{name} wants a key, or a list of keys.", name))
         else:
-            wishes.append(KeyPreference(name, keys, _place_of_key(document, name)))
-    return KeysFile(document.file, preset, place, tuple(wishes), tuple(problems), readable=document.readable)
+            preferences.append(KeyPreference(name, keys, _place_of_key(document, name)))
+    return KeysFile(
+        document.file, preset, place, tuple(preferences), tuple(problems), readable=document.is_readable
+    )
 
 
 def _place_of_key(document: ConfigDocument, name: str) -> FilePosition:
-    return FilePosition(document.file, document.line(name))
+    return FilePosition(document.file, document.line_of(name))
 
 
 def _keys_in(value: object) -> tuple[str, ...] | None:
@@ -130,7 +132,7 @@ def read_themes() -> tuple[ThemeFile, ...]:
 def _read_theme(file: Path) -> ThemeFile:
     document = read_config_document(file)
     values = (
-        (name, value, FilePosition(file, document.line(name))) for name, value in document.value.items()
+        (name, value, FilePosition(file, document.line_of(name))) for name, value in document.value.items()
     )
     return ThemeFile(file.stem, file, tuple(values), document.problems)
 
@@ -143,19 +145,21 @@ def read_theme_choice() -> ThemeChoice:
     for name, value in document.value.items():
         if name == MASK_KEY:
             if not masked_names_in(value) and value != []:
-                problems.append(document.problem(f"{MASK_KEY} wants a list of names.", name))
+                problems.append(document.problem_at(f"{MASK_KEY} wants a list of names.", name))
         elif name != "theme":
             problems.append(
-                document.unknown(name, ["theme", MASK_KEY], "setting of Hookscope's own", (name,))
+                document.unknown_name_problem(
+                    name, ["theme", MASK_KEY], "setting of Hookscope's own", (name,)
+                )
             )
         elif isinstance(value, str):
             configured = value
         else:
-            problems.append(document.problem("theme wants the name of one.", name))
-    chosen, over = _chosen_theme()
-    if chosen and over == configured:
+            problems.append(document.problem_at("theme wants the name of one.", name))
+    chosen, replaced_theme = _chosen_theme()
+    if chosen and replaced_theme == configured:
         return ThemeChoice(chosen, None, True, configured, tuple(problems))
-    place = FilePosition(document.file, document.line("theme")) if configured else None
+    place = FilePosition(document.file, document.line_of("theme")) if configured else None
     return ThemeChoice(configured, place, False, configured, tuple(problems))
 
 
@@ -198,7 +202,7 @@ __all__ = [
 ]
 
 
-def watch_preferences(told: Callable[[], object], since: int) -> Watch:
+def watch_preferences(on_change: Callable[[], object], since: int) -> Watch:
     """Call `on_change` from a thread whenever a preferences file is saved, until the watch is closed.
 
     `since`: when they were read, in nanoseconds of the epoch; later saves are reported too. The folder
@@ -206,7 +210,7 @@ def watch_preferences(told: Callable[[], object], since: int) -> Watch:
     """
     from hookscope.app.watching import Watch  # reading needs no watch
 
-    watch = Watch(lambda _: told())
+    watch = Watch(lambda _: on_change())
     watch_again(watch, since)
     return watch
 
@@ -217,5 +221,5 @@ def watch_again(watch: Watch, since: int | None = None) -> None:
 
     folder = config_folder()
     watch.watch(
-        WatchedPaths().and_also([folder / KEYS_FILE, folder / CONFIG_FILE, folder / THEMES_FOLDER]), since
+        WatchedPaths().with_paths([folder / KEYS_FILE, folder / CONFIG_FILE, folder / THEMES_FOLDER]), since
     )

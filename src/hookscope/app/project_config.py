@@ -54,9 +54,9 @@ def unknown_key_warnings(project: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _unknown_key_warning(key: str) -> str:
-    near = nearest_word(key, CONFIG_KEYS)
-    then = f"did you mean `{near}:`?" if near else f"there are {', '.join(CONFIG_KEYS)}."
-    return f"{CONFIG} has `{one_line(key, 60)}:`, which says nothing; {then}"
+    closest = nearest_word(key, CONFIG_KEYS)
+    next_step = f"did you mean `{closest}:`?" if closest else f"there are {', '.join(CONFIG_KEYS)}."
+    return f"{CONFIG} has `{one_line(key, 60)}:`, which says nothing; {next_step}"
 
 
 def plugin_hooks_of(project: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
@@ -79,15 +79,15 @@ def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
     return names
 
 
-def limits_of(given: object) -> Limits:
+def limits_of(value_of_limits: object) -> Limits:
     """Return the project's `limits:`, in seconds, `memory` in MiB; 0 for none. Raises Refusal."""
     limits = Limits()
-    if given is None:
+    if value_of_limits is None:
         return limits
     names = ", ".join(LIMIT_NAMES)
-    if not isinstance(given, dict):
+    if not isinstance(value_of_limits, dict):
         raise Refusal(f"`limits:` in {CONFIG} wants a mapping with some of {names}.", code=2)
-    for name, value in given.items():
+    for name, value in value_of_limits.items():
         if name not in LIMIT_NAMES:
             raise Refusal(f"`limits:` in {CONFIG} has {str(name)!r}; there are {names}.", code=2)
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -98,14 +98,14 @@ def limits_of(given: object) -> Limits:
     return limits
 
 
-def retention_of(given: object) -> Retention:
+def retention_of(value_of_journal: object) -> Retention:
     """Return the project's `journal:` limits: `size` in MiB, `runs`. Raises Refusal."""
-    if given is None:
+    if value_of_journal is None:
         return DEFAULT_RETENTION
-    if not isinstance(given, dict):
+    if not isinstance(value_of_journal, dict):
         raise Refusal(f"`journal:` in {CONFIG} wants a mapping with some of size, runs.", code=2)
     retention = DEFAULT_RETENTION
-    for name, value in given.items():
+    for name, value in value_of_journal.items():
         whole = isinstance(value, int) and not isinstance(value, bool)
         if name == "runs" and whole and 0 < value < LARGEST_NUMBER:
             retention = replace(retention, runs=value)
@@ -135,22 +135,22 @@ class NamedProgram:
     path: str
     workspace: Path
 
-    def allowed_by(self, host: Host) -> bool:
+    def is_trusted(self, host: Host) -> bool:
         """Return whether the workspace that names it is trusted, links resolved."""
         return is_folder_trusted(Path(os.path.realpath(self.workspace)), host)
 
     @property
-    def in_words(self) -> str:
+    def description(self) -> str:
         """The program and where it is named."""
         return f"{self.path} (`{self.key}:` in {CONFIG})"
 
     @property
-    def not_trusted(self) -> str:
+    def untrusted_reason(self) -> str:
         """Why it is not used, without the next step."""
         return f"{self.path}, named under `{self.key}:` in {CONFIG}, is not trusted yet"
 
     @property
-    def way_out(self) -> str:
+    def trust_hint(self) -> str:
         """The command that allows it, as the end of a sentence."""
         folder = real_machine().short(self.workspace)
         return f"`hookscope trust {shell_path(folder)}` allows it"
@@ -195,5 +195,5 @@ def programs_allowed_by(folder: Path, known: Iterable[NamedProgram | None] = ())
 
 def waiting_programs(known: Iterable[NamedProgram | None], host: Host) -> Mapping[Language, NamedProgram]:
     """Return the untrusted programs by the languages that need them."""
-    waiting = [one for one in known if one is not None and not one.allowed_by(host)]
+    waiting = [one for one in known if one is not None and not one.is_trusted(host)]
     return {language: one for one in waiting for language in LANGUAGES[one.key]}

@@ -60,45 +60,45 @@ class LoadedModules:
         self._known: dict[_ModuleKey, Module | Failure | None] = {}
         self._late: dict[_ModuleKey, tuple[Declared, ...]] = {}  # what plugins registered after their load
 
-    async def load(self, inventory: Inventory, host: Host, lanes: Executors, kind: EventKind) -> bool:
+    async def load(self, inventory: Inventory, host: Host, executors: Executors, kind: EventKind) -> bool:
         """Load the modules that may run, may receive events of this kind, and are not loaded in their
         current version. Return whether anything changed.
         """
-        news = False
-        for hook in self._unknown([row for row in inventory.hooks if may_receive(row, kind)], host):
+        changed = False
+        for hook in self._not_loaded([row for row in inventory.hooks if may_receive(row, kind)], host):
             code = code_with_digest(handler_code(hook, host))
-            lane = lanes.code.get(code.language)
-            if lane is None:
+            executor = executors.code.get(code.language)
+            if executor is None:
                 continue
-            self._keep(code, await lane.load(code))
-            news = True
-        return self._hear_late(inventory, host, lanes) or news
+            self._store(code, await executor.load(code))
+            changed = True
+        return self._note_late_registrations(inventory, host, executors) or changed
 
-    def _hear_late(self, inventory: Inventory, host: Host, lanes: Executors) -> bool:
+    def _note_late_registrations(self, inventory: Inventory, host: Host, executors: Executors) -> bool:
         """Note what plugins registered after their load. Return whether anything changed."""
-        able = [lane for lane in lanes.code.values() if isinstance(lane, LateExecutor)]
+        able = [executor for executor in executors.code.values() if isinstance(executor, LateExecutor)]
         before, self._late = self._late, {}
-        if before or any(lane.late_count for lane in able):
+        if before or any(executor.late_count for executor in able):
             hooks = [row.hook for row in inventory.hooks if row.hook.kind == "plugin" and row.hook.handler]
             for code in [code_with_digest(handler_code(hook, host)) for hook in hooks]:
-                lane = lanes.code.get(code.language)
-                if isinstance(lane, LateExecutor) and (late := lane.late_of(code)):
+                executor = executors.code.get(code.language)
+                if isinstance(executor, LateExecutor) and (late := executor.late_of(code)):
                     self._late[_module_key(code)] = late
         return self._late != before
 
-    async def load_one(self, hook: Hook, host: Host, lane: Executor) -> Module | Failure:
+    async def load_one(self, hook: Hook, host: Host, executor: Executor) -> Module | Failure:
         """Return the module of a hook with handlers of its own, loaded if necessary. Ignores its gates."""
         code = code_with_digest(handler_code(hook, host))
         known = self._known.get(_module_key(code))
-        loaded = known if known is not None else await lane.load(code)
-        self._keep(code, loaded)
+        loaded = known if known is not None else await executor.load(code)
+        self._store(code, loaded)
         if isinstance(loaded, Module):
             return accepted_module(loaded, host)
         if isinstance(loaded, Failure):
             return loaded
         return Failure("NoHandler", f"{code.path.name} declares no handlers", phase="load")
 
-    def _keep(self, code: Code, loaded: object) -> None:
+    def _store(self, code: Code, loaded: object) -> None:
         """Store the result in place of those of older contents. A worker that did not start is ignored."""
         if isinstance(loaded, Failure) and loaded.phase == "spawn":
             return
@@ -106,20 +106,20 @@ class LoadedModules:
         self._known = {old: known for old, known in self._known.items() if old[:2] != (path, export)}
         self._known[key] = loaded if isinstance(loaded, Module | Failure) else None
 
-    def _unknown(self, rows: Iterable[HookStatus], host: Host) -> list[Hook]:
+    def _not_loaded(self, rows: Iterable[HookStatus], host: Host) -> list[Hook]:
         hooks = [row.hook for row in rows if may_be_called(row) and row.hook.handler is not None]
         codes = [(hook, handler_code(hook, host)) for hook in hooks if hook.kind in ("stream", "plugin")]
-        return [hook for hook, code in codes if code.shape in MODULE_KINDS and self._stale(code)]
+        return [hook for hook, code in codes if code.shape in MODULE_KINDS and self._is_unknown(code)]
 
-    def _stale(self, code: Code) -> bool:
+    def _is_unknown(self, code: Code) -> bool:
         return _module_key(code_with_digest(code)) not in self._known
 
-    def of(self, hook: Hook, host: Host) -> Module | None:
+    def module_of(self, hook: Hook, host: Host) -> Module | None:
         """Return what the module declares in its current version; None if it is not loaded or failed."""
-        found = self._found(hook, host)
+        found = self._loaded(hook, host)
         return found if isinstance(found, Module) else None
 
-    def _found(self, hook: Hook, host: Host) -> Module | Failure | None:
+    def _loaded(self, hook: Hook, host: Host) -> Module | Failure | None:
         if not self._known or hook.handler is None or hook.kind not in ("stream", "plugin"):
             return None
         key = _module_key(code_with_digest(handler_code(hook, host)))
@@ -128,15 +128,15 @@ class LoadedModules:
             return found
         return accepted_module(with_late(found, self._late.get(key, ())), host)
 
-    def shown(self, inventory: Inventory, host: Host) -> Inventory:
+    def with_load_results(self, inventory: Inventory, host: Host) -> Inventory:
         """Return the inventory with declared events, and with the reasons of failed loads."""
         if not self._known:
             return inventory
-        rows = tuple(self._shown(row, host) for row in inventory.hooks)
+        rows = tuple(self._with_load_result(row, host) for row in inventory.hooks)
         return replace(inventory, hooks=rows)
 
-    def _shown(self, row: HookStatus, host: Host) -> HookStatus:
-        found = self._found(row.hook, host)
+    def _with_load_result(self, row: HookStatus, host: Host) -> HookStatus:
+        found = self._loaded(row.hook, host)
         if isinstance(found, Failure):
             reason = f"{found.type}: {found.message}"
             return _with_gate(row, Gate(LOAD.name, False, found=found.type, reason=reason))
@@ -144,17 +144,19 @@ class LoadedModules:
             return row
         calls = declared_registrations(found, row.hook, host)
         events, crossed = tuple(dict.fromkeys(call.key for call in calls)), folder_events_of(calls)
-        said = (*(line.text for line in found.log), *unsent_event_notes(events, row.hook, host, crossed))
-        notes = (*row.notes, *said, *(() if events else (NO_HANDLERS,)))
+        messages = (*(line.text for line in found.log), *unsent_event_notes(events, row.hook, host, crossed))
+        notes = (*row.notes, *messages, *(() if events else (NO_HANDLERS,)))
         notes = tuple(dict.fromkeys(notes))
-        return replace(_with_gate(row, LOADED_GATE), declared=events, crossed=crossed, notes=notes)
+        return replace(
+            _with_gate(row, LOADED_GATE), declared=events, declared_folder_events=crossed, notes=notes
+        )
 
 
 def may_receive(row: HookStatus, kind: EventKind) -> bool:
     """Return whether a hook subscribes to events of this kind, or only a load can tell."""
     if kind != "folder":
         return True
-    return row.hook.kind == "plugin" and (row.events is None or bool(row.of_folders))
+    return row.hook.kind == "plugin" and (row.events is None or bool(row.folder_events))
 
 
 def code_with_digest(code: Code) -> Code:
@@ -187,37 +189,42 @@ class Scanner:
     """
 
     def __init__(
-        self, crew: WorkerPools, modules: LoadedModules, failed_loads: FailedLoads, *, compares: bool = True
+        self,
+        worker_pools: WorkerPools,
+        modules: LoadedModules,
+        failed_loads: FailedLoads,
+        *,
+        compare_shipped: bool = True,
     ) -> None:
-        self._compares = compares
-        self._crew, self._modules, self._failed_loads = crew, modules, failed_loads
+        self._compare_shipped = compare_shipped
+        self._worker_pools, self._modules, self._failed_loads = worker_pools, modules, failed_loads
         self._generation = 0
         self._stopped = False
         self._last: ScanResult | None = None
 
-    def look(self, opened: Opened, setup: Setup, limits: Limits) -> Snapshot:
+    def scan(self, open_again: Opened, setup: Setup, limits: Limits) -> Snapshot:
         """Return a snapshot of all hooks, with the host opened again."""
-        shipped = setup.shipped if self._compares else None
-        last, mark = self._looked(opened, shipped), self._failed_loads.mark()
-        host, looked = last.host, last.inventory
-        languages, without = self._crew.languages(host, looked)
-        inventory = self._with_notes(looked, host, languages, without, last.differences)
-        inventory = self._modules.shown(inventory, host)
+        shipped = setup.shipped if self._compare_shipped else None
+        last, failed_loads_stamp = self._scan_or_last(open_again, shipped), self._failed_loads.file_stamp()
+        host, found = last.host, last.inventory
+        languages, unavailable_languages = self._worker_pools.languages(host, found)
+        inventory = self._with_notes(found, host, languages, unavailable_languages, last.differences)
+        inventory = self._modules.with_load_results(inventory, host)
         self._generation += 1
-        kept = self._crew.fault_counter.all_quarantined()
+        kept = self._worker_pools.fault_counter.quarantined_paths()
         return Snapshot(
             host=host,
             inventory=inventory,
             registry=Registry(self._generation, self._registrations(inventory, host)),
-            because=setup.because,
+            dialect_reason=setup.dialect_reason,
             languages=languages,
-            without=without,
+            unavailable_languages=unavailable_languages,
             programs=tuple(one for one in (setup.python, setup.node) if one is not None),
             limits=limits,
-            index=last.index if inventory is looked else None,
+            index=last.index if inventory is found else None,
             quarantined=kept and kept & {row.hook.handler for row in inventory.hooks},
-            failed_loads=self._failed(inventory, host),
-            loads_mark=mark,
+            failed_loads=self._failed_loads_of(inventory, host),
+            failed_loads_stamp=failed_loads_stamp,
         )
 
     def stop(self) -> None:
@@ -232,36 +239,41 @@ class Scanner:
             Event().wait()  # nothing waits for this thread; freeing its results would delay all others
         return True
 
-    def _failed(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
+    def _failed_loads_of(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
         """Return the hooks that fail to load, and whether an older version still runs in their place."""
-        failed = self._failed_loads.among(inventory, host)
-        if not failed or not self._crew.holds_any:
+        failed = self._failed_loads.for_inventory(inventory, host)
+        if not failed or not self._worker_pools.has_loaded_any:
             return failed
         return {
-            hook: replace(one, held=self._crew.holds(handler_code(hook, host)))
+            hook: replace(one, old_version_runs=self._worker_pools.has_loaded(handler_code(hook, host)))
             for hook, one in failed.items()
         }
 
     def _registrations(self, inventory: Inventory, host: Host) -> tuple[Registration, ...]:
-        if self._crew.holds_any or self._last is None or self._last.host is not host:
+        if self._worker_pools.has_loaded_any or self._last is None or self._last.host is not host:
             return registrations_of(
-                inventory, host, self._crew.holds, lambda hook: self._modules.of(hook, host)
+                inventory,
+                host,
+                self._worker_pools.has_loaded,
+                lambda hook: self._modules.module_of(hook, host),
             )
         return self._last.registrations
 
-    def _looked(self, opened: Opened, shipped: Dialect | None) -> ScanResult:
+    def _scan_or_last(self, open_again: Opened, shipped: Dialect | None) -> ScanResult:
         """Return the scan result; the last one if nothing has changed."""
-        host = opened(None)
-        if self._last is not None and self._last.holds(host):
+        host = open_again(None)
+        if self._last is not None and self._last.matches(host):
             return self._last
         # Settings are compared by value, the inventory by the files that were read.
         files = TrackedFiles(partial(self._is_stopped, current_thread()))
-        host = opened(files)
-        looked = examine(discover(host), host)
-        registrations = registrations_of(looked, host)
-        differences = _differences_from_guide(host, looked, shipped)
-        files.forget()
-        self._last = ScanResult(host, looked, InventoryIndex(host, looked), registrations, differences, files)
+        host = open_again(files)
+        inventory = examine(discover(host), host)
+        registrations = registrations_of(inventory, host)
+        differences = _differences_from_guide(host, inventory, shipped)
+        files.stop_caching()
+        self._last = ScanResult(
+            host, inventory, InventoryIndex(host, inventory), registrations, differences, files
+        )
         return self._last
 
     def _with_notes(
@@ -269,7 +281,7 @@ class Scanner:
         inventory: Inventory,
         host: Host,
         languages: frozenset[Language],
-        without: Mapping[Language, str],
+        unavailable_languages: Mapping[Language, str],
         differences: Differences,
     ) -> Inventory:
         """Return the inventory with notes: an older version still runs, the language is not available, the
@@ -277,24 +289,28 @@ class Scanner:
         """
 
         def notes(row: HookStatus) -> tuple[str, ...]:
-            held = (HELD_BY_WORKER,) if is_held(row, host, self._crew.holds) else ()
-            lacks = without.get(row.hook.language, "") if row.hook.handler is not None else ""
+            held = (HELD_BY_WORKER,) if is_held(row, host, self._worker_pools.has_loaded) else ()
+            lacks = unavailable_languages.get(row.hook.language, "") if row.hook.handler is not None else ""
             needs = (f"{row.hook.language} {lacks}",) if lacks else ()
             return (*held, *needs)
 
-        if not differences and languages >= NODE_VARIABLES | PYTHON_ONLY and not self._crew.holds_any:
+        if (
+            not differences
+            and languages >= NODE_VARIABLES | PYTHON_ONLY
+            and not self._worker_pools.has_loaded_any
+        ):
             return inventory
         hooks = tuple(
-            replace(row, notes=(*row.notes, *more), differs=differs) if more or differs else row
+            replace(row, notes=(*row.notes, *more), dialect_differences=differs) if more or differs else row
             for row in inventory.hooks
             for more, differs in ((notes(row), differences.get(row.hook, ())),)
         )
         return replace(inventory, hooks=hooks)
 
 
-def _differences_from_guide(host: Host, looked: Inventory, shipped: Dialect | None) -> Differences:
+def _differences_from_guide(host: Host, inventory: Inventory, shipped: Dialect | None) -> Differences:
     """Return where the shipped program differs from the guide that is in force here."""
     if shipped is None or shipped.product != host.dialect.product:
         return {}
-    other = open_host(shipped, host.surroundings, host.choices, trust=host.trust)
-    return differences_by_hook(ScannedHost(host, looked), ScannedHost(other, discover(other)))
+    other = open_host(shipped, host.machine, host.overrides, trust=host.trust)
+    return differences_by_hook(ScannedHost(host, inventory), ScannedHost(other, discover(other)))

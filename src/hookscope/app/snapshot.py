@@ -43,23 +43,23 @@ class InventoryIndex:
         return event_keys(self.host, self.inventory)
 
     @cached_property
-    def bystanders(self) -> tuple[UncalledHook, ...]:
+    def uncalled_hooks(self) -> tuple[UncalledHook, ...]:
         """Every hook, prepared for plans of events that do not call it."""
         return uncalled_hooks_of(self.inventory, self.host)
 
     @cached_property
-    def waiting(self) -> tuple[tuple[Hook, TrustTarget], ...]:
+    def awaiting_trust(self) -> tuple[tuple[Hook, TrustTarget], ...]:
         """The untrusted hooks, whatever else stops them, each with the folder to trust."""
-        hooks = [row.hook for row in self.inventory.hooks if row.waits]
+        hooks = [row.hook for row in self.inventory.hooks if row.awaits_trust]
         return tuple((hook, trust_target(hook, self.host)) for hook in hooks)
 
     @cached_property
-    def standings(self) -> Mapping[Hook, HookStatus]:
+    def statuses(self) -> Mapping[Hook, HookStatus]:
         """The status of each hook."""
         return {row.hook: row for row in self.inventory.hooks}
 
     @cached_property
-    def hooks_in(self) -> Mapping[Folder, int]:
+    def hook_counts(self) -> Mapping[Folder, int]:
         """The number of hooks in each folder that has any."""
         shared = {id(row.hook.folder): row.hook.folder for row in self.inventory.hooks}
         counted = Counter([id(row.hook.folder) for row in self.inventory.hooks])
@@ -69,7 +69,7 @@ class InventoryIndex:
         return found
 
     @cached_property
-    def named(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
+    def by_name(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
         """Everything with one name: hooks first, then rejected folders."""
         named: dict[str, list[HookStatus | RejectedHook]] = {}
         for row in self.inventory.hooks:
@@ -90,16 +90,18 @@ class Snapshot:
     host: Host
     inventory: Inventory
     registry: Registry
-    because: str  # why this dialect
+    dialect_reason: str  # why this dialect
     languages: frozenset[Language] = PYTHON_ONLY  # those that can be run here
-    without: Mapping[Language, str] = field(default_factory=dict)  # language → why it cannot run here
+    unavailable_languages: Mapping[Language, str] = field(
+        default_factory=dict
+    )  # language → why it cannot run here
     programs: tuple[NamedProgram, ...] = ()  # named by the workspace
     limits: Limits = Limits()  # default limits of handlers
     quarantined: frozenset[Path] = frozenset()  # handlers that automatic fires skip
     failed_loads: Mapping[Hook, FailedLoad] = field(
         default_factory=dict
     )  # of ready hooks, in their current version
-    loads_mark: tuple[int, ...] = ()  # stamp of the failed loads' file
+    failed_loads_stamp: tuple[int, ...] = ()  # stamp of the failed loads' file
     index: InventoryIndex | None = field(
         default=None, repr=False
     )  # replaced if it belongs to another inventory
@@ -110,65 +112,67 @@ class Snapshot:
             object.__setattr__(self, "index", InventoryIndex(self.host, self.inventory))
 
     @property
-    def _found(self) -> InventoryIndex:
+    def _current_index(self) -> InventoryIndex:
         assert self.index is not None
         return self.index
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The event keys that can be fired here."""
-        return self._found.keys
+        return self._current_index.keys
 
     def failed_load(self, call: Registration) -> FailedLoad | None:
         """Return the failed load of a call's handler; None if its file is not known to fail."""
         return self.failed_loads.get(call.hook) if call.hook is not None else None
 
-    def work_out(self) -> None:
+    def precompute(self) -> None:
         """Compute the lookups over all hooks now, in the thread that scans."""
-        for part in ("keys", "bystanders", "standings", "waiting"):
-            getattr(self._found, part)
+        for part in ("keys", "uncalled_hooks", "statuses", "awaiting_trust"):
+            getattr(self._current_index, part)
 
     @property
-    def bystanders(self) -> tuple[UncalledHook, ...]:
+    def uncalled_hooks(self) -> tuple[UncalledHook, ...]:
         """Every hook, prepared for plans of events that do not call it."""
-        return self._found.bystanders
+        return self._current_index.uncalled_hooks
 
     @property
-    def waiting(self) -> tuple[tuple[Hook, TrustTarget], ...]:
+    def awaiting_trust(self) -> tuple[tuple[Hook, TrustTarget], ...]:
         """The untrusted hooks, whatever else stops them, each with the folder to trust."""
-        return self._found.waiting
+        return self._current_index.awaiting_trust
 
     @property
-    def waiting_programs(self) -> Mapping[Language, NamedProgram]:
+    def untrusted_programs(self) -> Mapping[Language, NamedProgram]:
         """The untrusted programs that the workspace names, by the languages that they run."""
         return waiting_programs(self.programs, self.host)
 
-    def stands(self, row: HookStatus) -> State:
+    def display_state(self, row: HookStatus) -> State:
         """Return the state to show: the hook's state, or broken if its file is known not to load."""
         return State.BROKEN if row.hook in self.failed_loads else row.state
 
-    def standing(self, hook: Hook) -> HookStatus | None:
+    def status_of(self, hook: Hook) -> HookStatus | None:
         """Return the status of a hook, perhaps of another scan; None if the hook no longer exists."""
-        return self._found.standings.get(hook) or self.inventory.again(hook)
+        return self._current_index.statuses.get(hook) or self.inventory.find_again(hook)
 
     @property
-    def hooks_in(self) -> Mapping[Folder, int]:
+    def hook_counts(self) -> Mapping[Folder, int]:
         """The number of hooks in each folder that has any."""
-        return self._found.hooks_in
+        return self._current_index.hook_counts
 
     @property
-    def named(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
+    def by_name(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
         """Everything with one name: hooks first, then rejected folders."""
-        return self._found.named
+        return self._current_index.by_name
 
     @property
     def folders(self) -> tuple[Folder, ...]:
         """The scanned folders, without those for other purposes that hold no hook."""
-        return tuple(folder for folder in self.host.folders if not folder.aside or folder in self.hooks_in)
+        return tuple(
+            folder for folder in self.host.folders if not folder.incidental or folder in self.hook_counts
+        )
 
     def limits_of(self, hook: Hook) -> Limits:
         """Return the limits of this hook's handler, each with its origin."""
-        return self.limits.of_hook(hook.meta.limits, limits_from(hook))
+        return self.limits.with_hook_limits(hook.meta.limits, limits_from(hook))
 
 
 Differences = Mapping[Hook, tuple[str, ...]]
@@ -185,18 +189,28 @@ class ScanResult:
     differences: Differences
     files: TrackedFiles
 
-    def holds(self, host: Host) -> bool:
+    def matches(self, host: Host) -> bool:
         """Return whether a scan of this host, opened just now, would find the same."""
-        mine = self.host
-        same = (mine.dialect.name, mine.workspace, mine.choices, mine.trust, mine.env, mine.problems) == (
-            host.dialect.name, host.workspace, host.choices, host.trust, host.env, host.problems,
-        )  # fmt: skip
-        settings = (mine.settings.value, mine.settings.exists, mine.settings.problems)
-        then = (host.settings.value, host.settings.exists, host.settings.problems)
-        there, here = mine.surroundings, host.surroundings
-        around = (there.platform, there.cwd, there.home, there.assumed, there.search_path())
-        now = (here.platform, here.cwd, here.home, here.assumed, here.search_path())
-        return same and settings == then and around == now and self.files.unchanged()
+        scanned = self.host
+        same = _host_facts(scanned) == _host_facts(host)
+        settings_then = (scanned.settings.value, scanned.settings.exists, scanned.settings.problems)
+        settings_now = (host.settings.value, host.settings.exists, host.settings.problems)
+        machine_then, machine_now = scanned.machine, host.machine
+        facts_then = (
+            machine_then.platform,
+            machine_then.cwd,
+            machine_then.home,
+            machine_then.assumed,
+            machine_then.search_path(),
+        )
+        facts_now = (
+            machine_now.platform,
+            machine_now.cwd,
+            machine_now.home,
+            machine_now.assumed,
+            machine_now.search_path(),
+        )
+        return same and settings_then == settings_now and facts_then == facts_now and self.files.unchanged()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +222,8 @@ class PastRun:
     plan: Plan
     run: Run | None
     handlers: tuple[HandlerFile, ...] = ()  # the planned handlers, with their files' digests
+
+
+def _host_facts(host: Host) -> tuple[object, ...]:
+    """What decides, beside the settings, whether two scans of a host find the same."""
+    return (host.dialect.name, host.workspace, host.overrides, host.trust, host.env, host.problems)

@@ -40,7 +40,7 @@ class Toggle:
     @property
     def needed(self) -> bool:
         """True if anything must be written: the settings may already say so."""
-        return not self.change.idle
+        return not self.change.is_noop
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Undoing:
     """The undo of a change, as planned. Making one writes nothing."""
 
     change: Change
-    back: Change  # what is written
-    alone: bool  # the file has changed since: only this edit is reverted
+    inverse: Change  # what is written
+    file_changed: bool  # the file has changed since: only this edit is reverted
     unreadable: tuple[Path, ...] = ()  # unreadable files of newer edits, skipped
 
     @property
@@ -58,7 +58,7 @@ class Undoing:
         return tuple(part.path for part in self.change.parts)
 
     @property
-    def passed_over(self) -> tuple[str, ...]:
+    def skipped_messages(self) -> tuple[str, ...]:
         """A message for each newer edit that cannot be read."""
         return unreadable_edits_text(self.unreadable)
 
@@ -66,8 +66,8 @@ class Undoing:
 class UndoBlocked(Refusal):
     """The newest edit cannot be undone. It stays next until it can be, or is discarded."""
 
-    def __init__(self, what: str, then: str, change: Change) -> None:
-        super().__init__(what, then)
+    def __init__(self, what: str, next_step: str, change: Change) -> None:
+        super().__init__(what, next_step)
         self.change = change
 
 
@@ -79,8 +79,8 @@ def unreadable_edits_text(unreadable: tuple[Path, ...]) -> tuple[str, ...]:
 def plan_undo(change: Change) -> Undoing:
     """Return the undo of a change in the current file. Raises ChangeError if it is not certain."""
     if is_applied(change):
-        return Undoing(change, change.undo(), alone=False)
-    return Undoing(change, inverse_change(change), alone=True)
+        return Undoing(change, change.undo(), file_changed=False)
+    return Undoing(change, inverse_change(change), file_changed=True)
 
 
 def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) -> Toggle:
@@ -90,7 +90,7 @@ def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) 
     with certainty; the error then names the line to write by hand.
     """
     hook, host = row.hook, view.host
-    switching = host.dialect.switching
+    switching = host.dialect.switch_rules
     if hook.folder.plugin:
         raise Refusal(
             f"{hook.name} comes with the plugin {hook.folder.plugin}; it has no switch.",
@@ -99,13 +99,13 @@ def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) 
     if hook.kind == "stream":
         raise Refusal(
             f"{host.dialect.product} has no switch for hooks: a file that is there is one.",
-            f"Move {host.surroundings.short(hook.handler or hook.folder.path)} away to switch it off.",
+            f"Move {host.machine.short(hook.handler or hook.folder.path)} away to switch it off.",
         )
     if hook.kind not in ("folder", "plugin") or hook.role == MAPPED_ROLE:
         raise Refusal(
             f"{hook.name} is listed in {hook.folder.declared}; it has no switch.", "Take it out there."
         )
-    blocked = [gate for gate in row.verdict.shut() if gate.reported and gate_state(gate) is State.BLOCKED]
+    blocked = [gate for gate in row.verdict.failed() if gate.reported and gate_state(gate) is State.BLOCKED]
     if (
         on and as_command and switching.refuses_blocked and blocked
     ):  # only gates that the host's own list shows
@@ -118,9 +118,9 @@ def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) 
     except ChangeError as error:
         raise Refusal(f"{host.settings.file.name} cannot be edited: {error}") from None
     settings = _settings_with(view, change)
-    then = _inventory_under(view, settings)
-    after = next((other for other in then.hooks if _same_hook(other, row)), row)
-    others = tuple(_effects(view, then, row))
+    inventory_then = _inventory_under(view, settings)
+    after = next((other for other in inventory_then.hooks if _same_hook(other, row)), row)
+    others = tuple(_effects(view, inventory_then, row))
     return Toggle(hook.name, on, change, _will_run(after, on), others, _when_noticed(host, settings))
 
 
@@ -134,7 +134,7 @@ def _toggle_change(view: Snapshot, row: HookStatus, on: bool, *, as_command: boo
         path = gate.setting or path
     paths = [path]
     if row.hook.kind == "folder" and on and (as_command or not row.verdict.enabled):
-        paths += host.dialect.switching.also_true
+        paths += host.dialect.switch_rules.also_true
     for path in paths:
         dotted = ".".join(str(part) for part in path)
         yield Edit(host.settings.file, path, on, f"{dotted}: {str(on).lower()}")
@@ -147,21 +147,21 @@ def _when_noticed(host: Host, settings: Settings) -> str:
             f"{host.dialect.product} refuses these settings, so nothing in them counts until that is mended: "
             "`hookscope list` says why."
         )
-    return host.dialect.switching.notices
+    return host.dialect.switch_rules.when_noticed
 
 
 def _settings_with(view: Snapshot, change: Change) -> Settings:
     """Return the settings with the change applied."""
     host = view.host
-    rules, files = host.dialect.settings_rules, host.surroundings.files
+    rules, files = host.dialect.settings_rules, host.machine.files
     return parse_settings(host.settings.file, change.new or b"{}", rules, files=files, env=host.env)
 
 
 def _inventory_under(view: Snapshot, settings: Settings) -> Inventory:
     """Return the inventory under these settings."""
     host = view.host
-    then = open_host(host.dialect, host.surroundings, host.choices, trust=host.trust, settings=settings)
-    return examine(discover(then), then)
+    host_then = open_host(host.dialect, host.machine, host.overrides, trust=host.trust, settings=settings)
+    return examine(discover(host_then), host_then)
 
 
 def _identity(row: HookStatus) -> tuple[Path | None, str, str]:
@@ -172,8 +172,8 @@ def _same_hook(one: HookStatus, other: HookStatus) -> bool:
     return _identity(one) == _identity(other)
 
 
-def _effects(view: Snapshot, then: Inventory, row: HookStatus) -> Iterator[Effect]:
-    rows = {_identity(other): other for other in reversed(then.hooks)}  # the first of equal rows wins
+def _effects(view: Snapshot, after_toggle: Inventory, row: HookStatus) -> Iterator[Effect]:
+    rows = {_identity(other): other for other in reversed(after_toggle.hooks)}  # the first of equal rows wins
     for before in view.inventory.hooks:
         after = rows.get(_identity(before))
         if after is not None and not _same_hook(before, row) and after.state is not before.state:

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 def waiting_for_trust(view: Snapshot, plan: Plan) -> tuple[TrustTarget, ...]:
     """Return the folders to trust so that all subscribers of this plan run."""
-    left = (item for item in plan.not_run if item.listens and not item.left_out)
-    heard = (item.hook for item in left if item.reason != TAP_SKIPPED)
-    rows = [view.standing(hook) for hook in heard if hook is not None]
+    not_run = (item for item in plan.not_run if item.subscribed and not item.exclusion)
+    hooks = (item.hook for item in not_run if item.reason != TAP_SKIPPED)
+    rows = [view.status_of(hook) for hook in hooks if hook is not None]
     return _trust_targets_in(view, [row for row in rows if row is not None])
 
 
 def _trust_targets_in(view: Snapshot, rows: Iterable[HookStatus]) -> tuple[TrustTarget, ...]:
     """Return the folders of untrusted hooks, and the workspace whose interpreter they or ready hooks need."""
-    programs, found = view.waiting_programs, dict[TrustTarget, None]()
+    programs, found = view.untrusted_programs, dict[TrustTarget, None]()
     for row in rows:
         waits = row.state is State.UNTRUSTED
         if waits:
@@ -45,14 +45,14 @@ def _trust_targets_in(view: Snapshot, rows: Iterable[HookStatus]) -> tuple[Trust
 
 def trust_targets(row: HookStatus, view: Snapshot) -> tuple[TrustTarget, ...]:
     """Return what must be trusted for one hook to run; empty if nothing is missing."""
-    own = (trust_target(row.hook, view.host),) if row.waits else ()
+    own = (trust_target(row.hook, view.host),) if row.awaits_trust else ()
     return topmost_targets((*own, *_trust_targets_in(view, [row])))
 
 
 def untrusted_program_messages(view: Snapshot) -> tuple[str, ...]:
     """Return a sentence for each program that the workspace names and that is not trusted yet."""
-    waiting = dict.fromkeys(view.waiting_programs.values())
-    return tuple(f"{one.not_trusted}; {one.way_out}." for one in waiting)
+    waiting = dict.fromkeys(view.untrusted_programs.values())
+    return tuple(f"{one.untrusted_reason}; {one.trust_hint}." for one in waiting)
 
 
 def topmost_targets(targets: Sequence[TrustTarget]) -> tuple[TrustTarget, ...]:
@@ -67,24 +67,28 @@ def topmost_targets(targets: Sequence[TrustTarget]) -> tuple[TrustTarget, ...]:
 
 def trust_next_steps(view: Snapshot, plan: Plan) -> tuple[str, ...]:
     """Return the next step for each untrusted folder of a plan, without a full stop."""
-    short = view.host.surroundings.short
+    short = view.host.machine.short
     return tuple(
-        target.offer(short)
-        if target.refused
-        else f"{short(target.folder)} is not trusted: {target.offer(short)}"
+        target.allow_hint(short)
+        if target.refusal_reason
+        else f"{short(target.folder)} is not trusted: {target.allow_hint(short)}"
         for target in waiting_for_trust(view, plan)
     )
 
 
-def untrusted_messages(targets: Iterable[TrustTarget], here: Machine, *, besides: str = "") -> list[str]:
+def untrusted_messages(
+    targets: Iterable[TrustTarget], machine: Machine, *, alternative: str = ""
+) -> list[str]:
     """Return a sentence for each folder whose handlers did not run, with the next step.
 
     `alternative`: another next step. It does not help if a folder is too wide to be trusted.
     """
     return [
-        f"Handlers in {target.shown(here.short)} did not run: "
-        f"the folder is {f'too wide to trust, since {target.refused}' if target.refused else 'not trusted'}. "
-        f"`{target.command(here.short)}` allows it from now on{'' if target.refused else besides}."
+        f"Handlers in {target.path_text(machine.short)} did not run: "
+        f"the folder is "
+        f"{f'too wide to trust, since {target.refusal_reason}' if target.refusal_reason else 'not trusted'}. "
+        f"`{target.command(machine.short)}` allows it from now "
+        f"on{'' if target.refusal_reason else alternative}."
         for target in targets
     ]
 
@@ -96,11 +100,11 @@ def untrusted_folders(view: Snapshot) -> tuple[TrustTarget, ...]:
 
 def waiting_below(view: Snapshot, folder: Path) -> tuple[tuple[Path, TrustTarget], ...]:
     """Return what is still untrusted in a trusted folder, with the folder to trust: links lead outside."""
-    here = view.host.surroundings.absolute(folder)
+    real_folder = view.host.machine.absolute(folder)
     found = {
         row.hook.path: trust_target(row.hook, view.host)
         for row in view.inventory.hooks
-        if row.waits and row.hook.path is not None and row.hook.path.is_relative_to(here)
+        if row.awaits_trust and row.hook.path is not None and row.hook.path.is_relative_to(real_folder)
     }
     return tuple(found.items())
 
@@ -111,24 +115,24 @@ def cannot_run_messages(view: Snapshot, plan: Plan, *, only: str | None = None) 
 
     Hooks that are blocked, off or shadowed should not run, unless one is the requested hook.
     """
-    unread = view.host.settings.unread
+    unread = view.host.settings.unread_reason
     keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
     sentences = []
     for item in plan.not_run:
-        row = view.standing(item.hook) if item.hook is not None else None
-        hears = row is not None and (row.events is None or any(key in keys for key in row.events))
-        if row is None or not hears or item.left_out:
+        row = view.status_of(item.hook) if item.hook is not None else None
+        is_subscribed = row is not None and (row.events is None or any(key in keys for key in row.events))
+        if row is None or not is_subscribed or item.exclusion:
             continue
         state = row.state
         if unread and state is State.BLOCKED:
             sentences.append(f"{unread}; it may switch hooks off, so none ran. Mend it, or move it away.")
             continue
         waits = state is State.UNTRUSTED  # `waiting_for_trust` reports its folder
-        asked_for = only is not None and item.name == only and state is not State.SHADOWED and not waits
-        replaced = any(gate.name == PRECEDENCE.name for gate in row.verdict.shut())
-        lacks = view.without.get(row.hook.language, "")
-        without = bool(lacks) and item.reason.endswith(lacks)
-        if state is State.BROKEN or replaced or without or asked_for:
+        is_only = only is not None and item.name == only and state is not State.SHADOWED and not waits
+        replaced = any(gate.name == PRECEDENCE.name for gate in row.verdict.failed())
+        language_problem = view.unavailable_languages.get(row.hook.language, "")
+        language_missing = bool(language_problem) and item.reason.endswith(language_problem)
+        if state is State.BROKEN or replaced or language_missing or is_only:
             sentences.append(
                 f"{item.name} did not run: {item.reason.rstrip('.')}" + "." * (item.reason[-1:] != "?")
             )
@@ -158,10 +162,10 @@ class TrustRequest:
     @property
     def refused(self) -> str:
         """Why the folder is too wide to be trusted; empty if it may be."""
-        return self.target.refused
+        return self.target.refusal_reason
 
     @property
-    def counted(self) -> str:
+    def handlers_text(self) -> str:
         """The number of handlers that would be allowed, in words."""
         if self.more:
             return f"{self.handlers} or more handlers"
@@ -171,10 +175,10 @@ class TrustRequest:
     def question(self) -> str:
         """The question on a terminal."""
         verb = "has" if self.handlers == 1 and not self.more else "have"
-        named = " and ".join(one.in_words for one in self.programs)
+        named = " and ".join(one.description for one in self.programs)
         programs = f" The workspace runs them with {named}." if named else ""
         return (
-            f"{self.counted} in {self.folder} and below {verb} never run here.{programs} "
+            f"{self.handlers_text} in {self.folder} and below {verb} never run here.{programs} "
             f"Trust this folder and everything below it?"
         )
 
@@ -185,8 +189,8 @@ def trust_request(view: Snapshot, target: TrustTarget) -> TrustRequest:
     Links are not followed: their targets are not below the folder.
     """
     found, more = _handlers_below(target.folder)
-    files = view.host.surroundings.files
-    waiting = (files.real(hook.handler) for hook, _ in view.waiting if hook.handler is not None)
+    files = view.host.machine.files
+    waiting = (files.real(hook.handler) for hook, _ in view.awaiting_trust if hook.handler is not None)
     found |= {path for path in waiting if path.is_relative_to(target.folder)}
     allowed = {folder for folder in {path.parent for path in found} if is_folder_trusted(folder, view.host)}
     programs = programs_allowed_by(target.folder, view.programs)
@@ -223,7 +227,7 @@ def _is_of_streams(folder: Path) -> bool:
 
 def handler_digests_below(folder: Path, host: Host) -> dict[Path, str]:
     """Return the digests of the handlers that trusting this real folder lets run."""
-    files = host.surroundings.files
+    files = host.machine.files
     handlers = [row.hook.handler for row in discover(host).hooks if row.hook.handler is not None]
     inside = [path for path in handlers if files.real(path).is_relative_to(folder)]
     return {path: known for path in inside if (known := handler_digest(path, files)) is not None}

@@ -35,15 +35,15 @@ SKIPPED_FOLDERS = frozenset(
 def agent_workspaces(host: Host) -> dict[str, Path]:
     """Return the workspaces of the other agents in the settings, by agent."""
     names = agent_names(host.dialect, host.settings)
-    given = host.dialect, host.surroundings, host.settings, host.state
-    found = {name: configured_workspace(*given, name) for name in names}
+    arguments = host.dialect, host.machine, host.settings, host.state
+    found = {name: configured_workspace(*arguments, name) for name in names}
     return {name: folder for name, folder in found.items() if folder != host.workspace}
 
 
 def misplaced_hook(name: str, host: Host) -> Path | None:
     """Return the folder of a hook with this name, by folder or header, where no host looks."""
     roots = dict.fromkeys((host.workspace, host.state, *agent_workspaces(host).values()))
-    files = host.surroundings.files
+    files = host.machine.files
     is_named = re.compile(rf"^name:\s*[\"']?{re.escape(name)}[\"']?\s*$", re.MULTILINE)
     for folder in islice(_folders(tuple(roots), files), MOST):
         manifest = folder / MANIFEST
@@ -56,9 +56,9 @@ def misplaced_hook(name: str, host: Host) -> Path | None:
 
 def _folders(roots: tuple[Path, ...], files: Files) -> Iterator[Path]:
     """Yield all folders below the roots, nearest first. Links are not followed."""
-    left = deque((root, 0) for root in roots)
-    while left:
-        folder, depth = left.popleft()
+    queue = deque((root, 0) for root in roots)
+    while queue:
+        folder, depth = queue.popleft()
         yield folder
         if depth == DEEPEST:
             continue
@@ -66,7 +66,7 @@ def _folders(roots: tuple[Path, ...], files: Files) -> Iterator[Path]:
             items = files.children(folder)
         except OSError:
             continue
-        left.extend(
+        queue.extend(
             (folder / item.name, depth + 1)
             for item in items
             if item.folder
@@ -87,44 +87,46 @@ def no_such_hook(name: str, view: Snapshot) -> Refusal:
     """Return the error for an unknown hook: what the name is instead, or the closest match."""
     inventory = view.inventory
     names = dict.fromkeys(row.hook.name for row in inventory.hooks)
-    near = nearest_word(name, names)
+    closest = nearest_word(name, names)
     rejected = next((copy for copy in inventory.rejected if copy.name == name), None)
     if rejected is not None:
         return Refusal(f"{name} in {rejected.path} is no hook: {rejected.reason}.")
-    there = next((row for row in inventory.hooks if _is_in(row, name)), None)
-    if there is not None:
-        then = f"The one in the folder {name} is called {there.hook.name}: its HOOK.md says so."
-        return Refusal(f"No hook is named {name!r}.", then)
-    astray = misplaced_hook(name, view.host)
-    if astray is not None:
-        return _misplaced_message(name, astray, view)
+    in_folder = next((row for row in inventory.hooks if _is_in(row, name)), None)
+    if in_folder is not None:
+        next_step = f"The one in the folder {name} is called {in_folder.hook.name}: its HOOK.md says so."
+        return Refusal(f"No hook is named {name!r}.", next_step)
+    misplaced = misplaced_hook(name, view.host)
+    if misplaced is not None:
+        return _misplaced_message(name, misplaced, view)
     entry = next((item for item in orphaned_entries(inventory, view.host) if item.key == name), None)
     if entry is not None:
         at = f" ({entry.place.file.name}:{entry.place.line})" if entry.place else ""
-        said = f"No hook is named {name!r}: {entry.setting}{at} is an entry, and makes none"
+        problem = f"No hook is named {name!r}: {entry.setting}{at} is an entry, and makes none"
         return Refusal(
-            f"{said}.", f"A hook is a folder with a HOOK.md and a handler, in {_scanned_folders(view)}."
+            f"{problem}.", f"A hook is a folder with a HOOK.md and a handler, in {_scanned_folders(view)}."
         )
-    then = f"Did you mean {near}?" if near else f"`hookscope list` shows the {len(names)} there are."
-    return Refusal(f"No hook is named {name!r}.", then)
+    next_step = (
+        f"Did you mean {closest}?" if closest else f"`hookscope list` shows the {len(names)} there are."
+    )
+    return Refusal(f"No hook is named {name!r}.", next_step)
 
 
 def _misplaced_message(name: str, where: Path, view: Snapshot) -> Refusal:
-    short = view.host.surroundings.short
+    short = view.host.machine.short
     product = view.host.dialect.product
     others = agent_workspaces(view.host)
     agent = next((agent for agent, folder in others.items() if where.is_relative_to(folder)), None)
     if agent is not None and not where.is_relative_to(view.host.workspace):
-        said = f"{name} lies in {short(where)}, in the workspace of the agent {agent}"
-        return Refusal(f"{said}.", f"`--agent {shell_path(agent)}` looks there.")
-    said = f"{name} lies in {short(where)}, where {product} looks for no hooks."
-    return Refusal(said, f"Move its folder to one of those where it looks: {_scanned_folders(view)}.")
+        problem = f"{name} lies in {short(where)}, in the workspace of the agent {agent}"
+        return Refusal(f"{problem}.", f"`--agent {shell_path(agent)}` looks there.")
+    problem = f"{name} lies in {short(where)}, where {product} looks for no hooks."
+    return Refusal(problem, f"Move its folder to one of those where it looks: {_scanned_folders(view)}.")
 
 
 def _scanned_folders(view: Snapshot) -> str:
     """Return the user's folders where hooks are looked for."""
-    short = view.host.surroundings.short
-    own = [item for item in view.host.folders if item.source != "bundled" and item.holds == "folder"]
+    short = view.host.machine.short
+    own = [item for item in view.host.folders if item.source != "bundled" and item.hook_kind == "folder"]
     return " or ".join(dict.fromkeys(short(item.path) for item in own))
 
 
@@ -140,38 +142,40 @@ def check_key(view: Snapshot, key: str) -> None:
     key = catalogue.canonical(key)
     kind = key.partition(":")[0]
     known = catalogue.find(key)
-    listened = any(key in (row.events or ()) for row in view.inventory.hooks)
-    family_heard = view.registry.by_key.get(kind) or (known is not None and known.open and ":" in key)
+    is_subscribed = any(key in (row.events or ()) for row in view.inventory.hooks)
+    is_family_known = view.registry.by_key.get(kind) or (known is not None and known.open and ":" in key)
     if known is not None and known.key == key:
         return
-    if listened or (known is not None and family_heard):
+    if is_subscribed or (known is not None and is_family_known):
         return
-    near = nearest_word(key, (*view.keys, *catalogue.by_key))
-    raise no_such_event(view, key, near)
+    closest = nearest_word(key, (*view.keys, *catalogue.by_key))
+    raise no_such_event(view, key, closest)
 
 
-def no_such_event(view: Snapshot, key: str, near: str | None) -> Refusal:
+def no_such_event(view: Snapshot, key: str, closest: str | None) -> Refusal:
     """Return the error for an unknown event: the host that has it, else the closest match, else the list."""
     from hookscope.hosts.dialects import GUIDES
 
-    here = view.host.dialect.product
-    others = [other for other in GUIDES if other.product != here and key in other.catalogue().by_key]
-    said = f"{key!r} is no event of {here}"
+    product = view.host.dialect.product
+    others = [other for other in GUIDES if other.product != product and key in other.catalogue().by_key]
+    problem = f"{key!r} is no event of {product}"
     later = dialect_sending(key, view.host.dialect)
     if later:
-        return Refusal(f"{key!r} is not in {here}'s guide; {later} sends it.", f"`--dialect {later}` has it.")
+        return Refusal(
+            f"{key!r} is not in {product}'s guide; {later} sends it.", f"`--dialect {later}` has it."
+        )
     if others:
         return Refusal(
-            f"{said}, but of {others[0].product}.", f"`--dialect {others[0].name}` takes its rules."
+            f"{problem}, but of {others[0].product}.", f"`--dialect {others[0].name}` takes its rules."
         )
     catalogue = view.host.dialect.catalogue()
-    if now := catalogue.gone.get(catalogue.canonical(key)):
-        return Refusal(f"{said} any more.", f"{now} has taken its place.")
+    if now := catalogue.renamed.get(catalogue.canonical(key)):
+        return Refusal(f"{problem} any more.", f"{now} has taken its place.")
     why, instead = _event_typo(view, key)
     if instead:
-        return Refusal(f"{said}{why}.", f"What comes nearest is {' or '.join(instead)}.")
-    then = f"Did you mean {near}?" if near else "`hookscope events` lists what there is."
-    return Refusal(f"{said}{why}.", " ".join(_same_names(view, key)) or then)
+        return Refusal(f"{problem}{why}.", f"What comes nearest is {' or '.join(instead)}.")
+    next_step = f"Did you mean {closest}?" if closest else "`hookscope events` lists what there is."
+    return Refusal(f"{problem}{why}.", " ".join(_same_names(view, key)) or next_step)
 
 
 def _same_names(view: Snapshot, key: str) -> list[str]:
@@ -181,20 +185,20 @@ def _same_names(view: Snapshot, key: str) -> list[str]:
         YAML_ENDINGS,
     )
 
-    told = []
+    messages = []
     events = next((row.events for row in view.inventory.hooks if row.hook.name == key), None) or ()
-    heard = [event for event in view.keys if event in events]
-    heard += [event for event in view.keys if event.partition(":")[0] in events or "*" in events]
-    if heard:
-        at = f"{shell_path(heard[0])} --only {shell_path(key)}"
-        told.append(f"It is a hook: `hookscope fire {at}` fires at it.")
+    subscribed = [event for event in view.keys if event in events]
+    subscribed += [event for event in view.keys if event.partition(":")[0] in events or "*" in events]
+    if subscribed:
+        at = f"{shell_path(subscribed[0])} --only {shell_path(key)}"
+        messages.append(f"It is a hook: `hookscope fire {at}` fires at it.")
     folder = view.host.workspace / EVENTS_FOLDER
     files = [Path(key), *(folder / f"{key}{ending}" for ending in YAML_ENDINGS)]
     file = next((file for file in files if file.suffix in YAML_ENDINGS and os.path.isfile(file)), None)
     if file is not None:
-        at = shell_path(view.host.surroundings.short(file.absolute()))
-        told.append(f"It is a saved event{', too' * bool(told)}: `hookscope fire {at}` fires it.")
-    return told
+        at = shell_path(view.host.machine.short(file.absolute()))
+        messages.append(f"It is a saved event{', too' * bool(messages)}: `hookscope fire {at}` fires it.")
+    return messages
 
 
 def _event_typo(view: Snapshot, key: str) -> tuple[str, list[str]]:
@@ -202,7 +206,7 @@ def _event_typo(view: Snapshot, key: str) -> tuple[str, list[str]]:
     from hookscope.model.event_typos import typo_entry  # rarely needed
 
     catalogue = view.host.dialect.catalogue()
-    listed = typo_entry(key, catalogue.mistaken())
+    listed = typo_entry(key, catalogue.typos())
     if listed is None:
         return "", []
     names = (*listed.instead, *listed.near, *listed.plugin)
@@ -212,7 +216,7 @@ def _event_typo(view: Snapshot, key: str) -> tuple[str, list[str]]:
 
 def dialect_sending(key: str, dialect: Dialect) -> str | None:
     """Return the dialect that sends an event missing from this guide, to hooks of any kind."""
-    return dialect.later.get(key) or dialect.later_plugin.get(key)
+    return dialect.later_events.get(key) or dialect.later_plugin_events.get(key)
 
 
 def undocumented_event_note(view: Snapshot, key: str) -> str:
@@ -222,11 +226,11 @@ def undocumented_event_note(view: Snapshot, key: str) -> str:
         return ""
     later = dialect_sending(catalogue.canonical(key), view.host.dialect)
     if later:
-        there = f"{later} sends it, and `--dialect {later}` has an example"
-        return f"{view.host.dialect.product}'s guide does not list {key}: {there}. It is fired all the same."
-    near = catalogue.nearest(key)
-    then = f" Did you mean {near}?" if near else ""
-    return f"{view.host.dialect.product} does not list {key}; it is fired all the same.{then}"
+        sender = f"{later} sends it, and `--dialect {later}` has an example"
+        return f"{view.host.dialect.product}'s guide does not list {key}: {sender}. It is fired all the same."
+    closest = catalogue.nearest(key)
+    next_step = f" Did you mean {closest}?" if closest else ""
+    return f"{view.host.dialect.product} does not list {key}; it is fired all the same.{next_step}"
 
 
 def host_command_missing(dialect: Dialect) -> Refusal:
@@ -234,9 +238,9 @@ def host_command_missing(dialect: Dialect) -> Refusal:
     from hookscope.hosts.dialects import SHIPPED
 
     shipped = [known for known in SHIPPED if known.product == dialect.product and known.command is not None]
-    then = f" `--dialect {shipped[-1].name}` has it." if shipped else ""
+    next_step = f" `--dialect {shipped[-1].name}` has it." if shipped else ""
     return Refusal(
         f"The dialect {dialect.name} knows no command of {dialect.product}'s own.",
-        f"Leave out --format.{then}",
+        f"Leave out --format.{next_step}",
         code=2,
     )

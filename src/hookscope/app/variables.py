@@ -128,7 +128,7 @@ class Variables:
     environment: str | None = None  # the one that was chosen
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # the current settings: `${cfg}`
 
-    def secret(self, name: str) -> bool:
+    def is_secret(self, name: str) -> bool:
         """Return whether a value must be hidden, by its name or its form."""
         return next(secrets_in({name: self.values.get(name, "")}), None) is not None
 
@@ -144,20 +144,22 @@ class VariableReference:
     secret: bool = False
 
 
-def variables_of(host: Host, given: Mapping[str, str], environment: Environment | None = None) -> Variables:
+def variables_of(
+    host: Host, option_values: Mapping[str, str], environment: Environment | None = None
+) -> Variables:
     """Return the variables for events of this host. Reads the workspace's `.env`; option values win."""
-    around = host.surroundings.env
+    environment_of_machine = host.machine.env
     layers: list[tuple[str, Mapping[str, str]]] = [
         ("the workspace", {WORKSPACE: str(host.workspace)}),
         *((DOTENV, {name: value}) for name, value in dotenv_of(host.workspace).items()),
         *(
-            ("the environment" if name in around else "the host's settings", {name: value})
+            ("the environment" if name in environment_of_machine else "the host's settings", {name: value})
             for name, value in host.env.items()
         ),
     ]
     if environment is not None:
         layers.append((f"environment {environment.name}", environment.variables))
-    layers.append(("--env", given))
+    layers.append(("--env", option_values))
     values = {name: value for _, layer in layers for name, value in layer.items()}
     origins = {name: origin for origin, layer in layers for name in layer}
     chosen = environment.name if environment is not None else None
@@ -193,7 +195,7 @@ def filled_value(value: Any, variables: Variables, now: datetime, where: str = "
 
 
 def _filled_text(text: str, variables: Variables, now: datetime, where: str) -> str | int | Mapping[str, Any]:
-    def of(found: re.Match[str]) -> str:
+    def replacement(found: re.Match[str]) -> str:
         doubled, name = found.groups()
         if doubled:
             return f"${{{name}}}"
@@ -201,7 +203,7 @@ def _filled_text(text: str, variables: Variables, now: datetime, where: str) -> 
         return json.dumps(meant, ensure_ascii=False) if isinstance(meant, Mapping) else str(meant)
 
     whole = REFERENCE.fullmatch(text)
-    return _value_of(whole[1], variables, now, where) if whole else WRITTEN_REFERENCE.sub(of, text)
+    return _value_of(whole[1], variables, now, where) if whole else WRITTEN_REFERENCE.sub(replacement, text)
 
 
 def _value_of(name: str, variables: Variables, now: datetime, where: str) -> str | int | Mapping[str, Any]:
@@ -210,10 +212,10 @@ def _value_of(name: str, variables: Variables, now: datetime, where: str) -> str
     if _is_settings(name, variables):
         return cast(Mapping[str, Any], as_plain(variables.settings))
     if name not in variables.values:
-        near = nearest_word(name, variables.values)
-        meant = f"Did you mean ${{{near}}}? " if near else ""
-        then = f"{meant}`--env {name}=VALUE` sets it."
-        raise Refusal(f"{where} asks for ${{{name}}}, which is not set.", then, code=2)
+        closest = nearest_word(name, variables.values)
+        suggestion = f"Did you mean ${{{closest}}}? " if closest else ""
+        next_step = f"{suggestion}`--env {name}=VALUE` sets it."
+        raise Refusal(f"{where} asks for ${{{name}}}, which is not set.", next_step, code=2)
     return variables.values[name]
 
 
@@ -228,8 +230,10 @@ def _is_settings(name: str, variables: Variables) -> bool:
 def _moment(name: str, now: datetime, where: str) -> str | int:
     time = TIME.fullmatch(name)
     if time is None:
-        then = "Times are such as ${now}, ${now-1h30m}, ${now+2d:ms}; units ms s m h d w, forms iso ms s."
-        raise Refusal(f"{where} asks for ${{{name}}}, which is no time.", then, code=2)
+        next_step = (
+            "Times are such as ${now}, ${now-1h30m}, ${now+2d:ms}; units ms s m h d w, forms iso ms s."
+        )
+        raise Refusal(f"{where} asks for ${{{name}}}, which is no time.", next_step, code=2)
     try:
         moment = (now if now.tzinfo is not None else now.replace(tzinfo=UTC)) + timedelta(
             seconds=_seconds(time["away"])
@@ -247,10 +251,10 @@ def _moment(name: str, now: datetime, where: str) -> str | int:
         raise Refusal(what, "Name a moment of the years 1 to 9999.", code=2) from None
 
 
-def _seconds(away: str) -> float:
+def _seconds(offset: str) -> float:
     """Return `-1h30m+2d` in seconds. A part without a sign has the sign of the part before it."""
     total, sign = 0.0, 1
-    for part in PART.finditer(away):
+    for part in PART.finditer(offset):
         sign = {"+": 1, "-": -1}.get(part[1] or "", sign)
         total += sign * int(part[2]) * UNITS[part[3]]
     return total
@@ -295,14 +299,14 @@ def _reference(name: str, variables: Variables, now: datetime) -> VariableRefere
         return VariableReference(name, shown, "the event's time")
     if _is_settings(name, variables):  # hidden: settings hold secrets
         return VariableReference(name, "an object", "the settings in force")
-    secret = variables.secret(name)
+    secret = variables.is_secret(name)
     return VariableReference(name, HIDDEN if secret else shown, variables.origins[name], secret=secret)
 
 
 def secrets_used(value: Any, variables: Variables) -> tuple[Secret, ...]:
     """Return the secret variables that a value refers to."""
     names = (name for name in dict.fromkeys(_reference_names(value)) if name in variables.values)
-    return tuple(Secret(name, variables.values[name]) for name in names if variables.secret(name))
+    return tuple(Secret(name, variables.values[name]) for name in names if variables.is_secret(name))
 
 
 STATE_FILES = {
@@ -330,7 +334,7 @@ def _unreadable(host: Host) -> Iterator[tuple[Path, str, str]]:
     if rules.dotenv is not None:
         dotenv.append(host.state / rules.dotenv)
     for file in dict.fromkeys(dotenv):
-        trouble = files.trouble(file)
+        trouble = files.access_error(file)
         why = f"cannot read {file}: {error_reason(trouble)}" if trouble is not None else ""
         yield file, why, "its variables are not set"
 
@@ -367,11 +371,11 @@ class Filler:
         environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
         return variables_of(host, self._bench.options.env, environment)
 
-    def filling(self, view: Snapshot) -> VariableSources:
+    def sources(self, view: Snapshot) -> VariableSources:
         """Return the variable sources for a snapshot; files are read again. Never raises."""
         return variable_sources(view.host, self._bench.options.env, self._bench.setup.environment)
 
-    def filled(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
+    def fill(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
         """Return a value with its variables and times filled in; `now` is the event's time.
 
         From now on the journal masks the secrets among them. Raises Refusal, beginning with `where`.
@@ -379,7 +383,7 @@ class Filler:
         self._secrets |= dict.fromkeys(secrets_used(value, variables))
         return filled_value(value, variables, now, where)
 
-    def resolved(self, event: Event, view: Snapshot) -> Event:
+    def restore_secrets(self, event: Event, view: Snapshot) -> Event:
         """Return a journal event with its secrets restored. Raises Refusal if one is missing."""
 
         def noted() -> Mapping[str, str]:
@@ -396,26 +400,26 @@ def variable_files(workspace: Path) -> tuple[Path, ...]:
     return workspace / DOTENV, workspace / ENVIRONMENTS_FOLDER
 
 
-def variable_sources(host: Host, given: Mapping[str, str], chosen: str | None) -> VariableSources:
+def variable_sources(host: Host, option_values: Mapping[str, str], chosen: str | None) -> VariableSources:
     """Return the variable sources of this host. Reads `.env` and the environment's file. Never raises."""
     names = tuple(environment_files(host.workspace))
     try:
         environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
-        return VariableSources(variables_of(host, given, environment), names, chosen)
+        return VariableSources(variables_of(host, option_values, environment), names, chosen)
     except Refusal as refused:
         problem = str(refused).replace(f"{host.workspace}{os.sep}", "")
-        return VariableSources(variables_of(host, given), names, chosen, problem)
+        return VariableSources(variables_of(host, option_values), names, chosen, problem)
 
 
-def filled_event(event: Event, filling: VariableSources, fill: FillEvent = filled_value) -> Event:
+def filled_event(event: Event, sources: VariableSources, fill: FillEvent = filled_value) -> Event:
     """Return the event with its variables and times filled in; `${now}` is the event's own time.
 
     `fill` replaces a value; a workbench's filler also collects secrets. Raises Refusal.
     """
-    if filling.problem:
-        raise Refusal(filling.problem, code=2)
-    written = [event.session_key, event.context, event.ctx]
-    session, context, ctx = fill(written, filling.variables, event.timestamp)
+    if sources.problem:
+        raise Refusal(sources.problem, code=2)
+    parts = [event.session_key, event.context, event.ctx]
+    session, context, ctx = fill(parts, sources.variables, event.timestamp)
     return replace(event, session_key=str(session), context=context, ctx=ctx)
 
 

@@ -40,28 +40,28 @@ class WatchedPaths:
     """The files and folders to watch."""
 
     folders: tuple[Path, ...] = ()  # existing hook folders: everything below them
-    awaited: Mapping[Path, frozenset[str]] = field(default_factory=dict)  # folder → names in it
+    names_by_folder: Mapping[Path, frozenset[str]] = field(default_factory=dict)  # folder → names in it
 
-    def matters(self, path: Path) -> bool:
+    def is_relevant(self, path: Path) -> bool:
         """Return whether a change of this path needs a scan."""
         if any(NOISE.fullmatch(part) for part in path.parts[-3:]):
             return False
         if any(part.startswith(STAGED) for part in path.parts):
             return False
-        if path.name in self.awaited.get(path.parent, frozenset()):
+        if path.name in self.names_by_folder.get(path.parent, frozenset()):
             return True
         return any(path.is_relative_to(folder) for folder in self.folders)
 
-    def all_of(self, paths: Iterable[Path]) -> frozenset[Path]:
+    def possible_changes(self, paths: Iterable[Path]) -> frozenset[Path]:
         """Return what may have changed if other folders now have these names."""
-        names = {path: self.awaited.get(path, frozenset()) for path in paths}
+        names = {path: self.names_by_folder.get(path, frozenset()) for path in paths}
         return frozenset(path / name for path in names for name in names[path] or {""})
 
-    def and_also(self, paths: Iterable[Path]) -> WatchedPaths:
+    def with_paths(self, paths: Iterable[Path]) -> WatchedPaths:
         """Return these paths added: folders with everything below, missing ones where they would appear."""
         paths = tuple(paths)
         folders = (*self.folders, *(path for path in paths if os.path.isdir(path)))
-        awaited = _awaited((path for path in paths if not os.path.isdir(path)), self.awaited)
+        awaited = _awaited((path for path in paths if not os.path.isdir(path)), self.names_by_folder)
         return WatchedPaths(tuple(dict.fromkeys(folders)), awaited)
 
 
@@ -69,9 +69,9 @@ def watched_paths(host: Host) -> WatchedPaths:
     """Return the hook folders and settings of a host; missing ones where they would appear."""
     settings = (host.settings.file,) if host.dialect.layout.settings else ()
     variables = tuple(host.workspace / name for name in host.dialect.settings_rules.project_dotenv)
-    there = [folder.path for folder in host.folders if os.path.isdir(folder.path)]
+    present = [folder.path for folder in host.folders if os.path.isdir(folder.path)]
     absent = [folder.path for folder in host.folders if not os.path.isdir(folder.path)]
-    return WatchedPaths(tuple(dict.fromkeys(there)), _awaited((*settings, *variables, *absent), {}))
+    return WatchedPaths(tuple(dict.fromkeys(present)), _awaited((*settings, *variables, *absent), {}))
 
 
 def _awaited(paths: Iterable[Path], before: Mapping[Path, frozenset[str]]) -> Mapping[Path, frozenset[str]]:
@@ -104,13 +104,13 @@ class Watch:
     Call `follow` or `watch` again whenever the watched paths change. `close` ends the threads.
     """
 
-    def __init__(self, told: ChangeCallback) -> None:
-        self._told = told
+    def __init__(self, on_change: ChangeCallback) -> None:
+        self._on_change = on_change
         self._watched: WatchedPaths | None = None
         self._stop = threading.Event()
         self.note = ""  # how watching is limited; mostly empty
 
-    def follow(self, host: Host, also: Iterable[Path] = (), since: int | None = None) -> str:
+    def follow(self, host: Host, extra: Iterable[Path] = (), since: int | None = None) -> str:
         """Watch the files of this host and of its events; return what is watched, in words.
 
         Args:
@@ -118,7 +118,7 @@ class Watch:
             since: as for `watch`.
         """
         watched = watched_paths(host)
-        self.watch(watched.and_also((*variable_files(host.workspace), *also)), since)
+        self.watch(watched.with_paths((*variable_files(host.workspace), *extra)), since)
         count = len(watched.folders)
         return self.note or f"watching {count} folder{'s' * (count != 1)}"
 
@@ -133,7 +133,7 @@ class Watch:
         since = time.time_ns() if since is None else since
         self.close()
         self._watched, self._stop, self.note = watched, threading.Event(), ""
-        for paths, deep in ((watched.folders, True), (tuple(watched.awaited), False)):
+        for paths, deep in ((watched.folders, True), (tuple(watched.names_by_folder), False)):
             if paths:
                 arguments = (watched, paths, deep, since, self._stop)
                 thread = threading.Thread(target=self._run, args=arguments, name="watch", daemon=True)
@@ -156,29 +156,29 @@ class Watch:
     def _watch(
         self, watched: WatchedPaths, paths: tuple[Path, ...], deep: bool, since: int, stop: threading.Event
     ) -> None:
-        natively, begun = True, False
+        natively, started = True, False
         while not stop.is_set():
             marks = _marks(paths, deep)
             changes = _native if natively and None not in marks else _polled
             try:
                 for changed in changes(paths, deep, stop):
-                    if not begun:
-                        begun = True
+                    if not started:
+                        started = True
                         changed |= _saved_since(since, paths, deep)
                     if not changed:
                         continue
-                    self._tell(frozenset(path for path in changed if watched.matters(path)), stop)
+                    self._report(frozenset(path for path in changed if watched.is_relevant(path)), stop)
                     if _marks(paths, deep) != marks:
                         # The watched folder was replaced by another with the same name.
-                        self._tell(watched.all_of(paths), stop)
+                        self._report(watched.possible_changes(paths), stop)
                         break
             except OSError as error:
                 natively = None in _marks(paths, deep)  # a removed folder may return
                 self.note = "" if natively else f"polling once a second: {error_reason(error)}"
 
-    def _tell(self, paths: frozenset[Path], stop: threading.Event) -> None:
+    def _report(self, paths: frozenset[Path], stop: threading.Event) -> None:
         if paths and not stop.is_set():
-            self._told(paths)
+            self._on_change(paths)
 
 
 def _marks(paths: tuple[Path, ...], deep: bool) -> list[tuple[int, int] | None]:

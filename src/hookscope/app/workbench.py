@@ -69,9 +69,9 @@ class Workbench:
         limits: Limits | None = None,
         timeout: float | None = None,
         spare: bool = False,
-        told_late: Callable[[str, str], None] | None = None,
-        lingers: float | None = None,
-        compares: bool = True,
+        on_late: Callable[[str, str], None] | None = None,
+        linger_seconds: float | None = None,
+        compare_shipped: bool = True,
     ) -> None:
         """Raises Refusal if an option names something that does not exist, or an unreadable environment.
 
@@ -86,41 +86,43 @@ class Workbench:
             compare_shipped: note on each hook where the shipped program differs from the guide in force.
         """
         self.options = options
-        self._given = (trust_all, limits, timeout, spare, lingers, compares)
+        self._arguments = (trust_all, limits, timeout, spare, linger_seconds, compare_shipped)
         self.setup: Setup = set_up(options)
         self.limits = limits or self.setup.limits
         if timeout is not None:
             self.limits = self.limits.with_limit("run", timeout, COMMAND_LINE_ORIGIN)
         python, node = self.setup.python, self.setup.node
-        self.crew = WorkerPools(python, node, self.limits, spare=spare, told_late=told_late)
+        self.worker_pools = WorkerPools(python, node, self.limits, spare=spare, on_late=on_late)
         self.modules = LoadedModules()
         self._store = TrustStore(state_folder() / "trust.json")
-        self.record = RunRecord(self)
+        self.run_record = RunRecord(self)
         self.failed_loads = FailedLoads(
             state_folder() / FAILED_LOADS_FILE, python.path if python else sys.executable
         )
-        self._looking = Scanner(self.crew, self.modules, self.failed_loads, compares=compares)
+        self._scanner = Scanner(
+            self.worker_pools, self.modules, self.failed_loads, compare_shipped=compare_shipped
+        )
         self._trust_all = trust_all
         self._secrets: dict[Secret, None] = {}  # secrets that events got from variables, ordered
-        self._fires = ActiveRuns(self, lingers)
+        self._active_runs = ActiveRuns(self, linger_seconds)
         if options.environment is not None:
             from hookscope.app.yaml_sections import read_workspace_environment
 
             read_workspace_environment(self.open().workspace, options.environment)
 
-    def sibling(self, options: Options) -> Workbench:
+    def with_options(self, options: Options) -> Workbench:
         """Return a new workbench with the same arguments and other options. Raises Refusal."""
-        trust_all, limits, timeout, spare, lingers, compares = self._given
+        trust_all, limits, timeout, spare, linger_seconds, compare_shipped = self._arguments
         made = Workbench(
             options,
             trust_all=trust_all,
             limits=limits,
             timeout=timeout,
             spare=spare,
-            lingers=lingers,
-            compares=compares,
+            linger_seconds=linger_seconds,
+            compare_shipped=compare_shipped,
         )
-        made.crew.warn_unprotected = self.crew.warn_unprotected
+        made.worker_pools.warn_unprotected = self.worker_pools.warn_unprotected
         return made
 
     @cached_property
@@ -146,34 +148,34 @@ class Workbench:
         """Return the host with settings and trust read again. `files`: reads its disk."""
         setup = set_up(self.options)
         trust = Trust(everything=True, homes=user_homes()) if self._trust_all else self._store.trust()
-        here = setup.surroundings if files is None else replace(setup.surroundings, files=files)
-        host = open_host(setup.dialect, here, setup.choices, trust=trust)
+        machine = setup.machine if files is None else replace(setup.machine, files=files)
+        host = open_host(setup.dialect, machine, setup.overrides, trust=trust)
         return replace(host, problems=host.problems + unreadable_files(host))
 
-    def look(self) -> Snapshot:
+    def scan(self) -> Snapshot:
         """Return a snapshot of all hooks as they are now. Imports and runs nothing."""
-        return self._looking.look(self.open, self.setup, self.limits)
+        return self._scanner.scan(self.open, self.setup, self.limits)
 
     def stop_scans(self) -> None:
         """Stop the scans that run in other threads. For a program that exits."""
-        self._looking.stop()
+        self._scanner.stop()
 
     @property
-    def learned_in(self) -> tuple[Path, ...]:
+    def shared_state_files(self) -> tuple[Path, ...]:
         """The files with trust and failed loads. Other commands write them too."""
         return self._store.file, self.failed_loads.file
 
-    def knows_more(self, view: Snapshot) -> bool:
+    def is_outdated(self, view: Snapshot) -> bool:
         """Return whether trust or the failed loads have changed since the snapshot."""
         trusts = not self._trust_all and self._store.trust() != view.host.trust
-        return trusts or self.failed_loads.have_changed(view)
+        return trusts or self.failed_loads.changed_since(view)
 
     def use_options(self, options: Options) -> None:
         """Scan with other options from now on; the events' environment stays. Raises Refusal."""
         environment, origin = self.setup.environment, self.setup.environment_from
         setup = replace(set_up(options), environment=environment, environment_from=origin)
         self.setup, self.options = setup, options
-        self.crew.use_programs(setup.python, setup.node)
+        self.worker_pools.use_programs(setup.python, setup.node)
 
     def use_dialect(self, name: str) -> None:
         """Scan under another dialect from now on. Raises Refusal for an unknown one."""
@@ -242,7 +244,7 @@ class Workbench:
 
         if only is not None:
             only = self.hook(view, only).hook.name
-        event = self.filler.resolved(event, view)
+        event = self.filler.restore_secrets(event, view)
         check_required_fields(event, view.host)
         plan = make_plan(
             event,
@@ -250,54 +252,56 @@ class Workbench:
             view.inventory,
             view.host,
             languages=view.languages,
-            without=view.without,
+            without=view.unavailable_languages,
             only=only,
-            barred=self.crew.barred if automatic else None,
+            exclusion_of=self.worker_pools.quarantine_reason if automatic else None,
             forced=forced,
-            bystanders=view.bystanders,
+            candidates=view.uncalled_hooks,
         )
         return with_near_misses(plan if only is not None else without_taps(plan), view)
 
-    async def module(self, view: Snapshot, hook: Hook) -> Module | Failure:
+    async def load_module(self, view: Snapshot, hook: Hook) -> Module | Failure:
         """Import the module of a plugin or stream hook in its worker; return it or the failure.
 
         The caller checks that the language is available and the folder trusted.
         """
-        lanes = self.crew.lanes(view.host, view.languages)
-        return await self.modules.load_one(hook, view.host, lanes.code[hook.language])
+        executors = self.worker_pools.executors(view.host, view.languages)
+        return await self.modules.load_one(hook, view.host, executors.code[hook.language])
 
-    async def ready(self, view: Snapshot, kind: EventKind) -> Snapshot:
+    async def load_modules(self, view: Snapshot, kind: EventKind) -> Snapshot:
         """Return a snapshot with the modules loaded whose events or order are only known after a load.
 
         Folder hooks need no load, unless plugins may subscribe to their events. Imports only trusted
         handlers, in their workers.
         """
-        if kind == "folder" and not view.host.dialect.load_rules.crosses:
+        if kind == "folder" and not view.host.dialect.load_rules.plugins_use_folder_events:
             return view
-        lanes, begun = self.crew.lanes(view.host, view.languages), time()
-        if not await self.modules.load(view.inventory, view.host, lanes, kind):
+        executors, started = self.worker_pools.executors(view.host, view.languages), time()
+        if not await self.modules.load(view.inventory, view.host, executors, kind):
             return view
-        ready = self.look()
-        await self.learn(ready.host, load_attempts_for(ready.inventory, ready.host), begun)
-        return ready
+        rescanned = self.scan()
+        await self.record_loads(
+            rescanned.host, load_attempts_for(rescanned.inventory, rescanned.host), started
+        )
+        return rescanned
 
-    async def expect(self, view: Snapshot, plan: Plan) -> None:
+    async def prestart_workers(self, view: Snapshot, plan: Plan) -> None:
         """Start the workers that this plan will need, before it is fired."""
         import asyncio  # a scan needs no event loop
 
-        self.crew.lanes(view.host, view.languages).expect(plan)
+        self.worker_pools.executors(view.host, view.languages).expect(plan)
         await asyncio.sleep(0)  # the workers have started when this returns
 
     def fire(self, view: Snapshot, plan: Plan, stepper: Stepper | None = None) -> Firing:
         """Run a plan of this snapshot in worker processes; with a `stepper`, handler by handler."""
-        return self._fires.begin(view, plan, stepper=stepper)
+        return self._active_runs.start(view, plan, stepper=stepper)
 
-    async def fire_guarded(self, view: Snapshot, plan: Plan, stepper: Stepper | None = None) -> Firing:
+    async def fire_sandboxed(self, view: Snapshot, plan: Plan, stepper: Stepper | None = None) -> Firing:
         """Run a plan on copies of the workspace, the host's state folder and HOME; remove them afterwards.
 
         Raises OSError if the copies cannot be made.
         """
-        return self._fires.begin(view, plan, await self.guard(view), stepper=stepper)
+        return self._active_runs.start(view, plan, await self.open_sandbox(view), stepper=stepper)
 
     async def fire_debugged(
         self, view: Snapshot, plan: Plan, debugger: Debugger, *, sandbox: bool = False
@@ -309,74 +313,80 @@ class Workbench:
         host, languages = view.host, view.languages
         plan = replace(plan, notes=(*plan.notes, DEBUGGED))
         if sandbox:
-            return self._fires.begin(view, plan, await self.crew.guarded(host, languages, debugger))
-        return self._fires.begin(view, plan, self.crew.apart(host, languages, debugger))
+            return self._active_runs.start(
+                view, plan, await self.worker_pools.sandboxed(host, languages, debugger)
+            )
+        return self._active_runs.start(view, plan, self.worker_pools.for_debugger(host, languages, debugger))
 
-    async def guard(self, view: Snapshot) -> SandboxedWorkers:
+    async def open_sandbox(self, view: Snapshot) -> SandboxedWorkers:
         """Make a sandbox for several runs. The caller closes it. Raises OSError."""
-        return await self.crew.guarded(view.host, view.languages)
+        return await self.worker_pools.sandboxed(view.host, view.languages)
 
-    def fire_on(self, view: Snapshot, plan: Plan, guard: SandboxedWorkers) -> Firing:
+    def fire_in_sandbox(self, view: Snapshot, plan: Plan, sandbox: SandboxedWorkers) -> Firing:
         """Run a plan in an open sandbox; the Run reports all changes since its copies were made."""
-        return self._fires.begin(view, plan, guard, stays=True)
+        return self._active_runs.start(view, plan, sandbox, keeps_copies=True)
 
-    def fire_aside(self, view: Snapshot, plan: Plan, guard: SandboxedWorkers | None = None) -> Firing:
+    def fire_unrecorded(self, view: Snapshot, plan: Plan, sandbox: SandboxedWorkers | None = None) -> Firing:
         """Run a plan without recording it, in the sandbox if one is passed. For searches with many runs."""
-        return self._fires.begin(view, plan, guard, recorded=False)
+        return self._active_runs.start(view, plan, sandbox, recorded=False)
 
-    async def learn(self, host: Host, tried: Sequence[LoadAttempt], begun: float) -> None:
+    async def record_loads(self, host: Host, attempts: Sequence[LoadAttempt], started: float) -> None:
         """Record failed loads and forget those that load now. Does nothing under a what-if."""
-        if not host.surroundings.assumed:
-            await self.failed_loads.learn(tried, begun, cache(partial(self.redaction_of, host)))
+        if not host.machine.assumed:
+            await self.failed_loads.record_attempts(
+                attempts, started, cache(partial(self.redaction_of, host))
+            )
 
-    def trust(self, folder: Path, *, everything_below: bool = False, as_asked: bool = False) -> Path:
+    def trust(self, folder: Path, *, everything_below: bool = False, must_be_real: bool = False) -> Path:
         """Trust a folder and everything below it; return the real path that was recorded.
 
         Raises Refusal if the folder is too wide, unless `everything_below`; with `must_be_real`, also if
         the path no longer leads to the real folder that the question named.
         """
-        here = self.setup.surroundings
-        path, real = here.absolute(folder), here.real(folder)
-        if here.real(path) != real:  # `cd` follows one, other programs the other
-            raise Refusal(f"{folder} may mean {here.real(path)} or {real}: `..` follows a link.", "Name one.")
+        machine = self.setup.machine
+        path, real = machine.absolute(folder), machine.real(folder)
+        if machine.real(path) != real:  # `cd` follows one, other programs the other
+            raise Refusal(
+                f"{folder} may mean {machine.real(path)} or {real}: `..` follows a link.", "Name one."
+            )
         if not os.path.isdir(path):
             raise Refusal(f"There is no folder {path}.", "`hookscope list` shows where hooks are.")
         host = self.open()
         target = folder_target(path, host)
-        if as_asked and target.folder != path:
+        if must_be_real and target.folder != path:
             raise Refusal(f"{path} leads to {target.folder} since the question.", "Nothing was trusted.")
-        if target.refused and not everything_below:
+        if target.refusal_reason and not everything_below:
             leads = f"{path} leads to {target.folder}, which" if target.folder != path else f"{path}"
             raise Refusal(
-                f"{leads} is too wide to trust, since {target.refused}.",
-                f"Name a folder of hooks; `{target.command(here.short)}` allows everything below it.",
+                f"{leads} is too wide to trust, since {target.refusal_reason}.",
+                f"Name a folder of hooks; `{target.command(machine.short)}` allows everything below it.",
             )
         digests = handler_digests_below(target.folder, host)
         self._store.add(target.folder, digests, everything_below=everything_below)
         return target.folder
 
-    def distrust_gone(self, folders: Iterable[Path]) -> None:
+    def forget_missing_trusted(self, folders: Iterable[Path]) -> None:
         """Remove the trust in those of these folders that no longer exist, and below them.
 
         A folder that is created there later is a different one. Raises Refusal if this cannot be recorded.
         """
-        self._store.drop(folder for folder in map(Path.resolve, folders) if not os.path.lexists(folder))
+        self._store.remove(folder for folder in map(Path.resolve, folders) if not os.path.lexists(folder))
 
-    async def settled(self, seconds: float) -> tuple[str, ...]:
+    async def wait_for_background_work(self, seconds: float) -> tuple[str, ...]:
         """Wait up to `seconds` for work that handlers left running; return what it did, as sentences."""
-        return await self._fires.settled(seconds)
+        return await self._active_runs.wait_for_background_work(seconds)
 
     def doctor(self, view: Snapshot) -> tuple[SetupFinding, ...]:
         """Return what was detected, from where, and what is missing."""
         from hookscope.app.doctor import examine_setup  # only `doctor` needs it
 
-        return examine_setup(view, self.setup, self.crew.node(view.host))
+        return examine_setup(view, self.setup, self.worker_pools.node(view.host))
 
-    def watch(self, told: ChangeCallback) -> Watch:
+    def watch(self, on_change: ChangeCallback) -> Watch:
         """Return a watch that reports changed files from its own thread. The caller closes it."""
         from hookscope.app.watching import Watch
 
-        return Watch(told)
+        return Watch(on_change)
 
     def close_now(self) -> None:
         """Run `close` for a caller without an event loop."""
@@ -386,6 +396,6 @@ class Workbench:
 
     async def close(self) -> None:
         """Cancel active runs, end all workers, and wait until everything is recorded."""
-        await self._fires.cancel()
-        await self.crew.close()
-        await self.record.close()
+        await self._active_runs.cancel()
+        await self.worker_pools.close()
+        await self.run_record.close()

@@ -20,13 +20,13 @@ def matching_folders(typed: str, base: Path) -> tuple[Path, ...]:
     """Return the folders whose path begins as typed, workspaces first. Reads one folder."""
     path = typed_path(typed, base)
     inside = not typed.strip() or typed.rstrip().endswith(("/", os.sep, "~"))
-    above, begins = (path, "") if inside else (path.parent, path.name)
+    searched, prefix = (path, "") if inside else (path.parent, path.name)
     try:
-        with os.scandir(above) as entries:
-            names = [entry.name for entry in islice(entries, MOST_READ) if _fits(entry, begins)]
+        with os.scandir(searched) as entries:
+            names = [entry.name for entry in islice(entries, MOST_READ) if _fits(entry, prefix)]
     except (OSError, ValueError):  # ValueError: a null byte
         return ()
-    found = [above / name for name in sorted(names)]
+    found = [searched / name for name in sorted(names)]
     found.sort(key=lambda folder: not is_workspace(folder))
     return tuple(found[:MOST_LISTED])
 
@@ -36,10 +36,10 @@ def typed_path(typed: str, base: Path) -> Path:
     return Path(os.path.normpath(base / os.path.expanduser(typed.strip())))
 
 
-def _fits(entry: os.DirEntry[str], begins: str) -> bool:
-    hidden = entry.name.startswith(".") and not begins.startswith(".")
+def _fits(entry: os.DirEntry[str], prefix: str) -> bool:
+    hidden = entry.name.startswith(".") and not prefix.startswith(".")
     try:
-        return entry.name.startswith(begins) and not hidden and entry.is_dir()
+        return entry.name.startswith(prefix) and not hidden and entry.is_dir()
     except OSError:
         return False
 
@@ -49,17 +49,17 @@ def is_workspace(folder: Path) -> bool:
     return any(os.path.isdir(folder / sign) for sign in WORKSPACE_SIGNS)
 
 
-def workbench_in(bench: Workbench, began: Options, workspace: Path) -> Workbench:
+def workbench_in(bench: Workbench, first_options: Options, workspace: Path) -> Workbench:
     """Return a workbench as if the program had started in that workspace. Raises Refusal.
 
     A what-if is left behind: it is about one place.
     """
     options = Options(
-        dialect=began.dialect if "host" not in began.supposed else None,
+        dialect=first_options.dialect if "host" not in first_options.supposed else None,
         workspace=workspace,
-        home=began.home,
-        bundled=began.bundled,
-        config=began.config,
+        home=first_options.home,
+        bundled=first_options.bundled,
+        config=first_options.config,
         environment=None,
     )
-    return bench.sibling(options)
+    return bench.with_options(options)

@@ -29,20 +29,20 @@ class YamlSection:
     value: Mapping[str, Any]
     path: KeyPath = ()
 
-    def wrong(self, what: str, *at: str | int, then: str = "") -> Refusal:
+    def refusal(self, what: str, *at: str | int, next_step: str = "") -> Refusal:
         """Return the error for the value at a path below, with file and line."""
         place = locate_yaml(self.source, (*self.path, *at)) or locate_yaml(self.source, self.path)
         line = f", line {place.line}" if place is not None else ""
-        return Refusal(f"{self.file}{line}: {what}", then, code=2)
+        return Refusal(f"{self.file}{line}: {what}", next_step, code=2)
 
-    def check_keys(self, known: Iterable[str], whose: str) -> None:
+    def check_keys(self, known: Iterable[str], owner: str) -> None:
         """Raise Refusal for an unknown key."""
         known = list(known)
         for name in self.value:
             if name not in known:
-                near = nearest_word(name, known)
-                then = f"Did you mean `{near}`?" if near else f"{whose} has {', '.join(known)}."
-                raise self.wrong(f"`{name}` is no part of {whose.lower()}.", name, then=then)
+                closest = nearest_word(name, known)
+                next_step = f"Did you mean `{closest}`?" if closest else f"{owner} has {', '.join(known)}."
+                raise self.refusal(f"`{name}` is no part of {owner.lower()}.", name, next_step=next_step)
 
     def mapping(self, name: str) -> Mapping[str, Any]:
         """Return the mapping under a key; empty if there is none. Raises Refusal for anything else."""
@@ -50,7 +50,7 @@ class YamlSection:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            raise self.wrong(f"`{name}` wants a mapping.", name)
+            raise self.refusal(f"`{name}` wants a mapping.", name)
         return value
 
     def text(self, name: str) -> str | None:
@@ -59,7 +59,7 @@ class YamlSection:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise self.wrong(f"`{name}` wants a text.", name)
+            raise self.refusal(f"`{name}` wants a text.", name)
         return str(value)
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -68,17 +68,17 @@ class YamlSection:
         if value is None:
             return ()
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.wrong(f"`{name}` wants a list of texts.", name)
+            raise self.refusal(f"`{name}` wants a list of texts.", name)
         return tuple(value)
 
     def sections(self, name: str) -> tuple[YamlSection, ...]:
         """Return the mappings in the list under a key. Raises Refusal if there are none."""
         value = self.value.get(name)
         if not isinstance(value, list) or not value:
-            raise self.wrong(f"`{name}` wants a list of mappings.", name)
+            raise self.refusal(f"`{name}` wants a list of mappings.", name)
         for number, item in enumerate(value):
             if not isinstance(item, dict):
-                raise self.wrong(f"`{name}` wants a list of mappings.", name, number)
+                raise self.refusal(f"`{name}` wants a list of mappings.", name, number)
         return tuple(
             YamlSection(self.file, self.source, item, (*self.path, name, number))
             for number, item in enumerate(value)
@@ -140,20 +140,20 @@ def read_workspace_environment(workspace: Path, name: str) -> Environment:
     """Return the named environment. Raises Refusal with the closest match, or the invalid line."""
     known = environment_files(workspace)
     if name not in known:
-        near = nearest_word(name, known)
-        there = (
+        closest = nearest_word(name, known)
+        environments_text = (
             f"There are {', '.join(known)}."
             if known
             else f"A file of {workspace / ENVIRONMENTS_FOLDER} makes one."
         )
-        then = f"Did you mean {near}?" if near else there
-        raise Refusal(f"There is no environment {name!r}.", then, code=2)
+        next_step = f"Did you mean {closest}?" if closest else environments_text
+        raise Refusal(f"There is no environment {name!r}.", next_step, code=2)
     section = read_section(known[name], "environment: it wants a mapping with `variables:`")
     section.check_keys(("variables",), "An environment")
     variables: dict[str, str] = {}
     for key, value in section.mapping("variables").items():
         if isinstance(value, dict | list) or value is None:
-            raise section.wrong(f"`{key}` wants a text, a number, true or false.", "variables", key)
+            raise section.refusal(f"`{key}` wants a text, a number, true or false.", "variables", key)
         variables[key] = str(value).lower() if isinstance(value, bool) else str(value)
     return Environment(name, known[name], variables)
 

@@ -31,11 +31,11 @@ class Answer:
 
     document: object  # None: the answer is only text
     text: str | Callable[[], str]  # a function is called only if the text is printed: layout takes time
-    yes: bool = True
-    aside: tuple[str, ...] = ()  # sentences for standard error
-    ours: bool = True  # False: the host's own format, to which nothing may be added
+    ok: bool = True
+    notes: tuple[str, ...] = ()  # sentences for standard error
+    extensible: bool = True  # False: the host's own format, to which nothing may be added
 
-    def in_words(self) -> str:
+    def rendered_text(self) -> str:
         """Return the text for people."""
         return self.text if isinstance(self.text, str) else self.text()
 
@@ -59,8 +59,8 @@ def command(name: str, *params: click.Parameter) -> Callable[[Command], click.Co
                 own["as_json"] = as_json
             answer = answer_of(options, **own)
             a_list = as_json and not isinstance(answer.document, dict)
-            plain = bool(given.get("json_lines")) or a_list or not answer.ours
-            return print_answer(with_what_if_note(answer, options, plain=plain), as_json=as_json)
+            plain = bool(given.get("json_lines")) or a_list or not answer.extensible
+            return print_answer(with_what_if_note(answer, options, only_stderr=plain), as_json=as_json)
 
         json_option = click.Option(
             ["--json", "as_json"], is_flag=True, help="Print one JSON document and nothing else."
@@ -78,14 +78,14 @@ def _accepts_parameter(function: Callable[..., object]) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def workbench_for(options: Options, **more: Any) -> Workbench:
+def workbench_for(options: Options, **arguments: Any) -> Workbench:
     """Return the workbench for these options; its notes go to standard error. Raises Refusal."""
-    bench = Workbench(options, **more)
+    bench = Workbench(options, **arguments)
     if bench.setup.notice:
         click.echo(f"hookscope: {bench.setup.notice}", err=True)
     for note in bench.setup.notes:
         click.echo(f"hookscope: {printable(note)}", err=True)
-    bench.crew.warn_unprotected = cache(_print_warning)  # warn once, however many events are fired
+    bench.worker_pools.warn_unprotected = cache(_print_warning)  # warn once, however many events are fired
     return bench
 
 
@@ -93,20 +93,20 @@ def _print_warning(sentence: str) -> None:
     click.echo(f"hookscope: {printable(sentence)}", err=True)
 
 
-def with_what_if_note(answer: Answer, options: Options, *, plain: bool) -> Answer:
+def with_what_if_note(answer: Answer, options: Options, *, only_stderr: bool) -> Answer:
     """Return the answer with a note if a what-if is in force. `only_stderr`: there only."""
     from hookscope.app.whatif.assumptions import has_what_if, recorded_assumptions
 
     if not has_what_if(options):
         return answer
-    words, line = recorded_assumptions(options)
-    if plain:
-        return replace(answer, aside=(line, *answer.aside))
+    assumptions, line = recorded_assumptions(options)
+    if only_stderr:
+        return replace(answer, notes=(line, *answer.notes))
     document = answer.document
     if isinstance(document, dict):
-        document = {"assumed": words, **document, "what_if": line}
+        document = {"assumed": assumptions, **document, "what_if": line}
     return replace(
-        answer, document=document, text=lambda: f"{printable(line)}\n{answer.in_words()}".rstrip("\n")
+        answer, document=document, text=lambda: f"{printable(line)}\n{answer.rendered_text()}".rstrip("\n")
     )
 
 
@@ -127,27 +127,29 @@ def unreadable_settings_warnings(host: Host) -> tuple[str, ...]:
 
     if host.settings.refusal:
         return ()
-    return tuple(f"{problem_text(one)}. `hookscope doctor` names the file." for one in host.settings.problems)
+    return tuple(
+        f"{problem_text(problem)}. `hookscope doctor` names the file." for problem in host.settings.problems
+    )
 
 
-def untrusted_folder_warnings(targets: Iterable[TrustTarget], here: Machine) -> list[str]:
+def untrusted_folder_warnings(targets: Iterable[TrustTarget], machine: Machine) -> list[str]:
     """Return a warning for each folder whose handlers are not trusted, with the next step."""
     from hookscope.app.trust_requests import untrusted_messages
 
-    return untrusted_messages(targets, here, besides=", `--trust` this once")
+    return untrusted_messages(targets, machine, alternative=", `--trust` this once")
 
 
 def print_answer(answer: Answer, *, as_json: bool) -> int:
     """Print an answer and return the exit code."""
-    for sentence in answer.aside:
+    for sentence in answer.notes:
         click.echo(f"hookscope: {printable(sentence)}", err=True)
     if as_json and answer.document is not None:
         click.echo(json_text(answer.document))
-    elif text := answer.in_words():
+    elif text := answer.rendered_text():
         click.echo(text)
     if sys.stdout is not None:
         sys.stdout.flush()
-    return 0 if answer.yes else 1
+    return 0 if answer.ok else 1
 
 
 def json_text(document: object) -> str:

@@ -21,26 +21,26 @@ class Candidate(NamedTuple):
     """A word to complete to, and its description."""
 
     text: str
-    about: str = ""
+    description: str = ""
 
 
-def safe_candidates(found: Iterable[tuple[str, str]]) -> tuple[Candidate, ...]:
+def safe_candidates(pairs: Iterable[tuple[str, str]]) -> tuple[Candidate, ...]:
     """Return each word once, without words that a shell would interpret."""
-    kept: dict[str, str] = {}
-    for text, about in found:
+    descriptions: dict[str, str] = {}
+    for text, description in pairs:
         if (
             text
             and text.isprintable()
             and not UNSAFE_CHARACTERS & {*text}
             and not text.startswith(("-", "~"))
         ):
-            kept.setdefault(text, one_line(about, DESCRIPTION_WIDTH))
-    return tuple(Candidate(*item) for item in kept.items())
+            descriptions.setdefault(text, one_line(description, DESCRIPTION_WIDTH))
+    return tuple(Candidate(*item) for item in descriptions.items())
 
 
 def hook_names(options: Options) -> tuple[Candidate, ...]:
     """Return the hooks by name, with state and source."""
-    view = Workbench(options).look()
+    view = Workbench(options).scan()
     return safe_candidates(
         (row.hook.name, f"{row.state.value}, {row.hook.folder.source}") for row in view.inventory.hooks
     )
@@ -48,12 +48,12 @@ def hook_names(options: Options) -> tuple[Candidate, ...]:
 
 def event_keys(options: Options) -> tuple[Candidate, ...]:
     """Return the event keys that can be fired here."""
-    return safe_candidates((key, "") for key in Workbench(options).look().keys)
+    return safe_candidates((key, "") for key in Workbench(options).scan().keys)
 
 
 def event_keys_and_saved_events(options: Options) -> tuple[Candidate, ...]:
     """Return event keys, and saved events by their file names."""
-    view = Workbench(options).look()
+    view = Workbench(options).scan()
     return safe_candidates([*((key, "") for key in view.keys), *_saved_files(view.host)])
 
 
@@ -62,8 +62,8 @@ def saved_event_names(options: Options) -> tuple[Candidate, ...]:
     from hookscope.authoring.testing.sequences import sequences_of
 
     host = Workbench(options).open()
-    own = (_relative_name(row.file, host) for row in sequences_of(host.workspace, host.dialect))
-    return safe_candidates([*_saved_files(host), *((name, "sequence") for name in own)])
+    sequence_files = (_relative_name(row.file, host) for row in sequences_of(host.workspace, host.dialect))
+    return safe_candidates([*_saved_files(host), *((name, "sequence") for name in sequence_files)])
 
 
 def _saved_files(host: Host) -> Iterator[tuple[str, str]]:
@@ -76,7 +76,7 @@ def _saved_files(host: Host) -> Iterator[tuple[str, str]]:
 
 def _relative_name(file: Path, host: Host) -> str:
     """Return the file's path from the current folder; empty if it is outside of it."""
-    cwd = host.surroundings.cwd
+    cwd = host.machine.cwd
     return str(file.relative_to(cwd)) if file.is_relative_to(cwd) else ""
 
 
@@ -101,8 +101,8 @@ def recorded_event_ids(options: Options) -> tuple[Candidate, ...]:
     from hookscope.recording.spool import newest_events
     from hookscope.recording.tap_files import spool_path
 
-    found, _ = newest_events(spool_path(Workbench(options).open()), RUN_LIMIT, None)
-    return safe_candidates((short_id(heard), heard.key) for heard in reversed(found))
+    events, _ = newest_events(spool_path(Workbench(options).open()), RUN_LIMIT, None)
+    return safe_candidates((short_id(event), event.key) for event in reversed(events))
 
 
 def dialect_names(options: Options) -> tuple[Candidate, ...]:
@@ -130,14 +130,14 @@ def sequence_names(options: Options) -> tuple[Candidate, ...]:
 def run_numbers(options: Options) -> tuple[Candidate, ...]:
     """Return the last runs by number, with their outcome. Raises OSError."""
     bench = Workbench(options)
-    stored = bench.record.journal(bench.open()).recent(RUN_LIMIT)
+    stored = bench.run_record.journal(bench.open()).recent(RUN_LIMIT)
     return safe_candidates((str(run.id), f"{run.key} {run.outcome}") for run in stored)
 
 
 def pack_ids(options: Options) -> tuple[Candidate, ...]:
     """Return the installed packs by id, with version and source."""
-    known = installed_packs(Workbench(options).open())
-    return safe_candidates((record.id, f"{record.version} {record.source}") for record in known)
+    installed = installed_packs(Workbench(options).open())
+    return safe_candidates((record.id, f"{record.version} {record.source}") for record in installed)
 
 
 CANDIDATE_SOURCES: Mapping[str, Callable[[Options], tuple[Candidate, ...]]] = {

@@ -64,44 +64,44 @@ Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem
 def with_completion(command: str, params: list[click.Parameter]) -> list[click.Parameter]:
     """Return the parameters, with completion for those that have no choices of their own."""
     for param in params:
-        wanted = CANDIDATES_BY_COMMAND.get((command, param.name or "")) or CANDIDATES_BY_PARAMETER.get(
+        source = CANDIDATES_BY_COMMAND.get((command, param.name or "")) or CANDIDATES_BY_PARAMETER.get(
             param.name or ""
         )
-        if wanted is None and getattr(param, "metavar", None) == "FILE":
-            wanted = "files+"
-        if wanted is not None and not isinstance(param.type, click.Choice):
-            param._custom_shell_complete = _completer(wanted)  # what the argument `shell_complete=` would set
+        if source is None and getattr(param, "metavar", None) == "FILE":
+            source = "files+"
+        if source is not None and not isinstance(param.type, click.Choice):
+            param._custom_shell_complete = _completer(source)  # what the argument `shell_complete=` would set
     return params
 
 
-def _completer(wanted: str) -> Completer:
+def _completer(source: str) -> Completer:
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem[str]]:
-        what = wanted.removesuffix("+")
+        what = source.removesuffix("+")
         before, _, last = begun.rpartition(",") if param.name in COMMA_SEPARATED else ("", "", begun)
         head = f"{before}," if before else ""
         found = () if what == "files" else _look_up(what, _options_of(ctx))
         items: list[CompletionItem[str]] = [
-            CompletionItem(f"{head}{one.text}", help=one.about or None)
+            CompletionItem(f"{head}{one.text}", help=one.description or None)
             for one in found
             if one.text.startswith(last)
         ]
-        return items or [CompletionItem(begun, type="file")] if wanted.endswith("+") else items
+        return items or [CompletionItem(begun, type="file")] if source.endswith("+") else items
 
     return complete
 
 
 def _options_of(ctx: click.Context) -> Options:
     """Return the machine options that are already in the line."""
-    given = [context.params for context in (ctx.find_root(), ctx)]
-    return options_from(given[1], options_from(given[0]))
+    parameters = [context.params for context in (ctx.find_root(), ctx)]
+    return options_from(parameters[1], options_from(parameters[0]))
 
 
-def _look_up(what: str, options: Options) -> Sequence[Candidate]:
+def _look_up(source: str, options: Options) -> Sequence[Candidate]:
     """Return the candidates of a source. Errors are hidden: they would disturb the line."""
     try:
         with redirect_stderr(StringIO()):
             from hookscope.cli.completion_candidates import CANDIDATE_SOURCES
 
-            return CANDIDATE_SOURCES[what](options)
+            return CANDIDATE_SOURCES[source](options)
     except Exception:
         return ()

@@ -17,8 +17,8 @@ class TypedLine(NamedTuple):
     """A command line that is being typed."""
 
     words: tuple[str, ...]
-    begun: str = ""
-    quote: str = ""  # the open quote in the current word
+    current_word: str = ""
+    open_quote: str = ""  # the open quote in the current word
 
 
 def parse_line(text: str) -> TypedLine:
@@ -29,9 +29,9 @@ def parse_line(text: str) -> TypedLine:
     characters = iter(text)
     for character in characters:
         if character == "\\" and quote != "'":
-            after = next(characters, "")
-            kept = character if quote and after not in ('"', "\\", "$", "`") else ""
-            word = [*(word or ()), kept + after]
+            escaped = next(characters, "")
+            backslash = character if quote and escaped not in ('"', "\\", "$", "`") else ""
+            word = [*(word or ()), backslash + escaped]
         elif quote:
             quote, added = ("", "") if character == quote else (quote, character)
             word = [*(word or ()), added]
@@ -54,24 +54,24 @@ class LineCompletion(ShellComplete):
 
     source_template = ""  # unused; see SCRIPTS
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.line = _typed_line()
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        return list(self.line.words[1:]), self.line.begun
+        return list(self.line.words[1:]), self.line.current_word
 
-    def whole(self, value: str) -> str:
+    def whole_word(self, value: str) -> str:
         """Return the replacement for the whole current word.
 
         For `--only=gre` click returns only the part after the `=`.
         """
-        option = _OPTION_PREFIX.match(self.line.begun)
+        option = _OPTION_PREFIX.match(self.line.current_word)
         return value if option is None or value.startswith("--") else option[0] + value
 
     def format_completion(self, item: CompletionItem) -> str:
-        about = " ".join((item.help or "").split())
-        return f"{item.type}\t{self.whole(item.value)}\t{about}"
+        description = " ".join((item.help or "").split())
+        return f"{item.type}\t{self.whole_word(item.value)}\t{description}"
 
 
 class BashCompletion(LineCompletion):
@@ -80,17 +80,21 @@ class BashCompletion(LineCompletion):
     name = "bash"
 
     def format_completion(self, item: CompletionItem) -> str:
-        return f"{item.type},{self._inserted(self.whole(item.value)) if item.type == 'plain' else ''}"
+        return f"{item.type},{self._insertable(self.whole_word(item.value)) if item.type == 'plain' else ''}"
 
-    def _inserted(self, value: str) -> str:
-        if self.line.quote:
+    def _insertable(self, value: str) -> str:
+        if self.line.open_quote:
             return value
-        begun = self.line.begun
+        current = self.line.current_word
         cut = max(
-            (begun.rfind(end) + 1 for end in ":=" if end in os.environ.get("COMP_WORDBREAKS", "")), default=0
+            (current.rfind(end) + 1 for end in ":=" if end in os.environ.get("COMP_WORDBREAKS", "")),
+            default=0,
         )
-        rest = value[cut:] if value.startswith(begun[:cut]) else value
-        return "".join(one if _UNQUOTED.match(one) or not one.isascii() else f"\\{one}" for one in rest)
+        rest = value[cut:] if value.startswith(current[:cut]) else value
+        return "".join(
+            character if _UNQUOTED.match(character) or not character.isascii() else f"\\{character}"
+            for character in rest
+        )
 
 
 class ZshCompletion(LineCompletion):
@@ -111,8 +115,8 @@ def _typed_line() -> TypedLine:
     count = int(os.environ.get("COMP_CWORD") or -1)
     if count < 0:
         return line
-    words = (*line.words, line.begun)
-    return TypedLine(words[:count], words[count] if count < len(words) else "", line.quote)
+    words = (*line.words, line.current_word)
+    return TypedLine(words[:count], words[count] if count < len(words) else "", line.open_quote)
 
 
 def register_shells() -> None:

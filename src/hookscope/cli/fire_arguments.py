@@ -80,14 +80,14 @@ REQUIRED_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
 }
 
 
-def check_option_combinations(given: Collection[str]) -> None:
+def check_option_combinations(present: Collection[str]) -> None:
     """Raise Refusal for the first pair of options that conflict, or that need each other."""
-    for (one, other), (wrong, then) in EXCLUSIVE_OPTIONS.items():
-        if one in given and other in given:
-            raise Refusal(wrong, then, code=2)
-    for (one, wanted), (wrong, then) in REQUIRED_OPTIONS.items():
-        if one in given and wanted not in given:
-            raise Refusal(wrong, then, code=2)
+    for (option, other), (problem, next_step) in EXCLUSIVE_OPTIONS.items():
+        if option in present and other in present:
+            raise Refusal(problem, next_step, code=2)
+    for (option, required), (problem, next_step) in REQUIRED_OPTIONS.items():
+        if option in present and required not in present:
+            raise Refusal(problem, next_step, code=2)
 
 
 def except_option() -> click.Option:
@@ -137,8 +137,8 @@ def read_json_object(text: str, option: str) -> dict[str, object]:
             source = read_regular(name, LARGEST_OBJECT + 1).decode()
     except (OSError, UnicodeDecodeError) as error:
         why = error_reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
-        then = "Name another file, or write the JSON itself."
-        raise Refusal(f"Cannot read the context from {name}: {why}.", then, code=2) from None
+        next_step = "Name another file, or write the JSON itself."
+        raise Refusal(f"Cannot read the context from {name}: {why}.", next_step, code=2) from None
     if len(source) > LARGEST_OBJECT:
         raise Refusal(
             f"{name} has more than {LARGEST_OBJECT:,} characters.", "No event is that large.", code=2
@@ -157,7 +157,7 @@ def _parse_object(text: str, name: str) -> dict[str, object]:
 class FireArguments:
     """The command line's arguments, for every event."""
 
-    wish: FireRequest
+    request: FireRequest
     repeat: int | None
     seed: int | None  # seed of the orders to try; None: as registered
     step: bool
@@ -166,32 +166,38 @@ class FireArguments:
     stream: bool
     sandbox: bool
     save: str | None
-    warns: bool  # warn about slow handlers: standard input is a terminal
-    ask: bool
+    warns_of_slow: bool  # warn about slow handlers: standard input is a terminal
+    asks_for_trust: bool
 
 
 def save_event_as(bench: Workbench, view: Snapshot, event: Event, name: str) -> str:
     """Save the event before it is fired, and return a sentence that names the file. Raises Refusal."""
-    surroundings = view.host.surroundings
-    file = saved_event_path(name, view.host.workspace, surroundings.cwd)
-    known = bench.template(view, event.key)
-    variables = save_event(event, known, file, bench.redaction_of(view.host), writing=bench.edits.keep)
-    then = f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
-    return f"Saved as {surroundings.short(file)}.{then}"
+    machine = view.host.machine
+    file = saved_event_path(name, view.host.workspace, machine.cwd)
+    template = bench.template(view, event.key)
+    variables = save_event(
+        event, template, file, bench.redaction_of(view.host), write=bench.edits.write_saved_file
+    )
+    secrets_note = (
+        f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
+    )
+    return f"Saved as {machine.short(file)}.{secrets_note}"
 
 
 def ask_for_trust(bench: Workbench, view: Snapshot, targets: Sequence[TrustTarget]) -> bool:
     """Ask for trust in each folder that can be trusted; return True if any trust was given."""
     changed = False
-    for request in trust_requests(view, [target for target in targets if not target.refused]):
+    for request in trust_requests(view, [target for target in targets if not target.refusal_reason]):
         if ask_yes_or_no(printable(request.question)):
-            bench.trust(request.folder, as_asked=True)
+            bench.trust(request.folder, must_be_real=True)
             changed = True
     return changed
 
 
 def _program_list(programs: Sequence[NamedProgram]) -> str:
-    return " and ".join(f"{printable(one.path)} (`{one.key}:` in its configuration)" for one in programs)
+    return " and ".join(
+        f"{printable(program.path)} (`{program.key}:` in its configuration)" for program in programs
+    )
 
 
 def ask_yes_or_no(question: str) -> bool:
@@ -199,8 +205,8 @@ def ask_yes_or_no(question: str) -> bool:
 
     Ctrl-C stops immediately: an event loop would receive it only after the answer.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return click.confirm(question, err=True)
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)

@@ -22,18 +22,18 @@ WRITE_ATTEMPTS = 20  # enough for that many commands that write concurrently, on
 def toggle_hook(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     """Switch a hook as the host's own command does, and show the edit."""
     bench = answers.workbench_for(options)
-    toggle = bench.edits.toggle(bench.look(), name, on, as_command=True)
+    toggle = bench.edits.toggle(bench.scan(), name, on, as_command=True)
     if not dry_run:
         try:
             toggle = apply_toggle(bench, name, toggle)
-        except Refusal as refused:
+        except Refusal as refusal:
             command = command_on(options, "enable" if on else "disable", name, "--dry-run")
-            raise with_manual_command(refused, command) from None
+            raise with_manual_command(refusal, command) from None
         bench.close_now()
     written = toggle.needed and not dry_run
-    aside = answers.written_despite_what_if(options, toggle.change.path) if written else ()
-    said = toggle_text(toggle, dry_run, bench.setup.surroundings)
-    return Answer(toggle_document(toggle, written=written), said, aside=aside)
+    notes = answers.written_despite_what_if(options, toggle.change.path) if written else ()
+    text = toggle_text(toggle, dry_run, bench.setup.machine)
+    return Answer(toggle_document(toggle, written=written), text, notes=notes)
 
 
 def apply_toggle(bench: Workbench, name: str, toggle: Toggle) -> Toggle:
@@ -42,16 +42,16 @@ def apply_toggle(bench: Workbench, name: str, toggle: Toggle) -> Toggle:
         with suppress(Outdated):
             bench.edits.apply(toggle)
             return toggle
-        toggle = bench.edits.toggle(bench.look(), name, toggle.on, as_command=True)
+        toggle = bench.edits.toggle(bench.scan(), name, toggle.on, as_command=True)
     bench.edits.apply(toggle)
     return toggle
 
 
-def with_manual_command(refused: Refusal, command: str) -> Refusal:
+def with_manual_command(refusal: Refusal, command: str) -> Refusal:
     """Return a refusal to write that also names the command which prints the change."""
-    if isinstance(refused, Outdated) or refused.then:
-        return refused
-    return Refusal(refused.what, f"`{command}` prints the change to make by hand.", code=refused.code)
+    if isinstance(refusal, Outdated) or refusal.next_step:
+        return refusal
+    return Refusal(refusal.problem, f"`{command}` prints the change to make by hand.", code=refusal.code)
 
 
 def toggle_document(toggle: Toggle, *, written: bool) -> dict[str, object]:
@@ -69,13 +69,13 @@ def toggle_document(toggle: Toggle, *, written: bool) -> dict[str, object]:
     }
 
 
-def toggle_text(toggle: Toggle, dry_run: bool, surroundings: Machine) -> str:
+def toggle_text(toggle: Toggle, dry_run: bool, machine: Machine) -> str:
     """Return the file with its diff, other effects, and when the host notices."""
     name = one_line(toggle.name)
     if not toggle.needed:
-        stands, comma, but = one_line(toggle.after).partition(",")
-        return f"{name} is {stands} already{comma}{but}; nothing was written."
-    lines = [*change_output.diff_lines(toggle.change, surroundings)]
+        status, comma, detail = one_line(toggle.after).partition(",")
+        return f"{name} is {status} already{comma}{detail}; nothing was written."
+    lines = [*change_output.diff_lines(toggle.change, machine)]
     lines += [
         f"{one_line(other.name)} ({other.source}): {other.before} → {other.after}" for other in toggle.others
     ]

@@ -38,37 +38,37 @@ def host_list_options() -> list[click.Parameter]:
     ]
 
 
-def is_host_format(shape: str, **flags: Any) -> bool:
+def is_host_format(format_name: str, **flags: Any) -> bool:
     """Return True if the host's format is requested.
 
     Raises UsageError if a flag of the host is used without it.
     """
-    if shape == "host":
+    if format_name == "host":
         return True
-    given = next((name for name, value in flags.items() if value), None)
-    if given is not None:
-        raise click.UsageError(f"--{given} is the host's own flag; add `--format host`.")
+    flag = next((name for name, value in flags.items() if value), None)
+    if flag is not None:
+        raise click.UsageError(f"--{flag} is the host's own flag; add `--format host`.")
     return False
 
 
 def host_list(options: Options, eligible: bool, verbose: bool) -> Answer:
     """Return the answer of the host's `list`."""
-    command, view, said = _open_host(options)
-    said = said or command.list(view.host, view.inventory, CommandFlags(eligible, verbose))
-    return answer_from_host_output(_with_plugin_hooks(said, view))
+    command, view, output = _open_host(options)
+    output = output or command.list(view.host, view.inventory, CommandFlags(eligible, verbose))
+    return answer_from_host_output(_with_plugin_hooks(output, view))
 
 
 def host_check(options: Options, verbose: bool) -> Answer:
     """Return the answer of the host's `check`."""
-    command, view, said = _open_host(options)
-    said = said or command.check(view.host, view.inventory, CommandFlags(verbose=verbose))
-    return answer_from_host_output(_with_plugin_hooks(said, view))
+    command, view, output = _open_host(options)
+    output = output or command.check(view.host, view.inventory, CommandFlags(verbose=verbose))
+    return answer_from_host_output(_with_plugin_hooks(output, view))
 
 
 def host_info(options: Options, name: str) -> Answer:
     """Return the answer of the host's `info`."""
-    command, view, said = _open_host(options)
-    return answer_from_host_output(said or command.info(view.host, view.inventory, name))
+    command, view, output = _open_host(options)
+    return answer_from_host_output(output or command.info(view.host, view.inventory, name))
 
 
 def host_toggle(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
@@ -77,10 +77,10 @@ def host_toggle(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     Hookscope writes the edit, so it can be undone.
     """
     bench = _workbench(options)
-    view = bench.look()
+    view = bench.scan()
     command = _host_command(view)
-    said = command.refused(view.host)
-    row = command.to_switch(view.inventory, name, on) if said is None else said
+    output = command.refused_settings(view.host)
+    row = command.to_switch(view.inventory, name, on) if output is None else output
     if isinstance(row, CommandOutput):
         return answer_from_host_output(row)
     toggle = bench.edits.toggle(view, row.hook.name, on, as_command=True)
@@ -92,19 +92,19 @@ def host_toggle(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     return answer_from_host_output(command.switched(row, on))
 
 
-def _with_plugin_hooks(said: CommandOutput, view: Snapshot) -> CommandOutput:
+def _with_plugin_hooks(output: CommandOutput, view: Snapshot) -> CommandOutput:
     """Add a note about hooks that plugins register.
 
     The host's command loads plugins and lists the hooks of folder events that they register. A scan
     loads nothing, so it names these hooks on standard error.
     """
-    crosses = view.host.dialect.load_rules.crosses
-    names = [row.hook.name for row in view.inventory.hooks if row.of_folders and row.verdict.enabled]
-    if not (crosses and names):
-        return said
+    loads_plugins = view.host.dialect.load_rules.plugins_use_folder_events
+    names = [row.hook.name for row in view.inventory.hooks if row.folder_events and row.verdict.enabled]
+    if not (loads_plugins and names):
+        return output
     command = f"{view.host.dialect.product} loads plugins for this, and lists what they register"
     line = f"{command}; Hookscope loads none, and leaves that out: {', '.join(names)}. See `hookscope load`."
-    return replace(said, errors=(*said.errors, line))
+    return replace(output, errors=(*output.errors, line))
 
 
 def _workbench(options: Options) -> Workbench:
@@ -112,9 +112,9 @@ def _workbench(options: Options) -> Workbench:
 
 
 def _open_host(options: Options) -> tuple[HostCommand, Snapshot, CommandOutput | None]:
-    view = _workbench(options).look()
+    view = _workbench(options).scan()
     command = _host_command(view)
-    return command, view, command.refused(view.host)
+    return command, view, command.refused_settings(view.host)
 
 
 def _host_command(view: Snapshot) -> HostCommand:
@@ -125,15 +125,19 @@ def _host_command(view: Snapshot) -> HostCommand:
     return dialect.command
 
 
-def answer_from_host_output(said: CommandOutput) -> Answer:
+def answer_from_host_output(output: CommandOutput) -> Answer:
     """Return the host's output as an answer.
 
     If the host has no JSON of its own, its lines are in a document of ours.
     """
-    for line in said.errors:
+    for line in output.errors:
         click.echo(printable(line), err=True)
-    lines = [printable(line) for line in said.lines]
-    document = said.document
+    lines = [printable(line) for line in output.lines]
+    document = output.document
     if document is None:
-        document = {"ok": said.code == 0, "lines": lines, "errors": [printable(line) for line in said.errors]}
-    return Answer(document, "\n".join(lines), yes=said.code == 0, ours=False)
+        document = {
+            "ok": output.code == 0,
+            "lines": lines,
+            "errors": [printable(line) for line in output.errors],
+        }
+    return Answer(document, "\n".join(lines), ok=output.code == 0, extensible=False)

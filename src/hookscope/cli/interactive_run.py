@@ -48,31 +48,31 @@ async def warn_of_slow_handlers(firing: Firing) -> None:
             click.echo(f"{one_line(step.call.name)} still runs after {step.after:g} s{until}.", err=True)
 
 
-async def step_through(firing: Firing, stepper: Stepper, plan: Plan, here: Machine) -> None:
+async def step_through(firing: Firing, stepper: Stepper, plan: Plan, machine: Machine) -> None:
     """Ask before each handler of a run. The end of the input cancels the run."""
-    asking: asyncio.Task[None] | None = None
+    question: asyncio.Task[None] | None = None
     keys = STEP_HELP
     width, results = run_output.handler_column_width(plan.calls), list[Result]()
     try:
         async for step in firing:
             if isinstance(step, Result):
                 results.append(step)
-                given = run_output.input_of_failed_handler(step, plan.event, results)
-                _print_step_line("\n".join(run_output.result_lines(step, width, here, given)))
+                handler_input = run_output.input_of_failed_handler(step, plan.event, results)
+                _print_step_line("\n".join(run_output.result_lines(step, width, machine, handler_input)))
             elif isinstance(step, Paused):
-                _print_step_line(_next_handler_text(step, plan, here))
-                asking, keys = asyncio.create_task(_ask_step(step, keys, stepper, firing.cancel)), STEP_KEYS
+                _print_step_line(_next_handler_text(step, plan, machine))
+                question, keys = asyncio.create_task(_ask_step(step, keys, stepper, firing.cancel)), STEP_KEYS
     finally:
-        if asking is not None and asking.cancel():
+        if question is not None and question.cancel():
             _print_step_line("")  # ends the line of the unanswered question
 
 
-def _next_handler_text(paused: Paused, plan: Plan, here: Machine) -> str:
+def _next_handler_text(paused: Paused, plan: Plan, machine: Machine) -> str:
     """Return the name and the file of the next handler."""
     call, calls = paused.call, plan.calls
     number = f"{calls.index(call) + 1} of {len(calls)}  " if call in calls else ""
-    where = f"  {here.short(call.target.path)}" if isinstance(call.target, Code) else ""
-    also = "".join(f", {one_line(one.name)}" for one in paused.beside)
+    where = f"  {machine.short(call.target.path)}" if isinstance(call.target, Code) else ""
+    also = "".join(f", {one_line(other.name)}" for other in paused.starting_together)
     together = " (at once)" if also else ""
     return f"\n▸ {number}{one_line(call.name)}{also}{together}{printable(where)}"
 
@@ -82,8 +82,8 @@ async def _ask_step(paused: Paused, keys: str, stepper: Stepper, cancel: Callabl
     while True:
         click.echo(f"  {keys}: ", err=True, nl=False)
         typed = await _read_step_line()
-        word = typed.strip().lower()
-        match word if typed else "q":
+        answer = typed.strip().lower()
+        match answer if typed else "q":
             case "":
                 stepper.run_it()
             case "s":
@@ -122,53 +122,53 @@ class NamedStops:
     Without any, handlers stop at their first line.
     """
 
-    def __init__(self, plan: Plan, here: Machine) -> None:
-        self.plan, self.here = plan, here
-        self.debugger = Debugger(bound=self._bound)
-        self._waits: dict[tuple[str, int], Point] = {}  # breakpoints not reached yet, by file and line
+    def __init__(self, plan: Plan, machine: Machine) -> None:
+        self.plan, self.machine = plan, machine
+        self.debugger = Debugger(on_bound=self._on_bound)
+        self._pending: dict[tuple[str, int], Point] = {}  # breakpoints not reached yet, by file and line
 
-    async def name(self, texts: Sequence[str]) -> None:
+    async def set_breakpoints(self, texts: Sequence[str]) -> None:
         """Set breakpoints. Raises Refusal for a place that is not in this run."""
         if not texts or not self.plan.calls:
             return
-        self.debugger.begins = False
-        for file, points in breakpoints_of(texts, self.plan, self.here).items():
-            self._waits |= {_stop_key(file, point.line): point for point in points}
+        self.debugger.stop_at_start = False
+        for file, points in breakpoints_of(texts, self.plan, self.machine).items():
+            self._pending |= {_stop_key(file, point.line): point for point in points}
             await self.debugger.name_lines(str(file), points)
 
-    def _bound(self, news: Bound) -> None:
+    def _on_bound(self, bound: Bound) -> None:
         """Record where the breakpoints of a file are.
 
         A breakpoint on a line without code moves down, or stops nowhere.
         """
-        wrong = dict(news.wrong)
-        for line, at in news.lines:
-            point = self._waits.get(_stop_key(news.file, line))
-            if point is None or at == line:
+        problems = dict(bound.wrong)
+        for line, bound_line in bound.lines:
+            point = self._pending.get(_stop_key(bound.file, line))
+            if point is None or bound_line == line:
                 continue
-            del self._waits[_stop_key(news.file, line)]
-            place = self._place(news.file, line)
-            if at:
-                self._waits[_stop_key(news.file, at)] = point
-                said = f"No code begins in {place}: it stops in line {at}."
+            del self._pending[_stop_key(bound.file, line)]
+            place = self._place(bound.file, line)
+            if bound_line:
+                self._pending[_stop_key(bound.file, bound_line)] = point
+                sentence = f"No code begins in {place}: it stops in line {bound_line}."
             else:
-                why = wrong.get(line, "no code begins there, or further down")
-                said = f"Nothing stops at {place}: {why}."
-            click.echo(printable(said), err=True)
+                why = problems.get(line, "no code begins there, or further down")
+                sentence = f"Nothing stops at {place}: {why}."
+            click.echo(printable(sentence), err=True)
 
-    def met(self, stop: Stop) -> None:
+    def mark_reached(self, stop: Stop) -> None:
         """Record that a handler has stopped at its breakpoint."""
-        self._waits.pop(_stop_key(stop.frame.file, stop.frame.line), None)
+        self._pending.pop(_stop_key(stop.frame.file, stop.frame.line), None)
 
-    def unmet(self) -> Iterator[str]:
+    def unreached(self) -> Iterator[str]:
         """Yield a sentence for each breakpoint at which nothing has stopped."""
-        for (file, line), point in self._waits.items():
+        for (file, line), point in self._pending.items():
             where = f" where {one_line(point.condition)}" if point.condition else ""
             why = ", or that did not hold there" if point.condition else ""
             yield f"Nothing stopped at {self._place(file, line)}{where}: no handler came there{why}."
 
     def _place(self, file: str, line: int) -> str:
-        return f"{one_line(self.here.short(Path(file)))}:{line}"
+        return f"{one_line(self.machine.short(Path(file)))}:{line}"
 
 
 def _stop_key(file: str | Path, line: int) -> tuple[str, int]:
@@ -198,15 +198,15 @@ STOP_REASONS = {
 
 async def debug_run(firing: Firing, stops: NamedStops) -> None:
     """Debug a run from stop to stop. The end of the input cancels the run."""
-    asking = asyncio.create_task(_DebugPrompt(stops, firing.cancel).talk())
+    prompt = asyncio.create_task(_DebugPrompt(stops, firing.cancel).run())
     try:
         async for _ in firing:
             pass
     finally:
-        asking.cancel()
+        prompt.cancel()
         with suppress(asyncio.CancelledError):
-            await asking
-    for sentence in () if (await firing).cancelled else stops.unmet():
+            await prompt
+    for sentence in () if (await firing).cancelled else stops.unreached():
         _print_debug_line(sentence)
 
 
@@ -215,20 +215,20 @@ class _DebugPrompt:
 
     def __init__(self, stops: NamedStops, cancel: Callable[[], object]) -> None:
         self._stops, self._debugger, self._cancel = stops, stops.debugger, cancel
-        self._here, self._files = stops.here, breakpoint_files(stops.plan)
-        self._explains = True
-        self._last = ""  # an empty line repeats it
+        self._machine, self._files = stops.machine, breakpoint_files(stops.plan)
+        self._shows_help = True
+        self._last_command = ""  # an empty line repeats it
 
-    async def talk(self) -> None:
+    async def run(self) -> None:
         """Show each stop and read commands, until the run has ended and this task is cancelled."""
         while True:
             stop = await self._debugger.stopped()
-            self._stops.met(stop)
+            self._stops.mark_reached(stop)
             if stop.said is not None:
                 _print_debug_line(printable(stop.said.rstrip("\n")) if stop.said else "")
             else:
                 self._show(stop)
-            while not await self._word(stop, self._asked()):
+            while not await self._execute(stop, self._read_command()):
                 pass
 
     def _show(self, stop: Stop) -> None:
@@ -238,13 +238,13 @@ class _DebugPrompt:
             why = f"call {stop.at + 1} of {len(stop.frames)}"
         place = self._place(stop.frame)
         _print_debug_line(f"\n▸ {one_line(stop.who)}  {place}{'  ' if why else ''}{why}")
-        self._lines(stop, CONTEXT_LINES)
+        self._print_source(stop, CONTEXT_LINES)
 
     def _place(self, frame: StackFrame) -> str:
         within = f" in {frame.function}" if frame.function else ""
-        return one_line(f"{self._here.short(Path(frame.file))}:{frame.line}{within}")
+        return one_line(f"{self._machine.short(Path(frame.file))}:{frame.line}{within}")
 
-    def _lines(self, stop: Stop, around: int | None = None) -> None:
+    def _print_source(self, stop: Stop, around: int | None = None) -> None:
         at = stop.frame.line
         shown = [line for line in stop.lines if around is None or abs(line[0] - at) <= around]
         width = len(str(shown[-1][0])) if shown else 0
@@ -252,23 +252,23 @@ class _DebugPrompt:
             mark = "→" if number == at else "●" if number in stop.named else " "
             _print_debug_line(f"  {mark} {number:{width}} │ {printable(text.expandtabs(4))}".rstrip())
 
-    def _asked(self) -> str:
+    def _read_command(self) -> str:
         """Read a command; `q` at the end of the input."""
-        if self._explains:
+        if self._shows_help:
             for line in DEBUG_HELP:
                 _print_debug_line(click.style(f"  {line}", dim=True) if sys.stderr.isatty() else f"  {line}")
-            self._explains = False
+            self._shows_help = False
         typed = _read_debug_line(DEBUG_PROMPT)
         if typed is None:
             return "q"
-        self._last = typed.strip() or self._last
-        return self._last
+        self._last_command = typed.strip() or self._last_command
+        return self._last_command
 
-    async def _word(self, stop: Stop, typed: str) -> bool:
+    async def _execute(self, stop: Stop, typed: str) -> bool:
         """Run a command. Return False if the handler is still stopped and the prompt asks again."""
         debugger = self._debugger
-        word, _, rest = typed.partition(" ")
-        match word, rest.strip():
+        command, _, rest = typed.partition(" ")
+        match command, rest.strip():
             case "n", "":
                 await debugger.over()
             case "s", "":
@@ -283,45 +283,45 @@ class _DebugPrompt:
                 self._cancel()
                 await asyncio.Event().wait()
             case "u" | "d", "":
-                await debugger.turn_to(stop.at + (1 if word == "d" else -1))
+                await debugger.select_frame(stop.at + (1 if command == "d" else -1))
             case "b", place if place[:1] != "=":  # `b = …` assigns a variable
-                return await self._name(place, stop)
+                return await self._toggle_breakpoint(place, stop)
             case "p", "":
                 _print_debug_line("  p EXPRESSION, or the expression alone.")
                 return False
             case "p", text if text[0] != "=":
                 await self._evaluate(text)
             case "l" | "v" | "w" | "?" | "", "":
-                self._look(stop, word)
+                self._show_details(stop, command)
                 return False
             case _:
                 await self._evaluate(typed)
         return True
 
-    def _look(self, stop: Stop, word: str) -> None:
-        if word == "l":
-            self._lines(stop)
-        elif word == "v":
+    def _show_details(self, stop: Stop, command: str) -> None:
+        if command == "l":
+            self._print_source(stop)
+        elif command == "v":
             for name, text in stop.variables:
                 _print_debug_line(f"  {one_line(name)} = {one_line(text)}")
             if not stop.variables:
                 _print_debug_line("  no variables here")
-        elif word == "w":
+        elif command == "w":
             for number, frame in enumerate(stop.frames):
                 mark = "→" if number == stop.at else " "
                 _print_debug_line(f"  {mark} {self._place(frame)}")
-        elif word:
-            self._explains = True
+        elif command:
+            self._shows_help = True
         else:
             _print_debug_line(f"  {DEBUG_HELP_SHORT}")
 
-    async def _name(self, place: str, stop: Stop) -> bool:
+    async def _toggle_breakpoint(self, place: str, stop: Stop) -> bool:
         """Set or remove a breakpoint. Return False if the place is invalid."""
         line = parse_breakpoint(place)
         try:
             if line is None:
                 raise Refusal("b LINE, or b FILE:LINE; with `if EXPRESSION` behind it.")
-            file = str(matching_file(line, self._files, self._here)) if line.file else ""
+            file = str(matching_file(line, self._files, self._machine)) if line.file else ""
             if file and _is_python(file) != _is_python(
                 stop.frame.file
             ):  # a worker knows only files of its own language
@@ -352,8 +352,8 @@ def _read_debug_line(prompt: str) -> str | None:
 
     This blocks, which is safe: the handler is stopped and has no time limit.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    woken = signal.set_wakeup_fd(-1)  # else the event loop would also receive it and end the run
+    previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    wakeup_fd = signal.set_wakeup_fd(-1)  # else the event loop would also receive it and end the run
     try:
         while True:
             try:
@@ -369,8 +369,8 @@ def _read_debug_line(prompt: str) -> str | None:
     except EOFError:
         return None
     finally:
-        signal.set_wakeup_fd(woken)
-        signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(wakeup_fd)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
 def _print_debug_line(text: str) -> None:

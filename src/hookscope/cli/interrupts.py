@@ -42,17 +42,17 @@ class InterruptibleSeries:
 
     def __init__(self) -> None:
         self.stopped = False
-        self._running: Cancellable | None = None
+        self._current: Cancellable | None = None
 
     def stop(self) -> None:
         """Cancel the current run and end the series."""
         self.stopped = True
-        if self._running is not None:
-            self._running.cancel()
+        if self._current is not None:
+            self._current.cancel()
 
-    def begun(self, running: Cancellable) -> None:
+    def started(self, running: Cancellable) -> None:
         """Record that the next run has started."""
-        self._running = running
+        self._current = running
         if self.stopped:
             running.cancel()
 
@@ -61,30 +61,30 @@ async def fire_in_turn(
     bench: Workbench,
     items: Sequence[T],
     fire: Callable[[T, Callable[[Cancellable], object]], Awaitable[R]],
-    named: Callable[[T], str],
+    name_of: Callable[[T], str],
 ) -> tuple[list[R], list[str]]:
     """Fire items one after another; return the results, and a sentence for each failure to fire.
 
     `fire` reports each run that has started. Ctrl-C cancels the current run and ends the series.
     The workbench is closed at the end.
     """
-    done: list[R] = []
-    refused: list[str] = []
-    turns = InterruptibleSeries()
+    results: list[R] = []
+    failures: list[str] = []
+    series = InterruptibleSeries()
     try:
-        with cancel_on_interrupt(turns.stop):
+        with cancel_on_interrupt(series.stop):
             for item in items:
-                name = named(item)
+                name = name_of(item)
                 try:
-                    done.append(await fire(item, turns.begun))
+                    results.append(await fire(item, series.started))
                 except Refusal as error:
-                    said = str(error)
-                    refused.append(said if said.startswith(f"{name} ") else f"{name}: {said}")
+                    message = str(error)
+                    failures.append(message if message.startswith(f"{name} ") else f"{name}: {message}")
                 except OSError as error:
-                    refused.append(f"{name}: cannot make copies for the sandbox: {error}.")
-                if turns.stopped:
-                    refused.append(f"Stopped: {len(done)} of {len(items)} were fired.")
+                    failures.append(f"{name}: cannot make copies for the sandbox: {error}.")
+                if series.stopped:
+                    failures.append(f"Stopped: {len(results)} of {len(items)} were fired.")
                     break
     finally:
         await bench.close()
-    return done, refused
+    return results, failures

@@ -23,12 +23,12 @@ class ExampledCommand(click.Command):
 
 def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the examples of a command: a shell line each, and its purpose."""
-    found = EXAMPLES.get(ctx.command_path.partition(" ")[2], ())
-    if found:
+    examples = EXAMPLES.get(ctx.command_path.partition(" ")[2], ())
+    if examples:
         with formatter.section("Examples"):
-            widest = max(len(line) for line, _ in found)
-            for line, what in found:
-                formatter.write(f"{'':>{formatter.current_indent}}{line:<{widest}}  # {what}\n")
+            widest = max(len(line) for line, _ in examples)
+            for line, purpose in examples:
+                formatter.write(f"{'':>{formatter.current_indent}}{line:<{widest}}  # {purpose}\n")
 
 
 class LazyGroup(click.Group):
@@ -38,7 +38,7 @@ class LazyGroup(click.Group):
     module: ClassVar[str] = ""  # module of a command; its name replaces the braces
     attribute: ClassVar[str] = "command"  # the command's name in that module
 
-    def stranger(self, name: str) -> str:
+    def unknown_command_message(self, name: str) -> str:
         """Return the error message for an unknown command."""
         return f"There is no command {name!r}."
 
@@ -58,15 +58,19 @@ class LazyGroup(click.Group):
             return click.Command.shell_complete(self, ctx, incomplete)
         from click.shell_completion import CompletionItem  # `--help` does not need it
 
-        known = self.commands_by_name.items()
-        return [CompletionItem(name, help=about) for name, about in known if name.startswith(incomplete)]
+        commands = self.commands_by_name.items()
+        return [
+            CompletionItem(name, help=description)
+            for name, description in commands
+            if name.startswith(incomplete)
+        ]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        asked = not ctx.resilient_parsing  # during completion nobody reads the error
-        if asked and args and args[0] not in self.commands_by_name and not args[0].startswith("-"):
-            raise click.UsageError(self.stranger(args[0]), ctx)
+        is_real_call = not ctx.resilient_parsing  # during completion nobody reads the error
+        if is_real_call and args and args[0] not in self.commands_by_name and not args[0].startswith("-"):
+            raise click.UsageError(self.unknown_command_message(args[0]), ctx)
         return super().resolve_command(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

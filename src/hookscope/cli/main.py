@@ -30,12 +30,12 @@ class CommandGroup(LazyGroup):
     commands_by_name = COMMANDS
     module = "hookscope.cli.commands.{}_command"
 
-    def stranger(self, name: str) -> str:
+    def unknown_command_message(self, name: str) -> str:
         from hookscope.model.text import nearest_word, one_line
 
-        near = nearest_word(name, COMMANDS)
-        then = f"did you mean `{near}`?" if near else "`hookscope --help` lists them."
-        return f"There is no command {one_line(name)!r}; {then}"
+        closest = nearest_word(name, COMMANDS)
+        next_step = f"did you mean `{closest}`?" if closest else "`hookscope --help` lists them."
+        return f"There is no command {one_line(name)!r}; {next_step}"
 
 
 @click.group(
@@ -46,15 +46,15 @@ class CommandGroup(LazyGroup):
 )
 @click.version_option(package_name="hookscope", message="%(version)s")
 @click.pass_context
-def root_command(ctx: click.Context, /, **given: Any) -> int:
+def root_command(ctx: click.Context, /, **parameters: Any) -> int:
     """See which agent hooks run, which do not and why; fire events at them by hand.
 
     Without a command: the console. With one: the same answers for scripts. Every command takes the
     options below, and --json.
     """
     if ctx.invoked_subcommand is None:
-        return open_console(given)
-    ctx.obj = options_from(given)
+        return open_console(parameters)
+    ctx.obj = options_from(parameters)
     return 0
 
 
@@ -191,6 +191,6 @@ def _report_error(error: Exception, as_json: bool) -> int:
     if as_json:
         import json
 
-        click.echo(json.dumps({"error": error.what, "next": error.then}))
+        click.echo(json.dumps({"error": error.problem, "next": error.next_step}))
     click.echo(f"hookscope: {printable(str(error))}", err=True)
     return error.code

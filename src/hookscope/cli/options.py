@@ -21,8 +21,8 @@ class EnvironmentVariable(click.ParamType):  # type: ignore[type-arg]  # generic
     ) -> tuple[str, str]:
         if isinstance(value, tuple):
             return value
-        name, sign, text = str(value).partition("=")
-        if not sign or not name or "\0" in value:
+        name, separator, text = str(value).partition("=")
+        if not separator or not name or "\0" in value:
             self.fail(f"{value!r} is not NAME=VALUE.", param, ctx)
         return name, text
 
@@ -60,7 +60,7 @@ class Seconds(click.FloatRange):
         super().__init__(min=0, min_open=not zero)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        if not isfinite(found):
+        seconds = super().convert(value, param, ctx)
+        if not isfinite(seconds):
             self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
-        return found
+        return seconds

@@ -57,24 +57,24 @@ def open_pack_desk(options: Options, *, writes: bool = True) -> tuple[Workbench,
     Raises Refusal if something would be written under a what-if.
     """
     bench = answers.workbench_for(options)
-    assumed = bench.setup.surroundings.assumed - {"home"}
+    assumed = bench.setup.machine.assumed - {"home"}
     if writes and assumed:
         raise Refusal(
             f"What is installed is real, and {' and '.join(sorted(assumed))} would be assumed.",
             "Leave out the what-if; --dry-run may have one.",
             code=2,
         )
-    desk = PackManager(bench)
-    if finished := desk.recover():
+    manager = PackManager(bench)
+    if finished := manager.recover():
         click.echo(f"hookscope: {one_line(finished, 400)}", err=True)
-    return bench, desk
+    return bench, manager
 
 
 def progress_reporter(as_json: bool) -> Progress:
     """Return a reporter that names slow steps on a terminal."""
     if as_json or not sys.stderr.isatty():
         return Progress()
-    return Progress(tell=lambda what: click.echo(f"hookscope: {one_line(what)} …", err=True))
+    return Progress(report=lambda what: click.echo(f"hookscope: {one_line(what)} …", err=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,70 +88,87 @@ class ConfirmationOptions:
     accept_changed: bool = False
 
 
-def confirm_plan(planned: PackPlan, host: Host, how: ConfirmationOptions) -> None:
+def confirm_plan(plan: PackPlan, host: Host, options: ConfirmationOptions) -> None:
     """Show the plan and ask for confirmation. Raises Refusal without one."""
-    if how.yes:
+    if options.yes:
         return
-    verb = planned.action
-    if how.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    verb = plan.action
+    if options.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refusal(
-            f"{planned.id} is not {verb.rstrip('e')}ed: nobody was asked.",
+            f"{plan.id} is not {verb.rstrip('e')}ed: nobody was asked.",
             "--yes answers for a script, --dry-run shows what would be written.",
         )
-    click.echo(pack_output.pack_plan_text(planned, host, diff=how.diff))
+    click.echo(pack_output.pack_plan_text(plan, host, diff=options.diff))
     if not click.confirm(f"\n{verb.capitalize()} it?", default=False):
-        raise Refusal(f"{planned.id} is not {verb.rstrip('e')}ed; nothing was written.")
+        raise Refusal(f"{plan.id} is not {verb.rstrip('e')}ed; nothing was written.")
 
 
 def confirm_and_apply(
-    bench: Workbench, desk: PackManager, planned: PackPlan, how: ConfirmationOptions
+    bench: Workbench, manager: PackManager, planned: PackPlan, options: ConfirmationOptions
 ) -> Answer:
     """Confirm the plan, apply it, and return what was written."""
     host = bench.open()
-    document = pack_output.pack_plan_document(planned, diff=how.diff)
-    plan = "" if how.as_json else pack_output.pack_plan_text(planned, host, diff=how.diff)
-    if how.dry_run:
-        return Answer(document, plan)
-    check_integrity_accepted(planned, accepted=how.accept_changed)
-    confirm_plan(planned, host, how)
-    done = desk.carry_out(planned, progress_reporter(how.as_json), accept_changed=how.accept_changed)
+    document = pack_output.pack_plan_document(planned, diff=options.diff)
+    plan_text = "" if options.as_json else pack_output.pack_plan_text(planned, host, diff=options.diff)
+    if options.dry_run:
+        return Answer(document, plan_text)
+    check_integrity_accepted(planned, accepted=options.accept_changed)
+    confirm_plan(planned, host, options)
+    applied = manager.apply(
+        planned, progress_reporter(options.as_json), accept_changed=options.accept_changed
+    )
     bench.close_now()
-    text = pack_output.applied_plan_text(done, host)
-    return Answer(pack_output.applied_plan_document(document, done), f"{plan}\n\n{text}" if how.yes else text)
+    text = pack_output.applied_plan_text(applied, host)
+    return Answer(
+        pack_output.applied_plan_document(document, applied),
+        f"{plan_text}\n\n{text}" if options.yes else text,
+    )
 
 
 NPM_SOURCE, LOCAL_SOURCE = "npm", "path"
 
 
 def install_in_host_format(
-    options: Options, text: str, asked: InstallOptions, *, dry_run: bool, accept_changed: bool = False
+    options: Options,
+    text: str,
+    install_options: InstallOptions,
+    *,
+    dry_run: bool,
+    accept_changed: bool = False,
 ) -> Answer:
     """Return the answer of the host's `install`: --force confirms, and replaces."""
-    bench, desk, words = _open_pack_host(options)
-    said = list(words.deprecated("install"))
-    surroundings = bench.setup.surroundings
+    bench, manager, messages = _open_pack_host(options)
+    lines = list(messages.deprecation_notice("install"))
+    machine = bench.setup.machine
     try:
-        spec = desk.spec(text)
+        spec = manager.spec(text)
     except Refusal as error:
         if text.startswith((".", "/", "~")):
-            return _host_answer(words.absent(str(surroundings.absolute(text))), said)
-        return _host_answer(CommandOutput(1, errors=(str(error),)), said)
-    if asked.pin and spec.source != NPM_SOURCE:
-        return _host_answer(words.only_registry(), said)
-    warned = words.warned(text) if spec.path is not None else ()
-    if not asked.force:
-        return _host_answer(replace(words.unasked(), errors=(*warned, *words.unasked().errors)), said)
-    said += warned
+            return _host_answer(messages.path_not_found(str(machine.absolute(text))), lines)
+        return _host_answer(CommandOutput(1, errors=(str(error),)), lines)
+    if install_options.pin and spec.source != NPM_SOURCE:
+        return _host_answer(messages.pin_not_supported(), lines)
+    warned = messages.source_warning(text) if spec.path is not None else ()
+    if not install_options.force:
+        return _host_answer(
+            replace(
+                messages.confirmation_required(), errors=(*warned, *messages.confirmation_required().errors)
+            ),
+            lines,
+        )
+    lines += warned
     try:
-        planned = desk.plan_install(text, replace(asked, own_handlers=True), progress_reporter(True))
+        planned = manager.plan_install(
+            text, replace(install_options, own_handlers=True), progress_reporter(True)
+        )
         if not dry_run:
-            desk.carry_out(planned, accept_changed=accept_changed)
+            manager.apply(planned, accept_changed=accept_changed)
             bench.close_now()
     except Refusal as error:
         packaged = spec.path is not None and os.path.isfile(spec.path / "package.json")
-        return _host_answer(words.refused(error.what.rstrip("."), packaged=packaged), said)
+        return _host_answer(messages.invalid_source(error.problem.rstrip("."), packaged=packaged), lines)
     target = next((str(folder) for folder in planned.trees), text)
-    return _host_answer(CommandOutput(lines=words.installed(planned.id, target)), said)
+    return _host_answer(CommandOutput(lines=messages.installed(planned.id, target)), lines)
 
 
 def update_in_host_format(
@@ -163,41 +180,41 @@ def update_in_host_format(
     accept_changed: bool = False,
 ) -> Answer:
     """Return the answer of the host's `update`: packs from npm only."""
-    bench, desk, words = _open_pack_host(options)
-    said = list(words.deprecated("update"))
+    bench, manager, messages = _open_pack_host(options)
+    lines = list(messages.deprecation_notice("update"))
     if not names and not everything:
-        return _host_answer(words.nothing_named(), said)
-    known = desk.installed()
-    if missing := next((name for name in names if name not in known), None):
-        return _host_answer(words.unknown(missing), said)
+        return _host_answer(messages.nothing_to_update(), lines)
+    installed = manager.installed()
+    if missing := next((name for name in names if name not in installed), None):
+        return _host_answer(messages.not_installed(missing), lines)
     failed: list[str] = []
-    for name in names or known:
-        source = known[name].source
+    for name in names or installed:
+        source = installed[name].source
         if source != NPM_SOURCE:
-            said.append(words.skipped(name, LOCAL_SOURCE if source == "folder" else source))
+            lines.append(messages.skipped(name, LOCAL_SOURCE if source == "folder" else source))
             continue
         try:
-            planned = desk.plan_update(name)
+            planned = manager.plan_update(name)
             if isinstance(planned, PackPlan) and not dry_run:
-                desk.carry_out(planned, accept_changed=accept_changed)
+                manager.apply(planned, accept_changed=accept_changed)
         except Refusal as error:
             failed.append(str(error))
     bench.close_now()
-    return _host_answer(CommandOutput(1 if failed else 0, errors=tuple(failed)), said)
+    return _host_answer(CommandOutput(1 if failed else 0, errors=tuple(failed)), lines)
 
 
 def _open_pack_host(options: Options) -> tuple[Workbench, PackManager, PackMessages]:
-    bench, desk = open_pack_desk(replace(options, as_host=True))
+    bench, manager = open_pack_desk(replace(options, as_host=True))
     host = bench.open()
-    words = host.dialect.command.packs if host.dialect.command is not None else None
-    if words is None:
+    messages = host.dialect.command.packs if host.dialect.command is not None else None
+    if messages is None:
         raise Refusal(
             f"The dialect {host.dialect.name} knows no command of {host.dialect.product}'s own about packs.",
             "Leave out --format, or name a version with --dialect.",
             code=2,
         )
-    return bench, desk, words
+    return bench, manager, messages
 
 
-def _host_answer(said: CommandOutput, before: Sequence[str]) -> Answer:
-    return answer_from_host_output(replace(said, lines=(*before, *said.lines)))
+def _host_answer(output: CommandOutput, first_lines: Sequence[str]) -> Answer:
+    return answer_from_host_output(replace(output, lines=(*first_lines, *output.lines)))

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 MACHINE_OPTION_NAMES = frozenset(option.name for option in HOST_OPTIONS)
 
 
-def options_from(given: Mapping[str, Any], base: Options | None = None) -> Options:
+def options_from(parameters: Mapping[str, Any], base: Options | None = None) -> Options:
     """Return the options of a command; they override those before the command's name."""
     from hookscope.app.options import Options, with_given
 
-    return with_given(base or Options(), given)
+    return with_given(base or Options(), parameters)

@@ -29,19 +29,21 @@ def only_option() -> click.Option:
 
 def _single_hook(ctx: click.Context, option: click.Parameter, names: Sequence[str]) -> str | None:
     """Return the hook. Raises Refusal if several are named, as options that exclude hooks can be."""
-    asked = list(dict.fromkeys(names))
-    if len(asked) > 1:
-        raise Refusal(f"--only names one hook, and has {' and '.join(asked)}.", "Fire once for each.", code=2)
-    return asked[0] if asked else None
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) > 1:
+        raise Refusal(
+            f"--only names one hook, and has {' and '.join(distinct)}.", "Fire once for each.", code=2
+        )
+    return distinct[0] if distinct else None
 
 
-def timeout_option(otherwise: float = 30) -> click.Option:
+def timeout_option(default: float = 30) -> click.Option:
     """Return `--timeout S`: each handler's limit in seconds, with its default."""
     return click.Option(
         ["--timeout"],
         type=Seconds(),
         metavar="S",
-        help=f"Seconds for each handler; else {otherwise:g}.",
+        help=f"Seconds for each handler; else {default:g}.",
     )
 
 
@@ -76,11 +78,11 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic only since c
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         if isinstance(value, datetime):
             return value
-        found = parse_moment(str(value), in_local_time(datetime.now(UTC)))
-        if found is None:
+        moment = parse_moment(str(value), in_local_time(datetime.now(UTC)))
+        if moment is None:
             shapes = "`2h` (or s, m, d, w), `10:30`, `2026-11-20` or `2026-11-20T10:30`"
             self.fail(f"{value!r} is no time: it wants {shapes}.", param, ctx)
-        return found
+        return moment
 
 
 def parse_moment(text: str, now: datetime) -> datetime | None:
@@ -90,8 +92,8 @@ def parse_moment(text: str, now: datetime) -> datetime | None:
             return now - timedelta(**{_TIME_UNITS[ago[2]]: float(ago[1])})
         if ":" in text[:3] and "-" not in text:
             return datetime.combine(now.date(), time.fromisoformat(text), now.tzinfo)
-        found = datetime.fromisoformat(text)
-        return found if found.tzinfo is not None else in_local_time(found)
+        moment = datetime.fromisoformat(text)
+        return moment if moment.tzinfo is not None else in_local_time(moment)
     except (ValueError, OverflowError, OSError):
         return None
 
@@ -114,37 +116,37 @@ def run_filter_options() -> list[click.Option]:
     ]
 
 
-def run_filter_of(given: Mapping[str, Any]) -> RunFilter:
+def run_filter_of(parameters: Mapping[str, Any]) -> RunFilter:
     """Return the run filter of the options. Raises Refusal if they contradict each other."""
     from hookscope.app.runs.past_runs import has_search_terms
     from hookscope.storage.journal.records import Outcome
     from hookscope.storage.journal.run_filter import RunFilter
 
     assert set(RUN_OUTCOMES) == set(get_args(Outcome))
-    text, outcome = given["text"], given["outcome"]
+    text, outcome = parameters["text"], parameters["outcome"]
     if text is not None and not has_search_terms(text):
         raise Refusal("--text wants a word: a letter or a digit at least.", code=2)
-    if given["failed"] and outcome not in (None, "failed"):
+    if parameters["failed"] and outcome not in (None, "failed"):
         raise Refusal(f"A run that failed is not {outcome}: give --failed or --outcome.", code=2)
-    if given["failed"]:
+    if parameters["failed"]:
         outcome = "failed"
     return RunFilter(
-        hook=given["hook"],
-        key=given["event"],
+        hook=parameters["hook"],
+        key=parameters["event"],
         outcomes=None if outcome is None else frozenset({outcome}),
-        since=given["since"],
-        until=given["until"],
+        since=parameters["since"],
+        until=parameters["until"],
         text=text,
-        pinned=given["pinned"],
+        pinned=parameters["pinned"],
     )
 
 
-def no_runs_message(given: Mapping[str, Any], every: str = "hookscope log") -> str:
+def no_runs_message(parameters: Mapping[str, Any], list_all_command: str = "hookscope log") -> str:
     """Return the message if no run matches, with a suggestion: the command that lists all."""
-    text = given["text"]
+    text = parameters["text"]
     if text and not text.rstrip().endswith("*"):
         return f"No run fits. Words are looked for whole: `--text '{text.strip()}*'` finds what begins so."
-    return f"No run fits. `{every}` lists all."
+    return f"No run fits. `{list_all_command}` lists all."
 
 
 STANDARD_OUTPUT = "-"

@@ -21,13 +21,13 @@ COMPLETION_VARIABLE = "_HOOKSCOPE_COMPLETE"  # set when a shell requests complet
 
 def exit_code(arguments: list[str]) -> int:
     """Run the program; an exception that the user can resolve becomes a sentence on standard error."""
-    given = console_only_options(arguments)
-    if given is None or COMPLETION_VARIABLE in os.environ:
+    parameters = console_only_options(arguments)
+    if parameters is None or COMPLETION_VARIABLE in os.environ:
         from hookscope.cli.main import exit_code
 
         return exit_code(arguments)
     try:
-        return open_console(given)
+        return open_console(parameters)
     except (Exception, KeyboardInterrupt) as error:
         failed = error
     from hookscope.cli.main import exit_code_of
@@ -57,7 +57,7 @@ def console_only_options(arguments: Sequence[str]) -> Mapping[str, Any] | None:
     return None
 
 
-def open_console(given: Mapping[str, Any]) -> int:
+def open_console(parameters: Mapping[str, Any]) -> int:
     """Run the terminal console for these options and return its exit code. Raises Refusal.
 
     The workbench is opened after the first frame, unless an option may name something that does not
@@ -67,13 +67,13 @@ def open_console(given: Mapping[str, Any]) -> int:
     def opened() -> Workbench:
         from hookscope.app.workbench import Workbench
 
-        return Workbench(options_from(given), spare=True)
+        return Workbench(options_from(parameters), spare=True)
 
-    workspace = given["workspace"]
-    others = any(value for name, value in given.items() if name != "workspace")
+    workspace = parameters["workspace"]
+    has_other_options = any(value for name, value in parameters.items() if name != "workspace")
     is_there = workspace is None or os.path.isdir(workspace)
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    bench = opened if on_terminal and is_there and not others else opened()
+    bench = opened if on_terminal and is_there and not has_other_options else opened()
     if not on_terminal:
         from hookscope.model.refusal import Refusal
 
@@ -146,5 +146,8 @@ def _replace_characters(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     characters = error.object[error.start : error.end]
-    signs = (ASCII_GLYPHS.get(one) or one.encode("ascii", "backslashreplace").decode() for one in characters)
-    return "".join(signs), error.end
+    replacements = (
+        ASCII_GLYPHS.get(character) or character.encode("ascii", "backslashreplace").decode()
+        for character in characters
+    )
+    return "".join(replacements), error.end

@@ -185,12 +185,12 @@ R = TypeVar("R", bound=HookResult)
 def result_of(kind: type[R], run: Run) -> R:
     """Return the run's merged answer as an instance of `kind`."""
     answer = run.ending.answer
-    said: Mapping[str, Any] = answer or {}
+    members: Mapping[str, Any] = answer or {}
     values: dict[str, Any] = {}
-    for name, words in _answer_fields(kind):  # type: ignore[arg-type]  # a class is hashable
-        for word in words:
-            if said.get(word) is not None:
-                values[name] = said[word]
+    for name, keys in _answer_fields(kind):  # type: ignore[arg-type]  # a class is hashable
+        for key in keys:
+            if members.get(key) is not None:
+                values[name] = members[key]
                 break
         else:
             if name in EVENT_FIELDS:

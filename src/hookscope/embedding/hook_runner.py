@@ -102,11 +102,11 @@ class HookRunner:
         Raises TypeError if it is not callable.
         """
         if not callable(engine_of):
-            then = "`lambda: engine` gives one" if isinstance(engine_of, HookEngine) else "leave it out"
+            hint = "`lambda: engine` gives one" if isinstance(engine_of, HookEngine) else "leave it out"
             raise TypeError(
-                f"HookRunner takes a function that gives a HookEngine, not {type_phrase(engine_of)}: {then}"
+                f"HookRunner takes a function that gives a HookEngine, not {type_phrase(engine_of)}: {hint}"
             )
-        self._engine = engine_of
+        self._engine_of = engine_of
 
     def has_hooks(self, name: str) -> bool:
         """Return whether this hook has handlers; False if the host has no plugin hooks.
@@ -114,8 +114,10 @@ class HookRunner:
         `name` may have hyphens. Raises TypeError for a name that is no text, ValueError for an
         empty one.
         """
-        here = self._engine()
-        return "plugin" in here.host.dialect.kinds and here.hears(Event(_key(here, name), kind="plugin"))
+        engine = self._engine_of()
+        return "plugin" in engine.host.dialect.kinds and engine.has_listeners_for(
+            Event(_key(engine, name), kind="plugin")
+        )
 
     async def run(
         self,
@@ -147,9 +149,9 @@ class HookRunner:
         Raises RuntimeError outside a running event loop, else what `run` raises before it waits.
         """
         firing = self._fire(name, event, ctx, fields)
-        saying = asyncio.get_running_loop().create_task(_log_when_done(firing))
-        _LOGGING_TASKS.add(saying)
-        saying.add_done_callback(_LOGGING_TASKS.discard)
+        logging_task = asyncio.get_running_loop().create_task(_log_when_done(firing))
+        _LOGGING_TASKS.add(logging_task)
+        logging_task.add_done_callback(_LOGGING_TASKS.discard)
         return firing
 
     def _fire(
@@ -164,8 +166,8 @@ class HookRunner:
         payload = {**(event or {}), **{camel(field): value for field, value in fields.items()}}
         if ctx is None and isinstance(payload.get(CTX), Mapping):
             ctx = payload.pop(CTX)
-        here = self._engine()
-        return here.fire(Event(_key(here, name), kind="plugin", context=payload, ctx=ctx or {}))
+        engine = self._engine_of()
+        return engine.fire(Event(_key(engine, name), kind="plugin", context=payload, ctx=ctx or {}))
 
     if not TYPE_CHECKING:  # type checkers report missing members themselves
 
@@ -225,9 +227,9 @@ class HookRunner:
     run_skill_changed = _ObservingHook()
 
 
-def _key(here: HookEngine, name: str) -> str:
+def _key(engine: HookEngine, name: str) -> str:
     expect_key(name, "before_tool_call")
-    return here.host.dialect.catalogue().canonical(name)
+    return engine.host.dialect.catalogue().canonical(name)
 
 
 async def _log_when_done(firing: Firing) -> None:

@@ -35,15 +35,15 @@ def embedded_host(
     for folder in extra_dirs:
         argument_checks.expect_folder(folder, "each of extra_dirs")
     chosen = dialect_named(dialect)
-    here = surroundings or real_machine()
-    choices = Overrides(
-        workspace=here.absolute(workspace_path) if workspace_path else None,
-        bundled=here.absolute(bundled_dir) if bundled_dir else None,
-        extra=tuple(here.absolute(folder) for folder in extra_dirs),
+    machine = surroundings or real_machine()
+    overrides = Overrides(
+        workspace=machine.absolute(workspace_path) if workspace_path else None,
+        bundled=machine.absolute(bundled_dir) if bundled_dir else None,
+        extra=tuple(machine.absolute(folder) for folder in extra_dirs),
     )
-    file = here.absolute(chosen.layout.state) / chosen.layout.settings
+    file = machine.absolute(chosen.layout.state) / chosen.layout.settings
     settings = _given_settings(internal_config, host_config, file)
-    return open_host(chosen, here, choices, trust=Trust(everything=True), settings=settings)
+    return open_host(chosen, machine, overrides, trust=Trust(everything=True), settings=settings)
 
 
 def _check_types(

@@ -77,8 +77,8 @@ def _points() -> dict[str, EntryPoint]:
 async def _load(point: EntryPoint, api: PluginApi) -> str | None:
     """Load one plugin; return the error as text, or None."""
     try:
-        found = point.load()
-        register = getattr(found, "register", found)
+        loaded = point.load()
+        register = getattr(loaded, "register", loaded)
         if not callable(register):
             raise TypeError(f"{point.value} is no function `register(api)`, and has none")
         returned = register(api)

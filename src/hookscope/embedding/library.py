@@ -91,14 +91,14 @@ def check_eligibility(
     argument_checks.expect(platform, (str, argument_checks.NONE_TYPE), "platform is a name such as `linux`")
     argument_checks.expect_mapping(env, "env")
     argument_checks.expect_machine(surroundings)
-    here = surroundings or real_machine()
-    here = replace(
-        here,
-        platform=here.platform if platform is None else platform,
-        env=here.env if env is None else dict(env),
+    machine = surroundings or real_machine()
+    machine = replace(
+        machine,
+        platform=machine.platform if platform is None else platform,
+        env=machine.env if env is None else dict(env),
     )
     host = embedded_host(
-        internal_config=internal_config, host_config=host_config, dialect=dialect, surroundings=here
+        internal_config=internal_config, host_config=host_config, dialect=dialect, surroundings=machine
     )
     kind = event_kind(hook)
     if hook.kind == "code" or kind not in host.dialect.kinds:
@@ -164,9 +164,9 @@ async def load_hooks(
         surroundings=surroundings,
     )
     await asyncio.sleep(0)
-    here = process_engine()
+    engine = process_engine()
     await asyncio.sleep(0)  # the first call imports the runtime
-    report = await here.load(host, strict=strict)
+    report = await engine.load(host, strict=strict)
     log_lines(report.log)
     return report
 
@@ -221,9 +221,9 @@ async def close_hooks() -> None:
     They end with the program in any case; this is for a program that continues without hooks. Later
     registrations and loads start anew. Does nothing if no engine is open.
     """
-    ending, _ProcessEngine.engine = _ProcessEngine.engine, None
-    if ending is not None:
-        await ending.close()
+    engine, _ProcessEngine.engine = _ProcessEngine.engine, None
+    if engine is not None:
+        await engine.close()
 
 
 def set_enabled(enabled: bool) -> None:
@@ -279,17 +279,17 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
     """
     argument_checks.expect_hook_event(event)
     argument_checks.expect_seconds(limit, "limit")
-    here = process_engine()
-    asked = Event(
+    engine = process_engine()
+    request = Event(
         event.type,
         event.action,
         event.session_key,
         event.context,
         timestamp=event.timestamp,
-        kind=here.host.dialect.kind_of_event(event.key),
+        kind=engine.host.dialect.kind_of_event(event.key),
         live=event,
     )
-    run = await here.fire(here.plan(asked, limit=limit))
+    run = await engine.fire(engine.plan(request, limit=limit))
     if run.event.kind == "stream":
         # Stream handlers get another form of the event; copy their changes back.
         event.context = dict(run.context)

@@ -43,9 +43,9 @@ class PluginApi(authoring_api.RecordingPluginApi):
         expect(id, str, "the id of a plugin is a text")
         expect_mapping(config, "the config of a plugin")
         expect(engine, (HookEngine, NONE_TYPE), "engine is a HookEngine")
-        super().__init__(id, config, told=self._listen)
+        super().__init__(id, config, told=self._add_declaration)
         self._engine = engine
-        self._heard: list[tuple[Declaration, Registration]] = []
+        self._registrations: list[tuple[Declaration, Registration]] = []
 
     def unregister(self, name: str, handler: Handler | None = None) -> bool:
         """Remove the last registration of `handler` under `name`, or all of that name.
@@ -54,60 +54,69 @@ class PluginApi(authoring_api.RecordingPluginApi):
         name that is no text, ValueError for an empty one.
         """
         expect_key(name, "before_tool_call")
-        here = self._here()
-        key = here.host.dialect.catalogue().canonical(name)
+        engine = self._current_engine()
+        key = engine.host.dialect.catalogue().canonical(name)
         found = [
-            (said, call) for said, call in self._heard if call.key == key and handler in (None, said.handler)
+            (declaration, call)
+            for declaration, call in self._registrations
+            if call.key == key and handler in (None, declaration.handler)
         ]
         for pair in found if handler is None else found[-1:]:
-            self._heard.remove(pair)
+            self._registrations.remove(pair)
             self.declared.remove(pair[0])
-            here.remove(pair[1])
+            engine.remove(pair[1])
         return bool(found)
 
     def unregister_all(self) -> None:
         """Remove all registrations of this api."""
-        for _, call in self._heard:
-            self._here().remove(call)
-        self._heard.clear()
+        for _, call in self._registrations:
+            self._current_engine().remove(call)
+        self._registrations.clear()
         self.declared.clear()
 
     def replace_older(self) -> None:
         """Remove registrations of another api with this id: the plugin was loaded again."""
-        own = {call for _, call in self._heard}
-        for call in self._here().lasting:
+        own = {call for _, call in self._registrations}
+        for call in self._current_engine().permanent_registrations:
             if call.name == self.id and call not in own:
-                self._here().remove(call)
+                self._current_engine().remove(call)
 
-    def _here(self) -> HookEngine:
+    def _current_engine(self) -> HookEngine:
         return self._engine if self._engine is not None else process_engine()
 
-    def _listen(self, said: Declaration) -> None:
-        here = self._here()
-        catalogue = here.host.dialect.catalogue()
-        crosses = here.host.dialect.load_rules.crosses and said.options.get(INTERNAL_OPTION) is True
-        key = said.key if crosses else catalogue.canonical(said.key)
+    def _add_declaration(self, declaration: Declaration) -> None:
+        engine = self._current_engine()
+        catalogue = engine.host.dialect.catalogue()
+        crosses = (
+            engine.host.dialect.load_rules.plugins_use_folder_events
+            and declaration.options.get(INTERNAL_OPTION) is True
+        )
+        key = declaration.key if crosses else catalogue.canonical(declaration.key)
         known = catalogue.by_key.get(key)
         if not crosses and (known is None or known.kind != "plugin"):
-            ignored = bool(here.host.dialect.version)  # as shipped: rules note 6, "Unknown names are ignored"
-            _warn_about(said.key, self.id, here, ignored=ignored)
+            ignored = bool(
+                engine.host.dialect.version
+            )  # as shipped: rules note 6, "Unknown names are ignored"
+            _warn_about(declaration.key, self.id, engine, ignored=ignored)
             if ignored:
                 return
-        call = here.register(
+        call = engine.register(
             key,
-            adapted(said.handler),
+            adapted(declaration.handler),
             self.id,
-            priority=said.priority,
-            limit=said.limit,
-            options=said.options,
-            lasting=True,
+            priority=declaration.priority,
+            limit=declaration.limit,
+            options=declaration.options,
+            permanent=True,
         )
-        self._heard.append((said, call))
+        self._registrations.append((declaration, call))
 
 
-def _warn_about(name: str, plugin: str, here: HookEngine, *, ignored: bool) -> None:
-    product = here.host.dialect.product
-    near = here.host.dialect.catalogue().nearest(name.replace("-", "_"), "plugin")
-    meant = f"; did you mean {near}?" if near else ""
-    then = "it is ignored" if ignored else f"{product} never sends it"
-    log.warning("Plugin %s: %s has no plugin hook %r, so %s%s", plugin, product, name, then, meant)
+def _warn_about(name: str, plugin: str, engine: HookEngine, *, ignored: bool) -> None:
+    product = engine.host.dialect.product
+    closest = engine.host.dialect.catalogue().nearest(name.replace("-", "_"), "plugin")
+    suggestion = f"; did you mean {closest}?" if closest else ""
+    consequence = "it is ignored" if ignored else f"{product} never sends it"
+    log.warning(
+        "Plugin %s: %s has no plugin hook %r, so %s%s", plugin, product, name, consequence, suggestion
+    )

@@ -21,13 +21,13 @@ def type_phrase(value: object) -> str:
     return "None" if value is None else f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"
 
 
-def expect(value: object, kinds: ExpectedTypes, wants: str, then: str = "") -> None:
+def expect(value: object, kinds: ExpectedTypes, requirement: str, hint: str = "") -> None:
     """Raise TypeError if the value has none of these types.
 
     The message is `requirement`, the actual type, and `hint`.
     """
     if not isinstance(value, kinds):
-        raise TypeError(f"{wants}, not {type_phrase(value)}{f': {then}' if then else ''}")
+        raise TypeError(f"{requirement}, not {type_phrase(value)}{f': {hint}' if hint else ''}")
 
 
 def expect_key(value: object, example: str = "command:new") -> None:
@@ -44,19 +44,19 @@ def expect_mapping(value: object, name: str) -> None:
 
 def expect_seconds(value: object, name: str) -> None:
     """Raise TypeError if the value is no number or None, ValueError if it is no duration."""
-    wants = f"{name} is a number of seconds, or None for none"
-    expect(value, (int, float, NONE_TYPE), wants)
+    requirement = f"{name} is a number of seconds, or None for none"
+    expect(value, (int, float, NONE_TYPE), requirement)
     if isinstance(value, bool):
-        raise TypeError(f"{wants}, not a bool")
+        raise TypeError(f"{requirement}, not a bool")
     if isinstance(value, int | float) and not 0 <= value < inf:
-        raise ValueError(f"{wants}, not {value!r}")
+        raise ValueError(f"{requirement}, not {value!r}")
 
 
 def expect_folders(value: object, name: str) -> None:
     """Raise TypeError if the value is no iterable of paths; a single path is none."""
-    then = f"put it in brackets, `{name}=[…]`" if _is_path(value) else ""
-    if then or not isinstance(value, Iterable):
-        raise TypeError(f"{name} is a list of folders, not {type_phrase(value)}{f': {then}' if then else ''}")
+    hint = f"put it in brackets, `{name}=[…]`" if _is_path(value) else ""
+    if hint or not isinstance(value, Iterable):
+        raise TypeError(f"{name} is a list of folders, not {type_phrase(value)}{f': {hint}' if hint else ''}")
 
 
 def expect_folder(value: object, name: str) -> None:
@@ -71,13 +71,13 @@ def _is_path(value: object) -> bool:
 
 def expect_machine(value: object) -> None:
     """Raise TypeError if the value is neither a Machine nor None."""
-    then = "leave it out for this machine"
-    expect(value, (Machine, NONE_TYPE), "surroundings is a Surroundings of hookscope.model", then)
+    hint = "leave it out for this machine"
+    expect(value, (Machine, NONE_TYPE), "surroundings is a Surroundings of hookscope.model", hint)
 
 
-def expect_host(value: object, wants: str) -> None:
+def expect_host(value: object, requirement: str) -> None:
     """Raise TypeError if the value is no Host."""
-    expect(value, Host, wants, "`embedded_host(workspace_path=…)` makes one")
+    expect(value, Host, requirement, "`embedded_host(workspace_path=…)` makes one")
 
 
 def expect_hook(value: object) -> None:
@@ -87,10 +87,10 @@ def expect_hook(value: object) -> None:
 
 def expect_hook_event(value: object) -> None:
     """Raise TypeError if the value is no HookEvent, or if a member has another type."""
-    then = "`create_hook_event(type, action)` makes one"
+    hint = "`create_hook_event(type, action)` makes one"
     if isinstance(value, Event):
-        then = f"{then}; `HookEngine.fire` takes an Event"
-    expect(value, HookEvent, "trigger_hook takes a HookEvent", then)
+        hint = f"{hint}; `HookEngine.fire` takes an Event"
+    expect(value, HookEvent, "trigger_hook takes a HookEvent", hint)
     assert isinstance(value, HookEvent)
     _expect_event_parts(value)
     expect(value.messages, list, "the messages of an event are a list")
@@ -107,10 +107,10 @@ def expect_parts(kind: object, action: object, session_key: object) -> None:
 
 def expect_event(value: object) -> None:
     """Raise TypeError if the value is no Event that an engine can plan."""
-    then = "`Event(type, action)` makes one"
+    hint = "`Event(type, action)` makes one"
     if isinstance(value, HookEvent):
-        then = f"{then}; `trigger_hook` takes a HookEvent"
-    expect(value, Event, "a HookEngine takes an Event", then)
+        hint = f"{hint}; `trigger_hook` takes a HookEvent"
+    expect(value, Event, "a HookEngine takes an Event", hint)
     assert isinstance(value, Event)
     _expect_event_parts(value)
 

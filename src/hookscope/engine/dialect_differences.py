@@ -22,59 +22,63 @@ class ScannedHost:
     inventory: Inventory
 
 
-def differences_by_hook(one: ScannedHost, other: ScannedHost) -> Mapping[Hook, tuple[str, ...]]:
+def differences_by_hook(scanned: ScannedHost, other: ScannedHost) -> Mapping[Hook, tuple[str, ...]]:
     """Return, for each hook that `other` treats differently, sentences that name the other dialect.
 
     Hooks match by folder; those without a folder by module and events.
     """
     rows = {_hook_key(row.hook): row for row in other.inventory.hooks}
     rejected = {str(item.path): item for item in other.inventory.rejected}
-    told = other.host.dialect.title
+    title = other.host.dialect.title
     notes: dict[Hook, tuple[str, ...]] = {}
-    for row in one.inventory.hooks:
-        found = tuple(f"{told}: {text}" for text in _differences(row, one, other, rows, rejected))
-        if found:
-            notes[row.hook] = found
+    for row in scanned.inventory.hooks:
+        sentences = tuple(f"{title}: {text}" for text in _differences(row, scanned, other, rows, rejected))
+        if sentences:
+            notes[row.hook] = sentences
     return notes
 
 
 def _hook_key(hook: Hook) -> HookKey:
-    place = hook.path or hook.handler
-    return hook.kind, str(place) if place is not None else f"{hook.name} {hook.meta.events}"
+    location = hook.path or hook.handler
+    return hook.kind, str(location) if location is not None else f"{hook.name} {hook.meta.events}"
 
 
 def _differences(
     row: HookStatus,
-    one: ScannedHost,
+    scanned: ScannedHost,
     other: ScannedHost,
     rows: Mapping[HookKey, HookStatus],
     rejected: Mapping[str, RejectedHook],
 ) -> Iterator[str]:
-    then = rows.get(_hook_key(row.hook))
-    if then is None:
+    other_row = rows.get(_hook_key(row.hook))
+    if other_row is None:
         yield _missing(row, rejected)
         return
-    yield from _file_differences(row, then)
-    yield from _status_differences(row, then)
-    yield from _event_differences(row, then, one.host, other.host)
-    if one.host.dialect.entry_env and not other.host.dialect.entry_env and one.host.entry_env(row.hook.key):
+    yield from _file_differences(row, other_row)
+    yield from _status_differences(row, other_row)
+    yield from _event_differences(row, other_row, scanned.host, other.host)
+    if (
+        scanned.host.dialect.entry_env
+        and not other.host.dialect.entry_env
+        and scanned.host.entry_env(row.hook.key)
+    ):
         yield "the `env` of its entry counts for eligibility only; its handler does not find it"
 
 
 def _missing(row: HookStatus, rejected: Mapping[str, RejectedHook]) -> str:
     if row.hook.kind == "legacy":
         return "has no list of handlers in its settings any more"
-    found = rejected.get(str(row.hook.path))
-    if found is not None:
-        return f"does not take this folder for a hook: {found.reason}"
+    rejection = rejected.get(str(row.hook.path))
+    if rejection is not None:
+        return f"does not take this folder for a hook: {rejection.reason}"
     return f"does not look for hooks in {row.hook.folder.path}"
 
 
-def _file_differences(row: HookStatus, then: HookStatus) -> Iterator[str]:
-    mine, theirs = row.hook, then.hook
+def _file_differences(row: HookStatus, other_row: HookStatus) -> Iterator[str]:
+    mine, theirs = row.hook, other_row.hook
     read, lost = _events(theirs), [key for key in _events(mine) if key not in _events(theirs)]
     if lost and not read:
-        yield "reads no events from this HOOK.md" + _first_note(then)
+        yield "reads no events from this HOOK.md" + _first_note(other_row)
     elif lost:
         yield f"does not read {', '.join(lost)} from this HOOK.md"
     elif read and mine.kind == "folder" and mine.meta.events == ():
@@ -86,36 +90,38 @@ def _file_differences(row: HookStatus, then: HookStatus) -> Iterator[str]:
         yield f"never looks at {mine.handler.name}{taken}"
 
 
-def _first_note(then: HookStatus) -> str:
-    return f": {then.hook.meta.notes[0]}" if then.hook.meta.notes else ""
+def _first_note(row: HookStatus) -> str:
+    return f": {row.hook.meta.notes[0]}" if row.hook.meta.notes else ""
 
 
-def _status_differences(row: HookStatus, then: HookStatus) -> Iterator[str]:
-    mine, theirs = row.verdict.shadowed_by, then.verdict.shadowed_by
+def _status_differences(row: HookStatus, other_row: HookStatus) -> Iterator[str]:
+    mine, theirs = row.verdict.shadowed_by, other_row.verdict.shadowed_by
     if theirs is not None and (mine is None or mine.path != theirs.path):
         yield f"the {theirs.folder.source} hook in {theirs.path} wins over this one"
     elif mine is not None and theirs is None:
         yield f"this one wins over the {mine.folder.source} hook in {mine.path}"
-    elif then.state in RUNNABLE:
+    elif other_row.state in RUNNABLE:
         if row.state not in RUNNABLE:
             yield f"nothing of this keeps it from running: it is {row.state} by the guide alone"
-    elif then.state is not row.state and not _is_explained_by_files(then):
-        yield f"it would be {then.state}" + (f": {then.verdict.why()}" if then.verdict.why() else "")
+    elif other_row.state is not row.state and not _is_explained_by_files(other_row):
+        yield f"it would be {other_row.state}" + (
+            f": {other_row.verdict.why()}" if other_row.verdict.why() else ""
+        )
 
 
-def _is_explained_by_files(then: HookStatus) -> bool:
+def _is_explained_by_files(row: HookStatus) -> bool:
     """Return whether a file difference, which has its own sentence, stops the hook there."""
-    return bool({"events", "handler"} & {gate.name for gate in then.verdict.shut()})
+    return bool({"events", "handler"} & {gate.name for gate in row.verdict.failed()})
 
 
-def _event_differences(row: HookStatus, then: HookStatus, host: Host, other: Host) -> Iterator[str]:
+def _event_differences(row: HookStatus, other_row: HookStatus, host: Host, other: Host) -> Iterator[str]:
     mine, theirs, kind = host.dialect.catalogue(), other.dialect.catalogue(), event_kind(row.hook)
-    for key in dict.fromkeys(_events(then.hook)):
+    for key in dict.fromkeys(_events(other_row.hook)):
         if mine.sends(key, kind) and not theirs.sends(key, kind):
             yield f"never sends {key}"
             continue
-        known, there = mine.find(key), theirs.find(key)
-        if known is not None and known.delivers and there is not None and not there.delivers:
+        known, other_known = mine.find(key), theirs.find(key)
+        if known is not None and known.delivers and other_known is not None and not other_known.delivers:
             yield f"throws away what is pushed to `messages` on {key}"
 
 

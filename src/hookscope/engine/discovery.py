@@ -58,12 +58,12 @@ def discover(host: Host) -> Inventory:
 @contextmanager
 def collector_paused() -> Iterator[None]:
     """Pause the garbage collector: a scan keeps its objects and creates no cycles."""
-    searching = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if searching:
+        if was_enabled:
             gc.enable()
 
 
@@ -75,14 +75,19 @@ def discover_system(system: HookSystem, host: Host) -> Inventory:
     for loser, winner in ranking.shadowed_by.items():
         shadows.setdefault(winner, []).append(loser)
     losers = [hook for hook in found.hooks if hook in ranking.shadowed_by]
-    unseen = _UnreadableFolders.of(found)
-    fallen: dict[str, list[RejectedHook]] = {}
+    unreadable = _UnreadableFolders.of(found)
+    rejected_by_name: dict[str, list[RejectedHook]] = {}
     for copy in found.rejected:
-        fallen.setdefault(copy.name, []).append(copy)
+        rejected_by_name.setdefault(copy.name, []).append(copy)
     rows = (
-        unseen.marked(
+        unreadable.with_precedence_gate(
             _hook_status(
-                hook, system, host, ranking.shadowed_by.get(hook), tuple(shadows.get(hook, ())), fallen
+                hook,
+                system,
+                host,
+                ranking.shadowed_by.get(hook),
+                tuple(shadows.get(hook, ())),
+                rejected_by_name,
             )
         )
         for hook in (*ranking.report_order, *losers)
@@ -106,32 +111,32 @@ class _UnreadableFolders:
 
     @staticmethod
     def of(found: FoundHooks) -> "_UnreadableFolders":
-        folders = [problem for problem in found.problems if problem.unseen is not None]
-        hooks = sorted((one for one in found.rejected if one.unseen is not None), key=_unread_rank)
+        folders = [problem for problem in found.problems if problem.unread_rank is not None]
+        hooks = sorted((one for one in found.rejected if one.unread_rank is not None), key=_unread_rank)
         return _UnreadableFolders(
             max(folders, key=_unread_rank, default=None), {one.name: one for one in hooks}
         )
 
-    def marked(self, row: HookStatus) -> HookStatus:
+    def with_precedence_gate(self, row: HookStatus) -> HookStatus:
         """Return the row, with a failed gate if something unreadable may replace its hook."""
         hook = row.hook
         if hook.kind != "folder" or (self.folder is None and not self.hooks):
             return row
-        same = self.hooks.get(hook.name)
+        rejected = self.hooks.get(hook.name)
         if self.folder is not None and hook.folder.rank <= _unread_rank(self.folder):
-            why = self.folder.text
-        elif same is not None and hook.folder.rank <= _unread_rank(same):
-            why = f"{same.path}: {same.reason}"
+            cause = self.folder.text
+        elif rejected is not None and hook.folder.rank <= _unread_rank(rejected):
+            cause = f"{rejected.path}: {rejected.reason}"
         else:
             return row
-        reason = f"{why}; a hook there may replace this one"
+        reason = f"{cause}; a hook there may replace this one"
         missing = ("a readable folder",)
         gate = Gate(PRECEDENCE.name, False, missing=missing, found="not read", reason=reason, reported=False)
         return replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))
 
 
 def _unread_rank(unread: Problem | RejectedHook) -> int:
-    return unread.unseen if unread.unseen is not None else -1
+    return unread.unread_rank if unread.unread_rank is not None else -1
 
 
 def _hook_status(
@@ -140,10 +145,10 @@ def _hook_status(
     host: Host,
     shadowed_by: Hook | None,
     shadows: tuple[Hook, ...],
-    fallen: Mapping[str, list[RejectedHook]],
+    rejected_by_name: Mapping[str, list[RejectedHook]],
 ) -> HookStatus:
     gates = with_settings_gate(system.gates(hook, host), host)
-    rivals = _rejected_rivals(hook, fallen.get(hook.name, ()))
+    rivals = _rejected_rivals(hook, rejected_by_name.get(hook.name, ()))
     verdict = Verdict(
         tuple([with_evidence(gate, hook, host) if gate.passed is False else gate for gate in gates]),
         shadowed_by,
@@ -165,7 +170,7 @@ def _hook_status(
 
 def with_settings_gate(gates: Sequence[Gate], host: Host) -> Sequence[Gate]:
     """Return the gates, with a failed one if unreadable settings may switch the hook off."""
-    unread = host.settings.unread
+    unread = host.settings.unread_reason
     if not unread or any(gate.name == SETTINGS_GATE and gate.passed is False for gate in gates):
         return gates
     rest = [gate for gate in gates if gate.name != SETTINGS_GATE]
@@ -191,71 +196,78 @@ def _with_reached_gate(
     else:
         where = load_order[first].name
     gate = Gate(REACHED.name, False, found="no", reason=f"never reached: the load ends at {where}")
-    missed = set(load_order[first + 1 :])
+    unreached = set(load_order[first + 1 :])
     return tuple(
         replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))
-        if row.hook in missed
+        if row.hook in unreached
         else row
         for row in rows
     )
 
 
 def _install_notes(hook: Hook, host: Host) -> list[str]:
-    found = recorded_install(hook, host)
-    return [f"{host.dialect.product} installed it with {found.id}, from {found.origin}"] if found else []
+    install = recorded_install(hook, host)
+    return (
+        [f"{host.dialect.product} installed it with {install.id}, from {install.origin}"] if install else []
+    )
 
 
 def _catalogue_notes(hook: Hook, host: Host) -> list[str]:
-    key = (unsent_event_notes, hook.meta.events, hook.kind, hook.meta.of_folders)
-    known: list[str] | None = host.known.get(key)
-    if known is None:
-        known = host.known[key] = unsent_event_notes(hook.meta.events or (), hook, host, hook.meta.of_folders)
-    return known
+    key = (unsent_event_notes, hook.meta.events, hook.kind, hook.meta.folder_events)
+    notes: list[str] | None = host.known.get(key)
+    if notes is None:
+        notes = host.known[key] = unsent_event_notes(
+            hook.meta.events or (), hook, host, hook.meta.folder_events
+        )
+    return notes
 
 
 def unsent_event_notes(
-    events: Sequence[str], hook: Hook, host: Host, of_folders: Collection[str] = frozenset()
+    events: Sequence[str], hook: Hook, host: Host, folder_events: Collection[str] = frozenset()
 ) -> list[str]:
     """Return a sentence for each of these events that the host never sends.
 
     `folder_events` are the events that a plugin registered together with hook folders.
     """
-    catalogue, crosses = host.dialect.catalogue(), host.dialect.load_rules.crosses
+    catalogue, crosses = host.dialect.catalogue(), host.dialect.load_rules.plugins_use_folder_events
     notes = []
     for key in dict.fromkeys(events):
-        kind = "folder" if key in of_folders else event_kind(hook)
+        kind = "folder" if key in folder_events else event_kind(hook)
         if catalogue.sends(key, kind):
             continue
-        later = host.dialect.later_plugin if kind == "plugin" else host.dialect.later
-        if key in later:
-            notes.append(f"{key} is not in {host.dialect.product}'s guide; {later[key]} sends it")
+        later_events = host.dialect.later_plugin_events if kind == "plugin" else host.dialect.later_events
+        if key in later_events:
+            notes.append(f"{key} is not in {host.dialect.product}'s guide; {later_events[key]} sends it")
             continue
         known = catalogue.find(key)
-        if other := catalogue.elsewhere(key):
+        if other := catalogue.other_dialect_of(key):
             notes.append(f"{key}: {other} sends this event, {host.dialect.name} does not")
-        elif known is not None and key in of_folders and known.kind == "plugin":
+        elif known is not None and key in folder_events and known.kind == "plugin":
             notes.append(
                 f"{key} is heard with `on`: handlers that `registerHook` registers are not called for it"
             )
         elif known is not None and kind == "folder" and known.kind == "plugin":
             notes.append(f"{key} is a plugin hook's name; HOOK.md folders never hear it")
         elif known is not None and kind == "plugin" and known.kind == "folder":
-            way = "a plugin hears it with `registerHook`, not with `on`"
-            none = "handlers of plugins are not called for it"
-            if host.dialect.later_plugin:  # the shipped program does more than its guide
-                programs = ", ".join(dict.fromkeys(host.dialect.later_plugin.values()))
-                none += f" in its guide; {programs} calls those that `registerHook` registers"
-            notes.append(f"{key} is an event of HOOK.md folders; {way if crosses else none}")
+            register_hook_hint = "a plugin hears it with `registerHook`, not with `on`"
+            never_called_hint = "handlers of plugins are not called for it"
+            if host.dialect.later_plugin_events:  # the shipped program does more than its guide
+                programs = ", ".join(dict.fromkeys(host.dialect.later_plugin_events.values()))
+                never_called_hint += f" in its guide; {programs} calls those that `registerHook` registers"
+            notes.append(
+                f"{key} is an event of HOOK.md folders; "
+                f"{register_hook_hint if crosses else never_called_hint}"
+            )
         elif known is not None and known.key == key:
             notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")
         else:
             from hookscope.model.event_typos import replacement_hint, unsent_event
 
-            what = replacement_hint(unsent_event(key, kind, catalogue))
+            replacement = replacement_hint(unsent_event(key, kind, catalogue))
             if hook.kind == "stream":
-                notes.append(f"{key}: accepted, but no such event exists{what}")
+                notes.append(f"{key}: accepted, but no such event exists{replacement}")
             else:
-                notes.append(f"{key} is no event of {host.dialect.product}{what}")
+                notes.append(f"{key} is no event of {host.dialect.product}{replacement}")
     return notes
 
 

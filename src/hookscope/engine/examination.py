@@ -51,10 +51,14 @@ def _script_notes(hook: Hook, host: Host) -> list[str]:
     if path is None or hook.language not in SCRIPT_LANGUAGES:
         return []
     try:
-        wrong = uncallable_export(hook, host.surroundings.files.read(path, LARGEST_SCRIPT + 1))
+        uncallable = uncallable_export(hook, host.machine.files.read(path, LARGEST_SCRIPT + 1))
     except OSError:  # the load reports it
         return []
-    return [f"{path.name}:{wrong.line} {wrong.text}, so that a load fails"] if wrong is not None else []
+    return (
+        [f"{path.name}:{uncallable.line} {uncallable.text}, so that a load fails"]
+        if uncallable is not None
+        else []
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class UncallableExport:
     """A default export that is not a function."""
 
     text: str  # the rest of a sentence that starts with the file name
-    then: str
+    advice: str
     line: int
 
 
@@ -77,25 +81,25 @@ def uncallable_export(hook: Hook, source: bytes) -> UncallableExport | None:
     methods = f" with {', '.join(map('`{}`'.format, found.members[:5]))}" if found.members else ""
     exported = f"exports {found.kind}{methods}"
     if not is_plugin:
-        then = "Write `export default` before the function that is called with the event."
-        return UncallableExport(f"{exported}; a function is wanted", then, found.line)
-    may_register = found.members is None or REGISTER_NAMES & (found.named | set(found.members))
+        advice = "Write `export default` before the function that is called with the event."
+        return UncallableExport(f"{exported}; a function is wanted", advice, found.line)
+    may_register = found.members is None or REGISTER_NAMES & (found.names_in_file | set(found.members))
     if found.kind != "a class" and may_register:
         return None
-    then = "Write `export default { id, register(api) { … } }`, or a function of `api`."
-    return UncallableExport(f"{exported}; a plugin is a function, or has `register`", then, found.line)
+    advice = "Write `export default { id, register(api) { … } }`, or a function of `api`."
+    return UncallableExport(f"{exported}; a plugin is a function, or has `register`", advice, found.line)
 
 
 def _changed_since_trust_notes(hook: Hook, host: Host) -> list[str]:
     """Return a note if another user changed a trusted handler. The user's own edits are fine."""
     path = hook.handler
-    known = host.trust.digests.get(path) if path is not None and host.trust.digests else None
-    facts = host.surroundings.files.facts(path) if path is not None and known is not None else None
+    trusted_digest = host.trust.digests.get(path) if path is not None and host.trust.digests else None
+    facts = host.machine.files.facts(path) if path is not None and trusted_digest is not None else None
     if (
         path is None
         or facts is None
         or not facts.foreign
-        or handler_digest(path, host.surroundings.files) == known
+        or handler_digest(path, host.machine.files) == trusted_digest
     ):
         return []
     return [f"{path.name} belongs to another user and has changed since its folder was trusted"]
@@ -123,11 +127,11 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
     unknown = unknown_export_gate(hook.meta.export)
     path = hook.handler
     if path is not None and hook.kind == "folder" and hook.language in SCRIPT_LANGUAGES:
-        return _script_gate(path, host.surroundings.files), unknown
+        return _script_gate(path, host.machine.files), unknown
     if path is None or hook.language != "python":
         return None, unknown
     try:
-        source = host.surroundings.files.read(path, LARGEST_HANDLER + 1)
+        source = host.machine.files.read(path, LARGEST_HANDLER + 1)
         if len(source) > LARGEST_HANDLER:
             return None, unknown
         exports = read_exports(source)
@@ -136,7 +140,9 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
         return Gate("handler", False, found="unreadable", reason=reason, place=FilePosition(path)), unknown
     except FormatError as error:
         return _parse_error_gate(path, error), Gate("export", None, found="not reached")
-    if hook.kind == "stream" or (hook.kind == "plugin" and any(door in exports for door in PLUGIN_EXPORTS)):
+    if hook.kind == "stream" or (
+        hook.kind == "plugin" and any(export_name in exports for export_name in PLUGIN_EXPORTS)
+    ):
         return None, unknown
     return None, export_gate(exports, hook.meta.export, path, called=hook.kind in ONE_ARGUMENT_KINDS)
 

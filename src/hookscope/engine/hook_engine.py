@@ -78,8 +78,8 @@ class HookEngine:
         """
         argument_checks.expect_host(host, "a HookEngine takes a Host")
         self.host = host
-        self.lanes = lanes or in_process_executors()
-        self._finds_node = lanes is None
+        self.executors = lanes or in_process_executors()
+        self._may_add_node = lanes is None
         self._without = without
         self.recorder = recorder
         self.listener = listener
@@ -87,9 +87,9 @@ class HookEngine:
         self.registry = Registry()
         self.enabled = True
         self._closed = False
-        self._load_turn: asyncio.Lock | None = None
-        self._sources = StrictLoadState()
-        self._first = FirstImports(_with_digest)
+        self._load_lock: asyncio.Lock | None = None
+        self._strict_state = StrictLoadState()
+        self._first_imports = FirstImports(_with_digest)
         self._plans = PlanCache()
         self._late_count = 0  # late handlers at the last check
 
@@ -100,9 +100,9 @@ class HookEngine:
 
         `host` replaces the engine's host; its settings and machine are those of when it was opened.
         """
-        self._take(host)
+        self._use_host(host)
         self.inventory = examine(discover(self.host), self.host)
-        self._provide_node(self.inventory)
+        self._add_node_executor(self.inventory)
         self.registry = self.registry.with_registrations(registrations_of(self.inventory, self.host))
         return self.inventory
 
@@ -122,16 +122,16 @@ class HookEngine:
             argument_checks.expect_host(host, "a HookEngine looks at a Host")
         import asyncio  # imported late: a scan does not need it
 
-        if self._load_turn is None or not self._load_turn.locked():
-            self._load_turn = asyncio.Lock()  # for this loop
-        async with self._load_turn:
+        if self._load_lock is None or not self._load_lock.locked():
+            self._load_lock = asyncio.Lock()  # for this loop
+        async with self._load_lock:
             return await self._load(host, strict=strict, only=only)
 
     async def _load(self, host: Host | None, *, strict: bool, only: str | None) -> LoadReport:
         import asyncio  # imported late: as above
 
-        before = self.host
-        self._take(host)
+        previous_host = self.host
+        self._use_host(host)
         off = self.host.hooks_setting("enabled")[0] is False
         inventory = await asyncio.to_thread(discover, self.host)  # reads thousands of files, imports none
         if only is not None:
@@ -141,34 +141,34 @@ class HookEngine:
             self._switch_off()
             inventory = without_folder_hooks(inventory)
             if not inventory.load_order:
-                return LoadReport(log=self._said_off())
-        self._provide_node(inventory)
-        sources, refused = self._left_behind(inventory, strict=strict and not off)
+                return LoadReport(log=self._switched_off_log())
+        self._add_node_executor(inventory)
+        strict_state, refusal = self._strict_load_state(inventory, strict=strict and not off)
         if strict:
-            inventory = replace(inventory, load_order=sources.in_order(inventory.load_order))
-        loading = Loading(self.host, inventory, strict=strict, first=self._first)
-        if refused is not None:
-            loading.refuse(*refused)
-        await loading.take_all(lambda code: self.lanes.load(code, self._without))
+            inventory = replace(inventory, load_order=strict_state.in_order(inventory.load_order))
+        loading = Loading(self.host, inventory, strict=strict, first_imports=self._first_imports)
+        if refusal is not None:
+            loading.refuse(*refusal)
+        await loading.load_all(lambda code: self.executors.load(code, self._without))
         report = loading.report()
         if strict and (report.failed or report.stopped):
-            self.host = before
+            self.host = previous_host
             return replace(report, registered=0, committed=False)
-        self._commit(loading, sources, off)
-        return replace(report, refusal="", log=(*(self._said_off() if off else ()), *report.log))
+        self._commit(loading, strict_state, off)
+        return replace(report, refusal="", log=(*(self._switched_off_log() if off else ()), *report.log))
 
-    def _commit(self, loading: Loading, sources: StrictLoadState, off: bool) -> None:
+    def _commit(self, loading: Loading, strict_state: StrictLoadState, off: bool) -> None:
         """Register what was loaded."""
         self._set_dispatch(not off)
-        self._sources = sources
+        self._strict_state = strict_state
         self.inventory = loading.inventory()
-        left = registrations_left_on(self.registry, self.host) if off else ()
+        left_on = registrations_left_on(self.registry, self.host) if off else ()
         first, last = kept_registrations(self.registry, self.host)
-        self.registry = self.registry.with_registrations((*left, *first, *loading.registrations, *last))
+        self.registry = self.registry.with_registrations((*left_on, *first, *loading.registrations, *last))
         self._plans = PlanCache()
-        self.lanes.keep_only([call.target for call in self.registry.registrations])
+        self.executors.keep_only([call.target for call in self.registry.registrations])
 
-    def _take(self, host: Host | None) -> None:
+    def _use_host(self, host: Host | None) -> None:
         if host is not None:
             argument_checks.expect_host(host, "a HookEngine looks at a Host")
             self.host = host
@@ -179,32 +179,32 @@ class HookEngine:
 
     def _set_dispatch(self, on: bool) -> None:
         """Switch dispatch on or off, if the host's switch stops dispatch too."""
-        if self.host.dialect.load_rules.off_closes:
+        if self.host.dialect.load_rules.off_stops_dispatch:
             self.enabled = on
 
-    def _left_behind(
+    def _strict_load_state(
         self, inventory: Inventory, *, strict: bool
     ) -> tuple[StrictLoadState, tuple[str, str] | None]:
         """Return the state for later strict loads, and what ends this strict load.
 
         The latter is the hook's name and the host's message.
         """
-        look_of = self.host.dialect.load_rules.strict_look
-        if look_of is None:
+        strict_check = self.host.dialect.load_rules.strict_check
+        if strict_check is None:
             return StrictLoadState(), None
         if not strict:
-            return look_of.sources(self.host, inventory.load_order), None
-        return look_of.check(self.host, self._sources)
+            return strict_check.sources(self.host, inventory.load_order), None
+        return strict_check.check(self.host, self._strict_state)
 
-    def _provide_node(self, inventory: Inventory) -> None:
+    def _add_node_executor(self, inventory: Inventory) -> None:
         """Add an executor for TypeScript and JavaScript once a hook needs it.
 
         Its workers have no limits.
         """
-        if not self._finds_node or not any(row.hook.language in NODE_LANGUAGES for row in inventory.hooks):
+        if not self._may_add_node or not any(row.hook.language in NODE_LANGUAGES for row in inventory.hooks):
             return
-        self._finds_node = False
-        self.lanes, self._without = with_node_executor(self.lanes, self.host)
+        self._may_add_node = False
+        self.executors, self._without = with_node_executor(self.executors, self.host)
 
     def _switch_off(self) -> None:
         """Unload HOOK.md folders that the settings switch off.
@@ -212,14 +212,14 @@ class HookEngine:
         Plugin hooks have a switch of their own.
         """
         self._set_dispatch(False)
-        self._sources = StrictLoadState()
+        self._strict_state = StrictLoadState()
         if self.host.dialect.clears_when_off:
             self.inventory = Inventory()
             first, last = kept_registrations(self.registry, self.host)
             self.registry = self.registry.with_registrations((*first, *last))
 
-    def _said_off(self) -> tuple[LogLine, ...]:
-        text = self.host.dialect.texts.off
+    def _switched_off_log(self) -> tuple[LogLine, ...]:
+        text = self.host.dialect.loader_messages.switched_off
         return (LogLine("info", text),) if text else ()
 
     def register(
@@ -231,7 +231,7 @@ class HookEngine:
         priority: float = 0,
         limit: float | None = None,
         options: Mapping[str, Any] | None = None,
-        lasting: bool = False,
+        permanent: bool = False,
     ) -> Registration:
         """Call `handler` for every event of `key`: `command`, or `command:new`.
 
@@ -254,22 +254,22 @@ class HookEngine:
             handler,
             priority=priority,
             limit=limit,
-            limit_from="its registration",
+            limit_source="its registration",
             options=options or {},
-            lasting=lasting,
+            permanent=permanent,
         )
         self.registry = self.registry.with_call(call)
         return call
 
     def remove(self, call: Registration) -> bool:
         """Remove this registration; return False if it is not registered."""
-        before, self.registry = self.registry, self.registry.without(call)
-        return self.registry is not before
+        previous, self.registry = self.registry, self.registry.without(call)
+        return self.registry is not previous
 
     @property
-    def lasting(self) -> tuple[Registration, ...]:
+    def permanent_registrations(self) -> tuple[Registration, ...]:
         """The registrations by code that outlive loads, in order."""
-        return tuple(call for call in self.registry.registrations if call.lasting)
+        return tuple(call for call in self.registry.registrations if call.permanent)
 
     def unregister(self, key: str, handler: Handler) -> bool:
         """Remove one registration of `handler` under `key`; return False if there is none."""
@@ -285,16 +285,16 @@ class HookEngine:
         """Return whether a handler is registered for this event."""
         argument_checks.expect_parts(type, action, "")
         event = Event(type, action)
-        return self.hears(replace(event, kind=self.host.dialect.kind_of_event(event.key)))
+        return self.has_listeners_for(replace(event, kind=self.host.dialect.kind_of_event(event.key)))
 
-    def hears(self, event: Event) -> bool:
+    def has_listeners_for(self, event: Event) -> bool:
         """Return whether a handler is registered for this event.
 
         Raises LookupError if the host has no events of this kind.
         """
         argument_checks.expect_event(event)
         keys = self.host.dialect.system_of(event.kind).keys(event)
-        self._hear_late()
+        self._register_late_handlers()
         return any(key in self.registry.by_key for key in keys)
 
     def plan(self, event: Event, *, only: str | None = None, limit: float | None = None) -> Plan:
@@ -308,8 +308,8 @@ class HookEngine:
         if limit is not None:
             argument_checks.expect_seconds(limit, "limit")
         if event.kind != "folder":
-            self._hear_late()
-        plan = self._plans.of(
+            self._register_late_handlers()
+        plan = self._plans.plan_for(
             event,
             (only, limit),
             self.registry,
@@ -317,18 +317,18 @@ class HookEngine:
             lambda: with_limit(self._plan_of(event, only), limit),
         )
         if plan.event is not event:
-            plan = plan.of(event, self.host.dialect.system_of(event.kind).policy(event))
+            plan = plan.for_event(event, self.host.dialect.system_of(event.kind).policy(event))
         if self.enabled or event.kind == "plugin":  # the switch does not affect plugins
             return plan
         return all_switched_off(plan)
 
-    def _hear_late(self) -> None:
+    def _register_late_handlers(self) -> None:
         """Register the handlers that plugins registered since they were loaded."""
-        count = self.lanes.late_count
+        count = self.executors.late_count
         if count == self._late_count:
             return
         self._late_count = count
-        late = late_registrations(self.registry, self.host, self.lanes.late_of)
+        late = late_registrations(self.registry, self.host, self.executors.late_of)
         if late:
             self.registry = self.registry.with_registrations((*self.registry.registrations, *late))
 
@@ -338,7 +338,7 @@ class HookEngine:
             self.registry,
             self.inventory,
             self.host,
-            languages=self.lanes.languages,
+            languages=self.executors.languages,
             without=self._without,
             only=only,
         )
@@ -364,16 +364,16 @@ class HookEngine:
 
         self._expect_open()
         plan = event if isinstance(event, Plan) else self.plan(event, only=only)
-        broken = injected_faults(plan)  # kept for follow-up events
+        faults = injected_faults(plan)  # kept for follow-up events
         listener = self.listener or of_process()
 
         def caused(then: Event) -> Plan:
             next_plan = follow(then) if follow else self.plan(then, only=plan.only)
-            return self._prepared(without_hooks(with_injected_faults(next_plan, broken), plan.left_out))
+            return self._prepared(without_hooks(with_injected_faults(next_plan, faults), plan.excluded_hooks))
 
         return Firing(
             self._prepared(plan),
-            self.lanes.of if stepper is None else stepper.lanes(self.lanes.of),
+            self.executors.executor_of if stepper is None else stepper.executors(self.executors.executor_of),
             recorder=self.recorder,
             follow=caused,
             complete=complete,
@@ -384,12 +384,12 @@ class HookEngine:
         """Return the plan with its event stamped for this fire."""
         system = self.host.dialect.system_of(plan.event.kind)
         event = system.prepare(plan.event, self.host, os.urandom(16))
-        return plan if event is plan.event else plan.of(event, plan.policy)
+        return plan if event is plan.event else plan.for_event(event, plan.policy)
 
     async def close(self) -> None:
         """End all workers and wait for them. The engine neither loads nor fires afterwards."""
         self._closed = True
-        await self.lanes.close()
+        await self.executors.close()
 
 
 def _with_digest(code: Code) -> Code:

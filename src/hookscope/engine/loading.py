@@ -47,12 +47,12 @@ def kept_registrations(
     these come first from then on, key by key in the order in which the keys first appeared.
     """
     calls = registry.registrations
-    last = tuple(call for call in calls if call.lasting)
-    if not host.dialect.load_rules.keeps_code:
-        return (), last
-    places = {key: place for place, key in enumerate(registry.keys())}
-    kept = [call for call in calls if call.hook is None and not call.lasting]
-    return tuple(sorted(kept, key=lambda call: places[call.key])), last
+    permanent = tuple(call for call in calls if call.permanent)
+    if not host.dialect.load_rules.keeps_code_registrations:
+        return (), permanent
+    positions = {key: position for position, key in enumerate(registry.keys())}
+    kept = [call for call in calls if call.hook is None and not call.permanent]
+    return tuple(sorted(kept, key=lambda call: positions[call.key])), permanent
 
 
 def registrations_left_on(registry: Registry, host: Host) -> tuple[Registration, ...]:
@@ -75,7 +75,7 @@ class FirstImports:
     def __init__(self, with_digest: Callable[[Code], Code]) -> None:
         self._with_digest = with_digest  # adds the digest of the folder, unless set
         self._digests: dict[Path, str] = {}
-        self._threw: dict[Path, Failure] = {}
+        self._failures: dict[Path, Failure] = {}
 
     async def load(self, load: LoadCode, code: Code) -> Handler | Code | Module | Failure | str:
         """Load the code as it was first imported, or return the error that it threw then.
@@ -83,13 +83,13 @@ class FirstImports:
         The current code is loaded if nothing was imported yet, after a syntax error or a missing
         import, or if its worker has been replaced.
         """
-        if code.path in self._threw:
-            return self._threw[code.path]
+        if code.path in self._failures:
+            return self._failures[code.path]
         code = self._with_digest(replace(code, digest=self._digests.get(code.path, "")))
         outcome = await load(code)
         if isinstance(outcome, Failure) and outcome.type not in (NO_FUNCTION, IS_CLASS):
             if _module_threw(outcome):
-                self._threw[code.path] = outcome
+                self._failures[code.path] = outcome
         elif not isinstance(outcome, str):
             self._digests[code.path] = code.digest
         return outcome
@@ -105,7 +105,12 @@ class Loading:
     """One load: takes hooks in load order and builds the report."""
 
     def __init__(
-        self, host: Host, inventory: Inventory, *, strict: bool = False, first: FirstImports | None = None
+        self,
+        host: Host,
+        inventory: Inventory,
+        *,
+        strict: bool = False,
+        first_imports: FirstImports | None = None,
     ) -> None:
         """`strict`: stop at the first failure, which is only reported.
 
@@ -113,13 +118,13 @@ class Loading:
         """
         self.host = host
         self._strict = strict
-        self._first = first
-        self._looked = inventory
+        self._first_imports = first_imports
+        self._inventory = inventory
         self.gates: dict[Hook, Gate] = {}
         self.declared: dict[Hook, tuple[str, ...]] = {}  # events of the loaded modules
-        self.crossed: dict[Hook, frozenset[str]] = {}  # the folder events among a plugin's `declared`
+        self.folder_events: dict[Hook, frozenset[str]] = {}  # the folder events among a plugin's `declared`
         self.notes: dict[Hook, tuple[str, ...]] = {}  # notes on the events of loaded modules
-        self.texts = host.dialect.texts
+        self.messages = host.dialect.loader_messages
         self.rules = host.dialect.load_rules
         self.refusal = ""
         self.registrations: list[Registration] = []
@@ -129,36 +134,38 @@ class Loading:
         self.failures: dict[str, Failure] = {}
         self.failed: list[str] = []
         self.stopped = ""
-        self.told: list[LogLine] = []
-        self.log = [LogLine(problem.logged, problem.text) for problem in host.problems if problem.logged]
+        self.module_log: list[LogLine] = []
+        self.log = [
+            LogLine(problem.log_level, problem.text) for problem in host.problems if problem.log_level
+        ]
         end = next((problem for problem in host.problems if problem.stops_load), None)
         if end is not None:
             self.stopped, self.discovered = end.text, 0
             return
         self.log += inventory.log
-        self._say("info", self.texts.discovered, count=self.discovered)
+        self._log("info", self.messages.discovered, count=self.discovered)
 
-    def _say(self, level: str, template: str | None, **parts: object) -> None:
+    def _log(self, level: str, template: str | None, **parts: object) -> None:
         if template is not None:
             self.log.append(LogLine(level, template.format(**parts)))
 
-    async def take_all(self, load: LoadCode) -> None:
+    async def load_all(self, load: LoadCode) -> None:
         """Load the hooks in load order, up to one that ends the load.
 
         Other tasks get their turns between two hooks.
         """
         import asyncio  # imported late: a scan does not need it
 
-        rows, since = {row.hook: row for row in self._looked.hooks}, perf_counter()
-        for hook in self._looked.load_order:
+        rows, turn_began = {row.hook: row for row in self._inventory.hooks}, perf_counter()
+        for hook in self._inventory.load_order:
             if self.stopped or (self._strict and self.failed):
                 break
-            await self._take(rows[hook], load)
-            if perf_counter() - since > TURN_SECONDS:
+            await self._load_if_allowed(rows[hook], load)
+            if perf_counter() - turn_began > TURN_SECONDS:
                 await asyncio.sleep(0)
-                since = perf_counter()
+                turn_began = perf_counter()
 
-    async def _take(self, row: HookStatus, load: LoadCode) -> None:
+    async def _load_if_allowed(self, row: HookStatus, load: LoadCode) -> None:
         """Load one hook, or log why not."""
         hook = row.hook
         if (end := row.verdict.stops_load) is not None:
@@ -172,31 +179,33 @@ class Loading:
         if not row.verdict.enabled:
             self._skip(hook, *row.verdict.reasons(State.OFF))
             return
-        shut = {
-            gate.name: gate.reason for gate in row.verdict.shut() if gate.name not in LOADER_CHECKED_GATES
+        failed_gates = {
+            gate.name: gate.reason for gate in row.verdict.failed() if gate.name not in LOADER_CHECKED_GATES
         }
-        if hook.kind == "legacy" and "path" in shut:
-            self.log.append(LogLine("warn", shut["path"]))
-            self.failed.append(hook.told)
-        elif shut and not (self.rules.imports_idle and shut.keys() == {"events"}):
-            fails = "events" in shut and self.rules.no_events is not None
-            if "events" in shut and not (fails and self._strict):
-                self._say("warn", self.texts.no_events, name=hook.name)
-            if fails:
-                self.failed.append(hook.told)
+        if hook.kind == "legacy" and "path" in failed_gates:
+            self.log.append(LogLine("warn", failed_gates["path"]))
+            self.failed.append(hook.reported_name)
+        elif failed_gates and not (
+            self.rules.imports_hooks_without_events and failed_gates.keys() == {"events"}
+        ):
+            counts_as_failure = "events" in failed_gates and self.rules.no_events is not None
+            if "events" in failed_gates and not (counts_as_failure and self._strict):
+                self._log("warn", self.messages.no_events, name=hook.name)
+            if counts_as_failure:
+                self.failed.append(hook.reported_name)
                 self._refuse(self.rules.failed.format(name=hook.name, error=self.rules.no_events))
             else:
-                self._skip(hook, *shut.values())
+                self._skip(hook, *failed_gates.values())
         else:
             await self._load(hook, load)
 
     async def _load(self, hook: Hook, load: LoadCode) -> None:
         if hook.kind != "plugin":
-            self._say("warn", self.texts.loading.get(hook.folder.source))
+            self._log("warn", self.messages.loading.get(hook.folder.source))
         code = handler_code(hook, self.host)
-        first = self._first if hook.folder.source in self.rules.imports_once else None
+        first = self._first_imports if hook.folder.source in self.rules.sources_imported_once else None
         outcome = await (load(code) if first is None else first.load(load, code))
-        if isinstance(outcome, Failure) and outcome.type == IS_CLASS and self.rules.takes_classes:
+        if isinstance(outcome, Failure) and outcome.type == IS_CLASS and self.rules.accepts_classes:
             outcome = code
         if isinstance(outcome, Module):
             outcome = accepted_module(outcome, self.host)
@@ -206,13 +215,13 @@ class Loading:
             self._fail(hook, outcome)
         elif isinstance(outcome, Module):
             self.log += outcome.log
-            self.told += [LogLine(line.level, f"{hook.name}: {line.text}") for line in outcome.log]
+            self.module_log += [LogLine(line.level, f"{hook.name}: {line.text}") for line in outcome.log]
             self._register_module(hook, outcome)
         elif not hook.meta.events:
-            self._say("warn", self.texts.no_events, name=hook.name)
+            self._log("warn", self.messages.no_events, name=hook.name)
             self._skip(hook, "no events")
         else:
-            calls = [Registration(key, hook.name, outcome, hook) for key in hook.meta.heard]
+            calls = [Registration(key, hook.name, outcome, hook) for key in hook.meta.registered_events]
             self._register(hook, calls, hook.meta.events)
 
     def _register_module(self, hook: Hook, module: Module) -> None:
@@ -221,37 +230,39 @@ class Loading:
         Source: rules-openclaw section 6.
         """
         declared = declared_registrations(module, hook, self.host)
-        calls, doubles = without_duplicates(declared, self.registrations)
-        self.log += [LogLine("error", f"{hook.name}: {double}") for double in doubles]
+        calls, duplicates = without_duplicates(declared, self.registrations)
+        self.log += [LogLine("error", f"{hook.name}: {duplicate}") for duplicate in duplicates]
         self._register(hook, calls, [call.key for call in calls])
         self.declared[hook] = tuple(dict.fromkeys(call.key for call in calls))
-        self.crossed[hook] = folder_events_of(calls)
-        self.notes[hook] = tuple(unsent_event_notes(self.declared[hook], hook, self.host, self.crossed[hook]))
+        self.folder_events[hook] = folder_events_of(calls)
+        self.notes[hook] = tuple(
+            unsent_event_notes(self.declared[hook], hook, self.host, self.folder_events[hook])
+        )
         lines = [LogLine("warn", f"{hook.name}: {note}") for note in self.notes[hook]]
         self.log += lines
-        self.told += lines
+        self.module_log += lines
 
-    def _register(self, hook: Hook, calls: list[Registration], named: Sequence[str]) -> None:
-        events = list(named) if hook.kind == "folder" else list(dict.fromkeys(named))
+    def _register(self, hook: Hook, calls: list[Registration], event_names: Sequence[str]) -> None:
+        events = list(event_names) if hook.kind == "folder" else list(dict.fromkeys(event_names))
         self.registrations += calls
         self.gates[hook] = LOADED_GATE
         self.registered += 1
-        self._warn_of_strangers(hook, events)
-        if hook.kind == "legacy" and self.texts.legacy_registered is not None:
+        self._warn_of_unknown_events(hook, events)
+        if hook.kind == "legacy" and self.messages.legacy_registered is not None:
             for event in events:
-                self._say("info", self.texts.legacy_registered, event=event, module=hook.told)
+                self._log("info", self.messages.legacy_registered, event=event, module=hook.reported_name)
             return
         emoji = DEFAULT_EMOJI if hook.meta.emoji is None else hook.meta.emoji
-        self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
+        self._log("info", self.messages.registered, emoji=emoji, name=hook.name, events=", ".join(events))
 
-    def _warn_of_strangers(self, hook: Hook, events: list[str]) -> None:
+    def _warn_of_unknown_events(self, hook: Hook, events: list[str]) -> None:
         """Warn about events that the host does not know: registered, but never sent."""
-        looks = self.texts.never_sent and hook.kind == "folder"
-        known = self.host.dialect.catalogue().keys_of("folder") if looks else ()
-        strangers = [key for key in events if key not in known] if known else []
-        if strangers and self.texts.never_sent:
-            what = "event" if len(strangers) == 1 else "events"
-            self._say("warn", self.texts.never_sent, name=hook.name, what=what, events=", ".join(strangers))
+        warns = self.messages.never_sent and hook.kind == "folder"
+        known = self.host.dialect.catalogue().keys_of("folder") if warns else ()
+        unknown = [key for key in events if key not in known] if known else []
+        if unknown and self.messages.never_sent:
+            noun = "event" if len(unknown) == 1 else "events"
+            self._log("warn", self.messages.never_sent, name=hook.name, what=noun, events=", ".join(unknown))
 
     def refuse(self, name: str, sentence: str) -> None:
         """End the load at this hook before anything is imported."""
@@ -262,56 +273,62 @@ class Loading:
         self.refusal = self.refusal or sentence
 
     def _skip(self, hook: Hook, *reasons: str) -> None:
-        self.skipped.append(f"{hook.told}: {', '.join(reasons)}")
+        self.skipped.append(f"{hook.reported_name}: {', '.join(reasons)}")
 
     def _fail(self, hook: Hook, failure: Failure) -> None:
-        self.failed.append(hook.told)
+        self.failed.append(hook.reported_name)
         self.failures[hook.name] = failure
         self.gates[hook] = Gate(
             LOAD.name, False, found=failure.type, reason=f"{failure.type}: {failure.message}"
         )
         parts = {
-            "file": hook.told if hook.kind == "legacy" else hook.handler,
+            "file": hook.reported_name if hook.kind == "legacy" else hook.handler,
             "name": hook.name,
-            "export": hook.meta.export if hook.meta.export_written is None else hook.meta.export_written,
+            "export": hook.meta.export
+            if hook.meta.export_as_written is None
+            else hook.meta.export_as_written,
             "type": failure.type,
             "error": failure.message,
             "plain": failure.own_text,
         }
-        has_none = failure.type in (NO_FUNCTION, IS_CLASS)
+        has_no_function = failure.type in (NO_FUNCTION, IS_CLASS)
         if not self._strict:
-            level, text = ("warn", self.texts.no_function) if has_none else ("error", self.texts.not_loaded)
-            self._say(level, text, **parts)
-        if has_none:
+            level, text = (
+                ("warn", self.messages.no_function)
+                if has_no_function
+                else ("error", self.messages.not_loaded)
+            )
+            self._log(level, text, **parts)
+        if has_no_function:
             parts["error"] = self.rules.no_function.format(**parts)
-        if self.rules.reworded is not None:
-            parts["error"] = self.rules.reworded(failure, str(parts["file"]))
+        if self.rules.reword_failure is not None:
+            parts["error"] = self.rules.reword_failure(failure, str(parts["file"]))
         self._refuse(self.rules.failed.format(**parts))
 
     def inventory(self) -> Inventory:
         """Return the inventory with a `load` gate for every hook that loaded or failed to."""
         return replace(
-            self._looked,
+            self._inventory,
             hooks=tuple(
                 replace(
                     row,
                     verdict=replace(row.verdict, gates=(*row.verdict.gates, self.gates[row.hook])),
                     notes=(*row.notes, *self.notes.get(row.hook, ())),
                     declared=self.declared.get(row.hook),
-                    crossed=self.crossed.get(row.hook, frozenset()),
+                    declared_folder_events=self.folder_events.get(row.hook, frozenset()),
                 )
                 if row.hook in self.gates
                 else row
-                for row in self._looked.hooks
+                for row in self._inventory.hooks
             ),
         )
 
     def report(self) -> LoadReport:
         """Return the report of the load."""
         if not self.stopped:
-            self._say(
+            self._log(
                 "info",
-                self.texts.complete,
+                self.messages.complete,
                 registered=self.registered,
                 discovered=self.discovered,
                 skipped=len(self.skipped),
@@ -324,7 +341,7 @@ class Loading:
             skipped=tuple(self.skipped),
             failed=tuple(self.failed),
             log=tuple(self.log),
-            told=tuple(self.told),
+            told=tuple(self.module_log),
             failures=dict(self.failures),
             refusal=self.refusal,
             stopped=self.stopped,

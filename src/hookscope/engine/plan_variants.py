@@ -23,21 +23,23 @@ def without_hooks(plan: Plan, names: Collection[str]) -> Plan:
     """Return the plan without these hooks, also for the events that it causes."""
     if not names:
         return plan
-    gone = tuple(
-        NotRun(call.name, EXCLUDED, call.hook, left_out="chosen") for call in plan.calls if call.name in names
+    excluded = tuple(
+        NotRun(call.name, EXCLUDED, call.hook, exclusion="chosen")
+        for call in plan.calls
+        if call.name in names
     )
     others = tuple(
-        replace(item, reason=EXCLUDED, listens=False, near="", left_out="chosen")
+        replace(item, reason=EXCLUDED, subscribed=False, near_miss="", exclusion="chosen")
         if item.name in names
         else item
         for item in plan.not_run
     )
-    kept = tuple(place for place, call in enumerate(plan.calls) if call.name not in names)
+    kept = tuple(position for position, call in enumerate(plan.calls) if call.name not in names)
     return replace(
         plan,
         groups=_remaining_groups(plan, kept),
-        not_run=(*gone, *others),
-        left_out=plan.left_out.union(names),
+        not_run=(*excluded, *others),
+        excluded_hooks=plan.excluded_hooks.union(names),
     )
 
 
@@ -46,26 +48,28 @@ def reordered(plan: Plan, order: CallOrder) -> Plan:
 
     Calls stay in their group, since a host runs one group after another. The Run notes the change.
     """
-    called = [plan.calls[place] for place in order]
+    called = [plan.calls[position] for position in order]
     names = ", ".join(call.name for call in called)
-    why = ONLY_THESE_CALLED.format(" and ".join(call.name for call in called))
-    gone = tuple(
-        NotRun(call.name, why, call.hook, left_out="unasked")
-        for place, call in enumerate(plan.calls)
-        if place not in order
+    reason = ONLY_THESE_CALLED.format(" and ".join(call.name for call in called))
+    excluded = tuple(
+        NotRun(call.name, reason, call.hook, exclusion="unasked")
+        for position, call in enumerate(plan.calls)
+        if position not in order
     )
     moved = list(order) != sorted(order)
     return replace(
         plan,
         groups=_remaining_groups(plan, order),
-        not_run=(*gone, *plan.not_run),
+        not_run=(*excluded, *plan.not_run),
         notes=(*plan.notes, *((OTHER_ORDER.format(names),) if moved else ())),
     )
 
 
 def with_injected_faults(plan: Plan, by_name: Mapping[str, InjectedFault]) -> Plan:
     """Return the plan with faults injected into the handlers of these hooks."""
-    new = {call: replace(call, breakage=by_name[call.name]) for call in plan.calls if call.name in by_name}
+    new = {
+        call: replace(call, injected_fault=by_name[call.name]) for call in plan.calls if call.name in by_name
+    }
     if not new:
         return plan
     return _with_replaced_calls(plan, new)
@@ -75,7 +79,7 @@ def with_limit(plan: Plan, limit: float | None) -> Plan:
     """Return the plan with this limit for each call, in seconds, 0 for none; None: their own."""
     if limit is None:
         return plan
-    new = {call: replace(call, limit=limit, limit_from="the call") for call in plan.calls}
+    new = {call: replace(call, limit=limit, limit_source="the call") for call in plan.calls}
     return _with_replaced_calls(plan, new)
 
 
@@ -87,23 +91,26 @@ def all_switched_off(plan: Plan) -> Plan:
 
 def injected_faults(plan: Plan) -> dict[str, InjectedFault]:
     """Return the faults that this plan injects, by hook name."""
-    return {call.name: call.breakage for call in plan.calls if call.breakage is not None}
+    return {call.name: call.injected_fault for call in plan.calls if call.injected_fault is not None}
 
 
-def _with_replaced_calls(plan: Plan, new: Mapping[Registration, Registration]) -> Plan:
+def _with_replaced_calls(plan: Plan, replacements: Mapping[Registration, Registration]) -> Plan:
     """Return the plan with some registrations replaced."""
     groups = (
-        replace(group, calls=tuple(new.get(call, call) for call in group.calls)) for group in plan.groups
+        replace(group, calls=tuple(replacements.get(call, call) for call in group.calls))
+        for group in plan.groups
     )
-    return replace(plan, groups=tuple(groups), forced=frozenset(new.get(call, call) for call in plan.forced))
+    return replace(
+        plan, groups=tuple(groups), forced=frozenset(replacements.get(call, call) for call in plan.forced)
+    )
 
 
 def _remaining_groups(plan: Plan, order: Sequence[int]) -> tuple[CallGroup, ...]:
     """Return the groups that remain, each with its calls in that order."""
     groups, first = [], 0
     for group in plan.groups:
-        places = range(first, first + len(group.calls))
-        calls = tuple(plan.calls[place] for place in order if place in places)
+        positions = range(first, first + len(group.calls))
+        calls = tuple(plan.calls[position] for position in order if position in positions)
         groups += [replace(group, calls=calls)] if calls else []
         first += len(group.calls)
     return tuple(groups)

@@ -54,7 +54,7 @@ HANDLER_GATES = frozenset({"handler", "export"})  # fail because of the handler 
 def registrations_of(
     inventory: Inventory,
     host: Host,
-    held: Callable[[Code], bool] | None = None,
+    is_loaded: Callable[[Code], bool] | None = None,
     module_of: ModuleOf | None = None,
 ) -> tuple[Registration, ...]:
     """Return a registration for every event of every hook that may run, in load order.
@@ -63,22 +63,22 @@ def registrations_of(
     of the handler file has broken, if `is_loaded` says that the earlier version is still loaded. If
     `module_of` returns a loaded module, its declarations count, else the subscriptions in its file.
     """
-    standings = {row.hook: row for row in inventory.hooks}
-    found: list[Registration] = []
+    statuses = {row.hook: row for row in inventory.hooks}
+    registrations: list[Registration] = []
     for hook in inventory.load_order:
-        if not (may_be_called(standings[hook]) or (held and is_held(standings[hook], host, held))):
+        if not (may_be_called(statuses[hook]) or (is_loaded and is_held(statuses[hook], host, is_loaded))):
             continue
         module = module_of(hook) if module_of is not None else None
         if module is not None:
-            found += without_duplicates(declared_registrations(module, hook, host), found)[0]
+            registrations += without_duplicates(declared_registrations(module, hook, host), registrations)[0]
         else:
-            found += [registration_of(key, hook, host) for key in hook.meta.heard]
-    return tuple(found)
+            registrations += [registration_of(key, hook, host) for key in hook.meta.registered_events]
+    return tuple(registrations)
 
 
 def accepted_module(module: Module, host: Host) -> Module | Failure:
     """Return the loaded module, or the failure if the host refuses what it registers."""
-    refuses = host.dialect.load_rules.refuses
+    refuses = host.dialect.load_rules.refusal_of_module
     return (refuses(module) if refuses is not None else None) or module
 
 
@@ -104,7 +104,7 @@ def late_registrations(
 
 def declared_registrations(module: Module, hook: Hook, host: Host) -> list[Registration]:
     """Return the registrations of a loaded module, in the host's spelling of events."""
-    crosses = host.dialect.load_rules.crosses
+    crosses = host.dialect.load_rules.plugins_use_folder_events
     return [
         folder_event_registration(item.key.strip(), hook, item.target, item.options)
         if crosses and item.options.get(INTERNAL_OPTION) is True
@@ -120,17 +120,21 @@ def declared_registrations(module: Module, hook: Hook, host: Host) -> list[Regis
 
 def folder_events_of(calls: Sequence[Registration]) -> frozenset[str]:
     """Return the events of hook folders among a plugin's registrations."""
-    return frozenset(call.key for call in calls if call.hears == "folder")
+    return frozenset(call.key for call in calls if call.event_kind == "folder")
 
 
 def without_duplicates(
-    calls: Sequence[Registration], before: Sequence[Registration]
+    calls: Sequence[Registration], registered: Sequence[Registration]
 ) -> tuple[list[Registration], list[str]]:
     """Return the calls without repeated names of folder-event hooks, and a sentence for each."""
-    taken = {_own_name(call): call for call in reversed(before) if call.hears == "folder" and _own_name(call)}
-    kept = [call for call in calls if not (call.hears == "folder" and _own_name(call) in taken)]
-    gone = dict.fromkeys(_own_name(call) for call in calls if call not in kept)
-    return kept, [f"hook already registered: {name} ({taken[name].name})" for name in gone]
+    calls_by_name = {
+        _own_name(call): call
+        for call in reversed(registered)
+        if call.event_kind == "folder" and _own_name(call)
+    }
+    kept = [call for call in calls if not (call.event_kind == "folder" and _own_name(call) in calls_by_name)]
+    duplicate_names = dict.fromkeys(_own_name(call) for call in calls if call not in kept)
+    return kept, [f"hook already registered: {name} ({calls_by_name[name].name})" for name in duplicate_names]
 
 
 def _own_name(call: Registration) -> str:
@@ -141,16 +145,16 @@ def folder_event_registration(
     key: str, hook: Hook, target: Handler | Code, options: Mapping[str, Any]
 ) -> Registration:
     """Return a plugin's registration for a folder event, without priority or limit."""
-    return Registration(key, hook.name, target, hook, options=options, hears="folder")
+    return Registration(key, hook.name, target, hook, options=options, event_kind="folder")
 
 
 def _declared_registration(item: Declared, hook: Hook, host: Host) -> Registration:
-    key = host.dialect.catalogue().registered(item.key)
+    key = host.dialect.catalogue().registry_key(item.key)
     limit, where = _limit_of(hook, key)
     if limit is None:
         limit, where = item.limit, "its registration"
     return Registration(
-        key, hook.name, item.target, hook, item.priority, limit, options=item.options, limit_from=where
+        key, hook.name, item.target, hook, item.priority, limit, options=item.options, limit_source=where
     )
 
 
@@ -169,20 +173,20 @@ def registration_of(key: str, hook: Hook, host: Host) -> Registration:
     code = handler_code(hook, host)
     if code.shape in ("stream", "plugin"):
         code = replace(code, member=key)
-    if key in hook.meta.of_folders:
+    if key in hook.meta.folder_events:
         return folder_event_registration(key, hook, code, {INTERNAL_OPTION: True})
     run, where = _limit_of(hook, key)
     load = hook.meta.limits.get("load")
     priority = hook.meta.priorities.get(key, hook.meta.priority)
-    return Registration(key, hook.name, code, hook, priority, run, load, limit_from=where)
+    return Registration(key, hook.name, code, hook, priority, run, load, limit_source=where)
 
 
-def is_held(row: HookStatus, host: Host, held: Callable[[Code], bool]) -> bool:
+def is_held(row: HookStatus, host: Host, is_loaded: Callable[[Code], bool]) -> bool:
     """Return whether only its handler file is broken and an earlier version is still loaded."""
-    shut = {gate.name for gate in row.verdict.shut()}
-    if row.state is not State.BROKEN or not shut <= HANDLER_GATES or row.hook.handler is None:
+    failed_gates = {gate.name for gate in row.verdict.failed()}
+    if row.state is not State.BROKEN or not failed_gates <= HANDLER_GATES or row.hook.handler is None:
         return False
-    return held(handler_code(row.hook, host))
+    return is_loaded(handler_code(row.hook, host))
 
 
 def handler_code(hook: Hook, host: Host) -> Code:
@@ -194,14 +198,14 @@ def handler_code(hook: Hook, host: Host) -> Code:
         root=hook.root or hook.path or hook.handler.parent,
         language=hook.language,
         env=host.entry_env(hook.key) if host.dialect.entry_env else {},
-        plain=host.dialect.load_rules.plain,
+        unmodified=host.dialect.load_rules.plain,
         shape="arguments" if hook.role == MAPPED_ROLE else SHAPE_OF_KIND.get(hook.kind, "hook"),
-        beside=hook.beside,
+        siblings=hook.beside,
         plugin=hook.name if hook.kind == "plugin" and hook.role != MAPPED_ROLE else "",
         config=hook.meta.config,
         tools=hook.meta.tools,
         settings=host.settings.value if hook.kind == "plugin" else {},
-        within=None if host.trust.homes is None else hook.leads_out or hook.real,
+        trusted_root=None if host.trust.homes is None else hook.leads_out or hook.real,
     )
 
 
@@ -214,9 +218,9 @@ def make_plan(
     languages: frozenset[Language] = ALL_LANGUAGES,
     without: Mapping[Language, str] = NO_REASONS,
     only: str | None = None,
-    barred: Callable[[Registration], str] | None = None,
+    exclusion_of: Callable[[Registration], str] | None = None,
     forced: Sequence[Registration] = (),
-    bystanders: Sequence[UncalledHook] | None = None,
+    candidates: Sequence[UncalledHook] | None = None,
 ) -> Plan:
     """Return which handlers would run for `event`, in order, and which not and why. Runs nothing.
 
@@ -228,45 +232,47 @@ def make_plan(
     """
     system = host.dialect.system_of(event.kind)
     keys = system.keys(event)
-    heard = tuple(call for call in registry.listeners(keys) if _is_of_kind(call, event.kind))
+    subscribed = tuple(call for call in registry.listeners(keys) if _is_of_kind(call, event.kind))
     if forced:
-        heard = (*_without(forced, heard), *forced)
-    off = partial(_switched_off_reason, host)
-    left_out = [
+        subscribed = (*_without(forced, subscribed), *forced)
+    switched_off_reason = partial(_switched_off_reason, host)
+    calls_with_reasons = [
         (
             call,
             _exclusion_reason(call, languages, without, only)
-            or off(call)
-            or (barred(call) if barred else ""),
+            or switched_off_reason(call)
+            or (exclusion_of(call) if exclusion_of else ""),
         )
-        for call in heard
+        for call in subscribed
     ]
-    arranged = system.arrange(event, tuple(call for call, reason in left_out if not reason))
-    arranged, by_force = _with_forced(arranged, forced) if forced else (arranged, frozenset[Registration]())
-    if bystanders is None:
-        bystanders = uncalled_hooks_of(inventory, host)
-    missed = uncalled_by_event(
-        bystanders, {call.hook for call in heard if call.hook is not None}, keys, event.kind
+    arrangement = system.arrange(event, tuple(call for call, reason in calls_with_reasons if not reason))
+    arrangement, forced_calls = (
+        _with_forced(arrangement, forced) if forced else (arrangement, frozenset[Registration]())
     )
-    nearly: Iterable[NotRun] = (
+    if candidates is None:
+        candidates = uncalled_hooks_of(inventory, host)
+    uncalled = uncalled_by_event(
+        candidates, {call.hook for call in subscribed if call.hook is not None}, keys, event.kind
+    )
+    rejected: Iterable[NotRun] = (
         NotRun(copy.name or copy.path.name, copy.reason) for copy in inventory.rejected if not copy.ignored
     )
     if only is not None:
-        missed = [_as_excluded(item, only) for item in missed]
-        nearly = (item for item in nearly if item.name == only)
-    refused = (_excluded_call(call, reason, only) for call, reason in left_out if reason)
+        uncalled = [_as_excluded(item, only) for item in uncalled]
+        rejected = (item for item in rejected if item.name == only)
+    excluded_calls = (_excluded_call(call, reason, only) for call, reason in calls_with_reasons if reason)
     known = host.dialect.catalogue().find(event.key)
     return Plan(
         event=event,
         generation=registry.generation,
-        groups=arranged.groups,
-        not_run=_unique(chain(refused, arranged.left_out, missed, nearly)),
+        groups=arrangement.groups,
+        not_run=_unique(chain(excluded_calls, arrangement.excluded, uncalled, rejected)),
         policy=system.policy(event),
         delivers=known is not None and known.delivers,
-        forced=by_force,
-        assumed=host.surroundings.assumed,
+        forced=forced_calls,
+        assumed=host.machine.assumed,
         only=only,
-        needs=known.needs if known is not None else {},
+        required_item_members=known.required_item_members if known is not None else {},
     )
 
 
@@ -276,7 +282,7 @@ def _is_of_kind(call: Registration, kind: EventKind) -> bool:
     Hosts keep one registry per kind, so a folder hook never receives a plugin event. A plugin's
     handler may be registered for folder events.
     """
-    return call.hook is None or (call.hears or event_kind(call.hook)) == kind
+    return call.hook is None or (call.event_kind or event_kind(call.hook)) == kind
 
 
 def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> tuple[Registration, ...]:
@@ -286,31 +292,35 @@ def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> t
 
 
 def _with_forced(
-    arranged: Arrangement, forced: Sequence[Registration]
+    arrangement: Arrangement, forced: Sequence[Registration]
 ) -> tuple[Arrangement, frozenset[Registration]]:
     """Return the arrangement with the excluded forced calls appended, and all forced calls.
 
     A host's arrangement may have replaced calls by copies with its own limits.
     """
     hooks = {call.hook for call in forced}
-    placed = [call for group in arranged.groups for call in group.calls if call.hook in hooks]
-    there = {(call.key, id(call.target)) for call in placed}
-    missing = tuple(call for call in forced if (call.key, id(call.target)) not in there)
-    groups = (*arranged.groups, *((CallGroup(missing),) if missing else ()))
-    left_out = tuple(item for item in arranged.left_out if item.hook is None or item.hook not in hooks)
-    return Arrangement(groups, left_out), frozenset((*placed, *missing))
+    placed = [call for group in arrangement.groups for call in group.calls if call.hook in hooks]
+    placed_keys = {(call.key, id(call.target)) for call in placed}
+    missing = tuple(call for call in forced if (call.key, id(call.target)) not in placed_keys)
+    groups = (*arrangement.groups, *((CallGroup(missing),) if missing else ()))
+    excluded = tuple(item for item in arrangement.excluded if item.hook is None or item.hook not in hooks)
+    return Arrangement(groups, excluded), frozenset((*placed, *missing))
 
 
 def _as_excluded(item: NotRun, only: str) -> NotRun:
     """Return the entry of a hook that was not requested, without its other reasons."""
-    if item.name == only or not (item.listens or item.near):
+    if item.name == only or not (item.subscribed or item.near_miss):
         return item
-    unasked = replace(item, near="")
-    return replace(unasked, reason=excluded_reason(only), left_out="unasked") if item.listens else unasked
+    without_near_miss = replace(item, near_miss="")
+    return (
+        replace(without_near_miss, reason=excluded_reason(only), exclusion="unasked")
+        if item.subscribed
+        else without_near_miss
+    )
 
 
 def _excluded_call(call: Registration, reason: str, only: str | None) -> NotRun:
-    return NotRun(call.name, reason, call.hook, left_out="" if only in (None, call.name) else "unasked")
+    return NotRun(call.name, reason, call.hook, exclusion="" if only in (None, call.name) else "unasked")
 
 
 def _exclusion_reason(
@@ -325,7 +335,7 @@ def _exclusion_reason(
 
 def _switched_off_reason(host: Host, call: Registration) -> str:
     """Return why a plugin's folder-event handler is off: it shares the folders' switch."""
-    if call.hears != "folder" or host.hooks_setting("enabled")[0] is not False:
+    if call.event_kind != "folder" or host.hooks_setting("enabled")[0] is not False:
         return ""
     return "all hooks of folder events are switched off in the settings"
 

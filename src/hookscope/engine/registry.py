@@ -79,20 +79,20 @@ class PlanCache:
         self._host: Host | None = None
         self._plans: dict[Hashable, Plan] = {}
 
-    def of(
-        self, event: Event, how: Hashable, registry: Registry, host: Host, make: Callable[[], Plan]
+    def plan_for(
+        self, event: Event, variant: Hashable, registry: Registry, host: Host, make: Callable[[], Plan]
     ) -> Plan:
         """Return the plan, possibly one made for an equivalent event.
 
         `variant` is the variant of the request; `make` is called if there is no plan yet.
         """
-        decisive = host.dialect.system_of(event.kind).decisive(event)
-        if decisive is None:
+        plan_key = host.dialect.system_of(event.kind).plan_key(event)
+        if plan_key is None:
             return make()
         if self._registry is not registry or self._host is not host or len(self._plans) > MOST_PLANS:
             self._registry, self._host, self._plans = registry, host, {}
-        asked = (event.kind, decisive, how)
-        plan = self._plans.get(asked)
+        cache_key = (event.kind, plan_key, variant)
+        plan = self._plans.get(cache_key)
         if plan is None:
-            plan = self._plans[asked] = make()
+            plan = self._plans[cache_key] = make()
         return plan

@@ -28,8 +28,8 @@ class HostInstall:
     @property
     def origin(self) -> str:
         """The source of the pack, for display."""
-        said = (self.source, self.spec, self.version if not self.spec.endswith(f"@{self.version}") else "")
-        return " ".join(part for part in said if part) or "a place that is not said"
+        parts = (self.source, self.spec, self.version if not self.spec.endswith(f"@{self.version}") else "")
+        return " ".join(part for part in parts if part) or "a place that is not said"
 
 
 def host_installs(host: Host) -> tuple[HostInstall, ...]:
@@ -78,14 +78,14 @@ class _InstallIndex:
         """Return the first pack whose folder has the hook, or that lists its name only."""
         if not self.rows:
             return None
-        places = []
+        numbers = []
         if hook.path is not None:
             above = (hook.path, *hook.path.parents)
-            places = [self.folders[path] for path in above if path in self.folders]
+            numbers = [self.folders[path] for path in above if path in self.folders]
         names = self.all_names if hook.path is None else self.names
         if hook.kind == "folder" and hook.name in names:
-            places.append(names[hook.name])
-        return self.rows[min(places)] if places else None
+            numbers.append(names[hook.name])
+        return self.rows[min(numbers)] if numbers else None
 
 
 def _read_install(key: str, value: object, where: KeyPath, host: Host) -> HostInstall:
@@ -104,7 +104,7 @@ def _read_install(key: str, value: object, where: KeyPath, host: Host) -> HostIn
         text("resolvedSpec", "spec", "sourcePath"),
         text("resolvedVersion", "version"),
         tuple(one for one in hooks if isinstance(one, str)) if isinstance(hooks, list) else (),
-        host.surroundings.absolute(folder) if folder else None,
+        host.machine.absolute(folder) if folder else None,
         place,
     )
 
@@ -125,8 +125,8 @@ class OrphanedEntry:
     key: str
     path: KeyPath  # in the settings
     place: FilePosition | None
-    near: tuple[str, ...] = ()  # similar keys of hooks
-    written: tuple[str, ...] = ()  # members that look like a hook definition
+    closest_keys: tuple[str, ...] = ()  # similar keys of hooks
+    hook_members: tuple[str, ...] = ()  # members that look like a hook definition
 
     @property
     def setting(self) -> str:
@@ -134,12 +134,12 @@ class OrphanedEntry:
         return ".".join(map(str, self.path))
 
     @property
-    def then(self) -> str:
+    def advice(self) -> str:
         """The next step."""
-        if self.near:
-            return f"did you mean {self.near[0]}?"
-        if self.written:
-            return f"{' and '.join(self.written)} in an entry make none; a folder with a HOOK.md does"
+        if self.closest_keys:
+            return f"did you mean {self.closest_keys[0]}?"
+        if self.hook_members:
+            return f"{' and '.join(self.hook_members)} in an entry make none; a folder with a HOOK.md does"
         return "mend its name, or take it out"
 
 
@@ -152,13 +152,13 @@ def _find_orphans(inventory: Inventory, host: Host) -> Iterator[OrphanedEntry]:
     keys = {row.hook.key: None for row in inventory.hooks if row.hook.kind == "folder"}
     names = keys.keys() | {row.hook.name for row in inventory.hooks}
     names |= {item.name for item in inventory.rejected}  # reported in their own rows
-    names |= host.dialect.ships  # whether their folder is searched or not
+    names |= host.dialect.bundled_names  # whether their folder is searched or not
     for base in host.dialect.layout.hooks:
         where = (*base, "entries")
         entries = host.settings.get(where)
         for key, entry in entries.items() if isinstance(entries, Mapping) else ():
             if key not in names:
-                path, said = (*where, key), entry if isinstance(entry, Mapping) else {}
-                written = tuple(member for member in HOOK_MEMBERS if member in said)
-                near = similar_among(key, tuple(keys), host)
-                yield OrphanedEntry(key, path, host.settings.locate(path), near, written)
+                path, members = (*where, key), entry if isinstance(entry, Mapping) else {}
+                hook_members = tuple(member for member in HOOK_MEMBERS if member in members)
+                closest_keys = similar_among(key, tuple(keys), host)
+                yield OrphanedEntry(key, path, host.settings.locate(path), closest_keys, hook_members)

@@ -31,11 +31,11 @@ def read_dotenv(source: bytes) -> dict[str, str]:
     return {found[1]: _unquoted(found[2].strip()) for found in _ASSIGNMENT.finditer(text)}
 
 
-def _unquoted(written: str) -> str:
-    if len(written) < 2 or written[0] != written[-1] or written[0] not in "\"'`":
-        return written
-    inner = written[1:-1]
-    return inner.replace("\\n", "\n").replace("\\r", "\r") if written[0] == '"' else inner
+def _unquoted(value: str) -> str:
+    if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'`":
+        return value
+    inner = value[1:-1]
+    return inner.replace("\\n", "\n").replace("\\r", "\r") if value[0] == '"' else inner
 
 
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -47,7 +47,7 @@ class FileEnvironment:
     """The variables in a file: a complete environment, or one to merge into another."""
 
     variables: Mapping[str, str] = field(repr=False)  # values may be secrets
-    whole: bool
+    is_complete: bool
 
 
 def read_environment(source: bytes) -> FileEnvironment:

@@ -33,8 +33,8 @@ def read_full_yaml(text: str) -> object:
             own anchor, more than 64 nested collections, over 10,000 values or 8,192 characters.
     """
     try:
-        node = compose_yaml(text, FULL_YAML_LIMIT, whole=True)
-        return None if node is None else _Values().of(node)
+        node = compose_yaml(text, FULL_YAML_LIMIT, with_tags=True)
+        return None if node is None else _Values().value_of(node)
     except YamlProblem as wrong:
         raise FormatError(wrong.problem, span_at(text, wrong.start, wrong.end)) from None
 
@@ -50,7 +50,7 @@ class _Values:
         self._open: set[int] = set()
         self._made = 0
 
-    def of(self, node: yaml.Node) -> object:
+    def value_of(self, node: yaml.Node) -> object:
         self._made += 1
         if self._made > _MOST:
             raise _format_error(f"more than {_MOST:,} values in one document", node)
@@ -64,18 +64,18 @@ class _Values:
         return value
 
     def _items(self, node: yaml.SequenceNode) -> list[object]:
-        return [self.of(item) for item in node.value]
+        return [self.value_of(item) for item in node.value]
 
     def _members(self, node: yaml.Node) -> dict[str, object]:
         members: dict[str, object] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):  # such a key cannot be looked up
-                self.of(key)
-                self.of(value)
+                self.value_of(key)
+                self.value_of(value)
                 continue
             if key.value in members:
                 raise _format_error(f"the key `{key.value}` stands twice", key)
-            members[key.value] = self.of(value)
+            members[key.value] = self.value_of(value)
         return members
 
 
@@ -115,7 +115,7 @@ def starts_too_far_left(text: str) -> bool:
     ):
         return False
     try:
-        node = compose_yaml(text, len(text), whole=len(text) <= FULL_YAML_LIMIT)
+        node = compose_yaml(text, len(text), with_tags=len(text) <= FULL_YAML_LIMIT)
     except YamlProblem:
         return False
     lines = text.split("\n")
@@ -131,7 +131,7 @@ def has_glued_comment(text: str) -> bool:
     if not _GLUED.search(text):
         return False
     try:
-        node = compose_yaml(text, len(text), whole=len(text) <= FULL_YAML_LIMIT)
+        node = compose_yaml(text, len(text), with_tags=len(text) <= FULL_YAML_LIMIT)
     except YamlProblem:
         return False
     return any(text[value.end_mark.index :].startswith("#") for value, _ in _values_in_blocks(node))
@@ -165,10 +165,10 @@ def _values_in_blocks(root: yaml.Node | None) -> Iterator[tuple[yaml.Node, int]]
 
 
 def _too_far_left(line: str, column: int, value: yaml.Node, *, ends: bool) -> bool:
-    said = line.lstrip(" ")
-    if not said.strip() or len(line) - len(said) > column:
+    stripped = line.lstrip(" ")
+    if not stripped.strip() or len(line) - len(stripped) > column:
         return False
     if isinstance(value, yaml.ScalarNode):
         return True
-    last_bracket = ends and said[0] in "]}" and len(line) - len(said) == column
-    return not (last_bracket or said.startswith("#"))
+    last_bracket = ends and stripped[0] in "]}" and len(line) - len(stripped) == column
+    return not (last_bracket or stripped.startswith("#"))

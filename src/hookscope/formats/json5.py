@@ -39,9 +39,9 @@ def read_json5(source: bytes) -> object:
     text = text_of(source)
     if not _HALF_WRITTEN.search(text):
         try:
-            written: object = _JSON.decode(text)  # the fast path: JSON, as machines write it
-            if text.count("{") + text.count("[") <= MAX_DEPTH or _is_shallow(written):
-                return written
+            value: object = _JSON.decode(text)  # the fast path: JSON, as machines write it
+            if text.count("{") + text.count("[") <= MAX_DEPTH or _is_shallow(value):
+                return value
         except (ValueError, RecursionError):
             pass
 
@@ -71,15 +71,15 @@ def _no_json(_: str) -> object:
 
 def _is_shallow(value: object) -> bool:
     """Return whether at most 64 lists and objects are nested."""
-    inside = [value] if isinstance(value, dict | list) else []
+    level = [value] if isinstance(value, dict | list) else []
     for _ in range(MAX_DEPTH):
-        inside = [
+        level = [
             part
-            for whole in inside
-            for part in (whole.values() if type(whole) is dict else whole)
+            for collection in level
+            for part in (collection.values() if type(collection) is dict else collection)
             if type(part) is dict or type(part) is list
         ]
-    return not inside
+    return not level
 
 
 _JSON = json.JSONDecoder(parse_float=_in_range, parse_int=_printable, parse_constant=_no_json)
@@ -159,12 +159,12 @@ def json5_tokens(text: str) -> list[_Json5Token]:
 def closing_bracket(text: str, tokens: list[_Json5Token]) -> dict[int, int]:
     """Return the closing bracket of each opening one, by index in `tokens`."""
     pairs: dict[int, int] = {}
-    open_ones: list[int] = []
+    unclosed: list[int] = []
     for index, (start, _) in enumerate(tokens):
         if text[start] in "{[":
-            open_ones.append(index)
-        elif text[start] in "}]" and open_ones:
-            pairs[open_ones.pop()] = index
+            unclosed.append(index)
+        elif text[start] in "}]" and unclosed:
+            pairs[unclosed.pop()] = index
     return pairs
 
 
@@ -214,9 +214,9 @@ def read_json5_strictly(text: str) -> object:
     except (ValueError, RecursionError) as error:  # an integer with too many digits; too deep
         raise _format_error(text, str(error), 0) from None
     if not _plainly_sound(text):
-        sound = _sound_until(text)
-        if sound < len(text):
-            raise _unsound(text, sound)
+        sound_end = _sound_until(text)
+        if sound_end < len(text):
+            raise _unsound(text, sound_end)
     return value
 
 

@@ -24,7 +24,7 @@ class Export:
     name: str
     kind: ExportKind
     line: int
-    misfit: int | None = None  # number of required arguments, if one is wrong
+    required_arguments: int | None = None  # number of required arguments, if one is wrong
 
 
 def read_exports(source: bytes) -> dict[str, Export]:
@@ -39,17 +39,17 @@ def read_exports(source: bytes) -> dict[str, Export]:
             which may differ from `text_of` if the file has a coding cookie.
     """
     exports: dict[str, Export] = {}
-    waiting: list[ast.AST] = [parse_python(source)]
-    in_passing = _HINTS.search(source) is not None  # rare, and walking expressions is slow
-    while waiting:  # a stack: long `elif` chains are deeply nested
-        node = waiting.pop()
+    stack: list[ast.AST] = [parse_python(source)]
+    binds_in_expressions = _HINTS.search(source) is not None  # rare, and walking expressions is slow
+    while stack:  # a stack: long `elif` chains are deeply nested
+        node = stack.pop()
         for export in _bound_names(node):
             exports[export.name] = export
-        for export in _names_bound_inside(node) if in_passing else ():
+        for export in _names_bound_inside(node) if binds_in_expressions else ():
             exports.setdefault(export.name, export)
         if not isinstance(node, _OWN_SCOPES):
             inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, _STATEMENTS)]
-            waiting += reversed(inner)
+            stack += reversed(inner)
     return exports
 
 
@@ -85,11 +85,11 @@ def _bound_names(node: ast.AST) -> Iterator[Export]:
 
 def _argument_mismatch(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
     """Return the number of required arguments if it is not one; None for a decorated function."""
-    given = node.args
-    places = len(given.posonlyargs) + len(given.args)
-    needed = places - len(given.defaults) + sum(default is None for default in given.kw_defaults)
-    by_name = any(default is None for default in given.kw_defaults)
-    fits = needed <= 1 and not by_name and (places >= 1 or given.vararg is not None)
+    arguments = node.args
+    positional = len(arguments.posonlyargs) + len(arguments.args)
+    needed = positional - len(arguments.defaults) + sum(default is None for default in arguments.kw_defaults)
+    by_name = any(default is None for default in arguments.kw_defaults)
+    fits = needed <= 1 and not by_name and (positional >= 1 or arguments.vararg is not None)
     return None if fits or node.decorator_list else needed
 
 
@@ -138,15 +138,15 @@ def parse_python(source: bytes) -> ast.Module:
     except SyntaxError as error:
         if source.startswith(_MARKS_OF_UTF_16):  # reported so by later Pythons
             raise FormatError(UTF_16, _place(source, 1, 1)) from None
-        then = "; save it as UTF-8" if any(words in error.msg for words in _OF_ANOTHER_CODING) else ""
+        hint = "; save it as UTF-8" if any(words in error.msg for words in _OF_ANOTHER_CODING) else ""
         raise FormatError(
-            f"{error.msg}{then}", _place(source, error.lineno or 1, error.offset or 1)
+            f"{error.msg}{hint}", _place(source, error.lineno or 1, error.offset or 1)
         ) from None
     except (RecursionError, MemoryError):  # raised when the parser's stack is full
         raise FormatError("nested too deeply for Python", _place(source, 1, 1)) from None
     except (ValueError, LookupError) as error:  # null bytes before 3.12; faulty codecs
-        said = UTF_16 if source.startswith(_MARKS_OF_UTF_16) else str(error)
-        raise FormatError(said, _place(source, 1, 1)) from None
+        problem = UTF_16 if source.startswith(_MARKS_OF_UTF_16) else str(error)
+        raise FormatError(problem, _place(source, 1, 1)) from None
 
 
 def _place(source: bytes, line: int, column: int) -> Span:

@@ -177,19 +177,19 @@ def object_at(script: TokenizedScript, at: int, wrapper: str, depth: int = 0) ->
         return _object_of_function(script, at + 1, wrapper, depth)
     if script.is_at(at, "{"):
         return at
-    behind = skip_value(script, at)
+    after = skip_value(script, at)
     if script.is_at(at, "("):
-        if _arrow(script, behind) is not None:
-            return _object_of_arrow(script, behind, wrapper, depth)
+        if _arrow(script, after) is not None:
+            return _object_of_arrow(script, after, wrapper, depth)
         return object_at(script, at + 1, wrapper, depth + 1)
     if script.kind_at(at) != "name":
         return None
-    if script.is_at(behind, "=>"):
-        return _object_of_arrow(script, behind, wrapper, depth)
+    if script.is_at(after, "=>"):
+        return _object_of_arrow(script, after, wrapper, depth)
     if script.is_at(at, wrapper):
-        call = _behind_types(script, behind)
+        call = _behind_types(script, after)
         return object_at(script, call + 1, wrapper, depth + 1) if script.is_at(call, "(") else None
-    constant = constant_at(script, script.tokens[at].text) if ends_at(script, behind) else None
+    constant = constant_at(script, script.tokens[at].text) if ends_at(script, after) else None
     return None if constant is None else object_at(script, constant, wrapper, depth + 1)
 
 
@@ -228,8 +228,8 @@ def _arrow(script: TokenizedScript, at: int) -> int | None:
     return None
 
 
-def _object_of_arrow(script: TokenizedScript, behind: int, wrapper: str, depth: int) -> int | None:
-    arrow = _arrow(script, behind)
+def _object_of_arrow(script: TokenizedScript, after: int, wrapper: str, depth: int) -> int | None:
+    arrow = _arrow(script, after)
     if arrow is None:
         return None
     if script.is_at(arrow + 1, "{"):
@@ -252,10 +252,10 @@ def _returned(script: TokenizedScript, body: int, wrapper: str, depth: int) -> i
         return None
     at = body + 1
     while at < close and not script.is_at(at, "return"):
-        behind = skip_value(script, at)
-        if any(script.is_at(inner, "return") for inner in range(at, behind)):
+        after = skip_value(script, at)
+        if any(script.is_at(inner, "return") for inner in range(at, after)):
             return None
-        at = behind
+        at = after
     return object_at(script, at + 1, wrapper, depth + 1) if at < close else None
 
 
@@ -286,7 +286,7 @@ class DefaultExport:
     kind: DefaultExportKind
     line: int
     members: tuple[str, ...] | None = None  # of an object; None: the text does not show all
-    named: frozenset[str] = frozenset()  # every name in the file; others cannot be exported
+    names_in_file: frozenset[str] = frozenset()  # every name in the file; others cannot be exported
 
 
 def unusable_default_export(source: bytes) -> DefaultExport | None:
@@ -315,8 +315,8 @@ def _export_kind(script: TokenizedScript, at: int, depth: int = 0) -> tuple[Defa
     if script.is_at(at, "class") or script.is_at(at, "abstract", "class"):
         return "a class", at
     kinds: dict[str, DefaultExportKind] = {"{": "an object", "[": "a list"}
-    behind, token = skip_value(script, at), script.tokens[at]
-    if not ends_at(script, behind):
+    after, token = skip_value(script, at), script.tokens[at]
+    if not ends_at(script, after):
         return None, at
     if token.kind == "open":
         return kinds.get(token.text), at
@@ -340,7 +340,7 @@ LONGEST_BALANCED = 65_536  # bytes; longer files are not checked
 
 
 def _brackets_match(text: str) -> bool:
-    return all(text.count(one) == text.count(other) for one, other in _PAIRS)
+    return all(text.count(opening) == text.count(closing) for opening, closing in _PAIRS)
 
 
 def check_brackets(source: bytes) -> None:
@@ -353,21 +353,21 @@ def check_brackets(source: bytes) -> None:
         return
     if _brackets_match(text):  # the usual case, strings included
         return
-    left = _SKIPPED_TOKENS.sub(" ", text)
-    if _brackets_match(left) or not _AMBIGUOUS.isdisjoint(left):
+    stripped = _SKIPPED_TOKENS.sub(" ", text)
+    if _brackets_match(stripped) or not _AMBIGUOUS.isdisjoint(stripped):
         return
     script = read_script(source)
     if script is None:
         return
-    alone = [
+    unpaired = [
         token
         for at, token in enumerate(script.tokens)
         if token.kind in ("open", "close") and at not in script.partner
     ]
-    opened = [token for token in alone if token.kind == "open"]
-    if not alone:
+    opened = [token for token in unpaired if token.kind == "open"]
+    if not unpaired:
         return
-    token = opened[-1] if opened else alone[0]
+    token = opened[-1] if opened else unpaired[0]
     start = token.start + text.startswith(BYTE_ORDER_MARK)
-    what = "is never closed" if opened else "closes nothing"
-    raise FormatError(f"`{token.text}` {what}", span_at(text, start, start + len(token.text)))
+    fault = "is never closed" if opened else "closes nothing"
+    raise FormatError(f"`{token.text}` {fault}", span_at(text, start, start + len(token.text)))

@@ -102,10 +102,10 @@ class _Tokenizer:
         self.text = text
         self.tokens: list[Token] = []
         self.partner: dict[int, int] = {}
-        self.waiting: list[_OpenBracket] = []
+        self.open_brackets: list[_OpenBracket] = []
         self.line = 1
-        self.after_value = False  # whether `/` divides here
-        self.no_regex_before = 0  # no regular expression ends before this offset
+        self.slash_divides = False  # whether `/` divides here
+        self.regex_free_until = 0  # no regular expression ends before this offset
 
     def read(self) -> TokenizedScript:
         hashbang = _HASHBANG.match(self.text)
@@ -143,17 +143,17 @@ class _Tokenizer:
 
     def _add(self, kind: TokenKind, text: str, at: int, *, after_value: bool = True) -> int:
         self.tokens.append(Token(kind, text, at, self.line))
-        self.after_value = after_value
+        self.slash_divides = after_value
         return at + len(text)
 
     def _regex(self, at: int) -> str | None:
-        if self.after_value or at < self.no_regex_before:
+        if self.slash_divides or at < self.regex_free_until:
             return None
         match = _REGEX.match(self.text, at)
         if match is not None:
             return match[0]
         end = _LINE_END.search(self.text, at)
-        self.no_regex_before = end.start() if end else len(self.text)
+        self.regex_free_until = end.start() if end else len(self.text)
         return None
 
     def _opens_a_value(self, text: str) -> bool:
@@ -168,16 +168,16 @@ class _Tokenizer:
         return not (last.kind == "name" and last.text in _BEFORE_BLOCKS)
 
     def _open(self, text: str, at: int, closes: str, *, is_value: bool, is_hole: bool = False) -> int:
-        self.waiting.append(_OpenBracket(len(self.tokens), closes, is_value, is_hole))
+        self.open_brackets.append(_OpenBracket(len(self.tokens), closes, is_value, is_hole))
         return self._add("open", text, at, after_value=False)
 
     def _close(self, text: str, at: int) -> int:
         """Close the innermost bracket; a bracket of another kind closes nothing."""
-        if not self.waiting or self.waiting[-1].closes != text:
+        if not self.open_brackets or self.open_brackets[-1].closes != text:
             return self._add("close", text, at)
-        opened = self.waiting.pop()
-        here = len(self.tokens)
-        self.partner[opened.token], self.partner[here] = here, opened.token
+        opened = self.open_brackets.pop()
+        index = len(self.tokens)
+        self.partner[opened.token], self.partner[index] = index, opened.token
         end = self._add("close", text, at, after_value=opened.is_value)
         return self._template(end, end) if opened.is_hole else end
 

@@ -46,19 +46,19 @@ def read_unit(source: bytes) -> tuple[UnitSetting, ...]:
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:
-    begun, parts = 0, list[str]()
+    first_line, parts = 0, list[str]()
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.removesuffix("\r").lstrip(_SPACES)
         if line.startswith(("#", ";")) or (not line and not parts):
             continue
-        begun = begun if parts else number
+        first_line = first_line if parts else number
         if (len(line) - len(line.rstrip("\\"))) % 2:  # an even number are escaped backslashes
             parts.append(line[:-1])
             continue
-        yield begun, " ".join([*parts, line]).strip(_SPACES)
+        yield first_line, " ".join([*parts, line]).strip(_SPACES)
         parts = []
     if parts:
-        yield begun, " ".join(parts).strip(_SPACES)
+        yield first_line, " ".join(parts).strip(_SPACES)
 
 
 def unit_words(text: str) -> tuple[tuple[str, ...], str]:
@@ -68,10 +68,10 @@ def unit_words(text: str) -> tuple[tuple[str, ...], str]:
         sign = text[at]
         at += 1
         if sign == "\\":
-            taken = _unescaped(text, at)
-            if taken is None:
+            unescaped = _unescaped(text, at)
+            if unescaped is None:
                 return tuple(words), f"`\\{text[at : at + 1]}` is no escape"
-            at, sign = taken
+            at, sign = unescaped
             word = (word or "") + sign
         elif quote:
             quote, word = ("", word) if sign == quote else (quote, (word or "") + sign)

@@ -31,7 +31,7 @@ class PluginRegistration:
     event: str
     priority: int | None  # None: unknown
     line: int  # from 1
-    named: bool = False  # whether it is `registerHook("NAME", …)`
+    names_event_directly: bool = False  # whether it is `registerHook("NAME", …)`
 
 
 def without_repeats(keys: Iterable[str]) -> tuple[str, ...]:
@@ -86,11 +86,11 @@ def python_registrations(source: bytes) -> tuple[PluginRegistration, ...] | None
 
 def _in_order(tree: ast.Module) -> Iterator[ast.AST]:
     """Yield all nodes in order; uses a stack, since long chains are deep."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
         yield node
-        waiting += reversed(list(ast.iter_child_nodes(node)))
+        stack += reversed(list(ast.iter_child_nodes(node)))
 
 
 def _called_name(call: ast.Call) -> str:
@@ -113,11 +113,11 @@ def _python_api_names(nodes: list[ast.AST]) -> Iterator[str]:
 
 
 def _events_of_call(call: ast.Call) -> tuple[str, ...] | None:
-    said = _keywords(call)
-    if said is None:
+    keywords = _keywords(call)
+    if keywords is None:
         return None
-    if "events" in said:
-        return _keys(said["events"])
+    if "events" in keywords:
+        return _keys(keywords["events"])
     if len(call.args) == 1:
         return _events_of_mapping(call.args[0])
     return None if call.args else ()
@@ -166,8 +166,8 @@ def _keywords(call: ast.Call) -> dict[str, ast.expr] | None:
 
 
 def _python_registration(call: ast.Call) -> PluginRegistration | None:
-    said = _keywords(call)
-    if said is None:
+    keywords = _keywords(call)
+    if keywords is None:
         return None
     named = bool(call.args) and _called_name(call) != "on" and _python_text(call.args[0]) is not None
     positional = (
@@ -175,13 +175,13 @@ def _python_registration(call: ast.Call) -> PluginRegistration | None:
     )
     if positional is None:
         return None
-    words = {**dict(zip(("name", "handler"), call.args, strict=False)), **positional, **said}
-    event = _python_text(words.get("name" if _called_name(call) == "on" else "event"))
+    arguments = {**dict(zip(("name", "handler"), call.args, strict=False)), **positional, **keywords}
+    event = _python_text(arguments.get("name" if _called_name(call) == "on" else "event"))
     if named:
         event = _python_text(call.args[0])
     if event is None:
         return None
-    priority = _whole_number(words["priority"]) if "priority" in words else 0
+    priority = _whole_number(arguments["priority"]) if "priority" in arguments else 0
     return PluginRegistration(event, priority, call.lineno, named)
 
 
@@ -217,8 +217,8 @@ def script_stream_events(source: bytes) -> tuple[str, ...] | None:
     keys = object_members(script, events.start)
     if keys is None:
         return None
-    heard = {member.name: not _is_undefined(script, member) for member in keys}  # last of equal names
-    return tuple(name for name, is_heard in heard.items() if is_heard)
+    defined = {member.name: not _is_undefined(script, member) for member in keys}  # last of equal names
+    return tuple(name for name, is_defined in defined.items() if is_defined)
 
 
 def _is_undefined(script: TokenizedScript, member: ObjectMember) -> bool:
@@ -280,17 +280,21 @@ def _script_registration(script: TokenizedScript, at: int) -> list[PluginRegistr
     members = object_members(script, first[0])
     if members is None:
         return None
-    said = {member.name: member for member in members}
-    event = _text_of(script, said.get("event"))
-    return None if event is None else [PluginRegistration(event, _script_priority(script, said), line)]
+    members_by_name = {member.name: member for member in members}
+    event = _text_of(script, members_by_name.get("event"))
+    return (
+        None
+        if event is None
+        else [PluginRegistration(event, _script_priority(script, members_by_name), line)]
+    )
 
 
 def _text_of(script: TokenizedScript, member: ObjectMember | None) -> str | None:
     return None if member is None else text_at(script, member.start, member.end)
 
 
-def _script_priority(script: TokenizedScript, said: dict[str, ObjectMember]) -> int | None:
-    member = said.get("priority")
+def _script_priority(script: TokenizedScript, members: dict[str, ObjectMember]) -> int | None:
+    member = members.get("priority")
     return 0 if member is None else whole_number_at(script, member.start, member.end)
 
 
@@ -310,10 +314,10 @@ def _first_parameters(script: TokenizedScript) -> Iterator[str]:
     tokens = script.tokens
     for at, token in enumerate(tokens):
         if token.kind == "name" and token.text == "register":
-            behind = at + 1
-            if script.is_at(behind, ":") or script.is_at(behind, "="):
-                behind += 1
-            yield from _script_parameter(script, behind)
+            after = at + 1
+            if script.is_at(after, ":") or script.is_at(after, "="):
+                after += 1
+            yield from _script_parameter(script, after)
     start = default_export(script)
     if start is not None:
         yield from _script_parameter(script, start)
@@ -391,10 +395,10 @@ def _script_description(source: bytes) -> str | None:
     start = default_export(script) if script is not None else None
     if script is None or start is None:
         return None
-    found = object_at(script, start, "defineAgent")
-    members = object_members(script, found) if found is not None else None
-    said = next((one for one in reversed(members or ()) if one.name == "description"), None)
-    return text_at(script, said.start, said.end) if said is not None else None
+    opening = object_at(script, start, "defineAgent")
+    members = object_members(script, opening) if opening is not None else None
+    description = next((one for one in reversed(members or ()) if one.name == "description"), None)
+    return text_at(script, description.start, description.end) if description is not None else None
 
 
 def _python_description(source: bytes) -> str | None:

@@ -79,51 +79,51 @@ def read_plain_yaml(text: str) -> dict[str, object] | None:
 
 
 def _plain_mapping(text: str) -> dict[str, object]:
-    whole: dict[str, object] = {}
-    here: Any = whole  # the innermost block, a mapping or a list
+    root: dict[str, object] = {}
+    block: Any = root  # the innermost block, a mapping or a list
     column = 0  # its indentation
-    around: list[tuple[Any, int]] = []  # the enclosing blocks
-    waiting = ""  # the last key, if its value is on later lines
-    for indent, dash, key, value, strange in _LINES.findall(text):
-        if strange:
+    outer_blocks: list[tuple[Any, int]] = []  # the enclosing blocks
+    open_key = ""  # the last key, if its value is on later lines
+    for indent, dash, key, value, unreadable in _LINES.findall(text):
+        if unreadable:
             raise _NotPlainYaml
         if not (key or dash or value):
             continue
         at = len(indent)
-        if waiting and (at > column or (dash and at == column)):
+        if open_key and (at > column or (dash and at == column)):
             if not (key or dash):
-                here[waiting], waiting = _plain_value(value), ""
+                block[open_key], open_key = _plain_value(value), ""
                 continue
-            if len(around) > _DEEPEST:
+            if len(outer_blocks) > _DEEPEST:
                 raise _NotPlainYaml
-            around.append((here, column))
-            here[waiting] = here = [] if dash else {}
+            outer_blocks.append((block, column))
+            block[open_key] = block = [] if dash else {}
             column = at
-        while at < column or (at == column and not dash and type(here) is list):
-            if not around:
+        while at < column or (at == column and not dash and type(block) is list):
+            if not outer_blocks:
                 raise _NotPlainYaml
-            here, column = around.pop()
-        if at != column or (type(here) is list) is not bool(dash):
+            block, column = outer_blocks.pop()
+        if at != column or (type(block) is list) is not bool(dash):
             raise _NotPlainYaml
         if dash:
             if not key:
                 if not value:
                     raise _NotPlainYaml
-                here.append(_plain_value(value))
-                waiting = ""
+                block.append(_plain_value(value))
+                open_key = ""
                 continue
             item: dict[str, object] = {}
-            here.append(item)
-            around.append((here, column))
-            here, column = item, at + len(dash)
-        if not key or key in here:
+            block.append(item)
+            outer_blocks.append((block, column))
+            block, column = item, at + len(dash)
+        if not key or key in block:
             raise _NotPlainYaml
         if not value:
-            here[key], waiting = None, key
+            block[key], open_key = None, key
             continue
-        here[key] = value[1:-1] if value[0] in _QUOTES else _plain_value(value)
-        waiting = ""
-    return whole
+        block[key] = value[1:-1] if value[0] in _QUOTES else _plain_value(value)
+        open_key = ""
+    return root
 
 
 def _plain_value(text: str) -> object:

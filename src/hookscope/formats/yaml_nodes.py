@@ -33,20 +33,20 @@ class StandInCharacters:
 
     base: int
 
-    def put(self, text: str) -> str:
+    def replace_in(self, text: str) -> str:
         """Return the text for PyYAML, of the same length."""
-        text = _FOREIGN.sub(lambda match: self._of(match[0]), text)
-        text = _LONE_RETURN.sub(self._of("\r"), text)
-        return _HALF.sub(lambda match: match[1] + self._of("\\"), text)
+        text = _FOREIGN.sub(lambda match: self._stand_in(match[0]), text)
+        text = _LONE_RETURN.sub(self._stand_in("\r"), text)
+        return _HALF.sub(lambda match: match[1] + self._stand_in("\\"), text)
 
-    def take_back(self, root: yaml.Node) -> None:
+    def restore_in(self, root: yaml.Node) -> None:
         """Restore the original characters in every scalar.
 
         Escaped halves in double quotes are decoded.
         """
         originals: dict[int, str] = {self.base + code: chr(code) for code in range(0xA0)}
         originals |= {self.base + code: character for character, code in _WIDE.items()}
-        half = re.compile(self._of("\\") + "u([0-9a-fA-F]{4})")
+        half = re.compile(self._stand_in("\\") + "u([0-9a-fA-F]{4})")
         nodes, done = [root], set[int]()
         while nodes:
             node = nodes.pop()
@@ -62,7 +62,7 @@ class StandInCharacters:
             else:
                 nodes += node.value
 
-    def _of(self, character: str) -> str:
+    def _stand_in(self, character: str) -> str:
         return chr(self.base + _WIDE.get(character, ord(character)))
 
 
@@ -179,7 +179,7 @@ TOO_DEEP = f"more than {MAX_DEPTH} lists and mappings in one another"
 _STEP_OF = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
-def compose_yaml(text: str, limit: int, *, whole: bool = False) -> yaml.Node | None:
+def compose_yaml(text: str, limit: int, *, with_tags: bool = False) -> yaml.Node | None:
     """Return the document's node, with every scalar as written; None for an empty document.
 
     `with_tags`: with tags, anchors and aliases, by the reader in Python. Raises YamlProblem.
@@ -190,18 +190,18 @@ def compose_yaml(text: str, limit: int, *, whole: bool = False) -> yaml.Node | N
         standins = stand_in_characters(text)
     except LookupError as error:
         raise YamlProblem(str(error), 0, 0) from None
-    given = standins.put(text) if standins else text
-    if whole and max(accumulate(_STEP_OF.get(sign, 0) for sign in given), default=0) > MAX_DEPTH:
+    document = standins.replace_in(text) if standins else text
+    if with_tags and max(accumulate(_STEP_OF.get(sign, 0) for sign in document), default=0) > MAX_DEPTH:
         raise too_deep(0)  # quadratic otherwise
     try:
-        if whole or _needs_checking(given):
-            _refuse_depth(given, properties=whole)
-        node = yaml.compose(given, Loader=_WholeNodes if whole else _NODES)
+        if with_tags or _needs_checking(document):
+            _refuse_depth(document, properties=with_tags)
+        node = yaml.compose(document, Loader=_WholeNodes if with_tags else _NODES)
     except yaml.MarkedYAMLError as error:
         at = min(error.problem_mark.index if error.problem_mark else 0, len(text))
         raise YamlProblem(_sentence(error, text[at : at + 1]), at, at) from None
     if standins and node:
-        standins.take_back(node)
+        standins.restore_in(node)
     return node
 
 

@@ -50,7 +50,7 @@ class EventField:
     members: Mapping[str, EventField] = field(
         default_factory=dict
     )  # of the object, or of each item of the list
-    without: str = ""  # for a required member of an item: the consequence of its absence
+    if_missing: str = ""  # for a required member of an item: the consequence of its absence
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +80,17 @@ class EventType:
     source: str = ""
 
     @property
-    def needs(self) -> Mapping[str, Mapping[str, str]]:
+    def required_item_members(self) -> Mapping[str, Mapping[str, str]]:
         """For each list in the context that the host uses: the required members of its items.
 
         Each member has the consequence of its absence.
         """
         lists = ((name, self.fields[name].members) for name in self.mutable if name in self.fields)
-        needs = (
-            (name, {key: item.without for key, item in members.items() if item.without})
+        required = (
+            (name, {key: item.if_missing for key, item in members.items() if item.if_missing})
             for name, members in lists
         )
-        return {name: needed for name, needed in needs if needed}
+        return {name: needed for name, needed in required if needed}
 
     @property
     def family(self) -> bool:
@@ -116,35 +116,44 @@ def no_typos() -> Mapping[str, EventTypo]:
 class Catalogue:
     """The events that a host knows."""
 
-    def __init__(self, events: Iterable[EventType] = (), gone: Mapping[str, str] | None = None) -> None:
+    def __init__(self, events: Iterable[EventType] = (), renamed: Mapping[str, str] | None = None) -> None:
         self.by_key: Mapping[str, EventType] = {event.key: event for event in events}
-        self.mistaken: Callable[[], Mapping[str, EventTypo]] = no_typos  # by name; read on first use
-        self.others: Mapping[str, Callable[[], Catalogue]] = {}  # of the host's other versions, by dialect
-        self.own_gone: Mapping[str, str] = gone or {}
-        self.hyphens = True  # whether plugin hooks may have hyphens
+        self.typos: Callable[[], Mapping[str, EventTypo]] = no_typos  # by name; read on first use
+        self.other_versions: Mapping[
+            str, Callable[[], Catalogue]
+        ] = {}  # of the host's other versions, by dialect
+        self.own_renamed: Mapping[str, str] = renamed or {}
+        self.accepts_hyphens = True  # whether plugin hooks may have hyphens
         self.parts: tuple[Callable[[], Catalogue], ...] = ()
 
     @classmethod
     def joined(
         cls,
         *parts: Callable[[], Catalogue],
-        others: Mapping[str, Callable[[], Catalogue]] | None = None,
-        mistaken: Callable[[], Mapping[str, EventTypo]] = no_typos,
-        hyphens: bool = True,
+        other_versions: Mapping[str, Callable[[], Catalogue]] | None = None,
+        typos: Callable[[], Mapping[str, EventTypo]] = no_typos,
+        accepts_hyphens: bool = True,
     ) -> Catalogue:
         """Return several catalogues as one. No key is in two of them.
 
         A part is read only if no earlier part has the requested key.
         """
-        whole = cls()
-        whole.by_key, whole.parts = _JoinedEvents(parts), parts
-        whole.others, whole.mistaken, whole.hyphens = others or {}, mistaken, hyphens
-        return whole
+        combined = cls()
+        combined.by_key, combined.parts = _JoinedEvents(parts), parts
+        combined.other_versions, combined.typos, combined.accepts_hyphens = (
+            other_versions or {},
+            typos,
+            accepts_hyphens,
+        )
+        return combined
 
     @property
-    def gone(self) -> Mapping[str, str]:
+    def renamed(self) -> Mapping[str, str]:
         """Keys that older versions of the host sent, with the keys that replaced them."""
-        return {**self.own_gone, **{key: now for part in self.parts for key, now in part().gone.items()}}
+        return {
+            **self.own_renamed,
+            **{key: new_key for part in self.parts for key, new_key in part().renamed.items()},
+        }
 
     @property
     def events(self) -> tuple[EventType, ...]:
@@ -153,12 +162,12 @@ class Catalogue:
 
     def find(self, key: str) -> EventType | None:
         """Return the event of exactly this key, else its family, else None."""
-        key = self.registered(key)
+        key = self.registry_key(key)
         return self.by_key.get(key) or self.by_key.get(key.partition(":")[0])
 
-    def registered(self, key: str) -> str:
+    def registry_key(self, key: str) -> str:
         """Return the key under which the host stores a registration for this key."""
-        return self.canonical(key) if self.hyphens else key
+        return self.canonical(key) if self.accepts_hyphens else key
 
     def canonical(self, key: str) -> str:
         """Return the host's spelling of a key: plugin hooks may have hyphens (seed 003)."""
@@ -179,23 +188,27 @@ class Catalogue:
         """
         if key == ALL_EVENTS:
             return any(event.kind == "stream" and event.emitted for event in self.events)
-        exact = self.by_key.get(self.registered(key))
+        exact = self.by_key.get(self.registry_key(key))
         if exact is not None:
             return exact.emitted and kind in (None, exact.kind)
         family = self.by_key.get(key.partition(":")[0])
         return family is not None and family.open and family.emitted
 
-    def elsewhere(self, key: str) -> str:
+    def other_dialect_of(self, key: str) -> str:
         """Return the dialect of another version of the host that sends this exact key, or ""."""
-        found = (name for name, other in self.others.items() if key in other().by_key and other().sends(key))
-        return "" if key in self.by_key else next(found, "")
+        dialects = (
+            name
+            for name, other in self.other_versions.items()
+            if key in other().by_key and other().sends(key)
+        )
+        return "" if key in self.by_key else next(dialects, "")
 
     def nearest(self, key: str, kind: EventKind | None = None) -> str | None:
         """Return the known key closest to `key`, of that `kind` if given, or None."""
         known = self.by_key if kind is None else self.keys_of(kind)
-        instead = self.gone.get(key)
+        new_key = self.renamed.get(key)
         return (
-            instead if instead in known else nearest_word(key, sorted(known) if kind is not None else known)
+            new_key if new_key in known else nearest_word(key, sorted(known) if kind is not None else known)
         )
 
 
@@ -246,36 +259,34 @@ def read_catalogue(source: bytes) -> Catalogue:
     if not isinstance(document, dict):
         raise ValueError("a catalogue is a mapping")
     defaults, groups = document.get("defaults") or {}, document.get("groups") or {}
-    written: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for key, own in document["events"].items():
         own = dict(own or {})
         names = own.pop("with", ())
-        strange = [name for name in names if name not in groups]
-        if strange:
-            raise ValueError(f"{key}: there is no group {', '.join(strange)}")
-        written[key] = reduce(_merged, [defaults, *(groups[name] for name in names), own])
-    events = tuple(_read_event(key, members, written) for key, members in written.items())
+        unknown = [name for name in names if name not in groups]
+        if unknown:
+            raise ValueError(f"{key}: there is no group {', '.join(unknown)}")
+        entries[key] = reduce(_merged, [defaults, *(groups[name] for name in names), own])
+    events = tuple(_read_event(key, members, entries) for key, members in entries.items())
     return Catalogue(events, document.get("gone"))
 
 
-def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
     """Return both mappings merged; lists and nested mappings (one level) are combined."""
-    both = {**under, **over}
-    for name in under.keys() & over.keys():
-        if isinstance(over[name], dict):
-            both[name] = {**under[name], **over[name]}
-        elif isinstance(over[name], list):
-            both[name] = list(dict.fromkeys([*under[name], *over[name]]))
-    return both
+    merged = {**base, **override}
+    for name in base.keys() & override.keys():
+        if isinstance(override[name], dict):
+            merged[name] = {**base[name], **override[name]}
+        elif isinstance(override[name], list):
+            merged[name] = list(dict.fromkeys([*base[name], *override[name]]))
+    return merged
 
 
-def _read_event(
-    key: str, members: Mapping[str, Any], all_of_them: Mapping[str, Mapping[str, Any]]
-) -> EventType:
-    strange = members.keys() - EVENT_MEMBERS
-    if strange:
-        raise ValueError(f"{key}: an event has no {', '.join(sorted(strange))}")
-    family = all_of_them.get(key.partition(":")[0], {})
+def _read_event(key: str, members: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> EventType:
+    unknown = members.keys() - EVENT_MEMBERS
+    if unknown:
+        raise ValueError(f"{key}: an event has no {', '.join(sorted(unknown))}")
+    family = entries.get(key.partition(":")[0], {})
     fields = {**(family.get("fields") or {}), **(members.get("fields") or {})}
     examples = {**(family.get("context") or {}), **(members.get("context") or {})}
     lists = {name: tuple(members.get(name, ())) for name in ("mutable", "required")}
@@ -287,29 +298,29 @@ def _read_event(
 
 
 def _read_fields(
-    where: str, written: Mapping[str, Any], examples: Mapping[str, Any]
+    context: str, entries: Mapping[str, Any], examples: Mapping[str, Any]
 ) -> dict[str, EventField]:
     return {
-        name: _read_field(f"{where}, {name}", member, [examples[name]] if name in examples else [])
-        for name, member in written.items()
+        name: _read_field(f"{context}, {name}", member, [examples[name]] if name in examples else [])
+        for name, member in entries.items()
     }
 
 
-def _read_field(where: str, written: str | Mapping[str, Any], examples: list[Any]) -> EventField:
-    told: Mapping[str, Any] = {"text": written} if isinstance(written, str) else written
-    strange = told.keys() - FIELD_MEMBERS
-    if strange:
-        raise ValueError(f"{where}: a field has no {', '.join(sorted(strange))}")
-    values = told.get("values", ())
-    examples = [told["example"]] if "example" in told else examples or list(values[:1])
-    types = told.get("type", _example_types([*examples, *values]))  # an empty list: any type
+def _read_field(context: str, entry: str | Mapping[str, Any], examples: list[Any]) -> EventField:
+    members: Mapping[str, Any] = {"text": entry} if isinstance(entry, str) else entry
+    unknown = members.keys() - FIELD_MEMBERS
+    if unknown:
+        raise ValueError(f"{context}: a field has no {', '.join(sorted(unknown))}")
+    values = members.get("values", ())
+    examples = [members["example"]] if "example" in members else examples or list(values[:1])
+    types = members.get("type", _example_types([*examples, *values]))  # an empty list: any type
     return EventField(
-        told["text"],
+        members["text"],
         types=(types,) if isinstance(types, str) else tuple(types),
         examples=tuple(examples),
         values=tuple(values),
-        members=_read_fields(where, told.get("members") or {}, _example_members(examples)),
-        without=told.get("without", ""),
+        members=_read_fields(context, members.get("members") or {}, _example_members(examples)),
+        if_missing=members.get("without", ""),
     )
 
 
@@ -321,8 +332,8 @@ def _example_types(values: list[Any]) -> tuple[str, ...]:
 
 def _example_members(examples: list[Any]) -> dict[str, Any]:
     """Return the members of the examples, or of the items of example lists; the first one wins."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for example in examples:
         for item in example if isinstance(example, list) else [example]:
-            found = {**item, **found} if isinstance(item, dict) else found
-    return found
+            members = {**item, **members} if isinstance(item, dict) else members
+    return members

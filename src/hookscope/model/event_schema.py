@@ -125,20 +125,20 @@ def event_notes(event: Event, catalogue: Catalogue) -> tuple[EventNote, ...]:
     notes.
     """
     known = catalogue.find(event.key)
-    own = known is not None and known.key != catalogue.canonical(event.key)
-    if known is None or (own and not known.open):
+    is_user_event = known is not None and known.key != catalogue.canonical(event.key)
+    if known is None or (is_user_event and not known.open):
         return ()
-    return tuple(islice(_find_notes(event, known, own), MOST_NOTES))
+    return tuple(islice(_find_notes(event, known, is_user_event), MOST_NOTES))
 
 
-def _find_notes(event: Event, known: EventType, own: bool) -> Iterator[EventNote]:
+def _find_notes(event: Event, known: EventType, is_user_event: bool) -> Iterator[EventNote]:
     context, ctx = NotePosition(), NotePosition(in_ctx=True)
-    if known.described and not own:
+    if known.described and not is_user_event:
         yield from _unknown_fields(event.context, known.fields, context)
-    unheard = [name for name in event.ctx if name not in UNCHECKED_FIELDS] if event.kind == "folder" else []
-    for name in unheard[:1]:  # one note is enough
-        then = "handlers of this event get the event alone; put it in the context"
-        yield ctx.at(name).note(f"is heard by nobody: {then}")
+    ignored = [name for name in event.ctx if name not in UNCHECKED_FIELDS] if event.kind == "folder" else []
+    for name in ignored[:1]:  # one note is enough
+        advice = "handlers of this event get the event alone; put it in the context"
+        yield ctx.at(name).note(f"is heard by nobody: {advice}")
     if known.ctx_fields:
         yield from _unknown_fields(event.ctx, known.ctx_fields, ctx)
     for name in known.required:
@@ -159,71 +159,71 @@ class NotePosition:
         """Return the position one step deeper."""
         return NotePosition((*self.path, step), self.in_ctx)
 
-    def note(self, what: str, joined: str = " ") -> EventNote:
+    def note(self, statement: str, separator: str = " ") -> EventNote:
         """Return a note: the position as a path, `separator`, and the statement."""
-        return EventNote(f"{self}{joined}{what}", self.path, self.in_ctx)
+        return EventNote(f"{self}{separator}{statement}", self.path, self.in_ctx)
 
     def __str__(self) -> str:
         steps = (f"[{step}]" if isinstance(step, int) else f".{one_line(step, 60)}" for step in self.path)
-        shown = "".join(steps)
-        return f"ctx{shown}" if self.in_ctx else shown[1:]
+        path_text = "".join(steps)
+        return f"ctx{path_text}" if self.in_ctx else path_text[1:]
 
 
 def _unknown_fields(
-    given: Mapping[str, Any], fields: Mapping[str, EventField], place: NotePosition
+    values: Mapping[str, Any], fields: Mapping[str, EventField], position: NotePosition
 ) -> Iterator[EventNote]:
-    for name in given:
+    for name in values:
         if name not in fields and name not in UNCHECKED_FIELDS:
-            near = _closest_field(str(name), fields)
-            hint = f"; did you mean {place.at(near)}?" if near else ""
-            yield place.at(str(name)).note(f"is no known field{hint}")
+            closest = _closest_field(str(name), fields)
+            hint = f"; did you mean {position.at(closest)}?" if closest else ""
+            yield position.at(str(name)).note(f"is no known field{hint}")
 
 
 def _closest_field(name: str, fields: Mapping[str, EventField]) -> str | None:
     """Return the closest field: the same letters in another case, or a similar name."""
     if len(name) > LONGEST_NAME:
         return None
-    alike = next((other for other in fields if other.lower() == name.lower()), None)
-    return alike or nearest_word(name, fields)
+    same_letters = next((other for other in fields if other.lower() == name.lower()), None)
+    return same_letters or nearest_word(name, fields)
 
 
 def _type_notes(
-    given: Mapping[str, Any], fields: Mapping[str, EventField], place: NotePosition
+    values: Mapping[str, Any], fields: Mapping[str, EventField], position: NotePosition
 ) -> Iterator[EventNote]:
     for name, field in fields.items():
-        if name in given and name not in UNCHECKED_FIELDS:
-            yield from _type_note(given[name], field, place.at(name))
+        if name in values and name not in UNCHECKED_FIELDS:
+            yield from _type_note(values[name], field, position.at(name))
 
 
-def _type_note(value: Any, field: EventField, place: NotePosition) -> Iterator[EventNote]:
+def _type_note(value: Any, field: EventField, position: NotePosition) -> Iterator[EventNote]:
     kind = json_type(value)
     if kind is None:
         return
     if field.types and not any(has_json_type(value, kind, wanted) for wanted in field.types):
-        described = " or ".join(TYPE_PHRASES[wanted] for wanted in field.types)
-        yield place.note(f"{described} is described, {_value_phrase(value, kind)}", ": ")
+        expected = " or ".join(TYPE_PHRASES[wanted] for wanted in field.types)
+        yield position.note(f"{expected} is described, {_value_phrase(value, kind)}", ": ")
     elif field.values and not any(value == one and kind == json_type(one) for one in field.values):
-        yield place.note(f"one of {', '.join(map(str, field.values))} is described, this is another", ": ")
+        yield position.note(f"one of {', '.join(map(str, field.values))} is described, this is another", ": ")
     elif isinstance(value, Mapping):
-        yield from _type_notes(value, field.members, place)
+        yield from _type_notes(value, field.members, position)
     elif field.members and isinstance(value, list | tuple):
         for index, item in enumerate(value[:CHECKED_ITEMS]):
-            yield from _item_type_notes(item, field.members, place.at(index))
+            yield from _item_type_notes(item, field.members, position.at(index))
 
 
 def _item_type_notes(
-    item: Any, members: Mapping[str, EventField], place: NotePosition
+    item: Any, members: Mapping[str, EventField], position: NotePosition
 ) -> Iterator[EventNote]:
     kind = json_type(item)
     if isinstance(item, Mapping):
-        yield from _type_notes(item, members, place)
+        yield from _type_notes(item, members, position)
     elif kind is not None:
-        yield place.note(f"an object is described, {_value_phrase(item, kind)}", ": ")
+        yield position.note(f"an object is described, {_value_phrase(item, kind)}", ": ")
 
 
-def has_json_type(value: Any, kind: str, wanted: str) -> bool:
+def has_json_type(value: Any, kind: str, expected: str) -> bool:
     """Return whether a value has a JSON type. `kind` is the result of `json_type`."""
-    return kind == wanted or (wanted == "integer" and kind == "number" and float(value).is_integer())
+    return kind == expected or (expected == "integer" and kind == "number" and float(value).is_integer())
 
 
 def _value_phrase(value: Any, kind: str | None) -> str:

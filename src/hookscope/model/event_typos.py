@@ -30,13 +30,13 @@ class UnsentEvent:
     instead: tuple[str, ...] = ()  # sent events to write instead
     near: tuple[str, ...] = ()  # similar sent events
     plugin: tuple[str, ...] = ()  # keys for plugins
-    elsewhere: str = ""  # another version's dialect that sends it
+    other_dialect: str = ""  # another version's dialect that sends it
 
     @property
-    def then(self) -> str:
+    def advice(self) -> str:
         """What to write instead; empty if nothing is known."""
-        if self.elsewhere:
-            return f"`--dialect {self.elsewhere}` takes that version's rules."
+        if self.other_dialect:
+            return f"`--dialect {self.other_dialect}` takes that version's rules."
         if self.instead:
             return f"Write `{'` or `'.join(self.instead)}`."
         if self.near:
@@ -50,45 +50,52 @@ def read_event_typos(source: bytes) -> Mapping[str, EventTypo]:
     """Read the typos from a YAML file. Raises TypeError for an unknown member: the file is ours."""
     document = read_yaml(source)
     assert isinstance(document, dict)
-    return {name: _read_typo(told) for name, told in document.items()}
+    return {name: _read_typo(entry) for name, entry in document.items()}
 
 
-def _read_typo(told: dict[str, Any]) -> EventTypo:
-    parts: dict[str, Any] = {key: value if key == "why" else tuple(value) for key, value in told.items()}
+def _read_typo(entry: dict[str, Any]) -> EventTypo:
+    parts: dict[str, Any] = {key: value if key == "why" else tuple(value) for key, value in entry.items()}
     return EventTypo(**parts)
 
 
-def typo_entry(key: str, mistaken: Mapping[str, EventTypo]) -> EventTypo | None:
+def typo_entry(key: str, typos: Mapping[str, EventTypo]) -> EventTypo | None:
     """Return the entry of a name, else of its type."""
-    return mistaken.get(key) or mistaken.get(f"{key.partition(':')[0]}:*")
+    return typos.get(key) or typos.get(f"{key.partition(':')[0]}:*")
 
 
 def unsent_event(key: str, kind: EventKind, catalogue: Catalogue) -> UnsentEvent:
     """Return why a key never reaches a subscriber of this kind, and what to write instead."""
-    found = typo_entry(key, catalogue.mistaken())
-    listed = found or NO_TYPO
-    instead, near = _only_sent(listed.instead, kind, catalogue), _only_sent(listed.near, kind, catalogue)
-    if other := catalogue.elsewhere(key):
-        return UnsentEvent(key, False, f"{other} has it", elsewhere=other)
-    known = catalogue.by_key.get(catalogue.registered(key))
-    if known is None and kind == "plugin" and catalogue.sends(spelt := catalogue.canonical(key), kind):
-        return UnsentEvent(key, False, "names of plugins' events have `_`", (spelt,))
+    typo = typo_entry(key, catalogue.typos())
+    listed_typo = typo or NO_TYPO
+    instead, near = (
+        _only_sent(listed_typo.instead, kind, catalogue),
+        _only_sent(listed_typo.near, kind, catalogue),
+    )
+    if other := catalogue.other_dialect_of(key):
+        return UnsentEvent(key, False, f"{other} has it", other_dialect=other)
+    known = catalogue.by_key.get(catalogue.registry_key(key))
+    if (
+        known is None
+        and kind == "plugin"
+        and catalogue.sends(canonical_key := catalogue.canonical(key), kind)
+    ):
+        return UnsentEvent(key, False, "names of plugins' events have `_`", (canonical_key,))
     if known is not None and known.kind == kind:
-        return UnsentEvent(key, True, listed.why, instead, near)
+        return UnsentEvent(key, True, listed_typo.why, instead, near)
     family = key.removesuffix(":*")
     if kind == "folder" and family != key and catalogue.sends(family, kind):
         return UnsentEvent(key, False, "there are no wildcards; a type alone is all of its events", (family,))
     if known is not None and known.kind == "plugin":
         return UnsentEvent(key, False, "only plugins hear it", instead, near, (known.key,))
     sent = [known for known in sorted(catalogue.keys_of(kind)) if catalogue.sends(known, kind)]
-    if (now := catalogue.gone.get(key)) in sent:
-        return UnsentEvent(key, False, "", (now,))
-    if found is not None:
-        plugin = tuple(name for name in listed.plugin if name in catalogue.keys_of("plugin"))
-        return UnsentEvent(key, False, listed.why, instead, near, plugin)
-    slip = closest_match(key, sent)
-    is_plugins = kind == "folder" and "_" in key and ":" not in key and not slip
-    return UnsentEvent(key, False, PLUGIN_NAME_HINT if is_plugins else "", (slip,) if slip else ())
+    if (new_key := catalogue.renamed.get(key)) in sent:
+        return UnsentEvent(key, False, "", (new_key,))
+    if typo is not None:
+        plugin = tuple(name for name in listed_typo.plugin if name in catalogue.keys_of("plugin"))
+        return UnsentEvent(key, False, listed_typo.why, instead, near, plugin)
+    closest = closest_match(key, sent)
+    is_plugin_name = kind == "folder" and "_" in key and ":" not in key and not closest
+    return UnsentEvent(key, False, PLUGIN_NAME_HINT if is_plugin_name else "", (closest,) if closest else ())
 
 
 def _only_sent(keys: tuple[str, ...], kind: EventKind, catalogue: Catalogue) -> tuple[str, ...]:
@@ -103,48 +110,54 @@ def never_sent_reason(hook: Hook, host: Host) -> str:
     The hook subscribes to at least one event.
     """
     keys, catalogue = hook.meta.events or (), host.dialect.catalogue()
-    tails: dict[str, list[str]] = {}
+    keys_by_ending: dict[str, list[str]] = {}
     for key in keys:
-        tails.setdefault(
+        keys_by_ending.setdefault(
             _sentence_end(unsent_event(key, _key_kind(key, hook), catalogue), hook, host), []
         ).append(key)
-    told = [f"{' or '.join(group)}{tail}" for tail, group in tails.items()]
-    return f"{host.dialect.product} never sends {'; nor '.join(told)}{_list_of_sent(hook, host, told)}"
+    clauses = [f"{' or '.join(group)}{tail}" for tail, group in keys_by_ending.items()]
+    return f"{host.dialect.product} never sends {'; nor '.join(clauses)}{_list_of_sent(hook, host, clauses)}"
 
 
-def _list_of_sent(hook: Hook, host: Host, told: list[str]) -> str:
+def _list_of_sent(hook: Hook, host: Host, clauses: list[str]) -> str:
     """List the events of a host that sends few, if there is no other advice."""
     kind = event_kind(hook)
     sent = [event.key for event in host.dialect.catalogue().events if event.kind == kind and event.emitted]
-    few = [key for key in sent if kind != "folder" or ":" in key]
-    untold = told == [" or ".join(hook.meta.events or ())]
-    return f"; it sends {' and '.join(few)} alone" if untold and 0 < len(few) <= MOST_LISTED else ""
+    listable = [key for key in sent if kind != "folder" or ":" in key]
+    has_no_advice = clauses == [" or ".join(hook.meta.events or ())]
+    return (
+        f"; it sends {' and '.join(listable)} alone"
+        if has_no_advice and 0 < len(listable) <= MOST_LISTED
+        else ""
+    )
 
 
 def _key_kind(key: str, hook: Hook) -> EventKind:
-    return "folder" if key in hook.meta.of_folders else event_kind(hook)
+    return "folder" if key in hook.meta.folder_events else event_kind(hook)
 
 
-def _sentence_end(one: UnsentEvent, hook: Hook, host: Host) -> str:
-    kind, known = _key_kind(one.key, hook), host.dialect.catalogue().find(one.key)
+def _sentence_end(unsent: UnsentEvent, hook: Hook, host: Host) -> str:
+    kind, known = _key_kind(unsent.key, hook), host.dialect.catalogue().find(unsent.key)
     if known is None or known.kind == kind:
-        return replacement_hint(one)
-    if one.key in hook.meta.of_folders:
+        return replacement_hint(unsent)
+    if unsent.key in hook.meta.folder_events:
         return " to what `registerHook` registers: `on` hears it"
-    if kind == "plugin" and host.dialect.load_rules.crosses:
+    if kind == "plugin" and host.dialect.load_rules.plugins_use_folder_events:
         return " to what `on` registers: `registerHook` hears it"
     if kind == "folder":
-        return replacement_hint(replace(one, why="", plugin=()), " to a HOOK.md hook: only plugins hear it")
-    return replacement_hint(one)
+        return replacement_hint(
+            replace(unsent, why="", plugin=()), " to a HOOK.md hook: only plugins hear it"
+        )
+    return replacement_hint(unsent)
 
 
-def replacement_hint(one: UnsentEvent, before: str = "") -> str:
+def replacement_hint(unsent: UnsentEvent, prefix: str = "") -> str:
     """Return the end of a sentence on an unsent event: what it is, and what to write instead."""
-    why = before + (f": {one.why}" if one.why else "")
-    if one.instead:
-        return f"{why}; did you mean {' or '.join(one.instead)}?"
-    if one.near:
-        return f"{why}; what comes nearest is {' or '.join(one.near)}"
-    if one.plugin:
-        return f"{why}; a plugin hears of it as {' or '.join(one.plugin)}"
+    why = prefix + (f": {unsent.why}" if unsent.why else "")
+    if unsent.instead:
+        return f"{why}; did you mean {' or '.join(unsent.instead)}?"
+    if unsent.near:
+        return f"{why}; what comes nearest is {' or '.join(unsent.near)}"
+    if unsent.plugin:
+        return f"{why}; a plugin hears of it as {' or '.join(unsent.plugin)}"
     return why

@@ -39,10 +39,10 @@ class Problem:
 
     text: str
     place: FilePosition | None = None
-    logged: str = ""  # the level at which the host logs this text; empty: not logged
+    log_level: str = ""  # the level at which the host logs this text; empty: not logged
     stops_load: bool = False  # the host's load ends here, before any hook
-    wanted: Path | None = None  # the missing file, if that is the problem
-    unseen: int | None = None  # rank of an unreadable hooks folder, which may hide replacements
+    missing_file: Path | None = None  # the missing file, if that is the problem
+    unread_rank: int | None = None  # rank of an unreadable hooks folder, which may hide replacements
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Metadata:
     emoji: str | None = None
     homepage: str | None = None
     export: str = "default"
-    export_written: str | None = None  # with its blanks, for a host's message
+    export_as_written: str | None = None  # with its blanks, for a host's message
     os: tuple[str, ...] = ()
     requires: Requires = Requires()
     install: tuple[Mapping[str, object], ...] = ()
@@ -103,23 +103,25 @@ class Metadata:
     )  # seconds: load, run, or of one event by its key
     priority: int = 0  # of a plugin hook that the settings define
     priorities: Mapping[str, int] = field(default_factory=dict)  # by event, from a plugin's source
-    of_folders: frozenset[str] = frozenset()  # folder events among a plugin's events
+    folder_events: frozenset[str] = frozenset()  # folder events among a plugin's events
     config: Mapping[str, object] = field(default_factory=dict)  # a plugin's own settings
     tools: tuple[str, ...] = ()  # declared in a plugin's manifest
-    barred: Mapping[str, str] = field(default_factory=dict)  # event → why the host excludes the hook
-    unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that the host does not validate
+    excluded_events: Mapping[str, str] = field(default_factory=dict)  # event → why the host excludes the hook
+    unvalidated: Mapping[str, object] = field(default_factory=dict)  # fields that the host does not validate
     faults: tuple[MetadataFault, ...] = ()
     notes: tuple[str, ...] = ()  # notes for the author on how it was read
     declared: bool = True  # False: its file has no metadata at all
-    unequal: frozenset[int] = frozenset()  # positions in `events` of values that only look like the text
+    lookalike_positions: frozenset[int] = (
+        frozenset()
+    )  # positions in `events` of values that only look like the text
 
     @property
-    def heard(self) -> tuple[str, ...]:
+    def registered_events(self) -> tuple[str, ...]:
         """The events that the hook is registered for, with repeats."""
         events = self.events or ()
-        if not self.unequal:
+        if not self.lookalike_positions:
             return events
-        return tuple(key for place, key in enumerate(events) if place not in self.unequal)
+        return tuple(key for position, key in enumerate(events) if position not in self.lookalike_positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +136,9 @@ class Folder:
     real: Path | None = None  # links resolved; None if it does not exist
     trusted: bool = False  # handlers may run without further trust
     plugin: str = ""  # the id of the plugin that provides it
-    holds: HookKind = "folder"  # the kind of hooks searched in it
-    aside: bool = False  # not meant for hooks; a hook in it is an exception
-    named: tuple[int, ...] = ()  # positions among the extra folders; several if repeated
+    hook_kind: HookKind = "folder"  # the kind of hooks searched in it
+    incidental: bool = False  # not meant for hooks; a hook in it is an exception
+    extra_positions: tuple[int, ...] = ()  # positions among the extra folders; several if repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ class Hook:
         return self.name if self.meta.hook_key is None else self.meta.hook_key
 
     @property
-    def told(self) -> str:
+    def reported_name(self) -> str:
         """The name that the host uses for it in reports and logs."""
         return self.name if self.written is None else self.written
 

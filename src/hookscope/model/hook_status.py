@@ -142,8 +142,8 @@ class Verdict:
         """The first state that applies, in the order of `State`."""
         if self.shadowed_by is not None:
             return State.SHADOWED
-        shut = [gate_state(gate) for gate in self.gates if gate.passed is False]
-        return min(shut, key=STATE_ORDER.index, default=State.READY)
+        failed_states = [gate_state(gate) for gate in self.gates if gate.passed is False]
+        return min(failed_states, key=STATE_ORDER.index, default=State.READY)
 
     @property
     def eligible(self) -> bool:
@@ -160,13 +160,13 @@ class Verdict:
         """The failed gate that ends the host's whole load; None for nearly every hook."""
         return next((gate for gate in self.gates if gate.stops_load and gate.passed is False), None)
 
-    def shut(self) -> tuple[Gate, ...]:
+    def failed(self) -> tuple[Gate, ...]:
         """Return the failed gates, in order."""
         return tuple(gate for gate in self.gates if gate.passed is False)
 
     def reasons(self, state: State | None = None) -> tuple[str, ...]:
         """Return the hosts' reasons of the failed gates, or of those that mean `state`."""
-        return tuple(gate.reason for gate in self.shut() if state is None or gate_state(gate) is state)
+        return tuple(gate.reason for gate in self.failed() if state is None or gate_state(gate) is state)
 
     def why(self, short: Callable[[Path], str] = str) -> str:
         """Return one line that says why the hook does not run, or "" if it does.
@@ -174,20 +174,20 @@ class Verdict:
         `short` formats paths.
         """
         if self.shadowed_by is not None:
-            by = self.shadowed_by
-            where = f" in {short(by.path)}" if by.path is not None else ""
-            return f"shadowed by the {by.folder.source} hook{where}"
+            winner = self.shadowed_by
+            where = f" in {short(winner.path)}" if winner.path is not None else ""
+            return f"shadowed by the {winner.folder.source} hook{where}"
         state = self.state
         if state is State.UNTRUSTED:  # trust does not help here, so this comes first
             never, waits = ", ".join(self.reasons(State.SILENT)), ", ".join(self.reasons(state))
             return f"{never} (and untrusted: {waits})" if never else waits
         if state is State.BROKEN:
-            told = (
+            reasons = (
                 f"{gate.reason}: {gate.near[0]}" if _near_miss_explains(gate) else gate.reason
-                for gate in self.shut()
+                for gate in self.failed()
                 if gate_state(gate) is state
             )
-            return ", ".join(told)
+            return ", ".join(reasons)
         return "" if state is State.READY else ", ".join(self.reasons(state))
 
 
@@ -204,9 +204,9 @@ class HookStatus:
     verdict: Verdict
     shadows: tuple[Hook, ...] = ()
     notes: tuple[str, ...] = ()
-    differs: tuple[str, ...] = ()  # differences in another dialect, a sentence each
+    dialect_differences: tuple[str, ...] = ()  # differences in another dialect, a sentence each
     declared: tuple[str, ...] | None = None  # events declared by its loaded module; None: not loaded
-    crossed: frozenset[str] = frozenset()  # the folder events among a plugin's `declared`
+    declared_folder_events: frozenset[str] = frozenset()  # the folder events among a plugin's `declared`
 
     @property
     def events(self) -> tuple[str, ...] | None:
@@ -214,9 +214,9 @@ class HookStatus:
         return self.hook.meta.events if self.declared is None else self.declared
 
     @property
-    def of_folders(self) -> frozenset[str]:
+    def folder_events(self) -> frozenset[str]:
         """The events of hook folders among a plugin's events."""
-        return self.hook.meta.of_folders if self.declared is None else self.crossed
+        return self.hook.meta.folder_events if self.declared is None else self.declared_folder_events
 
     @property
     def state(self) -> State:
@@ -224,14 +224,14 @@ class HookStatus:
         return self.verdict.state
 
     @property
-    def waits(self) -> bool:
+    def awaits_trust(self) -> bool:
         """Whether it is not trusted yet, whatever else stops it."""
-        return any(gate_state(gate) is State.UNTRUSTED for gate in self.verdict.shut())
+        return any(gate_state(gate) is State.UNTRUSTED for gate in self.verdict.failed())
 
     @property
     def too_wide(self) -> bool:
         """Whether it is not trusted and its folder is too wide to trust."""
-        return self.waits and any(gate.found == TOO_WIDE for gate in self.verdict.shut())
+        return self.awaits_trust and any(gate.found == TOO_WIDE for gate in self.verdict.failed())
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class AgentWorkspaces:
     """The agents of a host that has several, and their workspaces."""
 
     workspaces: Mapping[str, str | None]  # by name; None: it has no own workspace
-    chosen: str | None = None  # the agent to use by default
+    default: str | None = None  # the agent to use by default
     owner: str | None = None  # the one whose workspace is the host's own
 
 
@@ -51,7 +51,7 @@ class HostLayout:
     settings_variable: str | None = None
     workspace_variable: str | None = None
     bundled_variable: str | None = None  # names the folder of bundled hooks
-    bundles: bool = True  # False: only a bundled folder named by the user is searched
+    looks_for_bundled_hooks: bool = True  # False: only a bundled folder named by the user is searched
     workspace_path: KeyPath = ("agents", "defaults", "workspace")
     agents: Callable[[Mapping[str, Any]], AgentWorkspaces] | None = None  # whose workspaces the settings name
     workspace: str = "workspace"  # below the state folder, by default
@@ -77,7 +77,7 @@ class SettingsRules:
     refusal: str = ""  # the host's error: {file} {issues}; empty: it continues without settings
     issue: str = "{path}: {text}"
     path_text: Callable[[KeyPath], str] | None = None  # formats a path; None: with dots
-    advice: Callable[[KeyPath, str], str] | None = None  # the next step for such an issue; empty: unknown
+    advice_for: Callable[[KeyPath, str], str] | None = None  # the next step for such an issue; empty: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class LoaderMessages:
     not_loaded: str | None = None  # {file} {type} {error} {plain}: with and without our own words
     no_function: str | None = None  # {file} {export}
     no_events: str | None = None  # {name}
-    off: str | None = None
+    switched_off: str | None = None
     loading: Mapping[str, str] = field(default_factory=dict)  # by source: logged before each import
     never_sent: str | None = None  # {name} {what} {events}: events that the host does not know
 
@@ -102,7 +102,7 @@ class StrictLoadCheck(Protocol):
     def sources(self, host: Host, hooks: Iterable[Hook]) -> StrictLoadState:
         """Return the state that a non-strict load of these hooks keeps for later loads."""
 
-    def check(self, host: Host, before: StrictLoadState) -> tuple[StrictLoadState, tuple[str, str] | None]:
+    def check(self, host: Host, previous: StrictLoadState) -> tuple[StrictLoadState, tuple[str, str] | None]:
         """Return the state after a strict load, and the hook that ends it with the host's error."""
 
 
@@ -111,18 +111,18 @@ class LoadRules:
     """What a load replaces, which hooks fail it, and the effect of switching all hooks off."""
 
     plain: bool = False  # handlers are loaded as they are, without repairs
-    keeps_code: bool = False  # handlers registered by code outlive a load
-    off_closes: bool = False  # switched off, no handler receives events
-    takes_classes: bool = False  # a class loads, and fails when it is called
-    imports_idle: bool = False  # a hook without events is imported, then skipped
+    keeps_code_registrations: bool = False  # handlers registered by code outlive a load
+    off_stops_dispatch: bool = False  # switched off, no handler receives events
+    accepts_classes: bool = False  # a class loads, and fails when it is called
+    imports_hooks_without_events: bool = False  # a hook without events is imported, then skipped
     no_events: str | None = None  # what fails a hook without events; None: it is skipped
     failed: str = "{name}: {error}"  # message of a refused strict load: {name} {file} {error}
     no_function: str = "{error}"  # in place of {error} there: {export} {file}
-    reworded: Callable[[Failure, str], str] | None = None  # (failure, file) → replacement of {error}
-    refuses: Callable[[Module], Failure | None] | None = None  # why the host refuses a plugin
-    imports_once: frozenset[str] = frozenset()  # sources whose files are imported only once
-    crosses: bool = False  # whether plugins may also register for folder events
-    strict_look: StrictLoadCheck | None = None  # checks all folders before a strict load imports anything
+    reword_failure: Callable[[Failure, str], str] | None = None  # (failure, file) → replacement of {error}
+    refusal_of_module: Callable[[Module], Failure | None] | None = None  # why the host refuses a plugin
+    sources_imported_once: frozenset[str] = frozenset()  # sources whose files are imported only once
+    plugins_use_folder_events: bool = False  # whether plugins may also register for folder events
+    strict_check: StrictLoadCheck | None = None  # checks all folders before a strict load imports anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class SwitchRules:
 
     also_true: tuple[KeyPath, ...] = ()  # more settings that its command sets to switch a hook on
     refuses_blocked: bool = False  # whether its command refuses hooks that could not run
-    notices: str = ""  # when the change takes effect, as a sentence
+    when_noticed: str = ""  # when the change takes effect, as a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class PackRules:
     """How this host installs packs."""
 
     key: str  # package.json → this → `hooks`
-    whole: bool = False  # installs the whole package; else each hook separately
+    installs_whole_package: bool = False  # installs the whole package; else each hook separately
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,27 +163,27 @@ class CommandFlags:
 class PackMessages(Protocol):
     """The host's own messages about packs, with their exit codes."""
 
-    def deprecated(self, verb: str) -> tuple[str, ...]:
+    def deprecation_notice(self, verb: str) -> tuple[str, ...]:
         """Return the lines that are printed to standard output first."""
         ...
 
-    def warned(self, spec: str) -> tuple[str, ...]:
+    def source_warning(self, spec: str) -> tuple[str, ...]:
         """Return the warning for a source that is not a registry."""
         ...
 
-    def unasked(self) -> CommandOutput:
+    def confirmation_required(self) -> CommandOutput:
         """Return the output if `--force` is missing."""
         ...
 
-    def absent(self, path: str) -> CommandOutput:
+    def path_not_found(self, path: str) -> CommandOutput:
         """Return the output if the path does not exist."""
         ...
 
-    def only_registry(self) -> CommandOutput:
+    def pin_not_supported(self) -> CommandOutput:
         """Return the output for a flag that applies to registries only."""
         ...
 
-    def refused(self, reason: str, *, packaged: bool) -> CommandOutput:
+    def invalid_source(self, reason: str, *, packaged: bool) -> CommandOutput:
         """Return the output for a refused pack. `packaged`: it has a package.json."""
         ...
 
@@ -195,11 +195,11 @@ class PackMessages(Protocol):
         """Return the line for a pack that an update skips because its source has no versions."""
         ...
 
-    def unknown(self, name: str) -> CommandOutput:
+    def not_installed(self, name: str) -> CommandOutput:
         """Return the output if no pack of that name is installed."""
         ...
 
-    def nothing_named(self) -> CommandOutput:
+    def nothing_to_update(self) -> CommandOutput:
         """Return the output of an update without a pack name."""
         ...
 
@@ -212,15 +212,15 @@ class HostCommand(Protocol):
         """The messages about packs; None if the host has no pack commands."""
         ...
 
-    def refused(self, host: Host) -> CommandOutput | None:
+    def refused_settings(self, host: Host) -> CommandOutput | None:
         """Return the output of every command if the settings are refused, else None."""
         ...
 
-    def list(self, host: Host, inventory: Inventory, asked: CommandFlags) -> CommandOutput:
+    def list(self, host: Host, inventory: Inventory, flags: CommandFlags) -> CommandOutput:
         """Return the output of `list`."""
         ...
 
-    def check(self, host: Host, inventory: Inventory, asked: CommandFlags) -> CommandOutput:
+    def check(self, host: Host, inventory: Inventory, flags: CommandFlags) -> CommandOutput:
         """Return the output of `check`."""
         ...
 
@@ -232,7 +232,7 @@ class HostCommand(Protocol):
         """Return the hook to switch, or the output that says why it cannot be switched."""
         ...
 
-    def switched(self, row: HookStatus, on: bool) -> CommandOutput:
+    def switched(self, status: HookStatus, on: bool) -> CommandOutput:
         """Return the output after a hook was switched."""
         ...
 
@@ -247,7 +247,7 @@ class Settings:
     problems: tuple[Problem, ...] = ()
     locate: Callable[[KeyPath], FilePosition | None] = lambda _: None
     refusal: str = ""  # the host's error if it refuses them, and so everything
-    unread: str = ""  # why the existing file cannot be read; it may switch off any hook
+    unread_reason: str = ""  # why the existing file cannot be read; it may switch off any hook
 
     def get(self, path: Sequence[str | int]) -> Any:
         """Return the value at a path, or None."""
@@ -336,11 +336,11 @@ class HookSystem(Protocol):
         """Return the registry keys that match this event, in calling order."""
         ...
 
-    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
+    def arrange(self, event: Event, registrations: Sequence[Registration]) -> Arrangement:
         """Return the registrations, grouped and in calling order, and the excluded ones."""
         ...
 
-    def decisive(self, event: Event) -> Hashable | None:
+    def plan_key(self, event: Event) -> Hashable | None:
         """Return the part of an event that decides which handlers are called; None if all may.
 
         Events with equal keys share a plan, except for its policy.
@@ -364,7 +364,7 @@ class Arrangement:
     """The handlers that an event calls, and the subscribed ones that it does not call."""
 
     groups: tuple[CallGroup, ...]
-    left_out: tuple[NotRun, ...] = ()
+    excluded: tuple[NotRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,18 +376,20 @@ class Dialect:
     product: str  # "OpenClaw"
     layout: HostLayout
     systems: tuple[HookSystem, ...]
-    texts: LoaderMessages = LoaderMessages()
+    loader_messages: LoaderMessages = LoaderMessages()
     clears_when_off: bool = True  # whether switching all hooks off unloads them
-    switching: SwitchRules = SwitchRules()
+    switch_rules: SwitchRules = SwitchRules()
     entry_env: bool = True  # whether handlers get an entry's `env`
     settings_rules: SettingsRules = SettingsRules()
     load_rules: LoadRules = LoadRules()
     command: HostCommand | None = None  # its own hooks command, if it has one
-    packs: PackRules | None = None  # None: it cannot install hooks
+    pack_rules: PackRules | None = None  # None: it cannot install hooks
     catalogue: Callable[[], Catalogue] = Catalogue
-    later: Mapping[str, str] = field(default_factory=dict)  # events that this guide lacks → who sends them
-    later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same for plugin hooks
-    ships: frozenset[str] = frozenset()  # hooks that come with the program, by name
+    later_events: Mapping[str, str] = field(
+        default_factory=dict
+    )  # events that this guide lacks → who sends them
+    later_plugin_events: Mapping[str, str] = field(default_factory=dict)  # the same for plugin hooks
+    bundled_names: frozenset[str] = frozenset()  # hooks that come with the program, by name
     sequences: tuple[str, ...] = ()  # files beside the catalogue: typical event sequences
     version: str = ""  # of the program that it reproduces; empty: it follows a guide
     since: str = ""  # the first version that it applies to, if older
@@ -414,9 +416,9 @@ class Dialect:
         known = self.catalogue().find(key)
         if known is not None and known.kind in self.kinds:
             return known.kind
-        marks: tuple[tuple[str, EventKind], ...] = ((":", "folder"), ("_", "plugin"), (".", "stream"))
-        found = next((kind for mark, kind in marks if mark in key and kind in self.kinds), None)
-        return found or self.kinds[0]
+        separators: tuple[tuple[str, EventKind], ...] = ((":", "folder"), ("_", "plugin"), (".", "stream"))
+        matching = next((kind for mark, kind in separators if mark in key and kind in self.kinds), None)
+        return matching or self.kinds[0]
 
     def system_of(self, kind: EventKind) -> HookSystem:
         """Return the system for a kind. Raises LookupError if this host has no such hooks."""
@@ -431,12 +433,12 @@ class Host:
     """A dialect on a machine, with its settings read and its folders known. Serves one scan."""
 
     dialect: Dialect
-    surroundings: Machine
+    machine: Machine
     settings: Settings
     state: Path
     workspace: Path
     env: Mapping[str, str]  # what `requires.env` sees
-    choices: Overrides = Overrides()
+    overrides: Overrides = Overrides()
     folders: tuple[Folder, ...] = ()
     problems: tuple[Problem, ...] = ()  # found while opening
     trust: Trust = Trust()
@@ -445,7 +447,7 @@ class Host:
 
     def folders_of(self, kind: EventKind) -> tuple[Folder, ...]:
         """Return the folders that are searched for hooks of this kind, in order."""
-        return tuple(folder for folder in self.folders if folder.holds == kind)
+        return tuple(folder for folder in self.folders if folder.hook_kind == kind)
 
     def hooks_setting(self, *path: str | int) -> tuple[Any, KeyPath]:
         """Return a value of the hooks settings and its full path; the first location wins.
@@ -463,8 +465,8 @@ class Host:
         """Whether the settings have entries for single hooks."""
         if "entries" not in self.known:
             self.known["entries"] = self.hooks_setting("entries")[0] is not None
-        answer: bool = self.known["entries"]
-        return answer
+        has_any: bool = self.known["entries"]
+        return has_any
 
     def entry(self, key: str) -> Mapping[str, Any]:
         """Return the settings entry of a hook; empty if there is none."""

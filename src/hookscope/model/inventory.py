@@ -22,7 +22,7 @@ class RejectedHook:
     place: FilePosition | None = None
     name: str = ""  # the hook's name, if known
     ignored: bool = False  # plainly not meant as a hook
-    unseen: int | None = None  # its folder's rank if unreadable; it may replace a hook
+    unread_rank: int | None = None  # its folder's rank if unreadable; it may replace a hook
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ class StrictLoadState:
 
         A hook without a handler takes part in it, so it takes a name and a position.
         """
-        places = {hook.manifest: place for place, hook in enumerate(self.hooks)}
-        folders = [hook for hook in load_order if hook.manifest in places]
-        rest = [hook for hook in load_order if not places or hook.kind != "folder"]
-        return (*sorted(folders, key=lambda hook: places[hook.manifest]), *rest)
+        positions = {hook.manifest: position for position, hook in enumerate(self.hooks)}
+        folders = [hook for hook in load_order if hook.manifest in positions]
+        rest = [hook for hook in load_order if not positions or hook.kind != "folder"]
+        return (*sorted(folders, key=lambda hook: positions[hook.manifest]), *rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +86,19 @@ class Inventory:
         by_key = (row for row in rows if row.hook.key == name)
         return next(by_name, None) or next(by_key, None)
 
-    def standing(self, hook: Hook) -> HookStatus:
+    def status_of(self, hook: Hook) -> HookStatus:
         """Return the status of this hook. Raises KeyError if it is not in the inventory."""
         for row in self.hooks:
             if row.hook is hook:
                 return row
         raise KeyError(hook.name)
 
-    def again(self, hook: Hook) -> HookStatus | None:
+    def find_again(self, hook: Hook) -> HookStatus | None:
         """Return the status of a hook from another scan, or None if it is gone."""
-        known = (hook.name, hook.kind, hook.path, hook.handler)
+        identity = (hook.name, hook.kind, hook.path, hook.handler)
         rows = [
             row
             for row in self.hooks
-            if (row.hook.name, row.hook.kind, row.hook.path, row.hook.handler) == known
+            if (row.hook.name, row.hook.kind, row.hook.path, row.hook.handler) == identity
         ]
         return next((row for row in rows if row.hook is hook), rows[0] if rows else None)

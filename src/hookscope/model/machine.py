@@ -61,7 +61,7 @@ class Files(Protocol):
         """Return the facts of a path; None if it does not exist or cannot be read."""
         ...
 
-    def trouble(self, path: Path) -> OSError | None:
+    def access_error(self, path: Path) -> OSError | None:
         """Return the error that hides what is at a path; None if it is readable or absent."""
         ...
 
@@ -108,21 +108,21 @@ class RealFiles:
         return os.listdir(_checked_path(folder))
 
     def facts(self, path: Path) -> PathFacts | None:
-        here, there = self.stats(str(path)) or (None, None)
-        if there is None:
+        own, target = self.stats(str(path)) or (None, None)
+        if target is None:
             return None
-        mode = there.st_mode
-        foreign = there.st_uid != self._user
-        linked = there is not here
+        mode = target.st_mode
+        foreign = target.st_uid != self._user
+        linked = target is not own
         return PathFacts(
-            stat.S_ISDIR(mode), stat.S_ISREG(mode), there.st_size, there.st_nlink, linked, foreign
+            stat.S_ISDIR(mode), stat.S_ISREG(mode), target.st_size, target.st_nlink, linked, foreign
         )
 
     def stats(self, path: str) -> PathStats | None:
         """Return the stat results that `facts` reads."""
         return path_stats(path)
 
-    def trouble(self, path: Path) -> OSError | None:
+    def access_error(self, path: Path) -> OSError | None:
         try:
             os.stat(path)
         except FileNotFoundError:
@@ -143,10 +143,10 @@ class RealFiles:
             return path
 
     def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> FoundProgram:
-        asked = (name, folders, folders_too)
-        if asked not in self._programs:
-            self._programs[asked] = _find_program(name, folders, folders_too)
-        return self._programs[asked]
+        query = (name, folders, folders_too)
+        if query not in self._programs:
+            self._programs[query] = _find_program(name, folders, folders_too)
+        return self._programs[query]
 
 
 def path_stats(path: str) -> PathStats | None:
@@ -155,15 +155,15 @@ def path_stats(path: str) -> PathStats | None:
     None if nothing exists there.
     """
     try:
-        here = os.lstat(path)
+        own = os.lstat(path)
     except (OSError, ValueError):
         return None
-    if not stat.S_ISLNK(here.st_mode):
-        return here, here
+    if not stat.S_ISLNK(own.st_mode):
+        return own, own
     try:
-        return here, os.stat(path)
+        return own, os.stat(path)
     except OSError:
-        return here, None
+        return own, None
 
 
 def read_or_none(path: Path, limit: int = -1) -> bytes | None:
@@ -184,16 +184,16 @@ def broken_link_error(path: str | Path) -> OSError | None:
 
     Then it is unknown whether the file exists. None if it exists or is plainly absent.
     """
-    named = Path(path)
-    for place in (named, *named.parents):
+    start = Path(path)
+    for folder in (start, *start.parents):
         try:
-            linked = stat.S_ISLNK(os.lstat(place).st_mode)
+            linked = stat.S_ISLNK(os.lstat(folder).st_mode)
         except (FileNotFoundError, ValueError):
             continue
         except OSError as error:
             return error
-        if linked and not os.path.exists(place):
-            return OSError(errno.ENOENT, "a link that leads nowhere", str(place))
+        if linked and not os.path.exists(folder):
+            return OSError(errno.ENOENT, "a link that leads nowhere", str(folder))
         return None
     return None
 

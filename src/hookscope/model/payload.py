@@ -35,16 +35,16 @@ def make_arguments(
     frozen: bool = False,
 ) -> Arguments:
     """Return a new payload. `event` is not copied."""
-    view = Arguments(event=event, ctx=dict(ctx), methods=list(methods), sync=sync, nulls=nulls, asked=[])
+    payload = Arguments(event=event, ctx=dict(ctx), methods=list(methods), sync=sync, nulls=nulls, asked=[])
     if frozen:
-        view[FROZEN] = True
-    return view
+        payload[FROZEN] = True
+    return payload
 
 
-def requests_in(view: object) -> tuple[str, ...]:
+def requests_in(payload: object) -> tuple[str, ...]:
     """Return the handlers' requests so far; none if the payload is not an Arguments."""
-    asked = view.get(REQUESTS) if isinstance(view, Arguments) else None
-    return tuple(map(str, asked)) if asked and isinstance(asked, list) else ()
+    requests = payload.get(REQUESTS) if isinstance(payload, Arguments) else None
+    return tuple(map(str, requests)) if requests and isinstance(requests, list) else ()
 
 
 ATOMS = frozenset({str, int, float, bool, type(None)})
@@ -92,15 +92,17 @@ def _check_unshared(value: object, seen: set[int]) -> None:
     seen.add(id(value))
 
 
-def json_equal(one: Any, other: Any) -> bool:
+def json_equal(left: Any, right: Any) -> bool:
     """Return whether two JSON values are equal: `true` is not `1`; `1` and `1.0` are.
 
     Tuples count as lists, the order of keys is ignored, and NaN equals itself.
     """
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(json_equal(part, other[name]) for name, part in one.items())
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(json_equal, one, other))
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return bool(one == other or (one != one and other != other))
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(
+            json_equal(part, right[name]) for name, part in left.items()
+        )
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(json_equal, left, right))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return bool(left == right or (left != left and right != right))

@@ -7,10 +7,10 @@ class Refusal(Exception):
     `code` is the exit code of the command: 1 for a negative answer, 2 for wrong use.
     """
 
-    def __init__(self, what: str, then: str = "", *, code: int = 1) -> None:
-        super().__init__(f"{what} {then}".strip())
-        self.what = what
-        self.then = then
+    def __init__(self, problem: str, next_step: str = "", *, code: int = 1) -> None:
+        super().__init__(f"{problem} {next_step}".strip())
+        self.problem = problem
+        self.next_step = next_step
         self.code = code
 
 

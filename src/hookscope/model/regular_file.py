@@ -80,15 +80,15 @@ def _open_descriptor(path: str | Path) -> int:
 def _read_content(descriptor: int, path: str | Path, limit: int) -> bytes:
     """Return the content or its first `limit` bytes, in one read if the reported size is right."""
     size = os.fstat(descriptor).st_size
-    most = limit if limit >= 0 else LARGEST_READ + 1
+    byte_limit = limit if limit >= 0 else LARGEST_READ + 1
     if limit < 0 and size > LARGEST_READ:
         _too_large(path)
     try:
-        content = os.read(descriptor, min(size + 1, most))
+        content = os.read(descriptor, min(size + 1, byte_limit))
         if len(content) not in (size, limit):  # it is growing, or has no size
             parts = [content]
-            while parts[-1] and (left := most - sum(map(len, parts))) > 0:
-                parts.append(os.read(descriptor, min(left, BUFFER_SIZE)))
+            while parts[-1] and (remaining := byte_limit - sum(map(len, parts))) > 0:
+                parts.append(os.read(descriptor, min(remaining, BUFFER_SIZE)))
             content = b"".join(parts)
     except BlockingIOError:
         _refuse(path)

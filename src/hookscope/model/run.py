@@ -76,15 +76,15 @@ class Code:
     language: Language
     digest: str = ""  # empty: not computed yet
     env: Mapping[str, str] = field(default_factory=dict)  # added to the handler's environment
-    plain: bool = False  # loaded without repairs, stubs or transforms
+    unmodified: bool = False  # loaded without repairs, stubs or transforms
     shape: ModuleShape = "hook"
     member: str = ""  # one of the module's handlers; empty: the module
-    beside: tuple[SiblingDefinition, ...] = ()  # definitions that the module may pass to `toolResultFrom`
+    siblings: tuple[SiblingDefinition, ...] = ()  # definitions that the module may pass to `toolResultFrom`
     plugin: str = ""  # the plugin's id
     config: Mapping[str, Any] = field(default_factory=dict)  # a plugin's own settings
     tools: tuple[str, ...] = ()  # declared in a plugin's manifest
     settings: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # of the host
-    within: Path | None = None  # the trusted real path; a load checks it again
+    trusted_root: Path | None = None  # the trusted real path; a load checks it again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,10 +102,10 @@ class Registration:
     limit: float | None = None  # seconds to run; None: the executor's limit, 0: none
     load_limit: float | None = None  # seconds to load
     options: Mapping[str, Any] = field(default_factory=dict)  # other options of the registration
-    breakage: InjectedFault | None = None  # the fault that replaces the handler
-    hears: EventKind | None = None  # None: the kind of its hook
-    lasting: bool = False  # registered by code; outlives loads
-    limit_from: str = ""  # the source of `limit`; empty: HOOK.md
+    injected_fault: InjectedFault | None = None  # the fault that replaces the handler
+    event_kind: EventKind | None = None  # None: the kind of its hook
+    permanent: bool = False  # registered by code; outlives loads
+    limit_source: str = ""  # the source of `limit`; empty: HOOK.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Module:
 
     declares: tuple[Declared, ...] = ()
     log: tuple[LogLine, ...] = ()  # loader messages: unknown names, refused registrations
-    asked: frozenset[str] = frozenset()  # causes of failure under some hosts: PROMISE, UNNAMED, …
+    findings: frozenset[str] = frozenset()  # causes of failure under some hosts: PROMISE, UNNAMED, …
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class CallGroup:
     """
 
     calls: tuple[Registration, ...]
-    together: bool = False  # started concurrently
+    concurrent: bool = False  # started concurrently
     after_record: bool = True
     label: str = ""  # the host's name of the group: channel, typed, *
 
@@ -149,9 +149,9 @@ class NotRun:
     name: str
     reason: str
     hook: Hook | None = None
-    listens: bool = True  # its author expects it to run
-    near: str = ""  # what it subscribes to instead, and what it would take
-    left_out: Exclusion = ""
+    subscribed: bool = True  # its author expects it to run
+    near_miss: str = ""  # what it subscribes to instead, and what it would take
+    exclusion: Exclusion = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,8 @@ class Fold:
     failure: str | None = None
     log: tuple[LogLine, ...] = ()
     follow_ups: tuple[Event, ...] = ()
-    by: tuple[str, ...] = ()  # hooks whose answers count, in order
-    taken: int = 0  # results so far, with or without answers
+    answered_by: tuple[str, ...] = ()  # hooks whose answers count, in order
+    result_count: int = 0  # results so far, with or without answers
 
 
 class Next(Enum):
@@ -232,8 +232,8 @@ class Plan:
     forced: frozenset[Registration] = frozenset()  # called by `--force`
     assumed: frozenset[str] = frozenset()  # parts of the machine that a what-if assumes
     only: str | None = None  # the only hook to run, also for follow-up events
-    needs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # see EventType
-    left_out: frozenset[str] = frozenset()  # hooks excluded by name, also for follow-up events
+    required_item_members: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # see EventType
+    excluded_hooks: frozenset[str] = frozenset()  # hooks excluded by name, also for follow-up events
     notes: tuple[str, ...] = ()  # notes for its Run on how it was called
 
     @property
@@ -243,7 +243,7 @@ class Plan:
             return self.groups[0].calls
         return tuple(call for group in self.groups for call in group.calls)
 
-    def of(self, event: Event, policy: Policy) -> Plan:
+    def for_event(self, event: Event, policy: Policy) -> Plan:
         """Return the same plan for another event. Five times faster than `dataclasses.replace`."""
         return Plan(
             event,
@@ -255,8 +255,8 @@ class Plan:
             self.forced,
             self.assumed,
             self.only,
-            self.needs,
-            self.left_out,
+            self.required_item_members,
+            self.excluded_hooks,
             self.notes,
         )
 
@@ -308,7 +308,7 @@ class Paused:
 
     call: Registration
     at: float
-    beside: tuple[Registration, ...] = ()  # calls that start with it
+    starting_together: tuple[Registration, ...] = ()  # calls that start with it
     event: object = None  # the event it would get, as JSON values
 
 
@@ -355,9 +355,9 @@ class Run:
 RUN_NOT_RECORDED = "This run could not be recorded"
 
 
-def not_recorded_message(why: str) -> str:
+def not_recorded_message(reason: str) -> str:
     """Return the sentence for a run that could not be recorded."""
-    return f"{RUN_NOT_RECORDED}: {why}"
+    return f"{RUN_NOT_RECORDED}: {reason}"
 
 
 def reported_log(run: Run) -> tuple[LogLine, ...]:
@@ -366,6 +366,6 @@ def reported_log(run: Run) -> tuple[LogLine, ...]:
     These are all lines of stream and plugin events. For folder events it is only the line that says
     the run could not be recorded.
     """
-    if run.event.kind != "folder" or any(result.call.breakage is not None for result in run.results):
+    if run.event.kind != "folder" or any(result.call.injected_fault is not None for result in run.results):
         return run.ending.log
     return tuple(line for line in run.ending.log if line.text.startswith(RUN_NOT_RECORDED))

@@ -27,7 +27,7 @@ class RunDifference:
     """One difference between two runs. A missing value is None."""
 
     kind: Literal["handler", "order", "message", "context", "result", "verdict", "file"]
-    what: str  # the handler, the path in the context, …
+    subject: str  # the handler, the path in the context, …
     before: Any = None
     after: Any = None
 
@@ -99,9 +99,9 @@ def _differing_values(before: Any, after: Any, path: str) -> Iterator[tuple[str,
             inner = f"{path}.{name}" if path else str(name)
             yield from _differing_values(before.get(name), after.get(name), inner)
     elif isinstance(before, list | tuple) and isinstance(after, list | tuple):
-        for place in range(max(len(before), len(after))):
-            was, now = (items[place] if place < len(items) else None for items in (before, after))
-            yield from _differing_values(was, now, f"{path}[{place}]")
+        for index in range(max(len(before), len(after))):
+            was, now = (items[index] if index < len(items) else None for items in (before, after))
+            yield from _differing_values(was, now, f"{path}[{index}]")
     elif not json_equal(before, after):
         yield path, before, after
 
@@ -114,7 +114,7 @@ def _verdict_difference(before: str, after: str) -> Iterator[RunDifference]:
 def _file_differences(before: SandboxResult | None, after: SandboxResult | None) -> Iterator[RunDifference]:
     if before is None or after is None:
         return
-    old, new = ({str(one.path): _file_state(one) for one in side.changes} for side in (before, after))
+    old, new = ({str(one.path): _file_state(one) for one in result.changes} for result in (before, after))
     for path in dict.fromkeys((*old, *new)):
         if old.get(path) != new.get(path):
             yield RunDifference("file", path, old.get(path), new.get(path))
@@ -140,7 +140,7 @@ class HookRepetition:
 
     hook: str
     key: str
-    again: RepeatOutcome
+    outcome: RepeatOutcome
     statuses: tuple[str, ...]  # "": it did not run
     took: tuple[float, ...]  # seconds
     messages: tuple[int, ...]  # pushed
@@ -155,7 +155,7 @@ class FileRepetition:
     """One file that differs from its original. `sizes`: bytes after each run; None: no file."""
 
     path: str
-    again: RepeatOutcome
+    outcome: RepeatOutcome
     sizes: tuple[int | None, ...]
 
 
@@ -166,7 +166,7 @@ class Repetition:
     times: int  # runs
     hooks: tuple[HookRepetition, ...]
     files: tuple[FileRepetition, ...] | None  # None: not checked
-    guarded: SandboxResult | None = None  # of the last run
+    sandbox: SandboxResult | None = None  # of the last run
 
 
 def summarize_repetition(runs: Sequence[Run]) -> Repetition:
@@ -175,30 +175,32 @@ def summarize_repetition(runs: Sequence[Run]) -> Repetition:
     Files are known if all runs used the same copies. A cancelled run is incomplete and is not
     compared.
     """
-    whole = [not run.cancelled for run in runs]
-    whole = whole if any(whole) else [True for _ in runs]
-    sides = [run.guarded for run in runs]
-    changes = [side.changes for side in sides if side]
-    files = None if not runs or None in sides else tuple(_file_repetitions(changes, whole))
-    alone = len({call for run in runs for call in results_by_call(run)}) == 1
-    of_files = [file.again for file in files or ()] if alone else []  # else their author is unknown
+    completed = [not run.cancelled for run in runs]
+    completed = completed if any(completed) else [True for _ in runs]
+    sandboxes = [run.guarded for run in runs]
+    changes = [sandbox.changes for sandbox in sandboxes if sandbox]
+    files = None if not runs or None in sandboxes else tuple(_file_repetitions(changes, completed))
+    single_handler = len({call for run in runs for call in results_by_call(run)}) == 1
+    file_outcomes = (
+        [file.outcome for file in files or ()] if single_handler else []
+    )  # else their author is unknown
     guarded = runs[-1].guarded if runs else None
-    return Repetition(len(runs), tuple(_hook_repetitions(runs, whole, of_files)), files, guarded)
+    return Repetition(len(runs), tuple(_hook_repetitions(runs, completed, file_outcomes)), files, guarded)
 
 
 def _hook_repetitions(
-    runs: Sequence[Run], whole: Sequence[bool], files: Sequence[RepeatOutcome]
+    runs: Sequence[Run], completed: Sequence[bool], files: Sequence[RepeatOutcome]
 ) -> Iterator[HookRepetition]:
     by_run = [results_by_call(run) for run in runs]
     for call in dict.fromkeys(call for calls in by_run for call in calls):
         results = [calls.get(call) for calls in by_run]
-        yield _hook_repetition(call, results, whole, files, answers=runs[0].event.kind == "plugin")
+        yield _hook_repetition(call, results, completed, files, answers=runs[0].event.kind == "plugin")
 
 
 def _hook_repetition(
     call: CallKey,
     results: Sequence[Result | None],
-    whole: Sequence[bool],
+    completed: Sequence[bool],
     files: Sequence[RepeatOutcome],
     *,
     answers: bool,
@@ -208,14 +210,14 @@ def _hook_repetition(
     return HookRepetition(
         hook=call[0],
         key=call[1],
-        again=_worst_outcome([_repeat_outcome([*compress(results, whole)], answers=answers), *files]),
+        outcome=_worst_outcome([_repeat_outcome([*compress(results, completed)], answers=answers), *files]),
         statuses=tuple(result.status if result else "" for result in results),
         took=tuple(result.took if result else 0.0 for result in results),
         messages=tuple(map(len, pushed)),
         characters=tuple(sum(map(len, texts)) for texts in pushed),
         changes=tuple(map(len, changes)),
-        same_messages=_in_every_run([*compress(pushed, whole)]),
-        same_changes=_in_every_run([*compress(changes, whole)]),
+        same_messages=_in_every_run([*compress(pushed, completed)]),
+        same_changes=_in_every_run([*compress(changes, completed)]),
     )
 
 
@@ -228,15 +230,17 @@ def _patch_changes(result: Result | None) -> Mapping[str, str]:
 
 def _repeat_outcome(results: Sequence[Result | None], *, answers: bool) -> RepeatOutcome:
     """Return the outcome by messages, changes and, if the host merges them, answers."""
-    done = [_call_effect(result, answers=answers) for result in results]
-    first, *later = done
+    effects = [_call_effect(result, answers=answers) for result in results]
+    first, *later = effects
     if not later:
         return RepeatOutcome.ONCE
     if first[0] == "ok" and all(one == ("ok", *_NO_EFFECT[1:]) for one in later):
         return RepeatOutcome.NOTHING
     if all(one == first for one in later):
         return RepeatOutcome.SAME
-    if len({one[0] for one in done}) == 1 and any(map(_rises, zip(*(one[1:] for one in done), strict=True))):
+    if len({one[0] for one in effects}) == 1 and any(
+        map(_rises, zip(*(one[1:] for one in effects), strict=True))
+    ):
         return RepeatOutcome.GROWS
     return RepeatOutcome.OTHER
 
@@ -250,10 +254,10 @@ def _call_effect(result: Result | None, *, answers: bool) -> CallEffect:
     if result is None:
         return _NO_EFFECT
     error = result.error
-    ended = result.status if error is None else f"{result.status}: {error.type}: {error.message}"
+    ending = result.status if error is None else f"{result.status}: {error.type}: {error.message}"
     answer = (_json_text(result.returned),) if answers and result.returned is not None else ()
     changes = tuple(f"{path} {what}" for path, what in _patch_changes(result).items())
-    return ended, result.messages, changes, answer
+    return ending, result.messages, changes, answer
 
 
 def _rises(series: Sequence[tuple[str, ...]]) -> bool:
@@ -275,29 +279,29 @@ def _in_every_run(series: Sequence[Sequence[str] | Mapping[str, str]]) -> tuple[
 
 
 def _file_repetitions(
-    changes: Sequence[Sequence[FileChange]], whole: Sequence[bool]
+    changes: Sequence[Sequence[FileChange]], completed: Sequence[bool]
 ) -> Iterator[FileRepetition]:
     """Yield the files that differ. Changes are relative to the originals, after each run."""
     after = [{str(one.path): one for one in listed} for listed in changes]
     for path in sorted({path for listed in after for path in listed}):
         states = [listed.get(path) for listed in after]
         sizes = tuple(state.after if state else None for state in states)
-        states = [*compress(states, whole)]
-        known = [state.after or 0 if state else 0 for state in states]
+        states = [*compress(states, completed)]
+        completed_sizes = [state.after or 0 if state else 0 for state in states]
         if all(_change_state(state) == _change_state(states[0]) for state in states):
-            again = RepeatOutcome.NOTHING
-        elif all(before < later for before, later in pairwise(known)):
-            again = RepeatOutcome.GROWS
+            outcome = RepeatOutcome.NOTHING
+        elif all(before < later for before, later in pairwise(completed_sizes)):
+            outcome = RepeatOutcome.GROWS
         else:
-            again = RepeatOutcome.OTHER
-        yield FileRepetition(path, again, sizes)
+            outcome = RepeatOutcome.OTHER
+        yield FileRepetition(path, outcome, sizes)
 
 
 def _change_state(change: FileChange | None) -> object:
     return change and (change.kind, change.after, change.diff, change.digest)
 
 
-def _worst_outcome(verdicts: Sequence[RepeatOutcome]) -> RepeatOutcome:
+def _worst_outcome(outcomes: Sequence[RepeatOutcome]) -> RepeatOutcome:
     order = (
         RepeatOutcome.GROWS,
         RepeatOutcome.OTHER,
@@ -305,7 +309,7 @@ def _worst_outcome(verdicts: Sequence[RepeatOutcome]) -> RepeatOutcome:
         RepeatOutcome.SAME,
         RepeatOutcome.NOTHING,
     )
-    return min(verdicts, key=order.index)
+    return min(outcomes, key=order.index)
 
 
 def _json_text(value: object) -> str:

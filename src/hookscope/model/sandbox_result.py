@@ -36,48 +36,50 @@ class OriginalsCheck:
 
     compared: int  # files, links and folders
     changed: tuple[TouchedFile, ...] = ()
-    more: int = 0  # changed originals that are not listed
+    unlisted: int = 0  # changed originals that are not listed
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxResult:
     """The changes of a sandboxed run, and the isolation that was in place."""
 
-    walls: str  # for display
-    network: bool  # there was no network
-    disk: bool  # read-only outside the copies
+    isolation: str  # for display
+    no_network: bool  # there was no network
+    read_only_disk: bool  # read-only outside the copies
     changes: tuple[FileChange, ...] = ()  # with the originals' paths
     more: int = 0  # changes that are not listed
     notes: tuple[str, ...] = ()  # files not copied, and changes outside the copies
-    sockets: bool = False  # no Unix socket could be opened
+    no_unix_sockets: bool = False  # no Unix socket could be opened
     complete: bool = False  # every copy was compared; False if a record lacks it
     originals: OriginalsCheck | None = None  # None: they were not compared
 
     @property
-    def unchanged(self) -> str:
+    def unchanged_text(self) -> str:
         """See `unchanged_summary`."""
-        return unchanged_summary(disk=self.disk, complete=self.complete)
+        return unchanged_summary(read_only_disk=self.read_only_disk, complete=self.complete)
 
     @property
-    def touched(self) -> tuple[str, ...]:
+    def originals_text(self) -> tuple[str, ...]:
         """Sentences on the originals that handlers could write: how many were compared, changed."""
-        if self.originals is None or self.disk:
+        if self.originals is None or self.read_only_disk:
             return ()
-        found = self.originals
-        if not found.changed:
-            none = f"Of the originals, {found.compared:,} files and folders were compared: none has changed."
+        check = self.originals
+        if not check.changed:
+            none = f"Of the originals, {check.compared:,} files and folders were compared: none has changed."
             return (none,)
-        by = "by a handler past its copy, or by another program"
-        lines = [f"{one.path} itself was {one.kind} meanwhile, {by}." for one in found.changed[:MOST_NAMED]]
-        if more := len(found.changed[MOST_NAMED:]) + found.more:
+        suspects = "by a handler past its copy, or by another program"
+        lines = [
+            f"{one.path} itself was {one.kind} meanwhile, {suspects}." for one in check.changed[:MOST_NAMED]
+        ]
+        if more := len(check.changed[MOST_NAMED:]) + check.unlisted:
             lines.append(f"{more:,} more originals have changed.")
         return tuple(lines)
 
 
-def unchanged_summary(*, disk: bool, complete: bool) -> str:
+def unchanged_summary(*, read_only_disk: bool, complete: bool) -> str:
     """Return what is known about the files if no copy changed; it claims only what was checked."""
     if not complete:
         return "no change was found, but not everything could be compared"
-    if disk:
+    if read_only_disk:
         return "none was written, changed or deleted"
     return "none was written, changed or deleted in the copies; other files were not all checked"

@@ -91,8 +91,8 @@ def error_reason(error: Exception) -> str:
     """Return the system's reason of an error, for the end of a sentence: `permission denied`."""
     if is_file_limit(error):
         return FILE_LIMIT_REACHED
-    said = getattr(error, "strerror", None) or str(error)
-    return said[:1].lower() + said[1:]
+    reason = getattr(error, "strerror", None) or str(error)
+    return reason[:1].lower() + reason[1:]
 
 
 def shell_path(path: object) -> str:
@@ -169,9 +169,11 @@ def closest_match(word: str, words: Iterable[str]) -> str | None:
         return None
     words = list(dict.fromkeys(words))
     parts = _word_parts(word)
-    alike = [known for known in words if _word_parts(known) == parts]
-    near = alike or [known for known in words if known != word and _is_typo(parts, _word_parts(known))]
-    return near[0] if len(near) == 1 else None
+    same_parts = [known for known in words if _word_parts(known) == parts]
+    candidates = same_parts or [
+        known for known in words if known != word and _is_typo(parts, _word_parts(known))
+    ]
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _word_parts(word: str) -> list[str]:
@@ -181,8 +183,8 @@ def _word_parts(word: str) -> list[str]:
 def _is_typo(parts: list[str], known: list[str]) -> bool:
     if len(parts) != len(known):
         return False
-    wrong = [(one, other) for one, other in zip(parts, known, strict=True) if one != other]
-    return len(wrong) == 1 and _are_near(*wrong[0])
+    different = [(one, other) for one, other in zip(parts, known, strict=True) if one != other]
+    return len(different) == 1 and _are_near(*different[0])
 
 
 def _are_near(one: str, other: str) -> bool:
@@ -199,9 +201,9 @@ def edit_distance(one: str, other: str) -> int:
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
         two_before, before, row = before, row, [i]
-        for j, wanted in enumerate(other, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:
+        for j, target in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != target))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == target:
                 cost = min(cost, two_before[j - 2] + 1)
             row.append(cost)
     return row[-1]

@@ -32,18 +32,18 @@ class TrackedFiles(RealFiles):
     def __init__(self, stopped: Callable[[], bool] = bool) -> None:
         super().__init__()
         self._stopped = stopped
-        self._noted: dict[str, Signature | None] = {}
+        self._signatures: dict[str, Signature | None] = {}
         self._stats: dict[str, PathStats | None] | None = {}
         self._checks: ChangeChecks | None = None
         now = int(datetime.now(UTC).timestamp() * 1e9)
-        self._settled = now - TICK  # later changes may repeat within one tick, unnoticed
+        self._reliable_before = now - TICK  # later changes may repeat within one tick, unnoticed
 
     def children(self, folder: Path) -> list[FolderItem]:
-        self._note(str(folder))
+        self._track(str(folder))
         return super().children(folder)
 
     def names(self, folder: Path) -> list[str]:
-        self._note(str(folder))
+        self._track(str(folder))
         return super().names(folder)
 
     def stats(self, path: str) -> PathStats | None:
@@ -51,87 +51,87 @@ class TrackedFiles(RealFiles):
         if self._stopped():
             raise ScanStopped
         if known is None:
-            self._note(path)
+            self._track(path)
             return path_stats(path)
         if path not in known:
             known[path] = stats = path_stats(path)
-            self._noted.setdefault(path, _signature(stats))
+            self._signatures.setdefault(path, _signature(stats))
         return known[path]
 
-    def trouble(self, path: Path) -> OSError | None:
-        self._note(str(path))
-        return super().trouble(path)
+    def access_error(self, path: Path) -> OSError | None:
+        self._track(str(path))
+        return super().access_error(path)
 
     def read(self, path: Path, limit: int = -1) -> bytes:
-        self._note(str(path))
+        self._track(str(path))
         return super().read(path, limit)
 
     def real(self, path: Path) -> Path:
-        self._note(str(path))
+        self._track(str(path))
         return super().real(path)
 
     def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> FoundProgram:
         if (name, folders, folders_too) in self._programs:
             return self._programs[name, folders, folders_too]
         for folder in folders:
-            self._note(str(Path(folder)))
+            self._track(str(Path(folder)))
         found = super().program(name, folders, folders_too=folders_too)
         for path in (found.path, found.unrunnable):
             if path is not None:
-                self._note(str(Path(path)))  # a mode change does not change its folder
+                self._track(str(Path(path)))  # a mode change does not change its folder
         return found
 
-    def _note(self, path: str) -> None:
+    def _track(self, path: str) -> None:
         if self._stopped():
             raise ScanStopped
-        if path not in self._noted:
-            self._noted[path] = _signature(path_stats(path))
+        if path not in self._signatures:
+            self._signatures[path] = _signature(path_stats(path))
 
-    def forget(self) -> None:
+    def stop_caching(self) -> None:
         """Stop caching facts: the scan is over."""
         self._stats = None
 
     def unchanged(self) -> bool:
         """Return whether every path is unchanged, as far as times can tell."""
-        if self._checks is None or self._checks.noted != len(self._noted):
-            self._checks = _change_checks(dict(self._noted))
-        return self._checks.latest <= self._settled and self._checks.hold()
+        if self._checks is None or self._checks.path_count != len(self._signatures):
+            self._checks = _change_checks(dict(self._signatures))
+        return self._checks.latest_change <= self._reliable_before and self._checks.all_unchanged()
 
 
 class ChangeChecks(NamedTuple):
     """The checks that detect a change since a scan."""
 
-    noted: int  # number of tracked paths
-    latest: int  # the latest change time
+    path_count: int  # number of tracked paths
+    latest_change: int  # the latest change time
     paths: list[bytes]  # neither links nor absent
     signatures: list[Signature]  # of those
-    others: dict[str, Signature | None]
+    other_signatures: dict[str, Signature | None]
 
-    def hold(self) -> bool:
+    def all_unchanged(self) -> bool:
         try:
             if not all(map(eq, map(signature_fields, map(os.lstat, self.paths)), self.signatures)):
                 return False
         except OSError:
             return False
-        return all(_signature(path_stats(path)) == known for path, known in self.others.items())
+        return all(_signature(path_stats(path)) == known for path, known in self.other_signatures.items())
 
 
-def _change_checks(noted: dict[str, Signature | None]) -> ChangeChecks:
+def _change_checks(signatures: dict[str, Signature | None]) -> ChangeChecks:
     """Return the checks; an absent name needs none as long as its folder is unchanged."""
-    plain = {path: known for path, known in noted.items() if known and not stat.S_ISLNK(known[4])}
+    plain = {path: known for path, known in signatures.items() if known and not stat.S_ISLNK(known[4])}
     others = {
         path: known
-        for path, known in noted.items()
+        for path, known in signatures.items()
         if path not in plain and (known is not None or os.path.dirname(path) not in plain)
     }
-    latest = max((max(known[:2]) for known in noted.values() if known), default=0)
-    return ChangeChecks(len(noted), latest, list(map(os.fsencode, plain)), list(plain.values()), others)
+    latest = max((max(known[:2]) for known in signatures.values() if known), default=0)
+    return ChangeChecks(len(signatures), latest, list(map(os.fsencode, plain)), list(plain.values()), others)
 
 
 def _signature(stats: PathStats | None) -> Signature | None:
     """Return the signature of a path, and of a link's target; None if it does not exist."""
     if stats is None:
         return None
-    here, there = stats
-    own: Signature = signature_fields(here)
-    return own if there is here or there is None else own + signature_fields(there)
+    link, target = stats
+    own: Signature = signature_fields(link)
+    return own if target is link or target is None else own + signature_fields(target)

@@ -25,21 +25,21 @@ class TrustTarget:
     """A folder to trust, with links resolved."""
 
     folder: Path
-    refused: str = ""  # why it is too wide; empty: it is not
+    refusal_reason: str = ""  # why it is too wide; empty: it is not
 
     def command(self, short: Callable[[Path], str]) -> str:
         """Return the command that trusts it. `short` formats paths."""
-        option = f" {EVERYTHING_BELOW}" if self.refused else ""
-        return f"hookscope trust{option} {shell_path(self.shown(short))}"
+        option = f" {EVERYTHING_BELOW}" if self.refusal_reason else ""
+        return f"hookscope trust{option} {shell_path(self.path_text(short))}"
 
-    def shown(self, short: Callable[[Path], str]) -> str:
+    def path_text(self, short: Callable[[Path], str]) -> str:
         """Return the folder for display; in full if it is refused, as `.` or `~` is unclear."""
-        return str(self.folder) if self.refused else short(self.folder)
+        return str(self.folder) if self.refusal_reason else short(self.folder)
 
-    def offer(self, short: Callable[[Path], str]) -> str:
+    def allow_hint(self, short: Callable[[Path], str]) -> str:
         """Return what allows its handlers to run, without a full stop."""
-        if self.refused:
-            why = f"{self.folder} is too wide to trust, since {self.refused}"
+        if self.refusal_reason:
+            why = f"{self.folder} is too wide to trust, since {self.refusal_reason}"
             return f"{why}: only `{self.command(short)}` allows it"
         return f"`{self.command(short)}` allows it to run"
 
@@ -51,7 +51,7 @@ class _WideFolders:
     paths: Mapping[Path, str]
     identities: Mapping[tuple[int, int], str]
 
-    def why(self, folder: Path) -> str:
+    def reason_for(self, folder: Path) -> str:
         """Return why this folder is too wide, or ""."""
         if folder in self.paths:
             return self.paths[folder]
@@ -68,7 +68,7 @@ def too_wide_reason(folder: Path, host: Host, *, above_workspace: bool = True) -
         return ""
     key = ("too wide", folder, above_workspace)
     if key not in host.known:
-        host.known[key] = _known_wide_folders(host, above_workspace).why(folder)
+        host.known[key] = _known_wide_folders(host, above_workspace).reason_for(folder)
     return str(host.known[key])
 
 
@@ -90,8 +90,12 @@ def _known_wide_folders(host: Host, above_workspace: bool) -> _WideFolders:
 
 def _wide_folders(host: Host, above_workspace: bool) -> Iterator[tuple[Path, str]]:
     """Yield folders that are too wide with the reason, the plainest reason first."""
-    here = host.surroundings
-    homes = [way for home in (*(host.trust.homes or ()), here.home) for way in _path_spellings(home, host)]
+    machine = host.machine
+    homes = [
+        spelling
+        for home in (*(host.trust.homes or ()), machine.home)
+        for spelling in _path_spellings(home, host)
+    ]
     workspaces = _path_spellings(host.workspace, host) if above_workspace else ()
     for path in (*homes, *workspaces):
         yield Path(path.anchor), ROOT_REASON
@@ -105,8 +109,8 @@ def _wide_folders(host: Host, above_workspace: bool) -> Iterator[tuple[Path, str
 
 def _path_spellings(path: Path, host: Host) -> tuple[Path, ...]:
     """Return a path as written and with its links resolved."""
-    absolute = host.surroundings.absolute(path)
-    return tuple(dict.fromkeys((absolute, host.surroundings.files.real(absolute))))
+    absolute = host.machine.absolute(path)
+    return tuple(dict.fromkeys((absolute, host.machine.files.real(absolute))))
 
 
 def trusted_folders(host: Host) -> frozenset[Path]:
@@ -142,8 +146,8 @@ def is_folder_trusted(folder: Path, host: Host) -> bool:
 
 def is_hook_trusted(hook: Hook, host: Host) -> bool:
     """Return whether the real folder of its handler is trusted."""
-    place = _handler_folder(hook)
-    return place is not None and is_folder_trusted(place, host)
+    folder = _handler_folder(hook)
+    return folder is not None and is_folder_trusted(folder, host)
 
 
 def _handler_folder(hook: Hook) -> Path | None:
@@ -156,19 +160,19 @@ def trust_target(hook: Hook, host: Host) -> TrustTarget:
     It is the hooks folder, or a link's target; the hook's own folder if the hooks folder is too
     wide.
     """
-    place, parent = _handler_folder(hook), hook.folder.real
-    if place is None:
+    folder, parent = _handler_folder(hook), hook.folder.real
+    if folder is None:
         return folder_target(hook.folder.path, host)
-    if hook.leads_out is not None or parent is None or place.parent != parent:
-        return _target(place, host)
-    whole = _target(parent, host)
-    own = _target(place, host) if whole.refused else whole
-    return whole if own.refused else own
+    if hook.leads_out is not None or parent is None or folder.parent != parent:
+        return _target(folder, host)
+    hooks_folder = _target(parent, host)
+    own = _target(folder, host) if hooks_folder.refusal_reason else hooks_folder
+    return hooks_folder if own.refusal_reason else own
 
 
 def folder_target(folder: Path, host: Host) -> TrustTarget:
     """Return a folder to trust, with links resolved."""
-    return _target(host.surroundings.files.real(host.surroundings.absolute(folder)), host)
+    return _target(host.machine.files.real(host.machine.absolute(folder)), host)
 
 
 def _target(real: Path, host: Host) -> TrustTarget:

@@ -21,12 +21,12 @@ class UncalledHook:
     hook: Hook
     kind: EventKind  # of its events
     events: tuple[str, ...] | None  # None: only a load can tell
-    of_folders: frozenset[str]  # folder events among a plugin's events
-    crosses: bool  # a plugin that may receive folder events
+    folder_events: frozenset[str]  # folder events among a plugin's events
+    may_use_folder_events: bool  # a plugin that may receive folder events
     shadowed: bool
-    expects: bool  # its events are at fault, so its author expects it to run
-    own: NotRun  # its entry for events that it subscribes to
-    aside: NotRun  # its entry for other events
+    author_expects_run: bool  # its events are at fault, so its author expects it to run
+    if_subscribed: NotRun  # its entry for events that it subscribes to
+    if_not_subscribed: NotRun  # its entry for other events
 
 
 def uncalled_hooks_of(inventory: Inventory, host: Host) -> tuple[UncalledHook, ...]:
@@ -35,28 +35,28 @@ def uncalled_hooks_of(inventory: Inventory, host: Host) -> tuple[UncalledHook, .
 
 
 def uncalled_by_event(
-    bystanders: Sequence[UncalledHook], registered: Collection[Hook], keys: Sequence[str], kind: EventKind
+    candidates: Sequence[UncalledHook], registered: Collection[Hook], keys: Sequence[str], kind: EventKind
 ) -> list[NotRun]:
     """Return every unregistered hook of the event's kind; those subscribed to the event first."""
-    missed: list[NotRun] = []
+    subscribed: list[NotRun] = []
     others: list[NotRun] = []
-    known: dict[object, bool] = {}  # thousands of hooks share few events
-    for one in bystanders:
-        crosses = kind == "folder" and one.crosses
+    matches: dict[object, bool] = {}  # thousands of hooks share few events
+    for one in candidates:
+        crosses = kind == "folder" and one.may_use_folder_events
         if (one.kind != kind and not crosses) or one.hook in registered:
             continue
-        heard = one.events, one.of_folders, crosses
-        if heard not in known:
-            known[heard] = one.events is None or any(
-                key in keys for key in one.events if (key in one.of_folders) is crosses
+        subscription = one.events, one.folder_events, crosses
+        if subscription not in matches:
+            matches[subscription] = one.events is None or any(
+                key in keys for key in one.events if (key in one.folder_events) is crosses
             )
-        if known[heard]:
-            missed.append(one.own)
-        elif one.expects:
-            missed.append(one.aside)
+        if matches[subscription]:
+            subscribed.append(one.if_subscribed)
+        elif one.author_expects_run:
+            subscribed.append(one.if_not_subscribed)
         else:
-            others.append(one.aside)
-    return missed + others
+            others.append(one.if_not_subscribed)
+    return subscribed + others
 
 
 def event_kind(hook: Hook) -> EventKind:
@@ -66,12 +66,12 @@ def event_kind(hook: Hook) -> EventKind:
 
 def event_kind_of_key(key: str, row: HookStatus) -> EventKind:
     """Return the kind of an event that this hook subscribes to."""
-    return "folder" if key in row.of_folders else event_kind(row.hook)
+    return "folder" if key in row.folder_events else event_kind(row.hook)
 
 
 def event_kinds(row: HookStatus) -> frozenset[EventKind]:
     """Return all kinds of events that this hook subscribes to."""
-    return frozenset((event_kind(row.hook), *(("folder",) if row.of_folders else ())))
+    return frozenset((event_kind(row.hook), *(("folder",) if row.folder_events else ())))
 
 
 def may_be_called(row: HookStatus) -> bool:
@@ -82,20 +82,33 @@ def may_be_called(row: HookStatus) -> bool:
 def _uncalled_hook(row: HookStatus, host: Host) -> UncalledHook:
     state, events, hook = row.state, row.events, row.hook
     shadowed = state is State.SHADOWED
-    here = "it is not registered now"
+    reason = "it is not registered now"
     if not may_be_called(row):
-        why = row.verdict.why(host.surroundings.short)
-        here = elsewhere = why if shadowed else f"{state}: {why}"
+        why = row.verdict.why(host.machine.short)
+        reason = other_reason = why if shadowed else f"{state}: {why}"
     elif events is None:
-        here = elsewhere = EVENTS_KNOWN_AFTER_LOAD
+        reason = other_reason = EVENTS_KNOWN_AFTER_LOAD
     else:
-        elsewhere = f"listens to {', '.join(events)}"
-    expects = any(gate.name in ("events", "fields") for gate in row.verdict.shut())
-    own, aside = NotRun(hook.name, here, hook), NotRun(hook.name, elsewhere, hook, listens=expects)
-    unknown = events is None and hook.kind == "plugin" and host.dialect.load_rules.crosses
-    crosses = bool(row.of_folders) or unknown
+        other_reason = f"listens to {', '.join(events)}"
+    expects = any(gate.name in ("events", "fields") for gate in row.verdict.failed())
+    if_subscribed, if_not_subscribed = (
+        NotRun(hook.name, reason, hook),
+        NotRun(hook.name, other_reason, hook, subscribed=expects),
+    )
+    events_unknown = (
+        events is None and hook.kind == "plugin" and host.dialect.load_rules.plugins_use_folder_events
+    )
+    crosses = bool(row.folder_events) or events_unknown
     return UncalledHook(
-        hook, event_kind(hook), events, row.of_folders, crosses, shadowed, expects, own, aside
+        hook,
+        event_kind(hook),
+        events,
+        row.folder_events,
+        crosses,
+        shadowed,
+        expects,
+        if_subscribed,
+        if_not_subscribed,
     )
 
 
@@ -107,20 +120,22 @@ def excluded_reason(only: str) -> str:
     return f"left out: only {only} was asked for"
 
 
-def split_excluded(left: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:
+def split_excluded(not_run: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:
     """Return the entries that were not requested, and all others."""
-    aside = [item for item in left if item.left_out == "unasked"]
-    return aside, [item for item in left if item.left_out != "unasked"]
+    not_requested = [item for item in not_run if item.exclusion == "unasked"]
+    return not_requested, [item for item in not_run if item.exclusion != "unasked"]
 
 
-def split_listed(left: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:
+def split_listed(not_run: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:
     """Return the entries to list (subscribed hooks, then the closest misses), and all others."""
-    listening = [item for item in left if item.listens]
-    near = [item for item in left if item.near and not item.listens][:MOST_NEAR_MISSES]
-    told = set(map(id, near))  # by id: comparing thousands by value is slow
-    return listening + near, [item for item in left if not item.listens and id(item) not in told]
+    subscribed = [item for item in not_run if item.subscribed]
+    near_misses = [item for item in not_run if item.near_miss and not item.subscribed][:MOST_NEAR_MISSES]
+    listed_ids = set(map(id, near_misses))  # by id: comparing thousands by value is slow
+    return subscribed + near_misses, [
+        item for item in not_run if not item.subscribed and id(item) not in listed_ids
+    ]
 
 
 def not_called_reason(item: NotRun) -> str:
     """Return why a hook was not called; for a near miss, what it would take."""
-    return item.near or item.reason
+    return item.near_miss or item.reason

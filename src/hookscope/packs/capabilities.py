@@ -38,7 +38,7 @@ def capabilities_of(tree: FileTree, hooks: Sequence[str]) -> Capabilities:
         {},
         [f"{path}: only {MOST_SOURCES} files are read" for path in sources[MOST_SOURCES:][:1]],
     )
-    why: dict[str, list[str]] = {}
+    paths_by_reason: dict[str, list[str]] = {}
     for path in sources[:MOST_SOURCES]:
         content = tree.files[path].content
         if len(content) > LARGEST:
@@ -52,10 +52,10 @@ def capabilities_of(tree: FileTree, hooks: Sequence[str]) -> Capabilities:
             scripts.append(ScriptSource(path, text, typescript))
     for path, facts in (read_scripts(scripts) if scripts else {}).items():
         if isinstance(facts, str):
-            why.setdefault(facts, []).append(path)
+            paths_by_reason.setdefault(facts, []).append(path)
         else:
             found[path] = facts
-    unread += [f"{_shortened(paths)}: {reason}" for reason, paths in why.items()]
+    unread += [f"{_shortened(paths)}: {reason}" for reason, paths in paths_by_reason.items()]
     unread += [f"{path}: {facts.error.name}" for path, facts in found.items() if facts.error is not None]
     doubtful = ((path, facts.doubt) for path, facts in found.items() if facts.error is None and facts.doubt)
     unread += [f"{path}, line {doubt.line}: perhaps a mistake in its grammar" for path, doubt in doubtful]
@@ -105,17 +105,18 @@ TYPESCRIPT_SUFFIXES = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}
 
 
 def imports_left_behind(
-    imports: Mapping[str, Sequence[str]], left: Collection[str], hook: str
+    imports: Mapping[str, Sequence[str]], left_behind: Collection[str], hook: str
 ) -> Iterator[tuple[str, str]]:
-    """The sources of the hook in this folder, and what they import that is `left`, as they spell it."""
+    """The sources of the hook in this folder, and what they import that is "
+    "`left_behind`, as they spell it."""
     inside = f"{hook}/" if hook else ""
     for source, names in imports.items():
         if source.startswith(inside):
             lost = _python_candidates if source.endswith(".py") else _script_candidates
-            yield from ((source[len(inside) :], name) for name in names if lost(source, name, left))
+            yield from ((source[len(inside) :], name) for name in names if lost(source, name, left_behind))
 
 
-def _script_candidates(source: str, name: str, left: Collection[str]) -> bool:
+def _script_candidates(source: str, name: str, left_behind: Collection[str]) -> bool:
     """A relative path, with or without an ending; of a folder its index; `./x.js` may be `x.ts`."""
     if not name.startswith(("./", "../")):
         return False
@@ -124,11 +125,13 @@ def _script_candidates(source: str, name: str, left: Collection[str]) -> bool:
     others = [f"{stem}{TYPESCRIPT_SUFFIXES[dot + end]}"] if dot + end in TYPESCRIPT_SUFFIXES else []
     folder = (f"{path}/index{ending}" for ending in MODULE_SUFFIXES)
     return any(
-        one in left for one in (path, *others, *(path + ending for ending in MODULE_SUFFIXES), *folder)
+        one in left_behind for one in (path, *others, *(path + ending for ending in MODULE_SUFFIXES), *folder)
     )
 
 
-def _python_candidates(_: str, name: str, left: Collection[str]) -> bool:
+def _python_candidates(_: str, name: str, left_behind: Collection[str]) -> bool:
     """A module or a package at the top of the pack, where modules are looked for, too."""
     top = name.partition(".")[0]
-    return bool(top) and (f"{top}.py" in left or any(path.startswith(f"{top}/") for path in left))
+    return bool(top) and (
+        f"{top}.py" in left_behind or any(path.startswith(f"{top}/") for path in left_behind)
+    )

@@ -29,20 +29,20 @@ ARCHIVE_ERRORS: tuple[type[Exception], ...] = (
 class PackError(Exception):
     """What every refusal of this room is: what is wrong, and the next step."""
 
-    def __init__(self, what: str, then: str = "") -> None:
-        super().__init__(what, then)  # both, so that a copy or a pickle can be made from `args`
-        self.what = what
-        self.then = then
+    def __init__(self, problem: str, hint: str = "") -> None:
+        super().__init__(problem, hint)  # both, so that a copy or a pickle can be made from `args`
+        self.problem = problem
+        self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.what} {self.then}".strip()
+        return f"{self.problem} {self.hint}".strip()
 
 
 class PackCancelled(PackError):
     """Somebody stopped it."""
 
-    def __init__(self, what: str = "It was stopped; nothing was installed.", then: str = "") -> None:
-        super().__init__(what, then)
+    def __init__(self, problem: str = "It was stopped; nothing was installed.", hint: str = "") -> None:
+        super().__init__(problem, hint)
 
 
 def pack_error_reason(error: Exception) -> str:
@@ -65,17 +65,17 @@ def _never_cancelled() -> bool:
 class Progress:
     """Callbacks of whoever waits. Both are called from the thread that works."""
 
-    tell: Callable[[str], None] = _ignore_step  # what is being done now, as half a sentence
-    cancelled: Callable[[], bool] = _never_cancelled
+    report: Callable[[str], None] = _ignore_step  # what is being done now, as half a sentence
+    is_cancelled: Callable[[], bool] = _never_cancelled
 
     def step(self, what: str) -> None:
         """The next thing is begun. Raises Cancelled."""
         self.check()
-        self.tell(what)
+        self.report(what)
 
     def check(self) -> None:
         """Raises Cancelled where somebody wants it to stop."""
-        if self.cancelled():
+        if self.is_cancelled():
             raise PackCancelled()
 
 

@@ -55,7 +55,7 @@ class FileTree:
     """Files by their path below the package, `/` between the parts, in the order of the paths."""
 
     files: Mapping[str, PackFile] = field(default_factory=dict)
-    left_out: tuple[str, ...] = ()  # the folders and files that were passed over
+    excluded: tuple[str, ...] = ()  # the folders and files that were passed over
 
     @property
     def size(self) -> int:
@@ -68,7 +68,7 @@ class FileTree:
 
     def below(self, folder: str) -> FileTree:
         """One folder of it as a tree of its own."""
-        return FileTree(dict(self._below(folder)), self.left_out)
+        return FileTree(dict(self._below(folder)), self.excluded)
 
     def read(self, path: str) -> bytes | None:
         """The content of the file at this path; None: there is none."""
@@ -82,9 +82,9 @@ class FileTree:
                 yield path[len(start) :], file
 
 
-def tree_of(files: Mapping[str, PackFile], *left_out: str) -> FileTree:
+def tree_of(files: Mapping[str, PackFile], *excluded: str) -> FileTree:
     """The tree of these files, without what no package means to bring."""
-    passed: dict[str, None] = dict.fromkeys(left_out)
+    excluded_paths: dict[str, None] = dict.fromkeys(excluded)
     kept: dict[str, PackFile] = {}
     for path in sorted(files):
         parts = path.split("/")
@@ -92,8 +92,8 @@ def tree_of(files: Mapping[str, PackFile], *left_out: str) -> FileTree:
         if at is None:
             kept[path] = files[path]
         else:
-            passed["/".join(parts[: at + 1])] = None
-    return FileTree(kept, tuple(passed))
+            excluded_paths["/".join(parts[: at + 1])] = None
+    return FileTree(kept, tuple(excluded_paths))
 
 
 def digest_of(files: Mapping[str, str]) -> str:
@@ -103,11 +103,11 @@ def digest_of(files: Mapping[str, str]) -> str:
 
 
 def entries_below(
-    folder: Path, left_out: frozenset[str] = frozenset()
+    folder: Path, excluded: frozenset[str] = frozenset()
 ) -> Iterator[tuple[os.DirEntry[str], bool]]:
     """Every name below, and whether it is a folder: a folder before what is in it, in order. Follows no link.
 
-    Names that are `left_out` are, with all below them; so is what a folder holds that cannot be listed.
+    Names that are `excluded` are, with all below them; so is what a folder holds that cannot be listed.
     """
     waiting = [os.fspath(folder)]
     while waiting:
@@ -117,7 +117,7 @@ def entries_below(
         except OSError:
             continue
         for entry in entries:
-            if entry.name in left_out:
+            if entry.name in excluded:
                 continue
             is_folder = False
             with suppress(OSError):  # it is gone
@@ -148,19 +148,19 @@ EXCLUDED_FROM_FOLDERS = EXCLUDED_NAMES | {DEPENDENCIES_FOLDER}
 
 def read_folder_tree(folder: Path, limits: PackLimits = DEFAULT_LIMITS) -> FileTree:
     """All files below a folder, without version control and installed dependencies. Raises PackError."""
-    left_out: list[str] = []
+    excluded: list[str] = []
     try:
-        found = dict(_files_below(Path(os.path.realpath(folder)), left_out, limits))
+        found = dict(_files_below(Path(os.path.realpath(folder)), excluded, limits))
         checked_names([PackageEntry(path, "file") for path in found], limits)
         measure = UnpackedSize(limits, 0)
-        return tree_of({path: _read_file(path, file, measure) for path, file in found.items()}, *left_out)
+        return tree_of({path: _read_file(path, file, measure) for path, file in found.items()}, *excluded)
     except OSError as error:
         where = error.filename or folder
         what = f"Cannot read {where}: {error_reason(error)}."
         raise PackError(what, "Make it readable, or name another folder. Nothing was written.") from None
 
 
-def _files_below(root: Path, left_out: list[str], limits: PackLimits) -> Iterator[tuple[str, Path]]:
+def _files_below(root: Path, excluded: list[str], limits: PackLimits) -> Iterator[tuple[str, Path]]:
     waiting, seen = [("", root)], 0
     while waiting:
         path, folder = waiting.pop()
@@ -173,7 +173,7 @@ def _files_below(root: Path, left_out: list[str], limits: PackLimits) -> Iterato
                     )
                 below = f"{path}/{entry.name}" if path else entry.name
                 if entry.name in EXCLUDED_FROM_FOLDERS:
-                    left_out.append(below)
+                    excluded.append(below)
                 elif entry.is_dir(follow_symlinks=False):
                     if below.count("/") >= limits.depth:
                         raise package_error(
@@ -233,7 +233,7 @@ def read_archive(source: bytes, name: str, limits: PackLimits = DEFAULT_LIMITS) 
         from hookscope.packs.fetch.archives import files_of_tar
 
         packed = not lowered.endswith(".tar")
-        tree = tree_of(files_of_tar(source, display_name(name), limits, packed=packed))
+        tree = tree_of(files_of_tar(source, display_name(name), limits, is_gzipped=packed))
     else:
         known = ", ".join(ARCHIVE_SUFFIXES)
         raise PackError(f"{display_name(name)} is no archive that can be read.", f"There are {known}.")

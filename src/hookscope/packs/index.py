@@ -51,12 +51,12 @@ class PackSetting:
 
     path: KeyPath
     value: object
-    item: bool = False
+    is_list_item: bool = False
 
     @property
     def meaning(self) -> str:
         """It, for people: `path: value`, or `path + item` of a list."""
-        sign = " + " if self.item else ": "
+        sign = " + " if self.is_list_item else ": "
         return f"{dotted_path(self.path)}{sign}{json.dumps(self.value, ensure_ascii=False)}"
 
 
@@ -64,19 +64,19 @@ class PackSetting:
 class AppliedSetting:
     """A value that was set, and what stood there before."""
 
-    wanted: PackSetting
-    before: object  # MISSING: nothing; of a list the whole of it
-    stood: int  # how many steps of the path there were
+    setting: PackSetting
+    previous: object  # MISSING: nothing; of a list the whole of it
+    existing_depth: int  # how many steps of the path there were
 
     def document(self) -> dict[str, Any]:
         """It, for the record of installs."""
-        told: dict[str, Any] = {
-            "path": list(self.wanted.path),
-            "value": self.wanted.value,
-            "item": self.wanted.item,
-            "stood": self.stood,
+        document: dict[str, Any] = {
+            "path": list(self.setting.path),
+            "value": self.setting.value,
+            "item": self.setting.is_list_item,
+            "stood": self.existing_depth,
         }
-        return told if self.before is MISSING else {**told, "before": self.before}
+        return document if self.previous is MISSING else {**document, "before": self.previous}
 
 
 def applied_setting_from(document: Any) -> AppliedSetting:
@@ -87,23 +87,23 @@ def applied_setting_from(document: Any) -> AppliedSetting:
 
 
 def apply_settings(
-    source: bytes | None, wanted: Iterable[PackSetting]
+    source: bytes | None, required: Iterable[PackSetting]
 ) -> tuple[bytes | None, tuple[AppliedSetting, ...]]:
     """The document with all that is wanted, and what that took. Raises CannotEdit."""
     settings = []
-    for want in wanted:
-        now = parse_settings(source or b"", want.meaning)
-        found = value_at(now, want.path)
-        value = want.value
-        if want.item:
+    for setting in required:
+        now = parse_settings(source or b"", setting.meaning)
+        found = value_at(now, setting.path)
+        value = setting.value
+        if setting.is_list_item:
             listed = found if isinstance(found, list) else []
             if any(is_identical(one, value) for one in listed):
                 continue
             value = [*listed, value]
         elif is_identical(found, value):
             continue
-        source = with_setting(source, want.path, value)
-        settings.append(AppliedSetting(want, found, depth_reached(now, want.path)))
+        source = with_setting(source, setting.path, value)
+        settings.append(AppliedSetting(setting, found, depth_reached(now, setting.path)))
     return source, tuple(settings)
 
 
@@ -114,37 +114,37 @@ def revert_settings(
 
     Raises CannotEdit.
     """
-    left = []
+    changed_since = []
     for setting in reversed(settings):
         if source is None:
             break
-        path, line = setting.wanted.path, f"remove {dotted_path(setting.wanted.path)}"
+        path, line = setting.setting.path, f"remove {dotted_path(setting.setting.path)}"
         found = value_at(parse_settings(source, line), path)
         if found is MISSING:
             continue
-        back = _value_before(setting, found)
-        if back is None:
-            left.append(setting)
-        elif back[0] is MISSING:
-            source = _without_empty_parents(without_setting(source, path), path, setting.stood)
+        restored = _value_before(setting, found)
+        if restored is None:
+            changed_since.append(setting)
+        elif restored[0] is MISSING:
+            source = _without_empty_parents(without_setting(source, path), path, setting.existing_depth)
         else:
-            source = with_setting(source, path, back[0])
-    return source, tuple(reversed(left))
+            source = with_setting(source, path, restored[0])
+    return source, tuple(reversed(changed_since))
 
 
 def _value_before(setting: AppliedSetting, found: object) -> tuple[object] | None:
     """What is to stand there again; None where somebody has changed it since."""
-    if not setting.wanted.item:
-        return (setting.before,) if is_identical(found, setting.wanted.value) else None
+    if not setting.setting.is_list_item:
+        return (setting.previous,) if is_identical(found, setting.setting.value) else None
     if not isinstance(found, list):
         return None
-    rest = [one for one in found if not is_identical(one, setting.wanted.value)]
-    return (MISSING,) if not rest and setting.before is MISSING else (rest,)
+    rest = [one for one in found if not is_identical(one, setting.setting.value)]
+    return (MISSING,) if not rest and setting.previous is MISSING else (rest,)
 
 
-def _without_empty_parents(source: bytes, path: KeyPath, stood: int) -> bytes:
+def _without_empty_parents(source: bytes, path: KeyPath, existing_depth: int) -> bytes:
     """Without the objects that were made for this path alone, where nothing else has come into them."""
-    for length in range(len(path) - 1, stood, -1):
+    for length in range(len(path) - 1, existing_depth, -1):
         line = f"remove {dotted_path(path[:length])}"
         if value_at(parse_settings(source, line), path[:length]) != {}:
             break
@@ -180,7 +180,7 @@ class InstalledPack:
     settings_file: Path
     settings: tuple[AppliedSetting, ...] = ()
     snapshot: SettingsSnapshot | None = None  # None: somebody else changed the file in between
-    made: tuple[Path, ...] = ()  # folders above, that were not there before
+    created_folders: tuple[Path, ...] = ()  # folders above, that were not there before
     linked: Path | None = None  # nothing was copied: this folder is looked into
     pinned: bool = False
     dependencies: bool = False
@@ -208,7 +208,7 @@ class InstalledPack:
             "snapshot": None
             if snapshot is None
             else [bytes_to_json(snapshot.before), bytes_to_json(snapshot.after)],
-            "made": [str(folder) for folder in self.made],
+            "made": [str(folder) for folder in self.created_folders],
             "linked": str(self.linked) if self.linked is not None else None,
             "pinned": self.pinned,
             "dependencies": self.dependencies,
@@ -234,7 +234,7 @@ def installed_pack_from(name: str, document: Any) -> InstalledPack | None:
             settings_file=Path(document["settings_file"]),
             settings=tuple(map(applied_setting_from, document["settings"])),
             snapshot=None if snapshot is None else SettingsSnapshot(*map(bytes_from_json, snapshot)),
-            made=tuple(map(Path, document["made"])),
+            created_folders=tuple(map(Path, document["made"])),
             linked=None if linked is None else Path(linked),
             pinned=bool(document["pinned"]),
             dependencies=bool(document["dependencies"]),
@@ -262,14 +262,14 @@ class PackIndex:
         Raises PackError where the file is there and cannot be read.
         """
         try:
-            told = (self._said() or {}).get(str(host))
+            packs = (self._read() or {}).get(str(host))
         except OSError as error:
             raise PackError(
                 f"Cannot read {self.file}: {error_reason(error)}.",
                 "It says what is installed: make it readable.",
             ) from None
         found = (
-            (installed_pack_from(name, one) for name, one in told.items()) if isinstance(told, dict) else ()
+            (installed_pack_from(name, one) for name, one in packs.items()) if isinstance(packs, dict) else ()
         )
         known = sorted((record for record in found if record is not None), key=lambda record: record.at)
         return {record.id: record for record in known}
@@ -292,18 +292,18 @@ class PackIndex:
         replace_file(real_path(self.file), json.dumps({"packs": kept}, indent=2).encode() + b"\n")
 
     def _to_merge(self) -> dict[str, Any]:
-        packs = self._said()
+        packs = self._read()
         if packs is None:
             os.replace(self.file, self.file.with_name(f"{self.file.name}.damaged"))
         return packs or {}
 
-    def _said(self) -> dict[str, Any] | None:
+    def _read(self) -> dict[str, Any] | None:
         """Of each host its packs; None where that is not what the file says. Raises OSError."""
         files = RealFiles()
         try:
             packs = json.loads(files.read(self.file))["packs"]
         except FileNotFoundError:
-            if (trouble := files.trouble(self.file)) is not None:
+            if (trouble := files.access_error(self.file)) is not None:
                 raise trouble from None
             return {}
         except (ValueError, KeyError, TypeError, RecursionError):

@@ -73,37 +73,37 @@ class SettingsPlan:
     change: Change
     settings: tuple[AppliedSetting, ...]
     snapshot: SettingsSnapshot | None
-    unset: tuple[AppliedSetting, ...] = ()
+    removed: tuple[AppliedSetting, ...] = ()
 
     @staticmethod
-    def of(host: Host, before: InstalledPack | None, wanted: Sequence[PackSetting]) -> SettingsPlan:
+    def for_pack(host: Host, before: InstalledPack | None, required: Sequence[PackSetting]) -> SettingsPlan:
         """With all that is wanted, and without what an earlier version wanted. Raises Refusal."""
         file = host.settings.file.absolute()
         if host.settings.refusal:
-            said = " ".join(host.settings.refusal.split())
-            raise Refusal(f"{host.dialect.product} refuses its settings: {said}.", "Mend them first.")
-        had = before.settings if before is not None else ()
-        unset = tuple(setting for setting in had if setting.wanted not in wanted)
+            reason = " ".join(host.settings.refusal.split())
+            raise Refusal(f"{host.dialect.product} refuses its settings: {reason}.", "Mend them first.")
+        previous = before.settings if before is not None else ()
+        removed = tuple(setting for setting in previous if setting.setting not in required)
         try:
             now = read_settled(file)
-            source, _ = revert_settings(now, unset)
-            source, fresh = apply_settings(source, wanted)
+            source, _ = revert_settings(now, removed)
+            source, fresh = apply_settings(source, required)
         except ChangeError as error:
             raise Refusal(f"{file} cannot be edited: {error}") from None
-        settings = (*(setting for setting in had if setting not in unset), *fresh)
-        change = Change(file, ", ".join(want.meaning for want in wanted), now, source)
+        settings = (*(setting for setting in previous if setting not in removed), *fresh)
+        change = Change(file, ", ".join(item.meaning for item in required), now, source)
         snapshot: SettingsSnapshot | None = SettingsSnapshot(now, source)
         if before is not None:
             known = before.snapshot
             snapshot = (
                 SettingsSnapshot(known.before, source) if known is not None and known.after == now else None
             )
-        return SettingsPlan(change, settings, snapshot, unset)
+        return SettingsPlan(change, settings, snapshot, removed)
 
 
 def created_folders(before: InstalledPack | None, paths: Iterable[Path]) -> tuple[Path, ...]:
     """The folders above these that an install makes, and those that an earlier one has made."""
-    known = before.made if before is not None else ()
+    known = before.created_folders if before is not None else ()
     return tuple(dict.fromkeys([*known, *missing_folders(paths)]))
 
 
@@ -120,58 +120,62 @@ class IncomingPackage:
         package: HookPackage,
         hooks: Sequence[Hook],
         name: str,
-        before: InstalledPack | None,
+        installed: InstalledPack | None,
     ) -> None:
         self.fetched = fetched
         self.package = package
         self.hooks = hooks
         self.name = name
-        self.before = before  # what is installed under that name now
+        self.installed = installed  # what is installed under that name now
 
     @property
     def action(self) -> PackAction:
         """What it is to its user."""
-        return "install" if self.before is None else "update"
+        return "install" if self.installed is None else "update"
 
     @cached_property
-    def able(self) -> Capabilities:
+    def capabilities(self) -> Capabilities:
         """What its sources say that it does. Blocks while they are parsed."""
         return capabilities_of(self.package.tree, self.package.hooks)
 
     @property
-    def shared(self) -> HandlerUses:
+    def shared_uses(self) -> HandlerUses:
         """What sources use that belong to none of its hooks alone."""
-        return self.able.uses.get(SHARED_BY_ALL, HandlerUses())
+        return self.capabilities.uses.get(SHARED_BY_ALL, HandlerUses())
 
-    def plans(
+    def hook_plans(
         self,
         places: Sequence[Path],
         rows: Mapping[Path | None, HookStatus],
         host: Host,
-        there: str,
-        left: Sequence[str] = (),
+        place_text: str,
+        left_behind: Sequence[str] = (),
     ) -> tuple[PackHookPlan, ...]:
         """Its hooks as they would stand: `rows`, by their folder. Raises Refusal for those not among them.
 
-        `left`: the files of the package that would not be there.
+        `left_behind`: the files of the package that would not be there.
         """
         placed = list(zip(self.hooks, places, self.package.hooks, strict=True))
         if lost := [hook.name for hook, path, _ in placed if path not in rows]:
             raise Refusal(
-                f"{host.dialect.product} would not find {', '.join(lost)} {there}.", NOTHING_WAS_WRITTEN
+                f"{host.dialect.product} would not find {', '.join(lost)} {place_text}.", NOTHING_WAS_WRITTEN
             )
         return tuple(
             PackHookPlan(
                 hook.name,
                 path,
-                self._noted(rows[path], where, left),
-                self.able.uses.get(where, HandlerUses()),
+                self._with_notes(rows[path], where, left_behind),
+                self.capabilities.uses.get(where, HandlerUses()),
             )
             for hook, path, where in placed
         )
 
-    def _noted(self, row: HookStatus, where: str, left: Sequence[str]) -> HookStatus:
-        lost = imports_left_behind(self.able.imports, frozenset(left), where) if left else ()
+    def _with_notes(self, row: HookStatus, folder: str, left_behind: Sequence[str]) -> HookStatus:
+        lost = (
+            imports_left_behind(self.capabilities.imports, frozenset(left_behind), folder)
+            if left_behind
+            else ()
+        )
         notes = (f"{source} imports {name}, which stays behind: {LINK_HINT}" for source, name in lost)
         return replace(row, notes=(*row.notes, *notes))
 
@@ -193,7 +197,7 @@ class IncomingPackage:
             settings_file=settings.change.path,
             settings=settings.settings,
             snapshot=settings.snapshot,
-            made=created_folders(self.before, (*folders, settings.change.path)),
+            created_folders=created_folders(self.installed, (*folders, settings.change.path)),
         )
 
 
@@ -202,33 +206,35 @@ def plan_link(incoming: IncomingPackage, host: Host, inventory: Inventory) -> Pa
     fetched, package = incoming.fetched, incoming.package
     folder = fetched.spec.path
     assert folder is not None
-    into = linked_folders(package, folder, host)
+    folders = linked_folders(package, folder, host)
     keys = [hook.key for hook in incoming.hooks]
-    wanted = (*(link_setting(host, one) for one in into), *settings_for(host, keys))
-    settings = SettingsPlan.of(host, incoming.before, wanted)
-    then, seen = inventory_after(host, {}, (), settings.change)
-    if problems := [problem.text for problem in then.problems if problem not in host.problems]:
+    required = (*(link_setting(host, one) for one in folders), *settings_for(host, keys))
+    settings = SettingsPlan.for_pack(host, incoming.installed, required)
+    host_after, inventory_then = inventory_after(host, {}, (), settings.change)
+    if problems := [problem.text for problem in host_after.problems if problem not in host.problems]:
         raise Refusal(f"{host.dialect.product} would not look there: {problems[0]}", NOTHING_WAS_WRITTEN)
     real = Path(os.path.realpath(folder))
     places = [real.joinpath(*filter(None, hook.split("/"))) for hook in package.hooks]
-    plans = incoming.plans(places, {row.hook.real: row for row in seen.hooks}, host, f"in {folder}")
-    mine = {plan.row.hook.path for plan in plans if plan.row.hook.path is not None}
+    plans = incoming.hook_plans(
+        places, {row.hook.real: row for row in inventory_then.hooks}, host, f"in {folder}"
+    )
+    own_paths = {plan.row.hook.path for plan in plans if plan.row.hook.path is not None}
     return PackPlan(
         action=incoming.action,
         id=incoming.name,
-        before=incoming.before,
+        before=incoming.installed,
         after=replace(incoming.record(host, settings, {}), linked=folder),
         fetched=fetched,
         trees={},
         change=settings.change,
-        unset=settings.unset,
-        wanted=wanted,
+        removed_settings=settings.removed,
+        required_settings=required,
         hooks=plans,
-        shared=incoming.shared,
-        others=tuple(effects_on_other_hooks(inventory, seen, mine, ())),
-        needs=package.needs,
-        left_out=fetched.tree.left_out,
-        notes=incoming.able.unread,
+        shared_uses=incoming.shared_uses,
+        other_effects=tuple(effects_on_other_hooks(inventory, inventory_then, own_paths, ())),
+        dependency_ranges=package.dependency_ranges,
+        excluded=fetched.tree.excluded,
+        notes=incoming.capabilities.unread,
     )
 
 
@@ -246,16 +252,16 @@ class InstallOptions:
     own_handlers: bool = False  # only handlers that the host itself runs
 
 
-def read_package(fetched: FetchedPackage, host: Host, asked: InstallOptions) -> HookPackage:
+def read_package(fetched: FetchedPackage, host: Host, options: InstallOptions) -> HookPackage:
     """What was fetched. Raises PackError."""
     spec = fetched.spec
     where = spec.text if spec.source in ("folder", "archive") else fetched.resolved
     return package_from_tree(
         fetched.tree,
         hook_list_keys_of(host),
-        handler_names_of(host, own=asked.own_handlers),
+        handler_names_of(host, own_only=options.own_handlers),
         where=where,
-        side_by_side=fetched.side_by_side or asked.link,
+        allow_hook_folder=fetched.may_be_hook_folder or options.link,
     )
 
 
@@ -288,26 +294,26 @@ def plan_install(
     host: Host,
     inventory: Inventory,
     known: Mapping[str, InstalledPack],
-    asked: InstallOptions,
+    options: InstallOptions,
 ) -> PackPlan:
     """Raises Refusal, PackError."""
-    package = read_package(fetched, host, asked)
+    package = read_package(fetched, host, options)
     hooks = read_package_hooks(package, host, package_name_of(fetched))
     name = pack_id_of(fetched, package, hooks)
     before = known.get(name)
-    if before is not None and not asked.force:
+    if before is not None and not options.force:
         raise Refusal(
             f"{name} is installed already, from {before.origin}.",
             f"`hookscope update {name}` brings it up to date, --force puts this one in its place.",
         )
     incoming = IncomingPackage(fetched, package, hooks, name, before)
-    if asked.link:
+    if options.link:
         if before is not None and before.linked is None:
             raise Refusal(
                 f"{name} is installed as a copy.", f"`hookscope uninstall {name}` first, then link."
             )
         return plan_link(incoming, host, inventory)
-    return plan_copy(incoming, host, inventory, known, asked)
+    return plan_copy(incoming, host, inventory, known, options)
 
 
 def plan_copy(
@@ -315,34 +321,36 @@ def plan_copy(
     host: Host,
     inventory: Inventory,
     known: Mapping[str, InstalledPack],
-    asked: InstallOptions,
+    options: InstallOptions,
 ) -> PackPlan:
     """A copy in the managed folder, in place of what is there. Raises Refusal, PackError."""
-    fetched, package, before = incoming.fetched, incoming.package, incoming.before
+    fetched, package, before = incoming.fetched, incoming.package, incoming.installed
     ignored: tuple[str, ...] = ()
-    if asked.dependencies:
+    if options.dependencies:
         package, ignored = _package_for_npm(package)
     place = place_package(package, incoming.hooks, host)
     _check_target_free(place, known, incoming.name)
-    if asked.dependencies and place.left:
+    if options.dependencies and place.left_behind:
         raise Refusal(
             f"{host.dialect.product} wants each hook in a folder of its own, so dependencies have no place.",
             "Install without --dependencies, or link the folder with --link.",
         )
     on_disk = integrity_of_pack(before) if before is not None else PackIntegrity()
-    wanted = settings_for(host, [hook.key for hook in incoming.hooks])
-    settings = SettingsPlan.of(host, before, wanted)
-    gone = tuple(before.folders) if before is not None else ()
-    _, seen = inventory_after(host, place.trees, gone, settings.change)
-    plans = incoming.plans(place.hooks, {row.hook.path: row for row in seen.hooks}, host, "there", place.left)
+    required = settings_for(host, [hook.key for hook in incoming.hooks])
+    settings = SettingsPlan.for_pack(host, before, required)
+    removed = tuple(before.folders) if before is not None else ()
+    _, inventory_then = inventory_after(host, place.trees, removed, settings.change)
+    plans = incoming.hook_plans(
+        place.hooks, {row.hook.path: row for row in inventory_then.hooks}, host, "there", place.left_behind
+    )
     folders = {
         folder: {path: file.digest for path, file in files.items()} for folder, files in place.trees.items()
     }
     after = replace(
         incoming.record(host, settings, folders),
-        spec=fetched.resolved if asked.pin else fetched.spec.text,
-        pinned=asked.pin or (before is not None and before.pinned and fetched.spec.exact),
-        dependencies=asked.dependencies,
+        spec=fetched.resolved if options.pin else fetched.spec.text,
+        pinned=options.pin or (before is not None and before.pinned and fetched.spec.is_exact),
+        dependencies=options.dependencies,
     )
     return PackPlan(
         action=incoming.action,
@@ -352,22 +360,22 @@ def plan_copy(
         fetched=fetched,
         trees=place.trees,
         change=settings.change,
-        unset=settings.unset,
-        wanted=wanted,
+        removed_settings=settings.removed,
+        required_settings=required,
         hooks=plans,
-        shared=incoming.shared,
+        shared_uses=incoming.shared_uses,
         files=tuple(_file_plans(place.trees, before, on_disk)),
-        others=tuple(effects_on_other_hooks(inventory, seen, {*place.hooks}, gone)),
+        other_effects=tuple(effects_on_other_hooks(inventory, inventory_then, {*place.hooks}, removed)),
         on_disk=on_disk,
-        needs=package.needs,
-        left_out=fetched.tree.left_out,
+        dependency_ranges=package.dependency_ranges,
+        excluded=fetched.tree.excluded,
         drift=source_drift(fetched, before),
-        apart=bool(place.left),
+        is_split=bool(place.left_behind),
         notes=(
             *ignored,
             *_downgrade_notes(after, before),
-            *_left_behind_notes(place.left, host),
-            *incoming.able.unread,
+            *_left_behind_notes(place.left_behind, host),
+            *incoming.capabilities.unread,
         ),
     )
 
@@ -385,8 +393,8 @@ def _package_for_npm(package: HookPackage) -> tuple[HookPackage, tuple[str, ...]
         for path, file in package.tree.files.items()
         if not path.startswith(f"{DEPENDENCIES_FOLDER}/")
     }
-    said = (f"npm gets its dependencies alone; ignored: {', '.join(ignored)}",) if ignored else ()
-    return replace(package, tree=replace(package.tree, files=files)), said
+    notes = (f"npm gets its dependencies alone; ignored: {', '.join(ignored)}",) if ignored else ()
+    return replace(package, tree=replace(package.tree, files=files)), notes
 
 
 def _downgrade_notes(after: InstalledPack, before: InstalledPack | None) -> Iterator[str]:

@@ -23,18 +23,18 @@ class PackIntegrity:
     changed: tuple[Path, ...] = ()
     missing: tuple[Path, ...] = ()
     added: tuple[Path, ...] = ()
-    gone: bool = False  # nothing of it is there
+    is_gone: bool = False  # nothing of it is there
     special: tuple[Path, ...] = ()  # of them pipes, sockets and devices: there is nothing to copy
 
     @property
-    def word(self) -> str:
+    def state(self) -> str:
         """How it stands: gone, changed, as installed."""
-        if self.gone:
+        if self.is_gone:
             return "gone"
         return "changed" if self.changed or self.missing or self.added else "as installed"
 
     @property
-    def to_keep(self) -> tuple[Path, ...]:
+    def files_to_keep(self) -> tuple[Path, ...]:
         """What only stands here: it is lost where nobody keeps it."""
         return tuple(path for path in self.changed + self.added if path not in self.special)
 
@@ -42,7 +42,7 @@ class PackIntegrity:
 def integrity_of_pack(record: InstalledPack) -> PackIntegrity:
     """Reads every file of the pack. What a run leaves beside them (`__pycache__`) does not count."""
     if record.linked is not None:
-        return PackIntegrity(gone=not os.path.isdir(record.linked))
+        return PackIntegrity(is_gone=not os.path.isdir(record.linked))
     changed, missing, added, special = [], [], [], []
     for folder, files in record.folders.items():
         found = dict(digests_below(folder))

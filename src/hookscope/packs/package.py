@@ -39,11 +39,16 @@ class HookPackage:
     full_name: str = ""
     version: str = ""
     key: str = ""  # of package.json, below which the hooks are listed
-    needs: tuple[str, ...] = ()  # the packages that it depends on
+    dependency_ranges: tuple[str, ...] = ()  # the packages that it depends on
 
 
 def package_from_tree(
-    tree: FileTree, keys: Sequence[str], handlers: Sequence[str], *, where: str, side_by_side: bool = False
+    tree: FileTree,
+    keys: Sequence[str],
+    handlers: Sequence[str],
+    *,
+    where: str,
+    allow_hook_folder: bool = False,
 ) -> HookPackage:
     """What the tree is. Raises PackError.
 
@@ -51,25 +56,32 @@ def package_from_tree(
         keys: of package.json, in the order in which they count.
         handlers: the file names that a handler may have.
         where: what the tree is called in sentences.
-        side_by_side: is a folder of hooks taken, too.
+        allow_hook_folder: is a folder of hooks taken, too.
     """
-    said = package_json_of(tree)
-    key = next((key for key in keys if isinstance(said.get(key), dict) and "hooks" in said[key]), None)
+    package_json = package_json_of(tree)
+    key = next(
+        (key for key in keys if isinstance(package_json.get(key), dict) and "hooks" in package_json[key]),
+        None,
+    )
     if key is not None:
-        return _listed_hooks(tree, said, key, handlers)
+        return _listed_hooks(tree, package_json, key, handlers)
     names = tree.names()
     if MANIFEST in names:
         _check_handler(tree, "", handlers, where)
         return HookPackage(
-            "hook", tree, ("",), version=_text_member(said, "version"), needs=dependency_ranges(said)
+            "hook",
+            tree,
+            ("",),
+            version=_text_member(package_json, "version"),
+            dependency_ranges=dependency_ranges(package_json),
         )
     children = tuple(name for name in sorted(names) if MANIFEST in tree.names(name))
-    if children and side_by_side:
+    if children and allow_hook_folder:
         for child in children:
             _check_handler(tree, child, handlers, child)
         return HookPackage("folder", tree, children)
-    _check_no_plugin(said, keys, where)
-    if said:
+    _check_no_plugin(package_json, keys, where)
+    if package_json:
         why = f"its {PACKAGE_JSON} has no {keys[0]}.hooks, and there is no {MANIFEST} beside it"
         raise package_error(f"{where} is no hook and no pack: {why}.")
     if children:
@@ -80,10 +92,10 @@ def package_from_tree(
     raise package_error(f"{where} is no hook and no pack: it has neither {MANIFEST} nor {PACKAGE_JSON}.")
 
 
-def _check_no_plugin(said: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+def _check_no_plugin(package_json: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
     """Raises PackError for what the host installs otherwise."""
     for key in keys:
-        if isinstance(said.get(key), dict) and EXTENSIONS in said[key]:
+        if isinstance(package_json.get(key), dict) and EXTENSIONS in package_json[key]:
             raise PackError(
                 f"{where} is a plugin and no pack: its {PACKAGE_JSON} has "
                 f"{key}.{EXTENSIONS} and no {key}.hooks.",
@@ -132,18 +144,20 @@ def package_json_of(tree: FileTree) -> Mapping[str, Any]:
     if len(source) > LARGEST_MANIFEST:
         raise package_error(f"{PACKAGE_JSON} is larger than {LARGEST_MANIFEST:,} bytes.")
     try:
-        said = json.loads(source.decode("utf-8").removeprefix("\ufeff"))
+        document = json.loads(source.decode("utf-8").removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         raise package_error(
             f"{PACKAGE_JSON} cannot be read: {display_name(str(error)) or 'it is nested too deeply'}."
         ) from None
-    if not isinstance(said, dict):
+    if not isinstance(document, dict):
         raise package_error(f"{PACKAGE_JSON} wants an object.")
-    return said
+    return document
 
 
-def _listed_hooks(tree: FileTree, said: Mapping[str, Any], key: str, handlers: Sequence[str]) -> HookPackage:
-    listed = said[key]["hooks"]
+def _listed_hooks(
+    tree: FileTree, package_json: Mapping[str, Any], key: str, handlers: Sequence[str]
+) -> HookPackage:
+    listed = package_json[key]["hooks"]
     if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
         raise package_error(f"{PACKAGE_JSON} {key}.hooks wants a list of texts.")
     entries = [entry.strip() for entry in listed if entry.strip()]
@@ -151,7 +165,7 @@ def _listed_hooks(tree: FileTree, said: Mapping[str, Any], key: str, handlers: S
         raise package_error(f"{PACKAGE_JSON} {key}.hooks is empty.")
     if len(entries) > MOST_HOOKS:
         raise package_error(f"{PACKAGE_JSON} {key}.hooks lists more than {MOST_HOOKS} hooks.")
-    said_name = said.get("name")
+    said_name = package_json.get("name")
     full_name = said_name.strip() if isinstance(said_name, str) else ""
     if not full_name:
         raise package_error(f"{PACKAGE_JSON} has no name.")
@@ -166,7 +180,14 @@ def _listed_hooks(tree: FileTree, said: Mapping[str, Any], key: str, handlers: S
             raise package_error(f"{MANIFEST} missing in {display_name(entry)}.")
         _check_handler(tree, hook, handlers, display_name(entry))
     return HookPackage(
-        "pack", tree, hooks, name, full_name, _text_member(said, "version"), key, dependency_ranges(said)
+        "pack",
+        tree,
+        hooks,
+        name,
+        full_name,
+        _text_member(package_json, "version"),
+        key,
+        dependency_ranges(package_json),
     )
 
 
@@ -198,6 +219,6 @@ def _check_handler(tree: FileTree, hook: str, handlers: Sequence[str], where: st
         raise package_error(f"{MANIFEST} of {where} is larger than {LARGEST_MANIFEST:,} bytes.")
 
 
-def _text_member(said: Mapping[str, Any], name: str) -> str:
-    value = said.get(name)
+def _text_member(document: Mapping[str, Any], name: str) -> str:
+    value = document.get(name)
     return display_name(value.strip()) if isinstance(value, str) and value.strip() else ""

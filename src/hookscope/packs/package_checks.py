@@ -227,19 +227,19 @@ class UnpackedSize:
     limits: PackLimits
     packed: int  # bytes of the archive; 0: it is not packed
     total: int = 0
-    of_file: int = 0
+    file_size: int = 0
     name: str = ""
 
     def begin(self, name: str) -> None:
         """From here on bytes are counted for this file, and for all together."""
-        self.name, self.of_file = name, 0
+        self.name, self.file_size = name, 0
 
     def count(self, size: int) -> None:
         """So many more bytes have come out of it. Raises PackError where a limit is passed."""
         limits = self.limits
-        self.of_file += size
+        self.file_size += size
         self.total += size
-        if self.of_file > limits.file:
+        if self.file_size > limits.file:
             raise package_error(
                 f"{display_name(self.name)} is larger than {size_in_words(limits.file)} unpacked."
             )

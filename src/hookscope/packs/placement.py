@@ -28,11 +28,13 @@ from hookscope.values import dataclass
 class PackDisk:
     """A disk with more files, and without some folders. Implements core's Files."""
 
-    def __init__(self, files: Files, added: Mapping[Path, bytes | None], gone: Collection[Path] = ()) -> None:
+    def __init__(
+        self, files: Files, added: Mapping[Path, bytes | None], removed: Collection[Path] = ()
+    ) -> None:
         """`added`: by path the bytes of files; None: the file is gone."""
         self._files = files
         self._added = added
-        self._gone = frozenset(gone)
+        self._removed = frozenset(removed)
         self._folders: dict[Path, dict[str, Path]] = {}
         for path, content in added.items():
             child = path
@@ -53,29 +55,29 @@ class PackDisk:
 
     def _real_children(self, folder: Path) -> list[FolderItem]:
         try:
-            found = [] if self._is_gone(folder) else self._files.children(folder)
+            found = [] if self._is_removed(folder) else self._files.children(folder)
         except FileNotFoundError:
             if folder not in self._folders:
                 raise
             found = []
-        return [child for child in found if not self._is_gone(child.path)]
+        return [child for child in found if not self._is_removed(child.path)]
 
     def facts(self, path: Path) -> PathFacts | None:
         content = self._added.get(path)
         if content is not None or path in self._folders:
             size = len(content) if content is not None else 0
             return PathFacts(content is None, content is not None, size, 1, linked=False, foreign=False)
-        return None if self._is_gone(path) else self._files.facts(path)
+        return None if self._is_removed(path) else self._files.facts(path)
 
-    def trouble(self, path: Path) -> OSError | None:
-        known = path in self._added or path in self._folders or self._is_gone(path)
-        return None if known else self._files.trouble(path)
+    def access_error(self, path: Path) -> OSError | None:
+        known = path in self._added or path in self._folders or self._is_removed(path)
+        return None if known else self._files.access_error(path)
 
     def read(self, path: Path, limit: int = -1) -> bytes:
         content = self._added.get(path)
         if content is not None:
             return content if limit < 0 else content[:limit]
-        if self._is_gone(path):
+        if self._is_removed(path):
             raise FileNotFoundError(2, "No such file or directory", str(path))
         return self._files.read(path, limit)
 
@@ -85,10 +87,10 @@ class PackDisk:
     def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> FoundProgram:
         return self._files.program(name, folders, folders_too=folders_too)
 
-    def _is_gone(self, path: Path) -> bool:
+    def _is_removed(self, path: Path) -> bool:
         if path in self._added:
             return self._added[path] is None
-        return path in self._gone or any(folder in self._gone for folder in path.parents)
+        return path in self._removed or any(folder in self._removed for folder in path.parents)
 
 
 HOOKSCOPE_KEY = "hookscope"
@@ -104,12 +106,12 @@ class Placement:
 
     trees: FilesByFolder  # by folder
     hooks: tuple[Path, ...]  # the folder of each hook, in the order of the package
-    left: tuple[str, ...] = ()  # files of the package that go nowhere
+    left_behind: tuple[str, ...] = ()  # files of the package that go nowhere
 
 
 def pack_rules_of(host: Host) -> PackRules:
     """Raises Refusal where the host has nothing that hooks are installed into."""
-    rules = host.dialect.packs
+    rules = host.dialect.pack_rules
     if rules is None:
         raise Refusal(
             f"{host.dialect.product} has no folder that hooks are installed into.",
@@ -125,14 +127,14 @@ def managed_folder(host: Host) -> Path:
 
 def hook_list_keys_of(host: Host) -> tuple[str, ...]:
     """The keys of package.json that list hooks: the host's own first."""
-    others = (dialect.packs.key for dialect in GUIDES if dialect.packs is not None)
+    others = (dialect.pack_rules.key for dialect in GUIDES if dialect.pack_rules is not None)
     return tuple(dict.fromkeys([pack_rules_of(host).key, HOOKSCOPE_KEY, *others]))
 
 
-def handler_names_of(host: Host, *, own: bool = False) -> tuple[str, ...]:
+def handler_names_of(host: Host, *, own_only: bool = False) -> tuple[str, ...]:
     """The names that a handler may have; the host's own ones alone."""
     shape = folder_system_of(host.dialect).shape
-    return shape.handlers if own else shape.candidates
+    return shape.handlers if own_only else shape.candidates
 
 
 def read_package_hooks(package: HookPackage, host: Host, name: str) -> tuple[Hook, ...]:
@@ -141,9 +143,10 @@ def read_package_hooks(package: HookPackage, host: Host, name: str) -> tuple[Hoo
     Raises Refusal where one is none, PackError for their names.
     """
     system = folder_system_of(host.dialect)
-    nowhere = managed_folder(host) / UNPLACED_FOLDER
+    unplaced = managed_folder(host) / UNPLACED_FOLDER
     places = [
-        nowhere / str(number) / (hook.rpartition("/")[2] or name) for number, hook in enumerate(package.hooks)
+        unplaced / str(number) / (hook.rpartition("/")[2] or name)
+        for number, hook in enumerate(package.hooks)
     ]
     added = {
         place / path: file.content
@@ -151,9 +154,9 @@ def read_package_hooks(package: HookPackage, host: Host, name: str) -> tuple[Hoo
         for path, file in package.tree.below(hook).files.items()
     }
     files = PackDisk(RealFiles(), added)
-    here = replace(host, surroundings=replace(host.surroundings, files=files))
-    folders = tuple(hooks_folder(here, MANAGED, place.parent, 30) for place in places)
-    found = discover_system(system, replace(here, folders=folders))
+    hypothetical = replace(host, machine=replace(host.machine, files=files))
+    folders = tuple(hooks_folder(hypothetical, MANAGED, place.parent, 30) for place in places)
+    found = discover_system(system, replace(hypothetical, folders=folders))
     hooks = []
     for place, hook in zip(places, package.hooks, strict=True):
         row = next((row for row in found.hooks if row.hook.path == place), None)
@@ -172,7 +175,7 @@ def place_package(package: HookPackage, hooks: Sequence[Hook], host: Host) -> Pl
     if package.kind == "hook":
         target = managed / hooks[0].name
         return Placement({target: package.tree.files}, (target,))
-    if rules.whole and package.key == rules.key:
+    if rules.installs_whole_package and package.key == rules.key:
         target = managed / package.name
         return Placement(
             {target: package.tree.files},
@@ -194,17 +197,17 @@ def _path_segments(path: str) -> Iterable[str]:
 def settings_for(host: Host, keys: Iterable[str]) -> tuple[PackSetting, ...]:
     """The entries that switch these hooks on, and what the host's own command sets beside them."""
     entries = [PackSetting((*host.hooks_setting("entries", key)[1], "enabled"), True) for key in keys]
-    return (*entries, *(PackSetting(path, True) for path in host.dialect.switching.also_true))
+    return (*entries, *(PackSetting(path, True) for path in host.dialect.switch_rules.also_true))
 
 
 def link_setting(host: Host, folder: Path) -> PackSetting:
     """The setting that has the host look into a folder, too."""
-    return PackSetting(host.hooks_setting("load", "extraDirs")[1], str(folder), item=True)
+    return PackSetting(host.hooks_setting("load", "extraDirs")[1], str(folder), is_list_item=True)
 
 
 def linked_folders(package: HookPackage, folder: Path, host: Host) -> tuple[Path, ...]:
     """The folders to look into, so that this host finds the package's hooks. Raises Refusal."""
-    if pack_rules_of(host).whole or package.kind == "folder":
+    if pack_rules_of(host).installs_whole_package or package.kind == "folder":
         return (folder,)
     if "" in package.hooks:
         raise Refusal(
@@ -215,7 +218,7 @@ def linked_folders(package: HookPackage, folder: Path, host: Host) -> tuple[Path
 
 
 def inventory_after(
-    host: Host, trees: FilesByFolder, gone: Iterable[Path], change: Change
+    host: Host, trees: FilesByFolder, removed: Iterable[Path], change: Change
 ) -> tuple[Host, Inventory]:
     """The host and what it would find with these folders in place, those gone, and these settings.
 
@@ -225,9 +228,9 @@ def inventory_after(
         folder / path: file.content for folder, files in trees.items() for path, file in files.items()
     }
     added[change.path] = change.new
-    files = PackDisk(RealFiles(), added, frozenset(gone))
-    here = replace(host.surroundings, files=files)
-    standing = frozenset(filter(os.path.lexists, host.trust.folders))
-    trust = replace(host.trust, folders=standing)
-    then = open_host(host.dialect, here, host.choices, trust=trust)
-    return then, examine(discover(then), then)
+    files = PackDisk(RealFiles(), added, frozenset(removed))
+    machine = replace(host.machine, files=files)
+    existing = frozenset(filter(os.path.lexists, host.trust.folders))
+    trust = replace(host.trust, folders=existing)
+    host_after = open_host(host.dialect, machine, host.overrides, trust=trust)
+    return host_after, examine(discover(host_after), host_after)

@@ -80,17 +80,17 @@ class PackPlan:
     fetched: FetchedPackage | None
     trees: Mapping[Path, Mapping[str, PackFile]]  # by where it goes
     change: Change  # of the settings
-    unset: tuple[AppliedSetting, ...] = ()
-    wanted: tuple[PackSetting, ...] = ()
-    handed: tuple[InstalledPack, ...] = ()  # other packs, with what they take over
+    removed_settings: tuple[AppliedSetting, ...] = ()
+    required_settings: tuple[PackSetting, ...] = ()
+    handed_over: tuple[InstalledPack, ...] = ()  # other packs, with what they take over
     hooks: tuple[PackHookPlan, ...] = ()
-    shared: HandlerUses = NO_USES  # what sources use that belong to no hook alone
+    shared_uses: HandlerUses = NO_USES  # what sources use that belong to no hook alone
     files: tuple[PackFilePlan, ...] = ()
-    others: tuple[Effect, ...] = ()
+    other_effects: tuple[Effect, ...] = ()
     on_disk: PackIntegrity = AS_INSTALLED  # of what is installed now
-    needs: tuple[str, ...] = ()  # packages that it depends on
-    apart: bool = False  # each hook goes by itself, without the rest of its package
-    left_out: tuple[str, ...] = ()
+    dependency_ranges: tuple[str, ...] = ()  # packages that it depends on
+    is_split: bool = False  # each hook goes by itself, without the rest of its package
+    excluded: tuple[str, ...] = ()
     drift: str = ""  # a sentence where the source gives something else than it gave under the same name
     notes: tuple[str, ...] = ()
 
@@ -100,7 +100,7 @@ class PackPlan:
         return self.after is not None and self.after.dependencies
 
     @property
-    def unaccepted(self) -> str:
+    def integrity_problem(self) -> str:
         """Return what fails its integrity check and would be installed over, as a sentence; else "".
 
         That is the source, which gives other bytes for the same version, or a pack with files that have
@@ -110,7 +110,7 @@ class PackPlan:
             return ""
         if self.drift:
             return f"{self.drift}."
-        if self.on_disk.word != "changed":
+        if self.on_disk.state != "changed":
             return ""
         disk = self.on_disk
         first = (*disk.changed, *disk.missing, *disk.added)
@@ -118,11 +118,11 @@ class PackPlan:
         return f"{self.id} has changed on disk since it was installed: {first[0]}{more}."
 
     @property
-    def comes(self) -> str:
+    def dependency_note(self) -> str:
         """What becomes of what it depends on, for people."""
         if self.dependencies:
             return "installed too, scripts off"
-        if self.apart:
+        if self.is_split:
             return "not installed: beside each hook by itself there is no room for it"
         return "not installed: --dependencies does that"
 
@@ -145,7 +145,7 @@ class PackUpToDate:
     """Nothing to update, and why."""
 
     record: InstalledPack
-    why: str
+    reason: str
     on_disk: PackIntegrity = AS_INSTALLED
 
 
@@ -153,49 +153,49 @@ class PackUpToDate:
 class PackChanged:
     """It is on disk."""
 
-    planned: PackPlan
+    plan: PackPlan
     record: InstalledPack | None
-    kept: Path | None  # where files are that had been changed
+    kept_folder: Path | None  # where files are that had been changed
 
 
 def effects_on_other_hooks(
-    inventory: Inventory, seen: Inventory, mine: set[Path], gone: Iterable[Path]
+    inventory: Inventory, inventory_after: Inventory, own_paths: set[Path], removed: Iterable[Path]
 ) -> Iterator[Effect]:
     """Hooks that are none of the pack, and stand otherwise then."""
-    away = tuple(gone)
+    removed_folders = tuple(removed)
     for row in inventory.hooks:
         hook = row.hook
         if hook.path is not None and (
-            hook.path in mine or any(hook.path.is_relative_to(one) for one in away)
+            hook.path in own_paths or any(hook.path.is_relative_to(one) for one in removed_folders)
         ):
             continue
-        then = next(
+        row_after = next(
             (
                 other
-                for other in seen.hooks
+                for other in inventory_after.hooks
                 if (other.hook.path, other.hook.name, other.hook.kind) == (hook.path, hook.name, hook.kind)
             ),
             None,
         )
-        if then is not None and then.state is not row.state:
-            yield Effect(hook.name, hook.folder.source, row.state, then.state)
+        if row_after is not None and row_after.state is not row.state:
+            yield Effect(hook.name, hook.folder.source, row.state, row_after.state)
 
 
 def host_install_refusal(install: HostInstall, host: Host) -> Refusal:
     """The host keeps its own record of it, and Hookscope has not the bytes that it put in place."""
     product, program, place = host.dialect.product, host.dialect.layout.program, install.place
-    where = f" ({host.surroundings.short(place.file)}:{place.line})" if place else ""
-    then = (
+    where = f" ({host.machine.short(place.file)}:{place.line})" if place else ""
+    hint = (
         f"Ask {product}" + (f": `{program} hooks update {shell_path(install.id)}`" if program else "") + "."
     )
-    return Refusal(f"{install.id} was installed by {product} itself{where}, not by Hookscope.", then)
+    return Refusal(f"{install.id} was installed by {product} itself{where}, not by Hookscope.", hint)
 
 
-def check_integrity_accepted(planned: PackPlan, *, accepted: bool) -> None:
+def check_integrity_accepted(plan: PackPlan, *, accepted: bool) -> None:
     """Raise Refusal for a plan that installs over a failed integrity check, unless that was accepted."""
-    if planned.unaccepted and not accepted:
+    if plan.integrity_problem and not accepted:
         raise Refusal(
-            f"{planned.unaccepted} Nothing was written.",
+            f"{plan.integrity_problem} Nothing was written.",
             "--dry-run --diff shows it; --accept-changed installs it and keeps copies of changed files.",
         )
 
@@ -206,7 +206,7 @@ def errors_as_refusals() -> Iterator[None]:
     try:
         yield
     except PackError as error:
-        raise Refusal(error.what, error.then) from None
+        raise Refusal(error.problem, error.hint) from None
     except ChangeError as error:
         raise Refusal(str(error)) from None
     except OSError as error:

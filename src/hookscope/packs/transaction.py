@@ -62,19 +62,21 @@ class FolderSwap:
 class TransactionIntent:
     """All of one install, update or uninstall."""
 
-    what: str  # for people
+    title: str  # for people
     host: Path  # whose packs they are
     phase: TransactionPhase
     swaps: tuple[FolderSwap, ...] = ()
-    made: tuple[Path, ...] = ()  # folders that are made on the way
-    file: Path | None = None  # the settings
+    created_folders: tuple[Path, ...] = ()  # folders that are made on the way
+    settings_file: Path | None = None  # the settings
     old: bytes | None = None
     new: bytes | None = None
-    unset: tuple[AppliedSetting, ...] = ()  # what `new` takes back and sets, for a file that is neither
-    wanted: tuple[PackSetting, ...] = ()
+    removed_settings: tuple[
+        AppliedSetting, ...
+    ] = ()  # what `new` takes back and sets, for a file that is neither
+    required_settings: tuple[PackSetting, ...] = ()
     records: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
-    keep: tuple[tuple[Path, Path], ...] = ()  # files that only stood there, and where they are kept
-    empty: tuple[Path, ...] = ()  # folders that go, where nothing is in them
+    files_to_keep: tuple[tuple[Path, Path], ...] = ()  # files that only stood there, and where they are kept
+    removable_folders: tuple[Path, ...] = ()  # folders that go, where nothing is in them
 
     @property
     def staging(self) -> tuple[Path, ...]:
@@ -86,21 +88,21 @@ def write_intent(file: Path, intent: TransactionIntent) -> None:
     """Durable when it returns. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
     document = {
-        "what": intent.what,
+        "what": intent.title,
         "host": str(intent.host),
         "phase": intent.phase,
         "swaps": [
             [str(swap.target), swap.fresh and str(swap.fresh), str(swap.aside)] for swap in intent.swaps
         ],
-        "made": [str(folder) for folder in intent.made],
-        "file": intent.file and str(intent.file),
+        "made": [str(folder) for folder in intent.created_folders],
+        "file": intent.settings_file and str(intent.settings_file),
         "old": bytes_to_json(intent.old),
         "new": bytes_to_json(intent.new),
-        "unset": [setting.document() for setting in intent.unset],
-        "wanted": [[list(want.path), want.value, want.item] for want in intent.wanted],
+        "unset": [setting.document() for setting in intent.removed_settings],
+        "wanted": [[list(want.path), want.value, want.is_list_item] for want in intent.required_settings],
         "records": {name: record and dict(record) for name, record in intent.records.items()},
-        "keep": [[str(one), str(to)] for one, to in intent.keep],
-        "empty": [str(folder) for folder in intent.empty],
+        "keep": [[str(one), str(to)] for one, to in intent.files_to_keep],
+        "empty": [str(folder) for folder in intent.removable_folders],
     }
     replace_file(file, json.dumps(document, indent=2).encode() + b"\n")
 
@@ -108,24 +110,26 @@ def write_intent(file: Path, intent: TransactionIntent) -> None:
 def read_intent(file: Path) -> TransactionIntent | None:
     """None where nothing was interrupted. Raises ValueError for a file that nobody of us has written."""
     try:
-        told = json.loads(RealFiles().read(file))
+        document = json.loads(RealFiles().read(file))
         return TransactionIntent(
-            what=str(told["what"]),
-            host=Path(told["host"]),
-            phase=PHASES[PHASES.index(told["phase"])],
+            title=str(document["what"]),
+            host=Path(document["host"]),
+            phase=PHASES[PHASES.index(document["phase"])],
             swaps=tuple(
                 FolderSwap(Path(target), Path(fresh) if fresh else None, Path(aside))
-                for target, fresh, aside in told["swaps"]
+                for target, fresh, aside in document["swaps"]
             ),
-            made=tuple(map(Path, told["made"])),
-            file=Path(told["file"]) if told["file"] else None,
-            old=bytes_from_json(told["old"]),
-            new=bytes_from_json(told["new"]),
-            unset=tuple(map(applied_setting_from, told["unset"])),
-            wanted=tuple(PackSetting(tuple(path), value, bool(item)) for path, value, item in told["wanted"]),
-            records=dict(told["records"]),
-            keep=tuple((Path(one), Path(to)) for one, to in told["keep"]),
-            empty=tuple(map(Path, told["empty"])),
+            created_folders=tuple(map(Path, document["made"])),
+            settings_file=Path(document["file"]) if document["file"] else None,
+            old=bytes_from_json(document["old"]),
+            new=bytes_from_json(document["new"]),
+            removed_settings=tuple(map(applied_setting_from, document["unset"])),
+            required_settings=tuple(
+                PackSetting(tuple(path), value, bool(item)) for path, value, item in document["wanted"]
+            ),
+            records=dict(document["records"]),
+            files_to_keep=tuple((Path(one), Path(to)) for one, to in document["keep"]),
+            removable_folders=tuple(map(Path, document["empty"])),
         )
     except FileNotFoundError:
         return None
@@ -148,29 +152,29 @@ class PackStore:
     folder: Path
 
     @property
-    def book(self) -> PackIndex:
+    def index(self) -> PackIndex:
         """The record of what is installed."""
         return PackIndex(self.folder / "installed.json")
 
     @property
-    def journal(self) -> Path:
+    def intent_file(self) -> Path:
         """Where a transaction that is under way is written down."""
         return self.folder / "journal.json"
 
     @property
-    def kept(self) -> Path:
+    def kept_folder(self) -> Path:
         """Where files are kept that an update or uninstall found changed."""
         return self.folder / "kept"
 
     @contextmanager
-    def locked(self, patience: float = PATIENCE) -> Iterator[None]:
+    def locked(self, timeout: float = PATIENCE) -> Iterator[None]:
         """One transaction at a time. Raises PackError where another goes on."""
         from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
 
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FileLock(self.folder / "lock")
         try:
-            lock.acquire(timeout=patience, poll_interval=0.02)
+            lock.acquire(timeout=timeout, poll_interval=0.02)
         except TimeoutError:
             raise PackError(OTHER_TRANSACTION, TRY_LATER) from None
         try:
@@ -189,7 +193,7 @@ def run_transaction(
     trees: Mapping[Path, Mapping[str, PackFile]],
     *,
     check: Callable[[], None] = lambda: None,
-    staged: CompleteIntent = lambda intent: intent,
+    on_staged: CompleteIntent = lambda intent: intent,
     step: WriteStep = no_step,
 ) -> None:
     """Do all of it. Raises PackError, ChangeError or OSError; then nothing has changed.
@@ -197,22 +201,22 @@ def run_transaction(
     Args:
         trees: by `fresh` of a swap, the files that it has.
         check: raises where what the intent was made from is no longer so; under the lock.
-        staged: may change the staged folders, and complete the intent.
+        on_staged: may change the staged folders, and complete the intent.
     """
     with store.locked():
         finish_interrupted(store)
         check()
         step("intend")
-        write_intent(store.journal, intent)
+        write_intent(store.intent_file, intent)
         try:
             step("stage")
             _stage_folders(intent, trees)
             step("staged")
-            intent = replace(staged(intent), phase="commit")
+            intent = replace(on_staged(intent), phase="commit")
             step("commit")
-            write_intent(store.journal, intent)
+            write_intent(store.intent_file, intent)
         except BaseException:
-            _clean(store, intent, intent.made, no_step)
+            _clean(store, intent, intent.created_folders, no_step)
             raise
         _finish_or_revert(store, intent, step)
 
@@ -222,7 +226,7 @@ def recover_transaction(store: PackStore) -> str:
 
     Raises PackError where it can neither be finished nor taken back.
     """
-    if not store.journal.exists():
+    if not store.intent_file.exists():
         return ""
     with ExitStack() as stack:
         try:
@@ -235,10 +239,10 @@ def recover_transaction(store: PackStore) -> str:
 def finish_interrupted(store: PackStore) -> str:
     """Under the lock: a sentence where something was interrupted. Raises PackError."""
     try:
-        intent = read_intent(store.journal)
+        intent = read_intent(store.intent_file)
     except ValueError:
         raise PackError(
-            f"{store.journal} tells of an interrupted install and cannot be read.",
+            f"{store.intent_file} tells of an interrupted install and cannot be read.",
             "Move it away, and look at the hooks folder.",
         ) from None
     if intent is None:
@@ -249,22 +253,27 @@ def finish_interrupted(store: PackStore) -> str:
         if intent.phase == "back":
             _revert(store, intent)
         else:
-            _clean(store, intent, intent.made if intent.phase == "staging" else intent.empty, no_step)
+            _clean(
+                store,
+                intent,
+                intent.created_folders if intent.phase == "staging" else intent.removable_folders,
+                no_step,
+            )
     except (ChangeError, OSError) as error:
         raise PackError(
-            f"An interrupted {intent.what} cannot be finished: {pack_error_reason(error)}.",
+            f"An interrupted {intent.title} cannot be finished: {pack_error_reason(error)}.",
             "The next of these commands tries again.",
         ) from None
     done = "was finished" if intent.phase == "clean" else "was taken back"
-    return f"An interrupted {intent.what} {done} first."
+    return f"An interrupted {intent.title} {done} first."
 
 
 def _finish_logged(store: PackStore, intent: TransactionIntent) -> str:
     try:
         _finish_or_revert(store, intent, no_step)
     except ChangeError as error:
-        return f"An interrupted {intent.what} was taken back: {error}"
-    return f"An interrupted {intent.what} was finished first."
+        return f"An interrupted {intent.title} was taken back: {error}"
+    return f"An interrupted {intent.title} was finished first."
 
 
 # Staging
@@ -301,18 +310,18 @@ def _finish_or_revert(store: PackStore, intent: TransactionIntent, step: WriteSt
         _keep_changed_files(intent, step)
     except OSError as error:
         raise PackError(
-            f"The {intent.what} is done, but files that had changed cannot be kept: "
+            f"The {intent.title} is done, but files that had changed cannot be kept: "
             f"{pack_error_reason(error)}.",
             "They wait beside it until the next of these commands can.",
         ) from None
     noted = _intent_in_phase(store, replace(intent, phase="clean"))
-    _clean(store, intent, intent.empty, step, noted=noted)
+    _clean(store, intent, intent.removable_folders, step, is_noted=noted)
 
 
 def _intent_in_phase(store: PackStore, intent: TransactionIntent) -> bool:
     """Write down how far it is. Not where a disk is full: whoever comes later does the same parts again."""
     try:
-        write_intent(store.journal, intent)
+        write_intent(store.intent_file, intent)
     except OSError:
         return False
     return True
@@ -322,38 +331,38 @@ def _finish(store: PackStore, intent: TransactionIntent, step: WriteStep) -> Non
     """Each part may have been done already, by somebody who was killed then."""
     for swap in intent.swaps:
         step("aside")
-        waits = swap.fresh is None or os.path.lexists(swap.fresh)
-        if waits and os.path.lexists(swap.target) and not os.path.lexists(swap.aside):
+        is_waiting = swap.fresh is None or os.path.lexists(swap.fresh)
+        if is_waiting and os.path.lexists(swap.target) and not os.path.lexists(swap.aside):
             os.rename(swap.target, swap.aside)
         step("place")
         if swap.fresh is not None and os.path.lexists(swap.fresh):
             os.rename(swap.fresh, swap.target)
         sync_folder(swap.target.parent)
     step("settings")
-    exact = _write_settings(intent)
+    is_exact = _write_settings(intent)
     step("records")
-    records = {name: record and _accept_settings(record, exact) for name, record in intent.records.items()}
-    store.book.put(intent.host, records)
+    records = {name: record and _accept_settings(record, is_exact) for name, record in intent.records.items()}
+    store.index.put(intent.host, records)
 
 
-def _accept_settings(record: Mapping[str, Any], exact: bool) -> Mapping[str, Any]:
+def _accept_settings(record: Mapping[str, Any], is_exact: bool) -> Mapping[str, Any]:
     """What a record says of the whole settings file holds only where nobody else was at it."""
-    return record if exact else {**record, "snapshot": None}
+    return record if is_exact else {**record, "snapshot": None}
 
 
 def _write_settings(intent: TransactionIntent) -> bool:
     """Is the file then what the intent says; False: somebody has changed it, and it has our edits too."""
-    if intent.file is None or intent.old == intent.new:
+    if intent.settings_file is None or intent.old == intent.new:
         return True
-    now = read_settled(intent.file)
+    now = read_settled(intent.settings_file)
     if now == intent.new:
         return True
     if now == intent.old:
-        _apply_settings_change(Change(intent.file, intent.what, now, intent.new))
+        _apply_settings_change(Change(intent.settings_file, intent.title, now, intent.new))
         return True
-    source, _ = revert_settings(now, intent.unset)
-    source, _ = apply_settings(source, intent.wanted)
-    _apply_settings_change(Change(intent.file, intent.what, now, source))
+    source, _ = revert_settings(now, intent.removed_settings)
+    source, _ = apply_settings(source, intent.required_settings)
+    _apply_settings_change(Change(intent.settings_file, intent.title, now, source))
     return False
 
 
@@ -370,24 +379,29 @@ def _apply_settings_change(change: Change) -> None:
 
 def _keep_changed_files(intent: TransactionIntent, step: WriteStep) -> None:
     step("keep")
-    for one, to in intent.keep:
+    for one, to in intent.files_to_keep:
         if os.path.lexists(one) and not os.path.islink(to):  # a link was kept by somebody killed then
             to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             shutil.copy2(one, to, follow_symlinks=False)
 
 
 def _clean(
-    store: PackStore, intent: TransactionIntent, empty: Iterable[Path], step: WriteStep, *, noted: bool = True
+    store: PackStore,
+    intent: TransactionIntent,
+    removable_folders: Iterable[Path],
+    step: WriteStep,
+    *,
+    is_noted: bool = True,
 ) -> None:
-    """`noted`: the journal says that only this is left; else nobody may take half of it for all of it."""
+    """`is_noted`: the journal says that only this is left; else nobody may take half of it for all of it."""
     step("clean")
-    if not noted:
-        store.journal.unlink(missing_ok=True)
+    if not is_noted:
+        store.intent_file.unlink(missing_ok=True)
     for folder in intent.staging:
         remove_tree(folder)
-    remove_empty(empty)
+    remove_empty(removable_folders)
     step("forget")
-    store.journal.unlink(missing_ok=True)
+    store.intent_file.unlink(missing_ok=True)
     sync_folder(store.folder)
     step("done")
 
@@ -400,15 +414,17 @@ def _revert(store: PackStore, intent: TransactionIntent) -> None:
             os.rename(swap.target, swap.fresh)
         if os.path.lexists(swap.aside):
             os.rename(swap.aside, swap.target)
-    if intent.file is not None and intent.old != intent.new:
+    if intent.settings_file is not None and intent.old != intent.new:
         with suppress(ChangeError):
-            if read_settled(intent.file) == intent.new:
-                _apply_settings_change(Change(intent.file, f"undo: {intent.what}", intent.new, intent.old))
-    noted = _intent_in_phase(store, replace(intent, phase="clean", empty=intent.made))
-    _clean(store, intent, intent.made, no_step, noted=noted)
+            if read_settled(intent.settings_file) == intent.new:
+                _apply_settings_change(
+                    Change(intent.settings_file, f"undo: {intent.title}", intent.new, intent.old)
+                )
+    noted = _intent_in_phase(store, replace(intent, phase="clean", removable_folders=intent.created_folders))
+    _clean(store, intent, intent.created_folders, no_step, is_noted=noted)
 
 
 def installed_packs(host: Host) -> tuple[InstalledPack, ...]:
     """The packs of this host, oldest first. Reads one file; raises Refusal where it cannot be read."""
     with errors_as_refusals():
-        return tuple(PackStore(state_folder() / "packs").book.all(host.state).values())
+        return tuple(PackStore(state_folder() / "packs").index.all(host.state).values())

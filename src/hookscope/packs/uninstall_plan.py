@@ -38,21 +38,24 @@ def plan_uninstall(
     file = record.settings_file
     try:
         now = read_settled(file)
-        wants = [_needed_settings(other, host, inventory) for other in later]
-        taken, handed_over = _split_settings(record, wants)
-        left: tuple[AppliedSetting, ...] = ()
+        needed = [_needed_settings(other, host, inventory) for other in later]
+        reverted, handed_over = _split_settings(record, needed)
+        changed_since: tuple[AppliedSetting, ...] = ()
         exact = record.snapshot is not None and record.snapshot.after == now and not later
         if exact and record.snapshot is not None:
             source = record.snapshot.before
         else:
-            source, left = revert_settings(now, taken)
+            source, changed_since = revert_settings(now, reverted)
             source = _without_empty_document(source, record, others)
     except ChangeError as error:
         raise Refusal(f"{file} cannot be edited: {error}") from None
     change = Change(file, f"uninstall {record.id}", now, source)
-    gone = tuple(record.folders)
-    _, seen = inventory_after(host, {}, gone, change)
-    notes = [f"{dotted_path(setting.wanted.path)} was changed since; it stays as it is" for setting in left]
+    removed = tuple(record.folders)
+    _, inventory_then = inventory_after(host, {}, removed, change)
+    notes = [
+        f"{dotted_path(setting.setting.path)} was changed since; it stays as it is"
+        for setting in changed_since
+    ]
     return PackPlan(
         action="uninstall",
         id=record.id,
@@ -61,14 +64,16 @@ def plan_uninstall(
         fetched=None,
         trees={},
         change=change,
-        unset=taken,
-        handed=tuple(_handed_over(later, wants, record, taken, handed_over, now, source)),
+        removed_settings=reverted,
+        handed_over=tuple(_handed_over(later, needed, record, reverted, handed_over, now, source)),
         files=tuple(
             PackFilePlan(folder / path, "remove", 0)
             for folder, files in record.folders.items()
             for path in files
         ),
-        others=tuple(effects_on_other_hooks(inventory, seen, _linked_rows(record, inventory), gone)),
+        other_effects=tuple(
+            effects_on_other_hooks(inventory, inventory_then, _linked_rows(record, inventory), removed)
+        ),
         on_disk=integrity_of_pack(record),
         notes=tuple(notes),
     )
@@ -88,15 +93,15 @@ def _needed_settings(other: InstalledPack, host: Host, inventory: Inventory) -> 
     folders = (*other.folders, *filter(None, [other.linked]))
     placed = ((row.hook.key, row.hook.path) for row in inventory.hooks)
     found = {key for key, path in placed if path and any(path.is_relative_to(one) for one in folders)}
-    return frozenset(want.path for want in settings_for(host, sorted(found | {*other.hooks})))
+    return frozenset(setting.path for setting in settings_for(host, sorted(found | {*other.hooks})))
 
 
 def _split_settings(
-    record: InstalledPack, wants: Sequence[frozenset[KeyPath]]
+    record: InstalledPack, needed: Sequence[frozenset[KeyPath]]
 ) -> tuple[tuple[AppliedSetting, ...], tuple[AppliedSetting, ...]]:
     """What is taken back, and what a later pack relies on: it takes it back with itself."""
-    relied_on = frozenset[KeyPath]().union(*wants)
-    kept = tuple(setting for setting in record.settings if setting.wanted.path in relied_on)
+    relied_on = frozenset[KeyPath]().union(*needed)
+    kept = tuple(setting for setting in record.settings if setting.setting.path in relied_on)
     return tuple(setting for setting in record.settings if setting not in kept), kept
 
 
@@ -112,37 +117,39 @@ def _without_empty_document(
 
 def _handed_over(
     later: Sequence[InstalledPack],
-    wants: Sequence[frozenset[KeyPath]],
+    needed: Sequence[frozenset[KeyPath]],
     record: InstalledPack,
-    taken: Sequence[AppliedSetting],
+    reverted: Sequence[AppliedSetting],
     settings: tuple[AppliedSetting, ...],
     now: bytes | None,
     source: bytes | None,
 ) -> list[InstalledPack]:
     """Later packs, so that taking the last of them back leaves nothing of this one either."""
-    handed = []
-    left = settings
+    changed = []
+    remaining = settings
     for number, other in enumerate(later):
         mine = tuple(_setting_without(setting, record.settings) for setting in other.settings)
-        theirs = tuple(setting for setting in left if setting.wanted.path in wants[number])
-        left = tuple(setting for setting in left if setting not in theirs)
-        snapshot = _snapshot_after(other, record, taken, now, source)
+        theirs = tuple(setting for setting in remaining if setting.setting.path in needed[number])
+        remaining = tuple(setting for setting in remaining if setting not in theirs)
+        snapshot = _snapshot_after(other, record, reverted, now, source)
         then = replace(other, settings=(*theirs, *mine), snapshot=snapshot)
         if number == 0:
-            then = replace(then, made=tuple(dict.fromkeys([*then.made, *record.made])))
+            then = replace(
+                then, created_folders=tuple(dict.fromkeys([*then.created_folders, *record.created_folders]))
+            )
         if then != other:
-            handed.append(then)
-    return handed
+            changed.append(then)
+    return changed
 
 
-def _setting_without(setting: AppliedSetting, gone: Sequence[AppliedSetting]) -> AppliedSetting:
+def _setting_without(setting: AppliedSetting, removed: Sequence[AppliedSetting]) -> AppliedSetting:
     """Objects that the other one has made on the way are now this one's to take away."""
-    stood = setting.stood
-    for other in gone:
-        shared = _shared_depth(setting.wanted.path, other.wanted.path)
-        if other.before is MISSING and other.stood < shared:
-            stood = min(stood, max(other.stood, 0))
-    return replace(setting, stood=stood)
+    existing_depth = setting.existing_depth
+    for other in removed:
+        shared = _shared_depth(setting.setting.path, other.setting.path)
+        if other.previous is MISSING and other.existing_depth < shared:
+            existing_depth = min(existing_depth, max(other.existing_depth, 0))
+    return replace(setting, existing_depth=existing_depth)
 
 
 def _shared_depth(one: KeyPath, other: KeyPath) -> int:
@@ -156,18 +163,18 @@ def _shared_depth(one: KeyPath, other: KeyPath) -> int:
 
 def _snapshot_after(
     other: InstalledPack,
-    gone: InstalledPack,
-    taken: Sequence[AppliedSetting],
+    removed: InstalledPack,
+    reverted: Sequence[AppliedSetting],
     now: bytes | None,
     source: bytes | None,
 ) -> SettingsSnapshot | None:
     """What the file was before the other one, and would be after it, without the one that is gone."""
-    mine, theirs = gone.snapshot, other.snapshot
+    mine, theirs = removed.snapshot, other.snapshot
     if mine is None or theirs is None:
         return None
     try:
-        before = mine.before if theirs.before == mine.after else revert_settings(theirs.before, taken)[0]
-        after = source if theirs.after == now else revert_settings(theirs.after, taken)[0]
+        before = mine.before if theirs.before == mine.after else revert_settings(theirs.before, reverted)[0]
+        after = source if theirs.after == now else revert_settings(theirs.after, reverted)[0]
     except ChangeError:
         return None
     return SettingsSnapshot(before, after)

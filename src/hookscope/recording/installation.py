@@ -174,27 +174,31 @@ def content_digest(content: bytes | None) -> str:
 
 def apply_tap_plan(plan: TapPlan) -> None:
     """Write it, tap after tap. Raises Refusal; then nothing of that tap was written."""
-    book = installed_taps_record()
-    known = book.all()
+    record = installed_taps_record()
+    known = record.all()
     spool = _create_spool(plan)
     for step in plan.steps:
         before = known.get(step.root)
-        made = missing_folders(change.path for change in step.changes if change.new is not None)
-        other = (known[root].made for root in known if root.with_suffix("") == step.root.with_suffix(""))
-        folders = (*(folder for folders in other for folder in folders), *made)
+        created = missing_folders(change.path for change in step.changes if change.new is not None)
+        other = (
+            known[root].created_folders for root in known if root.with_suffix("") == step.root.with_suffix("")
+        )
+        folders = (*(folder for folders in other for folder in folders), *created)
         entry = _installed_tap(step.tap, before, folders, plan.spool) if step.tap is not None else None
         try:
-            _apply_step(step, entry, book)
+            _apply_step(step, entry, record)
         except Refusal:
-            remove_empty((*made, *spool))
+            remove_empty((*created, *spool))
             raise
         _clear_compiled(change.path for change in step.changes if change.new is None)
         if step.tap is None and before is not None:
-            remove_empty(before.made)
+            remove_empty(before.created_folders)
     remove_empty([plan.spool] if not any(step.tap for step in plan.steps) else [])
 
 
-def _installed_tap(tap: Tap, before: InstalledTap | None, made: Sequence[Path], spool: Path) -> InstalledTap:
+def _installed_tap(
+    tap: Tap, before: InstalledTap | None, created_folders: Sequence[Path], spool: Path
+) -> InstalledTap:
     return InstalledTap(
         at=before.at if before is not None else datetime.now(UTC),
         kind=tap.kind,
@@ -202,7 +206,7 @@ def _installed_tap(tap: Tap, before: InstalledTap | None, made: Sequence[Path], 
         name=tap.name,
         events=tap.events,
         files={path: content_digest(content) for path, content in tap.files.items()},
-        made=tuple(dict.fromkeys(made)),
+        created_folders=tuple(dict.fromkeys(created_folders)),
         spool=spool,
     )
 
@@ -218,19 +222,19 @@ def _create_spool(plan: TapPlan) -> tuple[Path, ...]:
     return (plan.spool,)
 
 
-def _apply_step(step: TapStep, entry: InstalledTap | None, book: InstalledTaps) -> None:
+def _apply_step(step: TapStep, entry: InstalledTap | None, record: InstalledTaps) -> None:
     """Write the files, and that they were written: what is not on record could not be removed again."""
     done: list[Change] = []
     try:
-        book.file.parent.mkdir(parents=True, exist_ok=True)
+        record.file.parent.mkdir(parents=True, exist_ok=True)
         for change in step.changes:
-            apply_change(change, lock=book.lock)
+            apply_change(change, lock=record.lock)
             done.append(change)
-        book.put(step.root, entry)
+        record.put(step.root, entry)
     except (ChangeError, Refusal, OSError) as error:
         for change in reversed(done):
             with suppress(ChangeError):
-                apply_change(change.undo(), lock=book.lock)
+                apply_change(change.undo(), lock=record.lock)
         raise Refusal(str(error)) from None
 
 

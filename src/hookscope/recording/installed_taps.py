@@ -43,7 +43,7 @@ class InstalledTap:
     name: str  # of the hook or plugin
     events: tuple[str, ...]  # what it asks for
     files: Mapping[Path, str]  # SHA-256 of what was written
-    made: tuple[Path, ...]  # the folders that were not there before
+    created_folders: tuple[Path, ...]  # the folders that were not there before
     spool: Path
 
 
@@ -109,7 +109,7 @@ def _document(entry: InstalledTap) -> Mapping[str, Any]:
         "name": entry.name,
         "events": list(entry.events),
         "files": {path_to_text(path): digest for path, digest in entry.files.items()},
-        "made": [path_to_text(path) for path in entry.made],
+        "made": [path_to_text(path) for path in entry.created_folders],
         "spool": path_to_text(entry.spool),
     }
 
@@ -123,7 +123,7 @@ def _tap_from_document(entry: Any) -> InstalledTap | None:
             name=str(entry["name"]),
             events=tuple(map(str, entry["events"])),
             files={path_from_text(path): str(digest) for path, digest in entry["files"].items()},
-            made=tuple(map(path_from_text, entry["made"])),
+            created_folders=tuple(map(path_from_text, entry["made"])),
             spool=path_from_text(entry["spool"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -145,10 +145,10 @@ def without_taps(plan: Plan) -> Plan:
         plan,
         groups=tuple(group for group in groups if group.calls),
         not_run=(
-            *(NotRun(call.name, TAP_SKIPPED, call.hook, left_out="chosen") for call in gone),
+            *(NotRun(call.name, TAP_SKIPPED, call.hook, exclusion="chosen") for call in gone),
             *(
-                replace(item, reason=TAP_SKIPPED, left_out="chosen")
-                if item.listens and item.hook is not None and is_tap(item.hook, modules)
+                replace(item, reason=TAP_SKIPPED, exclusion="chosen")
+                if item.subscribed and item.hook is not None and is_tap(item.hook, modules)
                 else item
                 for item in plan.not_run
             ),

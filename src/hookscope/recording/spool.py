@@ -53,41 +53,47 @@ class RecordedEvent:
     language: str = ""
     pid: int = 0
     number: int = 0  # of the events of that process
-    left_out: tuple[str, ...] = ()  # members of context and ctx that were not recorded: the host's settings
+    excluded_members: tuple[
+        str, ...
+    ] = ()  # members of context and ctx that were not recorded: the host's settings
     cut: int = 0  # how often something was made shorter
 
 
 def parse_spool_line(line: bytes) -> RecordedEvent | None:
     """A line as an event; None for anything that no tap has written."""
     try:
-        told = json.loads(line, parse_constant=_refuse_constant)
+        document = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(told, dict) or told.get("tap") != 1 or told.get("kind") not in RECORDED_KINDS:
+    if (
+        not isinstance(document, dict)
+        or document.get("tap") != 1
+        or document.get("kind") not in RECORDED_KINDS
+    ):
         return None
     try:
-        at = from_iso(_text_member(told, "at"))
+        at = from_iso(_text_member(document, "at"))
     except ValueError:
         return None
-    key = _text_member(told, "key")
-    if at.tzinfo is None or (told["kind"] != "loaded" and EVENT_KEY.fullmatch(key) is None):
+    key = _text_member(document, "key")
+    if at.tzinfo is None or (document["kind"] != "loaded" and EVENT_KEY.fullmatch(key) is None):
         return None
-    names = told.get("left_out")
+    names = document.get("left_out")
     return RecordedEvent(
         id=blake2s(line.strip(), digest_size=8).hexdigest(),
         at=at,
-        kind=told["kind"],
+        kind=document["kind"],
         key=key,
-        session=_text_member(told, "session"),
-        context=_mapping_member(told, "context"),
-        meta=_mapping_member(told, "meta"),
-        ctx=_mapping_member(told, "ctx"),
-        host=_text_member(told, "host"),
-        language=_text_member(told, "language"),
-        pid=_number_member(told, "pid"),
-        number=_number_member(told, "seq"),
-        left_out=tuple(str(name) for name in names) if isinstance(names, list) else (),
-        cut=_number_member(told, "cut"),
+        session=_text_member(document, "session"),
+        context=_mapping_member(document, "context"),
+        meta=_mapping_member(document, "meta"),
+        ctx=_mapping_member(document, "ctx"),
+        host=_text_member(document, "host"),
+        language=_text_member(document, "language"),
+        pid=_number_member(document, "pid"),
+        number=_number_member(document, "seq"),
+        excluded_members=tuple(str(name) for name in names) if isinstance(names, list) else (),
+        cut=_number_member(document, "cut"),
     )
 
 
@@ -95,18 +101,18 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _text_member(told: Mapping[str, Any], name: str) -> str:
-    value = told.get(name)
+def _text_member(document: Mapping[str, Any], name: str) -> str:
+    value = document.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _mapping_member(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = told.get(name)
+def _mapping_member(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = document.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def _number_member(told: Mapping[str, Any], name: str) -> int:
-    value = told.get(name)
+def _number_member(document: Mapping[str, Any], name: str) -> int:
+    value = document.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
@@ -128,15 +134,15 @@ class SpoolReader:
                 if os.fstat(file.fileno()).st_size > LARGEST_SPOOL:
                     why = f"larger than {LARGEST_SPOOL // 2**20} MiB, which no tap writes"
                     raise OSError(errno.EFBIG, why, str(self.folder / name))
-                yield from self._of(file)
+                yield from self._events_in(file)
 
-    def _of(self, file: IO[bytes]) -> Iterator[RecordedEvent]:
+    def _events_in(self, file: IO[bytes]) -> Iterator[RecordedEvent]:
         whole = True  # does the next piece begin a line
         while piece := file.readline(LONGEST_LINE):
             ends = piece.endswith(b"\n")
-            heard = parse_spool_line(piece) if whole and ends else None
-            if heard is not None:
-                yield heard
+            event = parse_spool_line(piece) if whole and ends else None
+            if event is not None:
+                yield event
             elif ends and piece.strip():  # what is being written has no end yet
                 self.skipped += 1
             whole = ends
@@ -148,7 +154,7 @@ def newest_events(folder: Path, limit: int, key: str | None = None) -> tuple[tup
     Raises OSError.
     """
     reading = SpoolReader(folder)
-    events = (heard for heard in reading if heard.kind != "loaded" and key in (None, heard.key))
+    events = (event for event in reading if event.kind != "loaded" and key in (None, event.key))
     found = deque(events, maxlen=limit)
     return tuple(found), reading.skipped
 
@@ -156,7 +162,7 @@ def newest_events(folder: Path, limit: int, key: str | None = None) -> tuple[tup
 def events_by_id(folder: Path, name: str) -> tuple[RecordedEvent, ...]:
     """The events whose id begins so. Raises OSError."""
     return tuple(
-        heard for heard in SpoolReader(folder) if heard.kind != "loaded" and heard.id.startswith(name)
+        event for event in SpoolReader(folder) if event.kind != "loaded" and event.id.startswith(name)
     )
 
 
@@ -178,7 +184,7 @@ class SpoolTail:
     def __init__(self, folder: Path) -> None:
         """From the end as it is now."""
         self.folder = folder
-        self._inside = False  # of a line that is too long to be one
+        self._in_long_line = False  # of a line that is too long to be one
         self._old = self._head_of(
             OLD_SPOOL_FILE
         )  # of the old file when all of it was read, or was none of ours
@@ -187,7 +193,7 @@ class SpoolTail:
         )  # of the file that is being read; empty: nothing of it was read
         self._at = self._end() if self._head else 0
 
-    def news(self) -> SpoolNews:
+    def read_new(self) -> SpoolNews:
         """What was written since, AT_ONCE bytes of it at most: call again where events came.
 
         A file that cannot be read now is read the next time.
@@ -208,7 +214,7 @@ class SpoolTail:
         return news
 
     def _begin(self, head: bytes) -> None:
-        self._head, self._at, self._inside = head, 0, False
+        self._head, self._at, self._in_long_line = head, 0, False
 
     def _head_of(self, name: str) -> bytes:
         """The first line, or as much of it as tells it apart; empty where there is none yet."""
@@ -239,17 +245,17 @@ class SpoolTail:
             return False
         end = data.rfind(b"\n") + 1
         if not end and len(data) > LONGEST_LINE:
-            news.skipped += not self._inside
-            self._inside = True
+            news.skipped += not self._in_long_line
+            self._in_long_line = True
             self._at += len(data)
             return True
         for line in data[:end].split(b"\n")[:-1]:
-            if self._inside:  # its end
-                self._inside = False
+            if self._in_long_line:  # its end
+                self._in_long_line = False
                 continue
-            heard = parse_spool_line(line) if len(line) <= LONGEST_LINE else None
-            if heard is not None:
-                news.events.append(heard)
+            event = parse_spool_line(line) if len(line) <= LONGEST_LINE else None
+            if event is not None:
+                news.events.append(event)
             elif line.strip():
                 news.skipped += 1
         self._at += end
@@ -265,11 +271,11 @@ def open_spool(
     """
     tail = SpoolTail(folder)
     events, _ = newest_events(folder, limit, key)
-    known = {heard.id for heard in events}
+    known = {event.id for event in events}
     between = [
-        heard
-        for heard in tail.news().events
-        if heard.id not in known and heard.kind != "loaded" and key in (None, heard.key)
+        event
+        for event in tail.read_new().events
+        if event.id not in known and event.kind != "loaded" and key in (None, event.key)
     ]
     return (*events, *between)[-limit:], tail
 
@@ -285,10 +291,10 @@ class ArrivedEvents:
     """Real events that came since the last time, oldest first, and what of them is not told."""
 
     events: tuple[RecordedEvent, ...]
-    left: int = 0  # events before these that are not told, since too many came at once
+    dropped: int = 0  # events before these that are not told, since too many came at once
     skipped: int = 0  # lines that were no events
     missed: bool = False  # some came and went between two looks
-    past: bool = False  # they came before anybody listened
+    is_backlog: bool = False  # they came before anybody listened
 
 
 OnArrival = Callable[[ArrivedEvents], object]
@@ -297,8 +303,8 @@ OnArrival = Callable[[ArrivedEvents], object]
 class SpoolFollower:
     """Follows one spool in a thread of its own, and tells from it. `close` ends the thread."""
 
-    def __init__(self, told: OnArrival) -> None:
-        self._told = told
+    def __init__(self, on_arrival: OnArrival) -> None:
+        self._on_arrival = on_arrival
         self._folder: Path | None = None
         self._stop = threading.Event()
 
@@ -321,16 +327,16 @@ class SpoolFollower:
             before, tail = open_spool(folder, EVENTS_BEFORE)
         except OSError:  # it may not be read; `tap status` says so
             return
-        self._tell(ArrivedEvents(before, past=True), stop)
+        self._report(ArrivedEvents(before, is_backlog=True), stop)
         while not stop.wait(POLL_SECONDS if os.path.isdir(folder) else POLL_SECONDS_WITHOUT_SPOOL):
-            news = tail.news()
-            told = tuple(news.events[-EVENTS_AT_ONCE:])
-            left = len(news.events) - len(told)
-            self._tell(ArrivedEvents(told, left, news.skipped, news.missed), stop)
+            news = tail.read_new()
+            events = tuple(news.events[-EVENTS_AT_ONCE:])
+            dropped = len(news.events) - len(events)
+            self._report(ArrivedEvents(events, dropped, news.skipped, news.missed), stop)
 
-    def _tell(self, came: ArrivedEvents, stop: threading.Event) -> None:
-        if (came.events or came.skipped or came.missed) and not stop.is_set():
-            self._told(came)
+    def _report(self, arrived: ArrivedEvents, stop: threading.Event) -> None:
+        if (arrived.events or arrived.skipped or arrived.missed) and not stop.is_set():
+            self._on_arrival(arrived)
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,19 +356,19 @@ def count_events(
     """What came, when a tap was last loaded, and the moment of the oldest line."""
     seen: dict[tuple[EventKind, str], EventCount] = {}
     loaded = oldest = None
-    for heard in events:
-        oldest = min(oldest or heard.at, heard.at)
-        if heard.kind == "loaded":
-            loaded = max(loaded or heard.at, heard.at)
+    for event in events:
+        oldest = min(oldest or event.at, event.at)
+        if event.kind == "loaded":
+            loaded = max(loaded or event.at, event.at)
             continue
-        before = seen.get((heard.kind, heard.key))
+        before = seen.get((event.kind, event.key))
         if before is None:
-            seen[heard.kind, heard.key] = EventCount(heard.key, heard.kind, 1, heard.at, heard.at)
+            seen[event.kind, event.key] = EventCount(event.key, event.kind, 1, event.at, event.at)
         else:
-            seen[heard.kind, heard.key] = replace(
+            seen[event.kind, event.key] = replace(
                 before,
                 count=before.count + 1,
-                first=min(before.first, heard.at),
-                last=max(before.last, heard.at),
+                first=min(before.first, event.at),
+                last=max(before.last, event.at),
             )
     return tuple(sorted(seen.values(), key=lambda one: (-one.count, one.key))), loaded, oldest

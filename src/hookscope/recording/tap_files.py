@@ -52,32 +52,32 @@ class TapTemplateValues:
     events: Sequence[str]
 
 
-def tap_module(kind: EventKind, language: TapLanguage, filling: TapTemplateValues) -> bytes:
+def tap_module(kind: EventKind, language: TapLanguage, values: TapTemplateValues) -> bytes:
     """The module that a host loads: one file that needs nothing beside it."""
     folder = shipped_hooks() / TAP_NAME / language
     form = (folder / f"{kind}{TAP_SUFFIX[language]}").read_text(encoding="utf-8")
     spool = (folder / f"spool{TAP_SUFFIX[language]}").read_text(encoding="utf-8")
     spool = PYTHON_HEAD.sub("", spool).replace("export function tap(", "function tap(")
-    for name, value in (("SPOOL", filling.spool), ("HOST", filling.host)):
+    for name, value in (("SPOOL", values.spool), ("HOST", values.host)):
         spool = spool.replace(f'{name} = ""', f"{name} = {json.dumps(value)}", 1)
     lines = form.splitlines(keepends=True)
     filled = (
         line.replace(EVENT_PLACEHOLDER, json.dumps(event))
         for line in lines
-        for event in _events_for_line(line, filling)
+        for event in _events_for_line(line, values)
     )
     return "".join(filled).replace(SPOOL_IMPORT[language], spool.rstrip() + "\n", 1).encode()
 
 
-def _events_for_line(line: str, filling: TapTemplateValues) -> Sequence[str]:
+def _events_for_line(line: str, values: TapTemplateValues) -> Sequence[str]:
     """The events that a line is repeated for; a line that names none stands once."""
-    return filling.events if EVENT_PLACEHOLDER in line else ("",)
+    return values.events if EVENT_PLACEHOLDER in line else ("",)
 
 
-def tap_manifest(namespace: str, filling: TapTemplateValues) -> bytes:
+def tap_manifest(namespace: str, values: TapTemplateValues) -> bytes:
     """The HOOK.md: its metadata is JSON in one line, which the readers of all hosts read."""
     text = (shipped_hooks() / TAP_NAME / "HOOK.template.md").read_text(encoding="utf-8")
-    metadata = {namespace: {"emoji": "🚰", "events": list(filling.events)}}
+    metadata = {namespace: {"emoji": "🚰", "events": list(values.events)}}
     return text.replace("metadata: {}", f"metadata: {json.dumps(metadata, ensure_ascii=False)}", 1).encode()
 
 
@@ -143,7 +143,7 @@ def _tap_folders(host: Host, system: HookSystem) -> Iterator[Folder]:
     """The host's own folder of hooks, or of plugins; the hooks folder of every agent of a project."""
     folders, _ = system.folders(host)
     if system.kind == "stream":
-        yield from (folder for folder in folders if not folder.aside)
+        yield from (folder for folder in folders if not folder.incidental)
     else:
         yield from [folder for folder in folders if folder.source == MANAGED][:1]
 
@@ -156,7 +156,7 @@ def spool_folder(host: Host) -> Path:
     folder = spool_path(host)
     home = folder.parent if host.dialect.layout.state else host.workspace / ROOT
     if not os.path.isdir(home):
-        shown = host.surroundings.short(home)
+        shown = host.machine.short(home)
         raise Refusal(
             f"{host.dialect.product} is not here: there is no folder {shown}.",
             "`--dialect` names another host, `--workspace` another project.",
@@ -181,11 +181,11 @@ def events_recorded_by(host: Host, kind: EventKind) -> tuple[str, ...]:
     if kind == "plugin":
         return tuple(event.key for event in sent if event.policy == OBSERVING_POLICY)
     families = (event.key.partition(":")[0] for event in sent)
-    asked = (
+    keys = (
         family if catalogue.sends(family, kind) else event.key
         for event, family in zip(sent, families, strict=True)
     )
-    return tuple(dict.fromkeys(asked))
+    return tuple(dict.fromkeys(keys))
 
 
 def _tap_at(host: Host, kind: EventKind, language: TapLanguage, root: Path, spool: Path) -> Tap:
@@ -194,11 +194,11 @@ def _tap_at(host: Host, kind: EventKind, language: TapLanguage, root: Path, spoo
     events = events_recorded_by(host, kind)
     # A project is built, and its modules run from elsewhere; a state folder may be seen under another name.
     seen = str(spool) if kind == "stream" else os.path.relpath(os.path.realpath(spool), os.path.realpath(own))
-    filling = TapTemplateValues(seen, host.dialect.name, events)
-    files = {module: tap_module(kind, language, filling)}
+    values = TapTemplateValues(seen, host.dialect.name, events)
+    files = {module: tap_module(kind, language, values)}
     system = host.dialect.system_of(kind)
     if isinstance(system, FolderSystem):
-        files[own / MANIFEST] = tap_manifest(system.shape.namespace, filling)
+        files[own / MANIFEST] = tap_manifest(system.shape.namespace, values)
     if isinstance(system, PluginSystem):
         files[own / system.shape.manifest] = tap_plugin_manifest()
     name = PLUGIN_NAME if kind == "plugin" else TAP_NAME

@@ -54,43 +54,43 @@ class Broadcast(Generic[Item]):
     """Items in order. Each listener gets all of them from the beginning, and may leave at any time."""
 
     def __init__(self) -> None:
-        self.told: list[Item] = []
-        self._news: asyncio.Event | None = None  # made for the first who waits: most runs are not watched
+        self.items: list[Item] = []
+        self._changed: asyncio.Event | None = None  # made for the first who waits: most runs are not watched
         self._has_ended = False
 
-    def tell(self, item: Item) -> None:
+    def publish(self, item: Item) -> None:
         """Add an item, for present and later listeners."""
-        self.told.append(item)
-        self.stir()
+        self.items.append(item)
+        self.wake()
 
-    def stir(self) -> None:
+    def wake(self) -> None:
         """Wake those who wait in `news`."""
-        if self._news is not None:
-            self._news.set()
-            self._news = None
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Add no more: listeners leave when they have received all items."""
         self._has_ended = True
-        self.stir()
+        self.wake()
 
-    async def news(self) -> None:
+    async def wait(self) -> None:
         """Wait for the next item, for `stir` or for `end`. Returns at once after `end`."""
         if self._has_ended:
             return
-        if self._news is None:
-            self._news = asyncio.Event()
-        await self._news.wait()
+        if self._changed is None:
+            self._changed = asyncio.Event()
+        await self._changed.wait()
 
     async def __aiter__(self) -> AsyncIterator[Item]:
         seen = 0
         while True:
-            while seen < len(self.told):  # more may be added while a listener is busy
-                yield self.told[seen]
+            while seen < len(self.items):  # more may be added while a listener is busy
+                yield self.items[seen]
                 seen += 1
             if self._has_ended:
                 return
-            await self.news()
+            await self.wait()
 
 
 # Set by a Firing in its task and inherited by all tasks below it; unset if an executor is used alone.

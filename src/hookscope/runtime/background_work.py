@@ -28,34 +28,36 @@ class WaitTime:
 
     seconds: float
     until: float  # of perf_counter
-    enough: Callable[[], bool]  # do they want to wait no longer
+    is_enough: Callable[[], bool]  # do they want to wait no longer
 
     @property
     def is_over(self) -> bool:
         """Is it over."""
-        return perf_counter() >= self.until or self.enough()
+        return perf_counter() >= self.until or self.is_enough()
 
 
-def wait_time(seconds: float, enough: Callable[[], bool] = lambda: False) -> WaitTime:
-    """For so many seconds from now, or until somebody has had `enough`."""
-    return WaitTime(seconds, perf_counter() + seconds, enough)
+def wait_time(seconds: float, is_enough: Callable[[], bool] = lambda: False) -> WaitTime:
+    """For so many seconds from now, or until somebody has had `is_enough`."""
+    return WaitTime(seconds, perf_counter() + seconds, is_enough)
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundWork:
     """What became of what handlers had left running."""
 
-    late: HookNotes = ()  # what they did after they had answered
-    lasting: HookNotes = ()  # what of theirs runs on
+    late_notes: HookNotes = ()  # what they did after they had answered
+    running_notes: HookNotes = ()  # what of theirs runs on
 
     def __add__(self, other: BackgroundWork) -> BackgroundWork:
-        return BackgroundWork((*self.late, *other.late), (*self.lasting, *other.lasting))
+        return BackgroundWork(
+            (*self.late_notes, *other.late_notes), (*self.running_notes, *other.running_notes)
+        )
 
 
 NO_BACKGROUND_WORK = BackgroundWork()
 
 
-async def still_running(worker: WorkerHandle, waits: WaitTime | None) -> str:
+async def still_running(worker: WorkerHandle, wait: WaitTime | None) -> str:
     """What of the last run's handlers runs in it when that is over, in words; empty where nothing does.
 
     Without patience it is asked once. Call it while `listening`. Raises WorkerLost, also where the worker
@@ -63,9 +65,9 @@ async def still_running(worker: WorkerHandle, waits: WaitTime | None) -> str:
     """
     pause = FIRST_PAUSE
     while True:
-        left = await _ask_worker(worker)
-        if not left or waits is None or waits.is_over:
-            return left
+        running = await _ask_worker(worker)
+        if not running or wait is None or wait.is_over:
+            return running
         await asyncio.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)
 
@@ -78,10 +80,10 @@ async def _ask_worker(worker: WorkerHandle) -> str:
             message = await worker.receive()
     except TimeoutError:
         raise WorkerLost("answered no more") from None
-    left = message.get("rest")
-    if message.get("id") != question or not isinstance(left, str):
+    running = message.get("rest")
+    if message.get("id") != question or not isinstance(running, str):
         raise WorkerLost("answered what nobody had asked")
-    return left
+    return running
 
 
 QUOTED_LENGTH = (
@@ -96,83 +98,85 @@ class WorkerLeftovers:
     """Of one worker, from its start to its end."""
 
     def __init__(self) -> None:
-        self.last = ""  # whose handler ran last
-        self._left: dict[str, str] = {}  # whose handlers left what running
-        self._newest = 0  # process number, when we last looked for escaped ones
-        self._looked = 0.0  # when that was, of perf_counter
-        self._took = 0.0  # by handlers since then, in seconds
+        self.last_hook = ""  # whose handler ran last
+        self._running: dict[str, str] = {}  # whose handlers left what running
+        self._newest_pid = 0  # process number, when we last looked for escaped ones
+        self._checked_at = 0.0  # when that was, of perf_counter
+        self._handler_seconds = 0.0  # by handlers since then, in seconds
         self._escaped: dict[int, MarkedProcess] = {}
-        self._ended: list[MarkedProcess] = []  # seen to be gone with the worker, and not named before
-        self._surviving: list[MarkedProcess] = []  # not seen to be gone although the worker is
+        self._ended_processes: list[
+            MarkedProcess
+        ] = []  # seen to be gone with the worker, and not named before
+        self._surviving_processes: list[MarkedProcess] = []  # not seen to be gone although the worker is
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """A fresh worker: nothing runs in it."""
-        self._left.clear()
+        self._running.clear()
         self._escaped.clear()
-        self._newest = newest_pid()
+        self._newest_pid = newest_pid()
 
-    def left(self, who: str, what: str) -> None:
+    def add_running(self, hook: str, what: str) -> None:
         """Somebody's handler left something running."""
-        self._left[who] = what[:QUOTED_LENGTH]
+        self._running[hook] = what[:QUOTED_LENGTH]
 
-    def nothing_left(self) -> None:
+    def clear_running(self) -> None:
         """What was left running has ended."""
-        if self._left:
-            self._left.clear()
+        if self._running:
+            self._running.clear()
 
     @property
     def escaped(self) -> tuple[MarkedProcess, ...]:
         """The processes outside of the worker's group that were found and named."""
         return tuple(self._escaped.values())
 
-    def killed(self, gone: Sequence[MarkedProcess], surviving: Sequence[MarkedProcess]) -> None:
+    def set_killed(self, gone: Sequence[MarkedProcess], surviving: Sequence[MarkedProcess]) -> None:
         """Note which processes were seen to be gone after the worker's end, and which were not."""
-        self._ended = [process for process in gone if process.pid not in self._escaped]
-        self._surviving = list(surviving)
+        self._ended_processes = [process for process in gone if process.pid not in self._escaped]
+        self._surviving_processes = list(surviving)
 
-    def suspects(self) -> tuple[str, ...]:
+    def suspect_notes(self) -> tuple[str, ...]:
         """Return a sentence that names what earlier handlers left running in this worker, if anything."""
-        left = " and ".join(f"{what} of {name}" for name, what in self._left.items())
+        left = " and ".join(f"{what} of {name}" for name, what in self._running.items())
         return (f"{left} still ran in this worker, and may be the cause",) if left else ()
 
-    def has_left(self, but: str) -> bool:
+    def has_running(self, except_hook: str) -> bool:
         """Return whether handlers of other hooks than this one left something running in this worker."""
-        return any(name != but for name in self._left)
+        return any(name != except_hook for name in self._running)
 
-    def others(self) -> tuple[str, ...]:
+    def mixed_output_notes(self) -> tuple[str, ...]:
         """Who else may have printed beside a handler, as a sentence."""
-        left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())
+        left = " and ".join(f"{name}, which left {what} running" for name, what in self._running.items())
         return (f"some of what it printed may be of {left}",) if left else ()
 
-    def may_have_escaped(self, more: bool, took: float = SHORTEST_SPAWN) -> bool:
-        """Was any process started since `escapes` looked. `more`: further calls come, and we ask again.
+    def may_have_escaped(self, calls_follow: bool, took: float = SHORTEST_SPAWN) -> bool:
+        """Return whether a process was started since the last check. `calls_follow`: more calls follow.
 
         `took`: how long the handler was at it.
         """
-        self._took += took
-        if self._took < SHORTEST_SPAWN:
+        self._handler_seconds += took
+        if self._handler_seconds < SHORTEST_SPAWN:
             return False
         now = perf_counter()
         if (
-            now - self._looked < ESCAPE_CHECK_INTERVAL and more
+            now - self._checked_at < ESCAPE_CHECK_INTERVAL and calls_follow
         ):  # handlers that end within a millisecond start no process
             return False
-        if newest_pid() != self._newest:
+        if newest_pid() != self._newest_pid:
             return True
-        self._looked, self._took = now, 0.0
+        self._checked_at, self._handler_seconds = now, 0.0
         return False
 
-    def escapes(self, worker: WorkerHandle, more: bool) -> tuple[str, ...]:
+    def escape_notes(self, worker: WorkerHandle, calls_follow: bool) -> tuple[str, ...]:
         """A sentence for the processes that have left the worker's group since we last looked.
 
-        `more`: further calls come, and we look again.
+        `calls_follow`: further calls come, and we look again.
         """
-        if not self.may_have_escaped(more):
+        if not self.may_have_escaped(calls_follow):
             return ()
-        before, self._newest, self._took = self._newest, newest_pid(), 0.0
+        before, self._newest_pid, self._handler_seconds = self._newest_pid, newest_pid(), 0.0
         found = [
             process
-            for process in find_marked_since(before, self._newest, worker.mark)
+            for process in find_marked_since(before, self._newest_pid, worker.mark)
             if process.group != worker.pid and process.pid not in self._escaped
         ]
         if not found:
@@ -180,20 +184,20 @@ class WorkerLeftovers:
         self._escaped.update((process.pid, process) for process in found)
         return (f"{_escaped_note(found)}; Hookscope kills it when it ends the worker",)
 
-    def ended_with_it(self) -> tuple[str, ...]:
+    def ended_notes(self) -> tuple[str, ...]:
         """Return sentences for the processes that were found only when the worker ended."""
-        ended, self._ended = self._ended, []
-        surviving, self._surviving = self._surviving, []
+        ended, self._ended_processes = self._ended_processes, []
+        surviving, self._surviving_processes = self._surviving_processes, []
         notes = [f"{_escaped_note(ended)}; ended with its worker"] if ended else []
         if surviving:
             notes.append(f"{_escaped_note(surviving)}; it may still be running")
         return tuple(notes)
 
-    def late_news(self, worker: WorkerHandle) -> list[tuple[str, str]]:
+    def take_late_notes(self, worker: WorkerHandle) -> list[tuple[str, str]]:
         """Who did what after the last result."""
         news: list[tuple[str, str]] = []
         if text := printed_on_one_line(worker):
-            news.append((self.last or "a handler", f"printed late: {text}"))
+            news.append((self.last_hook or "a handler", f"printed late: {text}"))
         return [*news, *map(late_note, worker.take_late_events())]
 
 
@@ -222,16 +226,16 @@ def _excerpt(text: str) -> str:
 
 def late_note(late: LateEvent) -> tuple[str, str]:
     """Whose handler did what late."""
-    who = late.who or "a handler"
+    hook = late.hook or "a handler"
     if late.text:
-        return who, late.text[:QUOTED_LENGTH]
+        return hook, late.text[:QUOTED_LENGTH]
     try:
         failure = failure_in_answer(late.error, "run")
     except WorkerLost:
-        return who, "failed late, in a way that cannot be told"
+        return hook, "failed late, in a way that cannot be told"
     where = f" ({failure.frames[-1].file}:{failure.frames[-1].line})" if failure.frames else ""
     return (
-        who,
+        hook,
         f"failed late, after it had answered: {failure.type}: {failure.message[:QUOTED_LENGTH]}{where}",
     )
 
@@ -244,33 +248,33 @@ class LateListener:
 
     def __init__(self, leftovers: WorkerLeftovers) -> None:
         self._leftovers = leftovers
-        self._due: asyncio.TimerHandle | None = None  # when what came late is told
+        self._report_timer: asyncio.TimerHandle | None = None  # when what came late is told
         self._worker: WorkerHandle | None = None  # that is attended to
 
-    def attend(self, worker: WorkerHandle, told: Callable[[str, str], None]) -> None:
+    def attach(self, worker: WorkerHandle, on_late: Callable[[str, str], None]) -> None:
         """Hear of what comes from now on, and tell whose it is and what."""
         loop = asyncio.get_running_loop()
         self._worker = worker
 
-        def tell() -> None:
-            self._due = None
+        def report() -> None:
+            self._report_timer = None
             if worker is self._worker:
-                for who, text in self._leftovers.late_news(worker):
-                    told(who, text)
+                for who, text in self._leftovers.take_late_notes(worker):
+                    on_late(who, text)
 
-        def news() -> None:
-            if self._due is None:
-                self._due = loop.call_later(GATHER_TIME, tell)
+        def schedule_report() -> None:
+            if self._report_timer is None:
+                self._report_timer = loop.call_later(GATHER_TIME, report)
 
-        worker.keep_reading(news)
-        tell()  # what came between the last answer and now has nobody else to tell it
+        worker.keep_reading(schedule_report)
+        report()  # what came between the last answer and now has nobody else to tell it
 
-    def hush(self) -> None:
+    def cancel_report(self) -> None:
         """From here on what comes is of the handler that is loaded or run next: nobody tells it as late."""
-        if self._due is not None:
-            self._due.cancel()
-            self._due = None
+        if self._report_timer is not None:
+            self._report_timer.cancel()
+            self._report_timer = None
 
-    def leave(self) -> None:
+    def detach(self) -> None:
         """Its worker is ended: what it has said is of no handler any more."""
         self._worker = None

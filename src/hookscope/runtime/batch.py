@@ -39,64 +39,64 @@ MAX_HANDOVER_TIME = 0.005  # seconds between an end and its hearing, in which th
 class Batch:
     """A batch on its way: what is left, the event as far as it is known, and the call that is begun."""
 
-    left: tuple[Registration, ...]
+    remaining: tuple[Registration, ...]
     view: Any
     step: OnStep
     document: Any = None
-    begun: Registration | None = None
+    current: Registration | None = None
     request: HandlerRequest | None = None  # of the call that is begun
     phase: Phase = "load"
     started: float = 0.0  # of perf_counter
-    since: float = 0.0  # the same, from the start of the run
+    started_in_run: float = 0.0  # the same, from the start of the run
     loaded: float = 0.0
-    spoilt: bool = False  # the worker is no longer what it was, by this handler's doing
-    worn: bool = False  # nobody's doing: it has served its time
+    is_dirty: bool = False  # the worker is no longer what it was, by this handler's doing
+    is_worn_out: bool = False  # nobody's doing: it has served its time
     notes: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
-    company: str = ""  # who else may have printed what it printed, as a sentence
-    text: str = ""  # the document as JSON, once somebody has asked
+    mixed_output_note: str = ""  # who else may have printed what it printed, as a sentence
+    document_json: str = ""  # the document as JSON, once somebody has asked
 
     def __post_init__(self) -> None:
-        self.document, self.notes, self.text = packed_document(self.view)
+        self.document, self.notes, self.document_json = packed_document(self.view)
 
-    def packed(self) -> str:
+    def packed_json(self) -> str:
         """The event as far as it is known, as JSON."""
-        self.text = self.text or encode(self.document)
-        return self.text
+        self.document_json = self.document_json or encode(self.document)
+        return self.document_json
 
     def begin(self, call: Registration, request: HandlerRequest | None = None) -> None:
         """This call, the first that is left, is loaded or run from now on."""
-        self.begun, self.request = call, request
+        self.current, self.request = call, request
         self.phase, self.loaded, self.started = "load", 0.0, perf_counter()
 
-    def start(self, loaded: float, ended: float = 0.0) -> None:
+    def mark_started(self, loaded: float, ended: float = 0.0) -> None:
         """It runs now; or since the one before it has `ended`, which was heard later."""
-        assert self.begun is not None
+        assert self.current is not None
         now = perf_counter()
         self.phase, self.loaded, self.started = (
             "run",
             loaded,
             ended if 0 <= now - ended < MAX_HANDOVER_TIME else now,
         )
-        self.since = since_run_start(self.started)
-        self.step(Started(self.begun, self.since))
+        self.started_in_run = since_run_start(self.started)
+        self.step(Started(self.current, self.started_in_run))
 
-    def rested(self, took: float, returned: object) -> None:
+    def finish_plain(self, took: float, returned: object) -> None:
         """It did nothing but return: report that."""
-        assert self.begun is not None
-        self.worn = self.spoilt = False
-        self.finish(Result(self.begun, "ok", self.since, took, returned=returned))
+        assert self.current is not None
+        self.is_worn_out = self.is_dirty = False
+        self.finish(Result(self.current, "ok", self.started_in_run, took, returned=returned))
 
-    def slow(self, after: float, limit: float | None) -> None:
+    def report_slow(self, after: float, limit: float | None) -> None:
         """It takes long: say so while it still runs."""
-        assert self.begun is not None
-        self.step(Slow(self.begun, after, limit))
+        assert self.current is not None
+        self.step(Slow(self.current, after, limit))
 
-    def answered(self, message: Message) -> Result:
+    def result_from_answer(self, message: Message) -> Result:
         """The Result that the worker's answer describes. What it changed is in the view now.
 
         Raises WorkerLost where it is no answer.
         """
-        assert self.begun is not None
+        assert self.current is not None
         before, after = self.document, message.get("view", self.document)
         status, error, notes = message.get("status", "ok"), message.get("error"), message.get("notes", [])
         stale = message.get("stale")
@@ -105,36 +105,36 @@ class Batch:
         if type(after) is not type(before) or not is_later_document(self.view, after):
             raise WorkerLost("answered what is no answer")
         phase: Phase = "load" if message.get("phase") == "load" else "run"
-        same, has_messages = after is before, not isinstance(self.view, Arguments)
+        is_unchanged, has_messages = after is before, not isinstance(self.view, Arguments)
         result = Result(
-            self.begun,
+            self.current,
             "ok" if status == "ok" else "error",
-            started=self.since if self.phase == "run" else since_run_start(self.started),
+            started=self.started_in_run if self.phase == "run" else since_run_start(self.started),
             took=seconds_in(message, "took", 0.0),
             loaded=seconds_in(message, "loaded", 0.0),
             messages=new_messages(messages_in(before), messages_in(after))
-            if has_messages and not same
+            if has_messages and not is_unchanged
             else (),
             returned=message.get("returned"),
             error=None if error is None else failure_in_answer(error, phase),
-            patch=() if same else patch_between(self.view, before, after),
+            patch=() if is_unchanged else patch_between(self.view, before, after),
             notes=tuple(map(str, notes)),
             stale=None if stale is None else failure_in_answer(stale, "load"),
-            asked=() if same else requests_between(self.view, before, after),
+            asked=() if is_unchanged else requests_between(self.view, before, after),
         )
-        self.worn = bool(message.get("worn"))
-        self.spoilt = bool(message.get("dirty"))
-        if not same:
-            self.document, self.text = after, ""
+        self.is_worn_out = bool(message.get("worn"))
+        self.is_dirty = bool(message.get("dirty"))
+        if not is_unchanged:
+            self.document, self.document_json = after, ""
             apply_changes(self.view, before, after)
         return result
 
-    def lost(self, status: Status, failure: Failure) -> Result:
+    def result_without_answer(self, status: Status, failure: Failure) -> Result:
         """The Result of a call whose worker did not answer."""
-        assert self.begun is not None
+        assert self.current is not None
         now = perf_counter()
         return Result(
-            self.begun,
+            self.current,
             status,
             started=since_run_start(self.started),
             took=now - self.started if self.phase == "run" else 0.0,
@@ -142,16 +142,16 @@ class Batch:
             error=failure,
         )
 
-    def cancel(self) -> None:
+    def cancel_remaining(self) -> None:
         """End what is left, begun or not."""
-        while self.left:
-            if self.begun is None:
-                self.begin(self.left[0])
-            self.finish(self.lost("cancelled", CANCELLED))
+        while self.remaining:
+            if self.current is None:
+                self.begin(self.remaining[0])
+            self.finish(self.result_without_answer("cancelled", CANCELLED))
 
     def finish(self, result: Result) -> None:
         """Report the end of the first that is left, begun or not."""
-        self.begun, self.left = None, self.left[1:]
+        self.current, self.remaining = None, self.remaining[1:]
         self.step(result)
 
 
@@ -218,10 +218,12 @@ async def time_limit(limits: Limits, phase: Phase) -> AsyncIterator[None]:
         raise LimitExceeded(limit_failure(limits, phase)) from None
 
 
-async def stop_handler(worker: WorkerHandle, run: str, number: int, limits: Limits, dump: int) -> Message:
+async def stop_handler(
+    worker: WorkerHandle, run: str, number: int, limits: Limits, dump_signal: int
+) -> Message:
     """Ask a handler over its limit to end: its result message. Raises Overran where it goes on.
 
-    `dump` is the signal at which its worker prints its stack; 0: none. Raises WorkerLost too.
+    `dump_signal` is the signal at which its worker prints its stack; 0: none. Raises WorkerLost too.
     """
     frames: tuple[Frame, ...] = ()
     try:
@@ -232,8 +234,8 @@ async def stop_handler(worker: WorkerHandle, run: str, number: int, limits: Limi
                 return message
             frames = frames_in_answer(message, run)
     except TimeoutError:
-        if dump:  # nothing of it can run: the system's own way is left
-            worker.signal(dump)
+        if dump_signal:  # nothing of it can run: the system's own way is left
+            worker.signal(dump_signal)
             await asyncio.sleep(DUMP_TIMEOUT)
     raise LimitExceeded(limit_failure(limits, "run", frames))
 

@@ -70,13 +70,13 @@ class CopyBudget:
         self.bounds = bounds
         self.files, self.total = bounds.files, bounds.total
 
-    def set_apart(self) -> tuple[int, int]:
+    def reserve(self) -> tuple[int, int]:
         """Take a part away, for folders to come; `give_back` returns it."""
         files, total = self.files // RESERVED_FRACTION, self.total // RESERVED_FRACTION
         self.files, self.total = self.files - files, self.total - total
         return files, total
 
-    def give_back(self, part: tuple[int, int]) -> None:
+    def release(self, part: tuple[int, int]) -> None:
         """Return a part that was set apart."""
         self.files, self.total = self.files + part[0], self.total + part[1]
 
@@ -105,12 +105,14 @@ class CopyPaths:
             path for path in named if not any(path != other and is_within(path, other) for other in named)
         ]
         self.areas = (self.disk,)
-        self.all: tuple[CopiedPath, ...] = tuple(self._place(path) for path in named)  # in the order given
-        self._copies = {place.folder: place.copy for place in self.all}
+        self.copied: tuple[CopiedPath, ...] = tuple(
+            self._copied_path(path) for path in named
+        )  # in the order given
+        self._copies = {place.folder: place.copy for place in self.copied}
         self._copies |= {os.path.abspath(path): self._copies[os.path.realpath(path)] for path in folders}
         self._reached = dict(self._copies)
-        self._back = [(self._mirrored(top), named[top]) for top in tops if named[top] != top]
-        self._back.append((self.disk, ""))
+        self._originals = [(self._mirrored(top), named[top]) for top in tops if named[top] != top]
+        self._originals.append((self.disk, ""))
 
     def copy_of(self, path: str) -> str:
         """Where an absolute path lies in the copies, copied or not; itself outside of all folders."""
@@ -121,33 +123,33 @@ class CopyPaths:
         inside = _path_in_copy(real, self._copies)
         return inside if inside != real and os.path.isdir(os.path.dirname(inside)) else path
 
-    def reached(self, path: str) -> str:
+    def copy_of_reached(self, path: str) -> str:
         """As `copy_of`, but also in what was added since."""
         return _path_in_copy(path, self._reached)
 
     def add(self, path: str) -> CopiedPath:
         """A place for one more file or folder, a path without links. `copy_of` does not know it."""
-        place = self._place(path)
+        place = self._copied_path(path)
         self._reached[path] = place.copy
         return place
 
     def original_of(self, text: str) -> str:
         """The text with the copies' paths put back."""
-        for copy, original in self._back:
+        for copy, original in self._originals:
             text = text.replace(f"{copy}/", f"{original.rstrip('/')}/").replace(copy, original or "/")
         return text
 
-    def link_of(self, path: str, target: str) -> str:
+    def link_target_of(self, path: str, target: str) -> str:
         """Where the copy of a link shall lead."""
         parent = os.path.dirname(path)
         real = os.path.realpath(path)
-        if (copy := self.reached(real)) == real:
+        if (copy := self.copy_of_reached(real)) == real:
             return os.path.join(parent, target)
         climbs = os.path.normpath(target).split("/").count("..")
         plain = os.path.normpath(os.path.join(parent, target)) == real and climbs <= parent.count("/")
         return target if not os.path.isabs(target) and (plain or ".." not in target.split("/")) else copy
 
-    def _place(self, path: str) -> CopiedPath:
+    def _copied_path(self, path: str) -> CopiedPath:
         return CopiedPath(path, self._mirrored(path))
 
     def _mirrored(self, path: str) -> str:
@@ -162,119 +164,131 @@ class FolderCopier:
 
     def __init__(
         self,
-        places: CopyPaths,
+        paths: CopyPaths,
         bounds: CopyBounds,
-        apart: Collection[str],
+        excluded: Collection[str],
         packages: CopyBounds = PACKAGE_BOUNDS,
         *,
-        whole: bool = False,
-        also: Sequence[str] = (),
+        self_contained: bool = False,
+        start_folders: Sequence[str] = (),
     ) -> None:
-        self.prints: dict[str, Fingerprint] = {}  # path of a copy → what was copied there
-        self.originals = OriginalsWatch(apart)
-        self._places, self._whole = places, whole
-        self._usual, self._packages = CopyBudget(bounds), CopyBudget(packages)
-        self._there = [place for place in places.all if os.path.isdir(place.folder)]
-        self._devices = {os.stat(place.folder).st_dev for place in self._there}
-        self._never = frozenset(apart)
-        self._apart = {*apart, *(place.folder for place in self._there)}  # not copied as part of another
-        self._left: dict[tuple[str, str], list[str]] = {}  # copy of a folder, reason → names
+        self.fingerprints: dict[str, Fingerprint] = {}  # path of a copy → what was copied there
+        self.originals = OriginalsWatch(excluded)
+        self._paths, self._self_contained = paths, self_contained
+        self._budget, self._package_budget = CopyBudget(bounds), CopyBudget(packages)
+        self._existing = [place for place in paths.copied if os.path.isdir(place.folder)]
+        self._devices = {os.stat(place.folder).st_dev for place in self._existing}
+        self._excluded = frozenset(excluded)
+        self._copied_separately = {
+            *excluded,
+            *(place.folder for place in self._existing),
+        }  # not copied as part of another
+        self._skipped: dict[tuple[str, str], list[str]] = {}  # copy of a folder, reason → names
         self._folders: list[tuple[str, os.stat_result]] = []
-        self._targets: deque[CopiedPath] = deque()  # of links, to be copied
-        self._also = [os.path.realpath(path) for path in also]
+        self._link_targets: deque[CopiedPath] = deque()  # of links, to be copied
+        self._start_folders = [os.path.realpath(path) for path in start_folders]
 
     def copy(self) -> None:
         """Copy all that is there. Raises OSError only where the copies' own folder cannot be made."""
-        os.mkdir(self._places.disk)
-        for place in self._there:  # all of them first: no link of one can stand in the way of another
+        os.mkdir(self._paths.disk)
+        for place in self._existing:  # all of them first: no link of one can stand in the way of another
             os.makedirs(place.copy, exist_ok=True)
-        for place in self._there:
-            last = place is self._there[-1]
-            kept = (0, 0) if last else self._usual.set_apart()
-            self._copy_folder(place, self._usual, loose=last and len(self._there) > 1)
+        for place in self._existing:
+            last = place is self._existing[-1]
+            reserved = (0, 0) if last else self._budget.reserve()
+            self._copy_folder(place, self._budget, only_needed_packages=last and len(self._existing) > 1)
             self._copy_targets()
-            self._usual.give_back(kept)
-        for path in filter(os.path.isdir, self._also):
+            self._budget.release(reserved)
+        for path in filter(os.path.isdir, self._start_folders):
             self._devices.add(os.stat(path).st_dev)  # handlers are to start there: it answers
-            if why := self._reach(path):
-                self._leave(CopiedPath(path, self._places.reached(path)), why, ".")
+            if why := self._add_link_target(path):
+                self._skip(CopiedPath(path, self._paths.copy_of_reached(path)), why, ".")
         self._copy_targets()
         for folder, status in sorted(self._folders, key=lambda pair: -len(pair[0])):
             with suppress(OSError):  # at worst it stays private
                 os.utime(folder, ns=(status.st_atime_ns, status.st_mtime_ns))
                 os.chmod(folder, stat.S_IMODE(status.st_mode) & 0o777)
 
-    def left_out(self) -> tuple[str, ...]:
+    def skipped_notes(self) -> tuple[str, ...]:
         """What was not copied and why: one sentence a folder and reason."""
         return tuple(
-            f"Not copied from {self._places.original_of(copy)}: {_name_list(names)} ({reason})."
-            for (copy, reason), names in self._left.items()
+            f"Not copied from {self._paths.original_of(copy)}: {_name_list(names)} ({reason})."
+            for (copy, reason), names in self._skipped.items()
         )
 
-    def _copy_folder(self, place: CopiedPath, budget: CopyBudget, *, loose: bool = False) -> None:
-        """Copy a folder and all below. `loose`: of packages only those for another folder below."""
+    def _copy_folder(
+        self, place: CopiedPath, budget: CopyBudget, *, only_needed_packages: bool = False
+    ) -> None:
+        """Copy a folder and all below. `only_needed_packages`: of packages only "
+        "those for another folder below."""
         waiting = deque([(place.folder, place.copy, budget)])
-        device = self._enter(place.folder, place.copy)
+        device = self._note_folder(place.folder, place.copy)
         while waiting:
             source, copy, budget = waiting.popleft()
             for entry in self._entries(place, source, budget):
-                if entry.path in self._apart:
+                if entry.path in self._copied_separately:
                     continue
                 name = os.path.relpath(entry.path, place.folder)
                 if budget.files <= 0:
-                    self._leave(
+                    self._skip(
                         place, f"among others: {budget.bounds.files:,} files and folders are the most", name
                     )
                     continue
                 budget.files -= 1
                 to = os.path.join(copy, entry.name)
                 try:
-                    self.originals.see(entry.path, entry.stat(follow_symlinks=False))
-                    if why := self._why_not(entry, name, device, loose=loose):
-                        self._instead(entry, to, why)
+                    self.originals.add(entry.path, entry.stat(follow_symlinks=False))
+                    if why := self._skip_reason(
+                        entry, name, device, only_needed_packages=only_needed_packages
+                    ):
+                        self._make_replacement(entry, to, why)
                     elif entry.is_dir(follow_symlinks=False):
                         self._make_folder(entry.path, to)
-                        below = self._packages if self._whole and entry.name == PACKAGE_FOLDER else budget
+                        below = (
+                            self._package_budget
+                            if self._self_contained and entry.name == PACKAGE_FOLDER
+                            else budget
+                        )
                         waiting.append((entry.path, to, below))
                     else:
                         why = self._copy_entry(place, entry, to, budget)
                 except OSError as error:  # gone meanwhile, not readable, no space left, …
                     why = error_reason(error)
                 if why:
-                    self._leave(place, why, name)
+                    self._skip(place, why, name)
 
     def _make_folder(self, folder: str, to: str) -> None:
         with suppress(FileExistsError):  # made for a folder inside of it
             os.mkdir(to, 0o700)
-        self._enter(folder, to)
+        self._note_folder(folder, to)
 
     def _copy_entry(self, place: CopiedPath, entry: os.DirEntry[str], to: str, budget: CopyBudget) -> str:
         """Copy a link or a file; why it was not, mostly empty."""
         if not entry.is_symlink():
             return self._copy_file(entry.path, to, budget)
-        why = self._reach(os.path.realpath(entry.path)) if self._whole else ""
-        self._link(self._places.link_of(entry.path, os.readlink(entry.path)), to)
+        why = self._add_link_target(os.path.realpath(entry.path)) if self._self_contained else ""
+        self._link(self._paths.link_target_of(entry.path, os.readlink(entry.path)), to)
         return f"a link to {why}" if why else ""
 
     # The targets of links
 
-    def _reach(self, real: str) -> str:
+    def _add_link_target(self, real: str) -> str:
         """Make a place in the copies for what a link leads to; why it has no content there, mostly empty."""
-        if self._places.reached(real) != real or real in HARMLESS_DEVICES:
+        if self._paths.copy_of_reached(real) != real or real in HARMLESS_DEVICES:
             return ""
         try:
             status = os.lstat(real)
         except OSError:  # nothing is there, and a handler may make it
-            copy = self._places.add(real).copy
+            copy = self._paths.add(real).copy
             if os.path.isdir(os.path.dirname(real)):
                 os.makedirs(os.path.dirname(copy), exist_ok=True)
             return ""
         if _is_read_only(real, status):
             return ""
-        place = self._places.add(real)
+        place = self._paths.add(real)
         folder = stat.S_ISDIR(status.st_mode)
         os.makedirs(place.copy if folder else os.path.dirname(place.copy), exist_ok=True)
-        if any(is_within(real, path) for path in self._never):
+        if any(is_within(real, path) for path in self._excluded):
             return ""
         if not (folder or stat.S_ISREG(status.st_mode)) or any(
             is_within(real, top) for top in KERNEL_FOLDERS
@@ -282,30 +296,32 @@ class FolderCopier:
             return SPECIAL_FILES
         if folder and status.st_dev not in self._devices:
             return f"a folder {OTHER_FILE_SYSTEM}"
-        self._apart.add(real)
-        self._targets.append(place)
+        self._copied_separately.add(real)
+        self._link_targets.append(place)
         return ""
 
     def _copy_targets(self) -> None:
-        while self._targets:
-            place = self._targets.popleft()
-            budget = self._packages if os.path.basename(place.folder) == PACKAGE_FOLDER else self._usual
+        while self._link_targets:
+            place = self._link_targets.popleft()
+            budget = (
+                self._package_budget if os.path.basename(place.folder) == PACKAGE_FOLDER else self._budget
+            )
             if os.path.isdir(place.folder):
                 with suppress(OSError):  # it is gone
                     self._copy_folder(place, budget)
                 continue
             parent, name = os.path.split(place.folder)
             try:
-                self.originals.see(place.folder, os.lstat(place.folder))
+                self.originals.add(place.folder, os.lstat(place.folder))
                 why = self._copy_file(place.folder, place.copy, budget)
             except OSError as error:
                 why = error_reason(error)
             if why:
-                self._leave(CopiedPath(parent, os.path.dirname(place.copy)), why, name)
+                self._skip(CopiedPath(parent, os.path.dirname(place.copy)), why, name)
 
     # Folders
 
-    def _enter(self, folder: str, copy: str) -> int:
+    def _note_folder(self, folder: str, copy: str) -> int:
         status = os.stat(folder)
         self._folders.append((copy, status))
         return status.st_dev
@@ -318,28 +334,32 @@ class FolderCopier:
                 found = sorted(islice(listing, most), key=lambda entry: entry.name)
         except OSError as error:
             name = os.path.relpath(folder, place.folder)
-            self._leave(place, error_reason(error), f"what {name} holds")
+            self._skip(place, error_reason(error), f"what {name} holds")
             return []
         if len(found) < most:
-            self.originals.see_folder(folder, status, [entry.name for entry in found])
+            self.originals.add_folder(folder, status, [entry.name for entry in found])
         return found
 
-    def _why_not(self, entry: os.DirEntry[str], name: str, device: int, *, loose: bool) -> str:
+    def _skip_reason(
+        self, entry: os.DirEntry[str], name: str, device: int, *, only_needed_packages: bool
+    ) -> str:
         """Why this is left out before anybody looks into it; empty for what is to be copied."""
         if entry.is_symlink():
             return ""
         if entry.is_file(follow_symlinks=False):
             return (
                 GIT_WRITES_TO_ORIGINAL
-                if self._whole and entry.name == ".git" and _has_absolute_gitdir(entry.path)
+                if self._self_contained and entry.name == ".git" and _has_absolute_gitdir(entry.path)
                 else ""
             )
         if not entry.is_dir(follow_symlinks=False):
             return SPECIAL_FILES
         if entry.name == PACKAGE_FOLDER:
-            if not self._whole:
+            if not self._self_contained:
                 return LINKED_TO_ORIGINAL
-            return "" if not loose or self._is_above_another(entry.path) else "installed packages"
+            return (
+                "" if not only_needed_packages or self._is_above_another(entry.path) else "installed packages"
+            )
         if entry.name == "objects" and os.path.basename(os.path.dirname(entry.path)) == ".git":
             return GIT_OBJECTS
         if entry.stat(follow_symlinks=False).st_dev != device:
@@ -349,12 +369,12 @@ class FolderCopier:
     def _is_above_another(self, packages: str) -> bool:
         """Are these the packages of one of the folders that come before."""
         parent = os.path.dirname(packages)
-        return any(is_within(place.folder, parent) for place in self._there[:-1])
+        return any(is_within(place.folder, parent) for place in self._existing[:-1])
 
-    def _instead(self, entry: os.DirEntry[str], to: str, why: str) -> None:
-        if why == LINKED_TO_ORIGINAL:
+    def _make_replacement(self, entry: os.DirEntry[str], to: str, reason: str) -> None:
+        if reason == LINKED_TO_ORIGINAL:
             self._link(entry.path, to)
-        elif why == GIT_OBJECTS:
+        elif reason == GIT_OBJECTS:
             os.makedirs(os.path.join(to, "info"))
             self._write(os.path.join(to, "info", "alternates"), os.fsencode(f"{entry.path}\n"))
 
@@ -362,7 +382,7 @@ class FolderCopier:
 
     def _link(self, target: str, to: str) -> None:
         os.symlink(target, to)
-        self.prints[to] = Fingerprint(len(os.fsencode(target)), link=target)
+        self.fingerprints[to] = Fingerprint(len(os.fsencode(target)), link=target)
 
     def _copy_file(self, source: str, to: str, budget: CopyBudget) -> str:
         with open_regular_file(source) as file:
@@ -391,10 +411,10 @@ class FolderCopier:
             with suppress(OSError):
                 os.unlink(to)
             raise
-        self.prints[to] = Fingerprint(len(content), sha256(content).digest())
+        self.fingerprints[to] = Fingerprint(len(content), sha256(content).digest())
 
-    def _leave(self, place: CopiedPath, why: str, name: str) -> None:
-        self._left.setdefault((place.copy, why), []).append(name)
+    def _skip(self, place: CopiedPath, reason: str, name: str) -> None:
+        self._skipped.setdefault((place.copy, reason), []).append(name)
 
 
 def is_within(path: str, folder: str) -> bool:

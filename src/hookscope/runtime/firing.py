@@ -55,38 +55,45 @@ class RunInProgress:
 
     plan: Plan
     began: float
-    tell: Callable[[Step], None]
+    on_step: Callable[[Step], None]
     recorder: Recorder | None
-    begun: Callable[[], object]  # called when its beginning is on record, or cannot be
+    on_recorded: Callable[[], object]  # called when its beginning is on record, or cannot be
     results: list[Result] = field(default_factory=list)
     fold: Fold | None = None
     ending: Ending | None = None
     caused: list[Run] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    purposely: dict[str, None] = field(default_factory=dict)  # whose handlers were broken, as sentences
+    fault_notes: dict[str, None] = field(default_factory=dict)  # whose handlers were broken, as sentences
     skipped: set[Registration] = field(default_factory=set)  # by hand
     cancelled: bool = False
-    broken: str = ""
-    endless: str = ""  # why it was not fired at all
+    internal_error: str = ""
+    loop_reason: str = ""  # why it was not fired at all
     id: int | None = None
-    unrecorded: str = ""  # why it could not be recorded
-    asked: bool = False  # was the recorder asked to begin
+    record_error: str = ""  # why it could not be recorded
+    record_requested: bool = False  # was the recorder asked to begin
 
-    def take(self, step: Step) -> None:
+    def add_step(self, step: Step) -> None:
         """A lane's step, on its way to the listeners."""
         if isinstance(step, Result):
             if step.call in self.plan.forced:
                 step = replace(step, forced=True)
-            if step.call.breakage is not None:
-                self.purposely[f"{step.call.name} was broken on purpose: {step.call.breakage.text}"] = None
-                step = replace(step, notes=(*self._on_purpose(step.call, step.call.breakage), *step.notes))
-            step = with_ignored_notes(step, self.plan.event, self.plan.needs, self.plan.policy)
+            if step.call.injected_fault is not None:
+                self.fault_notes[
+                    f"{step.call.name} was broken on purpose: {step.call.injected_fault.text}"
+                ] = None
+                step = replace(
+                    step,
+                    notes=(*self._injected_fault_notes(step.call, step.call.injected_fault), *step.notes),
+                )
+            step = with_ignored_notes(
+                step, self.plan.event, self.plan.required_item_members, self.plan.policy
+            )
             self.results.append(step)
         elif isinstance(step, Skipped):
             self.skipped.add(step.call)
-        self.tell(step)
+        self.on_step(step)
 
-    def keep(self, fold: Fold) -> None:
+    def keep_fold(self, fold: Fold) -> None:
         """What the answers have added up to: a run that breaks off has come to this."""
         self.fold = fold
 
@@ -94,7 +101,7 @@ class RunInProgress:
         """Put the event on record. A cancel waits: a record that is begun must get its end."""
         if self.recorder is None:
             return
-        self.asked = True
+        self.record_requested = True
         await await_uninterrupted(self._begin(self.recorder))
 
     async def _begin(self, recorder: Recorder) -> None:
@@ -104,18 +111,20 @@ class RunInProgress:
             else:
                 self.id = await recorder.begin(self.plan.event)
         except Exception as error:  # a recorder is somebody else's: dispatch decides what it means
-            self.unrecorded = safe_text(error)
+            self.record_error = safe_text(error)
             raise
         finally:
-            self.begun()
+            self.on_recorded()
 
     async def close(self, complete: Callable[[Run], Awaitable[Run]] | None = None) -> Run:
         """The Run, with its end on record where its beginning is. Never raises."""
-        if self.recorder is not None and not self.asked:  # cancelled before its turn came; still recorded
+        if (
+            self.recorder is not None and not self.record_requested
+        ):  # cancelled before its turn came; still recorded
             try:
                 await self.begin()
             except Exception:  # as `_begin` has kept it
-                self.notes.append(not_recorded_message(self.unrecorded))
+                self.notes.append(not_recorded_message(self.record_error))
         run = self.run()
         if complete is not None:
             try:
@@ -134,14 +143,14 @@ class RunInProgress:
     def run(self) -> Run:
         """The Run as far as it is known."""
         plan, ending = self.plan, self._ending()
-        messages, context = self._event_afterwards()
+        messages, context = self._final_event()
         if ending.context is not None:
             context = ending.context
         return Run(
-            id=self._number(),
+            id=self._run_id(),
             event=plan.event,
             results=self._in_plan_order(),
-            not_run=(*plan.not_run, *self._left_over(ending)),
+            not_run=(*plan.not_run, *self._calls_not_run(ending)),
             ending=ending,
             messages=messages,
             context=context,
@@ -149,27 +158,27 @@ class RunInProgress:
             took=perf_counter() - self.began,
             cancelled=self.cancelled,
             delivers=plan.delivers,
-            notes=(*plan.notes, *self.purposely, *self.notes),
+            notes=(*plan.notes, *self.fault_notes, *self.notes),
             assumed=plan.assumed,
         )
 
     def _in_plan_order(self) -> tuple[Result, ...]:
         """The results in plan order: those that ran side by side too, whoever ended first."""
-        if not any(group.together for group in self.plan.groups):
+        if not any(group.concurrent for group in self.plan.groups):
             return tuple(self.results)
         places = {call: place for place, call in enumerate(self.plan.calls)}
         return tuple(sorted(self.results, key=lambda result: places.get(result.call, len(places))))
 
-    def _on_purpose(self, call: Registration, breakage: InjectedFault) -> tuple[str, ...]:
+    def _injected_fault_notes(self, call: Registration, fault: InjectedFault) -> tuple[str, ...]:
         """What was broken; and where it is ended early, how long its host would wait."""
-        said = f"broken on purpose: {breakage.text}"
-        if breakage.limit is None:
-            return (said,)
+        note = f"broken on purpose: {fault.text}"
+        if fault.limit is None:
+            return (note,)
         if self.plan.event.kind == "plugin" and call.limit:
-            return said, f"its host would wait for {call.limit:g} s"
-        return said, "its host sets no limit that is known here: it would wait for ever"
+            return note, f"its host would wait for {call.limit:g} s"
+        return note, "its host sets no limit that is known here: it would wait for ever"
 
-    def _number(self) -> int:
+    def _run_id(self) -> int:
         if self.recorder is None:
             return next(_unrecorded_ids)
         return self.id or 0  # 0: on no record
@@ -177,34 +186,37 @@ class RunInProgress:
     def _ending(self) -> Ending:
         """What it came to; of a run that broke off, what it had come to."""
         ending = self.ending
-        if ending is None and self.fold is not None and not self.broken:
+        if ending is None and self.fold is not None and not self.internal_error:
             ending = self.plan.policy.finish(self.fold)
             ending = replace(ending, follow_ups=())  # nobody fires them any more
         ending = ending or Ending()
-        if not self.broken:
+        if not self.internal_error:
             return ending
-        return replace(ending, failure=self.broken, log=(*ending.log, LogLine("error", self.broken)))
-
-    def _left_over(self, ending: Ending) -> tuple[NotRun, ...]:
-        have: set[Registration] = {result.call for result in self.results}
-        reason = self._why_not(ending)
-        left = (call for call in self.plan.calls if call not in have)
-        return tuple(
-            NotRun(call.name, SKIPPED_BY_HAND if call in self.skipped else reason, call.hook) for call in left
+        return replace(
+            ending, failure=self.internal_error, log=(*ending.log, LogLine("error", self.internal_error))
         )
 
-    def _why_not(self, ending: Ending) -> str:
-        if self.broken:
-            return "handlers fired events without end" if self.endless else "Hookscope itself failed"
+    def _calls_not_run(self, ending: Ending) -> tuple[NotRun, ...]:
+        finished: set[Registration] = {result.call for result in self.results}
+        reason = self._not_run_reason(ending)
+        unfinished = (call for call in self.plan.calls if call not in finished)
+        return tuple(
+            NotRun(call.name, SKIPPED_BY_HAND if call in self.skipped else reason, call.hook)
+            for call in unfinished
+        )
+
+    def _not_run_reason(self, ending: Ending) -> str:
+        if self.internal_error:
+            return "handlers fired events without end" if self.loop_reason else "Hookscope itself failed"
         if self.cancelled:
             return "the run was cancelled"
-        if self.unrecorded and self.plan.event.kind == "stream":
+        if self.record_error and self.plan.event.kind == "stream":
             return EVENT_NOT_RECORDED
         if ending.failure is not None:
             return "an earlier handler failed the event"
         return "an earlier handler ended the event"
 
-    def _event_afterwards(self) -> tuple[tuple[str, ...], Mapping[str, Any]]:
+    def _final_event(self) -> tuple[tuple[str, ...], Mapping[str, Any]]:
         event = self.plan.event if self.fold is None else self.fold.event
         context = getattr(event, "context", None)
         if isinstance(context, Mapping):
@@ -229,21 +241,21 @@ class _FiringChain:
     """All unfinished firings that one has caused."""
 
     running: int = 0
-    ended: float = 0.0  # the last of them, of perf_counter
-    deep: int = 0  # firings far down, in this period
-    since: float = 0.0  # its begin
-    endless: set[str] = field(default_factory=set)  # keys that have reached the depth
+    last_end: float = 0.0  # the last of them, of perf_counter
+    deep_firings: int = 0  # firings far down, in this period
+    counted_since: float = 0.0  # its begin
+    stopped_keys: set[str] = field(default_factory=set)  # keys that have reached the depth
 
-    def count(self) -> None:
+    def count_deep_firing(self) -> None:
         """Count one more firing far down."""
         now = perf_counter()
-        if now - self.since > COUNTING_PERIOD:
-            self.deep, self.since = 0, now
-        self.deep += 1
+        if now - self.counted_since > COUNTING_PERIOD:
+            self.deep_firings, self.counted_since = 0, now
+        self.deep_firings += 1
 
     def is_over(self) -> bool:
         """True if nothing of it runs, and long enough: what fires now waits for its time, as a clock does."""
-        return not self.running and perf_counter() - self.ended > CHAIN_PAUSE
+        return not self.running and perf_counter() - self.last_end > CHAIN_PAUSE
 
 
 _current_chain: ContextVar[tuple[_FiringChain, int] | None] = ContextVar("hookscope_chain", default=None)
@@ -257,22 +269,22 @@ class NestedFiring:
 
     def __init__(self, key: str) -> None:
         """In the firing's own task."""
-        above = _current_chain.get()
-        if above is None or above[0].is_over():
+        parent = _current_chain.get()
+        if parent is None or parent[0].is_over():
             chain, self.depth, self._is_first = _FiringChain(), COMMAND_DEPTH * worker_depth(), True
         else:
-            chain, self.depth, self._is_first = above[0], above[1] + 1, False
+            chain, self.depth, self._is_first = parent[0], parent[1] + 1, False
         self._chain = chain
-        self.endless = self._why_endless(key)
+        self.loop_reason = self._find_loop(key)
         chain.running += 1
 
-    def _why_endless(self, key: str) -> str:
+    def _find_loop(self, key: str) -> str:
         """Why an event is not fired; empty where it may be. Once stopped, a circle is not begun again."""
         if self.depth >= COUNTED_DEPTH:
-            self._chain.count()
-        too_many = self._chain.deep > MAX_DEEP_FIRINGS
-        if self.depth >= MAX_DEPTH or too_many or (self.depth > 1 and key in self._chain.endless):
-            self._chain.endless.add(key)
+            self._chain.count_deep_firing()
+        too_many = self._chain.deep_firings > MAX_DEEP_FIRINGS
+        if self.depth >= MAX_DEPTH or too_many or (self.depth > 1 and key in self._chain.stopped_keys):
+            self._chain.stopped_keys.add(key)
             return _not_fired_note(key)
         return ""
 
@@ -280,18 +292,18 @@ class NestedFiring:
         """From here on, what this task and what it starts fires lies one deeper than `depth`."""
         _current_chain.set((self._chain, depth))
 
-    def stopped_below(self) -> list[str]:
+    def stopped_notes(self) -> list[str]:
         """For the first firing of a chain: a sentence for each event that was stopped in it."""
         return (
-            [*map(_not_fired_note, sorted(self._chain.endless))]
-            if self._is_first and not self.endless
+            [*map(_not_fired_note, sorted(self._chain.stopped_keys))]
+            if self._is_first and not self.loop_reason
             else []
         )
 
     def leave(self) -> None:
         """The firing has ended."""
         self._chain.running -= 1
-        self._chain.ended = perf_counter()
+        self._chain.last_end = perf_counter()
 
 
 def _not_fired_note(key: str) -> str:
@@ -323,14 +335,14 @@ class Firing:
         begins: Callable[[Plan], Callable[[Run], object]] | None = None,
     ) -> None:
         self._complete = complete
-        self._begins = begins
-        self._lane_of = lane_of
+        self._on_begin = begins
+        self._executor_of = lane_of
         self._recorder = recorder
         self._follow = follow
         self._steps: Broadcast[Step] = Broadcast()
         self._cancelled = False
-        self._begun = False  # a task that is cancelled before its first step never takes it
-        self._so_far: RunInProgress | None = None  # of the event itself, not of what it causes
+        self._has_begun = False  # a task that is cancelled before its first step never takes it
+        self._progress: RunInProgress | None = None  # of the event itself, not of what it causes
         self._run: Run | None = None
         self._nested: NestedFiring | None = None
         self._task = _running_loop().create_task(self._fire(plan))
@@ -350,15 +362,15 @@ class Firing:
     async def number(self) -> int | None:
         """The id of the run, as soon as its beginning is on record; None where it is on none, or waits for
         somebody's word before it is."""
-        while self._recorder is not None and not self.done and not self._waits_unrecorded():
-            so_far = self._so_far
-            if so_far is not None and (so_far.id is not None or so_far.unrecorded):
+        while self._recorder is not None and not self.done and not self._is_paused_unrecorded():
+            progress = self._progress
+            if progress is not None and (progress.id is not None or progress.record_error):
                 break
-            await self._steps.news()
-        return self._so_far.id if self._so_far is not None else None
+            await self._steps.wait()
+        return self._progress.id if self._progress is not None else None
 
-    def _waits_unrecorded(self) -> bool:
-        return bool(self._steps.told) and isinstance(self._steps.told[-1], Paused)
+    def _is_paused_unrecorded(self) -> bool:
+        return bool(self._steps.items) and isinstance(self._steps.items[-1], Paused)
 
     def cancel(self) -> None:
         """Stop the running handler and start no other. The Run still comes; await it to have it.
@@ -366,14 +378,14 @@ class Firing:
         Saying it again asks a handler again that went on in spite of the first.
         """
         self._cancelled = True
-        if self._begun and not self.done:
+        if self._has_begun and not self.done:
             self._task.cancel()
 
     def __await__(self) -> Generator[Any, None, Run]:
         """The Run. An awaiter that is cancelled cancels the firing, and leaves when it has ended."""
-        return self._awaited().__await__()
+        return self._wait().__await__()
 
-    async def _awaited(self) -> Run:
+    async def _wait(self) -> Run:
         await wait_until_done(self._task, self.cancel)
         return self._task.result()
 
@@ -382,70 +394,74 @@ class Firing:
         return aiter(self._steps)
 
     async def _fire(self, plan: Plan) -> Run:
-        self._begun = True
+        self._has_begun = True
         self._nested = nested = NestedFiring(plan.event.key)
         try:
-            self._run = await self._fired(plan, nested.depth, nested.endless)
+            self._run = await self._run_event(plan, nested.depth, nested.loop_reason)
         finally:
             nested.leave()
-        self._steps.end()
+        self._steps.close()
         return self._run
 
-    async def _fired(self, plan: Plan, depth: int, endless: str = "") -> Run:
+    async def _run_event(self, plan: Plan, depth: int, loop_reason: str = "") -> Run:
         """One event and what it causes. Never raises: what goes wrong stands in the Run.
 
-        `depth`: of firings in each other; `endless`: why it is not fired at all.
+        `depth`: of firings in each other; `loop_reason`: why it is not fired at all.
         """
         if self._nested is not None:
             self._nested.enter(depth)
-        ends = self._begins(plan) if self._begins is not None else None
-        so_far = RunInProgress(plan, start_run_clock(), self._steps.tell, self._recorder, self._steps.stir)
-        self._so_far = self._so_far or so_far
+        on_end = self._on_begin(plan) if self._on_begin is not None else None
+        progress = RunInProgress(
+            plan, start_run_clock(), self._steps.publish, self._recorder, self._steps.wake
+        )
+        self._progress = self._progress or progress
         try:
             if self._cancelled:
                 raise asyncio.CancelledError
-            if endless:
-                so_far.endless = so_far.broken = endless
+            if loop_reason:
+                progress.loop_reason = progress.internal_error = loop_reason
             else:
-                so_far.ending = await dispatch(plan, self._lane_of, so_far.take, so_far.begin, so_far.keep)
-            follow_ups = so_far.ending.follow_ups if so_far.ending is not None else ()
+                progress.ending = await dispatch(
+                    plan, self._executor_of, progress.add_step, progress.begin, progress.keep_fold
+                )
+            follow_ups = progress.ending.follow_ups if progress.ending is not None else ()
             for event in follow_ups if self._follow is not None else ():
                 if depth >= MAX_DEPTH:
-                    so_far.notes.append(
+                    progress.notes.append(
                         f"`{event.key}` was not fired: events caused each other {MAX_DEPTH} deep"
                     )
                     continue
-                await self._caused(so_far, event, depth)
+                await self._run_follow_up(progress, event, depth)
         except asyncio.CancelledError:  # `cancel` says so, or the loop itself is closing
-            so_far.cancelled = self._cancelled = True
+            progress.cancelled = self._cancelled = True
         except Exception as error:  # ours or a policy's: the run must end, be recorded, and say it
-            so_far.broken = f"Hookscope failed: {type(error).__name__}: {safe_text(error)}"
+            progress.internal_error = f"Hookscope failed: {type(error).__name__}: {safe_text(error)}"
             if is_file_limit(error):
-                so_far.broken = f"Hookscope failed: {FILE_LIMIT_REACHED}. {FILE_LIMIT_HINT}"
-        if self._nested is not None and so_far is self._so_far:
-            so_far.notes += self._nested.stopped_below()
-        run = await self._ended(so_far, None if so_far is not self._so_far else self._complete)
-        if ends is not None:
-            ends(run)
+                progress.internal_error = f"Hookscope failed: {FILE_LIMIT_REACHED}. {FILE_LIMIT_HINT}"
+        if self._nested is not None and progress is self._progress:
+            progress.notes += self._nested.stopped_notes()
+        run = await self._close(progress, None if progress is not self._progress else self._complete)
+        if on_end is not None:
+            on_end(run)
         return run
 
-    async def _caused(self, so_far: RunInProgress, event: Event, depth: int) -> None:
+    async def _run_follow_up(self, progress: RunInProgress, event: Event, depth: int) -> None:
         if self._follow is None:
             return
         try:
             plan = self._follow(event)
         except Exception as error:  # a plan that cannot be made is no reason to lose the run
-            so_far.notes.append(f"`{event.key}` was not fired: {safe_text(error)}")
+            progress.notes.append(f"`{event.key}` was not fired: {safe_text(error)}")
             return
-        so_far.caused.append(await self._fired(plan, depth + 1))
+        progress.caused.append(await self._run_event(plan, depth + 1))
         if self._cancelled:
             raise asyncio.CancelledError
 
-    async def _ended(self, so_far: RunInProgress, complete: Callable[[Run], Awaitable[Run]] | None) -> Run:
+    async def _close(self, progress: RunInProgress, complete: Callable[[Run], Awaitable[Run]] | None) -> Run:
         """The Run, recorded. No cancel gets in between."""
         if self._recorder is None and complete is None:  # then nothing awaits, and a task would be in vain
-            return so_far.run()
-        closing = asyncio.ensure_future(so_far.close(complete))
+            return progress.run()
+        closing = asyncio.ensure_future(progress.close(complete))
         while not closing.done():
             try:
                 await asyncio.wait({closing})

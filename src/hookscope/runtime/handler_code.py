@@ -25,14 +25,14 @@ def code_document(code: Code, name: str, shared: str = "") -> Message:
         "root": str(code.root),
         "name": name,
         "shared": shared,
-        "plain": code.plain,
+        "plain": code.unmodified,
         "shape": code.shape,
         "member": code.member,
-        **({"within": str(code.within)} if code.within is not None else {}),
+        **({"within": str(code.trusted_root)} if code.trusted_root is not None else {}),
         **({"id": code.plugin} if code.plugin else {}),
         **({"config": code.config} if code.config else {}),
         **({"tools": list(code.tools)} if code.tools else {}),
-        "beside": [{"kind": one.kind, "name": one.name, "path": str(one.path)} for one in code.beside],
+        "beside": [{"kind": one.kind, "name": one.name, "path": str(one.path)} for one in code.siblings],
     }
 
 
@@ -79,14 +79,14 @@ def _priority(value: object) -> float:
     return value
 
 
-def _declaration_from(one: Mapping[str, Any], target: Callable[[str], Handler | Code]) -> Declared:
-    limit, options = one.get("limit"), one.get("options") or {}
+def _declaration_from(row: Mapping[str, Any], target: Callable[[str], Handler | Code]) -> Declared:
+    limit, options = row.get("limit"), row.get("options") or {}
     if not isinstance(options, Mapping):
         raise TypeError("options are no mapping")
     return Declared(
-        str(one["key"]),
-        target(str(one["member"])),
-        _priority(one.get("priority")),
+        str(row["key"]),
+        target(str(row["member"])),
+        _priority(row.get("priority")),
         None if limit is None else float(limit),
         options,
     )
@@ -112,13 +112,13 @@ class HandlerRequest:
         """As one of the protocol's `calls`."""
         assert self.call is not None
         document = {"who": self.call.name, "code": self.document(), "env": dict(self.code.env)}
-        breakage = self.call.breakage
-        if breakage is not None:
-            document["fault"] = {"fault": breakage.fault, "amount": breakage.amount}
+        fault = self.call.injected_fault
+        if fault is not None:
+            document["fault"] = {"fault": fault.fault, "amount": fault.amount}
         return document
 
     @cached_property
-    def of_a_plugin(self) -> bool:
+    def is_plugin(self) -> bool:
         """Does it belong to a module that has a worker of its own."""
         return self.code.shape in PLUGIN_SHAPES
 
@@ -135,24 +135,24 @@ class RequestCache:
         self._contents = contents
         self._code_of = code_of
         self._known: dict[int, HandlerRequest] = {}
-        self._lessons = 0  # of the contents, when these were made
+        self._contents_version = 0  # of the contents, when these were made
 
-    def of(self, call: Registration, shared: str) -> HandlerRequest:
+    def request_for(self, call: Registration, shared: str) -> HandlerRequest:
         """The request of a call as its files are now. `shared` names what hooks share with each other."""
-        known, lessons = self._known.get(id(call)), self._contents.lessons
+        known, version = self._known.get(id(call)), self._contents.version
         if (
             known is not None
             and known.call is call
             and known.code.digest  # it was read before: no file is looked at
             and known.shared == shared
-            and self._lessons == lessons
+            and self._contents_version == version
         ):
             return known
-        if self._lessons != lessons:  # other names, perhaps, for the same contents
+        if self._contents_version != version:  # other names, perhaps, for the same contents
             self._known.clear()
-            known, self._lessons = None, lessons
+            known, self._contents_version = None, version
         code = self._code_of(call)
-        name = self._contents.name(code, shared)
+        name = self._contents.name_of(code, shared)
         if known is not None and known.call is call and known.name == name and known.shared == shared:
             return known
         if len(self._known) >= MAX_KNOWN_REQUESTS:
@@ -169,7 +169,7 @@ class RequestNumbers:
     def __init__(self) -> None:
         self._known: dict[int, tuple[HandlerRequest, int]] = {}
 
-    def of(self, requests: Sequence[HandlerRequest]) -> tuple[str, str]:
+    def numbers_for(self, requests: Sequence[HandlerRequest]) -> tuple[str, str]:
         """Their numbers as the protocol's `calls`, and as its `know` what the worker does not know yet."""
         known, numbers, new = self._known, list[str](), list[str]()
         if len(known) + len(requests) > MAX_KNOWN_REQUESTS:

@@ -32,7 +32,7 @@ NON_TEXT_NOTE = re.compile(
 class IgnoredChangesPolicy(Protocol):
     """A policy that knows what of a changed event its host never reads."""
 
-    def unheeded(self, result: Result) -> tuple[str, ...]:
+    def ignored_change_notes(self, result: Result) -> tuple[str, ...]:
         """A sentence each, for its author."""
         ...
 
@@ -45,8 +45,8 @@ def with_ignored_notes(
         return result
     notes = ignored_notes(result, event)
     if result.patch:
-        unheeded = policy.unheeded(result) if isinstance(policy, IgnoredChangesPolicy) else ()
-        notes = (*notes, *unusable_item_notes(result, needs), *unheeded)
+        ignored_changes = policy.unheeded(result) if isinstance(policy, IgnoredChangesPolicy) else ()
+        notes = (*notes, *unusable_item_notes(result, needs), *ignored_changes)
     notes = (*notes, *_non_text_notes(result, event))
     if not notes:
         return result
@@ -124,10 +124,10 @@ def unusable_item_notes(result: Result, needs: ItemNeeds) -> Iterator[str]:
 
 
 def _missing_member_notes(item: Mapping[str, Any], name: str, needed: Mapping[str, str]) -> Iterator[str]:
-    called = one_line(str(item.get("name", "an item")), 60)
+    shown_name = one_line(str(item.get("name", "an item")), 60)
     for member, outcome in needed.items():
         if not isinstance(item.get(member), str) or not item[member].strip():
-            near = nearest_word(member.lower(), [str(key).lower() for key in item if key not in needed])
-            written = next((str(key) for key in item if near and str(key).lower() == near), "")
+            match = nearest_word(member.lower(), [str(key).lower() for key in item if key not in needed])
+            written = next((str(key) for key in item if match and str(key).lower() == match), "")
             instead = f"; {one_line(written, 60)} is written" if written else ""
-            yield f"{called} in context.{name} has no {member}{instead}: {outcome}"
+            yield f"{shown_name} in context.{name} has no {member}{instead}: {outcome}"

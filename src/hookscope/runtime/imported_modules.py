@@ -35,16 +35,16 @@ class ReplacedModules:
 
     forget: Callable[[Collection[str]], object]
     _waiting: dict[str, tuple[asyncio.Task[Any], ...]] = field(default_factory=dict)
-    _swept: int = 0
+    _sweep_count: int = 0
 
     def add(self, names: Iterable[str], firings: Iterable[asyncio.Task[Any]]) -> None:
         """Forget these, once these firings have ended and nothing else runs in them."""
         under_way = tuple(firings)
         self._waiting |= dict.fromkeys(names, under_way)
-        self._listen(under_way)
+        self._sweep_after(under_way)
         self.sweep()
 
-    def drop(self, names: Iterable[str]) -> None:
+    def remove(self, names: Iterable[str]) -> None:
         """These are in use again: a file was changed back."""
         for name in names:
             self._waiting.pop(name, None)
@@ -58,16 +58,16 @@ class ReplacedModules:
         for task in _all_tasks():
             if found := set(_packages_of(_frames_of_task(task))):
                 busy |= found
-                self._listen((task,))
+                self._sweep_after((task,))
         free = [name for name in free if name not in busy]
         for name in free:
             del self._waiting[name]
         self.forget(free)
-        self._swept += bool(free)
-        if free and self._swept % COLLECT_EVERY == 0:
+        self._sweep_count += bool(free)
+        if free and self._sweep_count % COLLECT_EVERY == 0:
             gc.collect()
 
-    def _listen(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+    def _sweep_after(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
         """Sweep when these end. Those of another loop are seen at the next sweep."""
         loop = asyncio.get_running_loop()
         for task in tasks:
@@ -125,17 +125,19 @@ class ImportedModules:
     """
 
     def __init__(self) -> None:
-        self._old = ReplacedModules(self._forget)
+        self._replaced = ReplacedModules(self._forget)
         self._names: set[str] = set()
-        self._lasting: set[str] = set()
+        self._kept_names: set[str] = set()
         self._failed: set[str] = set()  # what is left of them goes with the next `keep_only`
         self._known: dict[tuple[str, Path, str, str], HandlerModule] = {}
-        self._late: dict[Path, tuple[HandlerModule, list[Any]]] = {}  # as loaded last, and declared since
+        self._late_declarations: dict[
+            Path, tuple[HandlerModule, list[Any]]
+        ] = {}  # as loaded last, and declared since
 
     async def target_of(self, code: Code) -> Handler:
         """What to call. A Code that cannot be loaded becomes a handler that says so."""
         try:
-            return member_of(await self._made(code), code.member)
+            return member_of(await self._loaded_module(code), code.member)
         except LoadFailed as failed:
             return _failing_handler(failed)
         except NoHandler as missing:
@@ -143,20 +145,20 @@ class ImportedModules:
 
     async def load(self, code: Code) -> Handler | Module:
         """Import the code: a handler, or the module with all that it declares. Raises LoadFailed."""
-        made = await self._made(code)
+        made = await self._loaded_module(code)
         if made.module is None:
             return made.targets[""]
         return module_from(made.module, made.targets.__getitem__)
 
-    async def _made(self, code: Code) -> HandlerModule:
+    async def _loaded_module(self, code: Code) -> HandlerModule:
         """Raises LoadFailed."""
         name = content_name(code)
         key = (name, code.path, code.export, code.shape)
         if key not in self._known:
             self._names.add(name)
-            self._old.drop((name,))
+            self._replaced.remove((name,))
             if code.digest:  # its host imports it once, and comes back to it
-                self._lasting.add(name)
+                self._kept_names.add(name)
             late: list[Any] = []
             try:
                 self._known[key] = made = await _load_module(code, name, late)
@@ -166,7 +168,7 @@ class ImportedModules:
                 self._failed.add(name)
                 raise LoadFailed(failure_of(error, "load")) from None
             if code.shape == "plugin":
-                self._late[code.path] = made, late
+                self._late_declarations[code.path] = made, late
         return self._known[key]
 
     def keep_only(self, targets: Sequence[Handler | Code], firings: Iterable[asyncio.Task[Any]]) -> None:
@@ -184,12 +186,12 @@ class ImportedModules:
         for key in stale:
             del self._known[key]
         gone, self._failed = {key[0] for key in stale} | self._failed, set()
-        names = gone - {key[0] for key in self._known} - self._lasting
-        self._old.add(names, firings)
+        names = gone - {key[0] for key in self._known} - self._kept_names
+        self._replaced.add(names, firings)
 
     def _is_latest_plugin(self, path: Path, made: HandlerModule) -> bool:
         """A plugin may register handlers later, whatever it has registered so far."""
-        return path in self._late and self._late[path][0] is made
+        return path in self._late_declarations and self._late_declarations[path][0] is made
 
     def _forget(self, names: Collection[str]) -> None:
         forget(names)
@@ -199,22 +201,22 @@ class ImportedModules:
     @property
     def late_count(self) -> int:
         """How many handlers plugins have registered since they were loaded."""
-        return sum(len(late) for _, late in self._late.values())
+        return sum(len(late) for _, late in self._late_declarations.values())
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
         """Those of this plugin, as it was loaded last."""
-        if code.path not in self._late:
+        if code.path not in self._late_declarations:
             return ()
-        made, late = self._late[code.path]
+        made, late = self._late_declarations[code.path]
         return module_from({"declares": late, "log": []}, made.targets.__getitem__).declares
 
     def close(self) -> None:
         """Forget all modules that were imported here, and what their files are called."""
         self._forget(self._names)
-        self._old = ReplacedModules(self._forget)
-        self._lasting.clear()
+        self._replaced = ReplacedModules(self._forget)
+        self._kept_names.clear()
         self._known.clear()
-        self._late.clear()
+        self._late_declarations.clear()
 
 
 def _is_task_cancelled() -> bool:

@@ -58,33 +58,33 @@ class BatchControl:
     the hot loop asks one question only.
     """
 
-    __slots__ = ("asked", "began", "limit", "since", "task")
+    __slots__ = ("began", "limit", "limit_start", "stop_reason", "task")
 
     began: float  # of perf_counter: the first handler, from when the batch runs; then whoever reads it
 
     def __init__(self, limit: float = 0.0) -> None:
-        self.asked: Literal["", "limit", "caller"] = ""
+        self.stop_reason: Literal["", "limit", "caller"] = ""
         # Of perf_counter: when the running handler began, or was last asked. A beat may come before that.
-        self.since = math.inf
+        self.limit_start = math.inf
         self.limit = limit  # seconds; 0: nobody watches
         self.task: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
         """Let the handler feel a CancelledError, and no other begin. Saying it again asks again."""
-        self.asked = "caller"
+        self.stop_reason = "caller"
         if self.task is not None:
             self.task.cancel()
 
-    def overrun(self, now: float) -> None:
+    def exceed_limit(self, now: float) -> None:
         """The limit is over. A handler that goes on in spite of it is asked again one limit later."""
-        self.asked = self.asked or "limit"
-        self.since = now
+        self.stop_reason = self.stop_reason or "limit"
+        self.limit_start = now
         if self.task is not None:
             self.task.cancel()
 
-    def forget_overrun(self) -> None:
+    def reset(self) -> None:
         """The next handler starts clean, for `asyncio.timeout` and TaskGroup too."""
-        self.asked = ""
+        self.stop_reason = ""
         while self.task is not None and self.task.cancelling():
             self.task.uncancel()
 
@@ -94,32 +94,32 @@ class LimitWatch:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = ref(loop)
-        self._cells: set[BatchControl] = set()
-        self._beating = False
+        self._controls: set[BatchControl] = set()
+        self._is_ticking = False
 
-    def watch(self, cell: BatchControl) -> None:
+    def watch(self, control: BatchControl) -> None:
         """Look at this cell's limit with every beat, until it leaves. In the loop that beats."""
-        self._cells.add(cell)
-        if not self._beating:
-            self._beating = True
-            asyncio.get_running_loop().call_later(WATCH_INTERVAL, self._beat)
+        self._controls.add(control)
+        if not self._is_ticking:
+            self._is_ticking = True
+            asyncio.get_running_loop().call_later(WATCH_INTERVAL, self._tick)
 
-    def leave(self, cell: BatchControl) -> None:
+    def unwatch(self, control: BatchControl) -> None:
         """Look at it no longer. Again is nothing."""
-        self._cells.discard(cell)
+        self._controls.discard(control)
 
-    def _beat(self) -> None:
+    def _tick(self) -> None:
         now = perf_counter()
-        for cell in self._cells:
-            if now - cell.since >= cell.limit:
-                cell.overrun(now)
-        self._beating = bool(self._cells)
-        if self._beating:
-            asyncio.get_running_loop().call_later(WATCH_INTERVAL, self._beat)
+        for control in self._controls:
+            if now - control.limit_start >= control.limit:
+                control.exceed_limit(now)
+        self._is_ticking = bool(self._controls)
+        if self._is_ticking:
+            asyncio.get_running_loop().call_later(WATCH_INTERVAL, self._tick)
 
 
 class _ThreadWatch(local):
-    beat: LimitWatch | None = None
+    watch: LimitWatch | None = None
 
 
 _latest = _ThreadWatch()
@@ -128,10 +128,10 @@ _latest = _ThreadWatch()
 def limit_watch() -> LimitWatch:
     """The running loop's own. A thread runs one loop at a time, so the last one is nearly always it."""
     loop = asyncio.get_running_loop()
-    beat = _latest.beat
-    if beat is None or beat.loop() is not loop:
-        beat = _latest.beat = LimitWatch(loop)  # an older one still beats for what it watches
-    return beat
+    watch = _latest.watch
+    if watch is None or watch.loop() is not loop:
+        watch = _latest.watch = LimitWatch(loop)  # an older one still beats for what it watches
+    return watch
 
 
 # Of one call: ended in seconds of perf_counter, what it returned, what it raised; the end alone where it did
@@ -151,26 +151,26 @@ class ResultBuilder:
     for each part: where every handler has a view of its own, another one for each would cost more than it."""
 
     step: OnStep
-    cell: BatchControl
-    whole: bool  # compare the whole event, not only its messages
+    control: BatchControl
+    compares_event: bool  # compare the whole event, not only its messages
     view: Any = None
     part: Sequence[TargetedCall] = ()
     limit: float | None = None
     messages: tuple[str, ...] = ()
     document: Any = None
-    said: Sequence[str] = ()  # of what the view holds that JSON cannot
-    asked: tuple[str, ...] = ()
+    document_notes: Sequence[str] = ()  # of what the view holds that JSON cannot
+    requests: tuple[str, ...] = ()
     taken: int = 0  # records of this part
 
-    def look_at(self, view: Any, part: Sequence[TargetedCall], limit: float | None) -> None:
+    def begin_part(self, view: Any, part: Sequence[TargetedCall], limit: float | None) -> None:
         """From now on the records are of this part, called with this view."""
         self.view, self.part, self.limit, self.taken = view, part, limit, 0
-        self.messages, self.asked = messages_in(view), requests_in(view)
-        self._announce(0)
-        if self.whole:
-            self.document, self.said = document_of(view)
+        self.messages, self.requests = messages_in(view), requests_in(view)
+        self._announce_hook(0)
+        if self.compares_event:
+            self.document, self.document_notes = document_of(view)
 
-    def take(self, record: CallRecord) -> None:
+    def add_record(self, record: CallRecord) -> None:
         """Report what the record of the next call comes to, and what it changed."""
         if isinstance(record, float):  # nearly always
             ended, returned, error = record, None, None
@@ -178,24 +178,24 @@ class ResultBuilder:
             ended, returned, error = record
         call, target = self.part[self.taken]
         self.taken += 1
-        view, cell = self.view, self.cell
-        began, cell.began, asked = cell.began, ended, cell.asked
+        view, control = self.view, self.control
+        began, control.began, stop_reason = control.began, ended, control.stop_reason
         took = ended - began
         if returned is not None and error is None:
             error = generator_error(returned, target)
         status, failure, notes = SUCCESS
-        if error is not None or asked or (self.limit is not None and took >= self.limit):
-            status, failure, notes = _outcome_of(error, asked, took, self.limit, target)
-        said: tuple[str, ...] = ()
-        wanted: tuple[str, ...] = ()
+        if error is not None or stop_reason or (self.limit is not None and took >= self.limit):
+            status, failure, notes = _outcome_of(error, stop_reason, took, self.limit, target)
+        messages: tuple[str, ...] = ()
+        requests: tuple[str, ...] = ()
         if isinstance(view, Arguments):
-            wanted = self._asked_since()
+            requests = self._new_requests()
         else:
             if isinstance(view, HookEvent) and (deleted := put_back(view)):
                 notes = (*notes, *deleted)
             before, self.messages = self.messages, messages_in(view)
-            said = new_messages(before, self.messages)
-        patch, more = self._patch() if self.whole else NO_PATCH
+            messages = new_messages(before, self.messages)
+        patch, more = self._patch() if self.compares_event else NO_PATCH
         self.step(
             Result(  # by place: by name it takes twice as long
                 call,
@@ -203,7 +203,7 @@ class ResultBuilder:
                 since_run_start(began),
                 took,
                 0.0,
-                said,
+                messages,
                 returned,
                 "",
                 "",
@@ -212,44 +212,44 @@ class ResultBuilder:
                 notes + more,
                 False,
                 None,
-                wanted,
+                requests,
             )
         )
 
-    def _asked_since(self) -> tuple[str, ...]:
+    def _new_requests(self) -> tuple[str, ...]:
         """What the handler asked its host for. From now on it is the next one's asking."""
-        before, self.asked = self.asked, requests_in(self.view)
-        self._announce(self.taken)
-        return self.asked[len(before) :]
+        before, self.requests = self.requests, requests_in(self.view)
+        self._announce_hook(self.taken)
+        return self.requests[len(before) :]
 
-    def _announce(self, number: int) -> None:
+    def _announce_hook(self, number: int) -> None:
         """Let the view know whose handler comes next."""
         if isinstance(self.view, Arguments) and number < len(self.part):
             opened(self.view).who = self.part[number][0].name
 
     def _patch(self) -> tuple[Patch, tuple[str, ...]]:
-        before, said = self.document, self.said
-        self.document, self.said = document_of(self.view)
+        before, notes_before = self.document, self.document_notes
+        self.document, self.document_notes = document_of(self.view)
         patch = patch_of(changeable_part(self.view, before), changeable_part(self.view, self.document))
-        return patch, tuple(note for note in self.said if note not in said)
+        return patch, tuple(note for note in self.document_notes if note not in notes_before)
 
 
 def _outcome_of(
-    error: BaseException | None, asked: str, took: float, limit: float | None, target: Handler
+    error: BaseException | None, stop_reason: str, took: float, limit: float | None, target: Handler
 ) -> CallOutcome:
-    """What a record means. `asked`: who asked the handler to stop, see Cell."""
+    """What a record means. `stop_reason`: who asked the handler to stop, see Cell."""
     if error is None:
-        return "ok", None, _limit_notes(asked, took, limit)
-    if asked == "limit" and limit is not None:
+        return "ok", None, _limit_notes(stop_reason, took, limit)
+    if stop_reason == "limit" and limit is not None:
         return "timeout", timeout_failure(limit, "run"), ()
-    if asked:
+    if stop_reason:
         return "cancelled", CANCELLED, ()
     return "error", failure_of(error, target=target), ()
 
 
-def _limit_notes(asked: str, took: float, limit: float | None) -> tuple[str, ...]:
+def _limit_notes(stop_reason: str, took: float, limit: float | None) -> tuple[str, ...]:
     """What is to be said of a handler that answered."""
-    if asked:
+    if stop_reason:
         return ("it was asked to stop and answered all the same",)
     if limit is not None and took >= limit:
         return (f"it took longer than its {limit:g} s, and could not be stopped",)
@@ -268,7 +268,7 @@ class _NotReturned:
 
 
 async def call_handlers(
-    targets: Sequence[Handler], event: Any, cell: BatchControl, step: Callable[[CallRecord], object]
+    targets: Sequence[Handler], event: Any, control: BatchControl, on_record: Callable[[CallRecord], object]
 ) -> None:
     """Call every handler with the one shared event, and report each as it ends.
 
@@ -282,7 +282,7 @@ async def call_handlers(
     is awaited, and what cannot be says so.
     """
     now, nothing = perf_counter, _NotReturned
-    cell.began = cell.since = now()
+    control.began = control.limit_start = now()
     for target in targets:
         returned: Any = nothing
         try:
@@ -290,18 +290,18 @@ async def call_handlers(
             if returned is not None:
                 returned = await returned
         except BaseException as caught:  # isolating handlers is what this lane is for
-            cell.since = ended = now()
+            control.limit_start = ended = now()
             if type(caught) is TypeError and _is_plain_value(returned):
-                step((ended, returned, None))  # the `await` has raised this, and no handler
+                on_record((ended, returned, None))  # the `await` has raised this, and no handler
             else:
-                step((ended, None, caught))
+                on_record((ended, None, caught))
         else:
-            cell.since = ended = now()
-            step(ended if returned is None else (ended, returned, None))
-        if cell.asked:
-            if cell.asked == "caller":
+            control.limit_start = ended = now()
+            on_record(ended if returned is None else (ended, returned, None))
+        if control.stop_reason:
+            if control.stop_reason == "caller":
                 raise CancelledError
-            cell.forget_overrun()
+            control.reset()
 
 
 def _is_plain_value(returned: Any) -> bool:
@@ -332,17 +332,17 @@ class InProcessExecutor:
         limit: float | None = None,
         *,
         observe: bool = False,
-        told_late: Callable[[str, str], None] | None = None,
+        on_late: Callable[[str, str], None] | None = None,
     ) -> None:
         self._limit = limit
         self._observe = observe
-        self._told_late = told_late or _ignore_late_news
+        self._on_late = on_late or _ignore_late_news
         self._modules = ImportedModules()
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run."""
         pairs = list(zip(batch, await self._targets_of(batch), strict=True))
-        await self._alone(partial(self._run_pairs, pairs, view, step), view)
+        await self._with_open_arguments(partial(self._run_pairs, pairs, view, step), view)
 
     async def _run_pairs(self, pairs: Sequence[TargetedCall], view: Any, step: OnStep) -> None:
         for limit, group in groupby(pairs, key=lambda pair: self._limit_of(pair[0])):
@@ -365,39 +365,40 @@ class InProcessExecutor:
         pairs = zip(calls, await self._targets_of(calls), strict=True)
         turns = zip(views, pairs, strict=False)  # the views end early, or one step behind
         limited = any(self._limit_of(call) is not None for call in calls)
-        cell, given = BatchControl(math.inf if limited else 0.0), list[Arguments]()
+        control, opened_views = BatchControl(math.inf if limited else 0.0), list[Arguments]()
         try:
-            await _run_in_tasks(((partial(self._take_turns, turns, cell, given, step), cell),))
+            await _run_in_tasks(((partial(self._run_turns, turns, control, opened_views, step), control),))
         finally:
-            for view in given:
-                closed(view, self._told_late)
+            for view in opened_views:
+                closed(view, self._on_late)
 
-    async def _take_turns(
-        self, turns: Iterable[PayloadCall], cell: BatchControl, given: list[Arguments], step: OnStep
+    async def _run_turns(
+        self, turns: Iterable[PayloadCall], control: BatchControl, opened_views: list[Arguments], step: OnStep
     ) -> None:
-        """`given` collects the views whose handlers may ask their host for things until all have returned."""
-        observer = ResultBuilder(step, cell, self._observe)
+        """`opened_views` collects the views whose handlers may ask their host for "
+        "things until all have returned."""
+        builder = ResultBuilder(step, control, self._observe)
         for view, pair in turns:
-            if isinstance(view, Arguments) and not (given and given[-1] is view):
+            if isinstance(view, Arguments) and not (opened_views and opened_views[-1] is view):
                 opened(view)
-                given.append(view)
+                opened_views.append(view)
             limit = self._limit_of(pair[0])
-            cell.limit = math.inf if limit is None else max(limit, SHORTEST_LIMIT)
-            observer.look_at(view, (pair,), limit)
+            control.limit = math.inf if limit is None else max(limit, SHORTEST_LIMIT)
+            builder.begin_part(view, (pair,), limit)
             if self._observe:
                 step(Started(pair[0], since_run_start(perf_counter())))
-            await call_handlers((pair[1],), view, cell, observer.take)
+            await call_handlers((pair[1],), view, control, builder.add_record)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
         """See Lane.run_together."""
         targets = await self._targets_of([call for call, _ in calls])
         works = []
         for (call, view), target in zip(calls, targets, strict=True):
-            work, cell = self._work_of(((call, target),), view, self._limit_of(call), step)
-            works.append((partial(self._alone, work, view), cell))
+            work, control = self._work_of(((call, target),), view, self._limit_of(call), step)
+            works.append((partial(self._with_open_arguments, work, view), control))
         await _run_in_tasks(works)
 
-    async def _alone(self, work: BatchWork, view: Any) -> None:
+    async def _with_open_arguments(self, work: BatchWork, view: Any) -> None:
         if not isinstance(view, Arguments):
             await work()
             return
@@ -405,7 +406,7 @@ class InProcessExecutor:
         try:
             await work()
         finally:
-            closed(view, self._told_late)
+            closed(view, self._on_late)
 
     async def load(self, code: Code) -> Handler | Module | Failure:
         """See Lane.load: the function itself. The import runs here and now, without a limit."""
@@ -436,22 +437,24 @@ class InProcessExecutor:
         """What runs this part, and the cell that its end is asked by."""
         if self._observe:
             step(Started(part[0][0], since_run_start(perf_counter())))
-        cell = BatchControl(0.0 if limit is None else max(limit, SHORTEST_LIMIT))
-        observer = ResultBuilder(step, cell, self._observe)
-        observer.look_at(view, part, limit)
-        return partial(call_handlers, [target for _, target in part], view, cell, observer.take), cell
+        control = BatchControl(0.0 if limit is None else max(limit, SHORTEST_LIMIT))
+        builder = ResultBuilder(step, control, self._observe)
+        builder.begin_part(view, part, limit)
+        return partial(
+            call_handlers, [target for _, target in part], view, control, builder.add_record
+        ), control
 
 
 async def _run_in_tasks(works: Sequence[tuple[BatchWork, BatchControl]]) -> None:
     """Each in a task of its own, so that a cancel from outside is never mistaken for a handler's own."""
     loop = asyncio.get_running_loop()
     tasks = []
-    for work, cell in works:
-        cell.task = loop.create_task(work())
-        tasks.append(cell.task)
-    beat, limited = limit_watch(), [cell for _, cell in works if cell.limit]
-    for cell in limited:
-        beat.watch(cell)
+    for work, control in works:
+        control.task = loop.create_task(work())
+        tasks.append(control.task)
+    watch, limited = limit_watch(), [control for _, control in works if control.limit]
+    for control in limited:
+        watch.watch(control)
 
     def stop() -> None:
         for _, cell in works:
@@ -463,8 +466,8 @@ async def _run_in_tasks(works: Sequence[tuple[BatchWork, BatchControl]]) -> None
             if not task.cancelled():  # a last handler that cancelled its own task cancelled nobody else
                 task.result()
     finally:
-        for cell in limited:
-            beat.leave(cell)
+        for control in limited:
+            watch.unwatch(control)
 
 
 def _ignore_late_news(who: str, text: str) -> None:

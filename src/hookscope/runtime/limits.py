@@ -32,33 +32,33 @@ class Limits:
         """Where a limit comes from, in words."""
         return self.origins.get(name, "the default")
 
-    def of(self, call: Registration) -> Limits:
+    def for_call(self, call: Registration) -> Limits:
         """The limits of this call: what its hook says of itself, unless the command line says otherwise."""
         if call.limit is None and call.load_limit is None:
-            return self if call.breakage is None else self._of_breakage(call)
+            return self if call.injected_fault is None else self._with_fault_limit(call)
         limits = self
         if call.load_limit is not None:
-            limits = limits._own("load", call.load_limit, MANIFEST_ORIGIN)
+            limits = limits._with_hook_limit("load", call.load_limit, MANIFEST_ORIGIN)
         if call.limit is not None:
-            limits = limits._own("run", call.limit, call.limit_from or MANIFEST_ORIGIN)
-        return limits._of_breakage(call)
+            limits = limits._with_hook_limit("run", call.limit, call.limit_source or MANIFEST_ORIGIN)
+        return limits._with_fault_limit(call)
 
-    def _of_breakage(self, call: Registration) -> Limits:
+    def _with_fault_limit(self, call: Registration) -> Limits:
         """A handler that hangs on purpose is ended earlier, unless the command line says when."""
-        limit = call.breakage.limit if call.breakage is not None else None
+        limit = call.injected_fault.limit if call.injected_fault is not None else None
         if limit is None or self.origins.get("run") == COMMAND_LINE_ORIGIN or (self.run and self.run < limit):
             return self
         return self.with_limit("run", limit, FAULT_ORIGIN)
 
-    def of_hook(self, own: Mapping[str, float], origin: str = "") -> Limits:
+    def with_hook_limits(self, hook_limits: Mapping[str, float], origin: str = "") -> Limits:
         """The same with those that are said of a hook alone, in its HOOK.md where no `origin` is named."""
         limits = self
         for name in HOOK_LIMITS:
-            if name in own:
-                limits = limits._own(name, own[name], origin or MANIFEST_ORIGIN)
+            if name in hook_limits:
+                limits = limits._with_hook_limit(name, hook_limits[name], origin or MANIFEST_ORIGIN)
         return limits
 
-    def _own(self, name: LimitName, seconds: float, origin: str) -> Limits:
+    def _with_hook_limit(self, name: LimitName, seconds: float, origin: str) -> Limits:
         """The same with one of a hook's own; what the command line says beats it."""
         return (
             self if self.origins.get(name) == COMMAND_LINE_ORIGIN else self.with_limit(name, seconds, origin)

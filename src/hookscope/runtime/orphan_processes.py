@@ -45,7 +45,9 @@ class MarkedProcess:
     age: float  # seconds
     memory: int  # bytes resident
     session: int = 0  # 0: not known
-    born: int = 0  # clock ticks between the start of the machine and its own; with its number, its identity
+    start_ticks: int = (
+        0  # clock ticks between the start of the machine and its own; with its number, its identity
+    )
 
     @property
     def host(self) -> str:
@@ -112,12 +114,12 @@ def find_marked_since(before: int, newest: int, prefix: str) -> tuple[MarkedProc
     return find_marked(prefix)  # many, or the numbers have begun anew
 
 
-def may_still_run(mark: str, first: int) -> bool:
-    """May anything that carries this mark still run? `first`: the number of the process that got it first.
+def may_still_run(mark: str, first_pid: int) -> bool:
+    """Return whether a process with this mark may still run. `first_pid`: the first process with the mark.
 
     Looks at what was started since, where that is little: nearly always nothing is left, and known at once.
     """
-    before, newest = first - 1, newest_pid()
+    before, newest = first_pid - 1, newest_pid()
     for _ in range(MAX_SCANS):
         if newest == before:
             return False
@@ -168,7 +170,7 @@ def _in_sessions(sessions: Mapping[int, MarkedProcess]) -> Iterator[MarkedProces
 def _is_reused(session: int, seen: MarkedProcess) -> bool:
     """Return whether this number, once of a session, now belongs to a process that was started later."""
     try:
-        return int(_read_stat(session)[19]) > seen.born
+        return int(_read_stat(session)[19]) > seen.start_ticks
     except (OSError, ValueError, IndexError):  # the leader is gone; while anybody is left, no other gets it
         return False
 
@@ -179,7 +181,7 @@ def is_running(process: MarkedProcess) -> bool:
         state, *fields = _read_stat(process.pid)
     except (OSError, ValueError):
         return False
-    return state not in "ZX" and int(fields[18]) == process.born
+    return state not in "ZX" and int(fields[18]) == process.start_ticks
 
 
 def resident_memory(pid: int) -> int:
@@ -200,13 +202,13 @@ def _all_pids() -> list[int]:
 
 
 def _marked_among(pids: Iterable[int], prefix: str) -> Iterator[MarkedProcess]:
-    wanted = f"{MARK_VARIABLE}={prefix}".encode()
+    variable = f"{MARK_VARIABLE}={prefix}".encode()
     for pid in pids:
         try:
             environ = _start_environment(pid)
-            if wanted not in environ:
+            if variable not in environ:
                 continue
-            mark = next((entry for entry in environ.split(b"\0") if entry.startswith(wanted)), None)
+            mark = next((entry for entry in environ.split(b"\0") if entry.startswith(variable)), None)
             if (
                 mark is not None
                 and (process := _read_process(pid, mark.decode("utf-8", "replace"))) is not None

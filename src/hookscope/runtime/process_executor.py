@@ -67,8 +67,8 @@ async def start_worker(make: Callable[[], WorkerHandle], limits: Limits) -> Work
         raise WorkerNotStarted(late.failure) from None
     except WorkerLost as lost:
         await await_uninterrupted(worker.end())
-        said = worker.take_output().stderr.strip()
-        text = f"{lost.text} before it was ready" + (f": {said[-MAX_QUOTED_OUTPUT:]}" if said else "")
+        stderr = worker.take_output().stderr.strip()
+        text = f"{lost.text} before it was ready" + (f": {stderr[-MAX_QUOTED_OUTPUT:]}" if stderr else "")
         raise WorkerNotStarted(Failure("Crashed", text, phase="spawn")) from None
     except BaseException:
         await await_uninterrupted(worker.end())
@@ -84,63 +84,63 @@ def not_started_results(calls: Sequence[Registration], missing: WorkerNotStarted
 class SpareWorker:
     """Starts workers, and one ahead where it `keeps` one. It owns that one until somebody takes it."""
 
-    def __init__(self, make: Callable[[], WorkerHandle], limits: Limits, *, keeps: bool) -> None:
+    def __init__(self, make: Callable[[], WorkerHandle], limits: Limits, *, keep_one: bool) -> None:
         self._make = make
         self._limits = limits
-        self._keeps = keeps
-        self._ahead: asyncio.Task[WorkerHandle] | None = None
-        self._expected = False  # it was started for who comes next
+        self._keep_one = keep_one
+        self._spare: asyncio.Task[WorkerHandle] | None = None
+        self._is_expected = False  # it was started for who comes next
 
     @property
     def has_waited(self) -> bool:
         """Was one started ahead that nobody has wanted until now."""
-        return self._ahead is not None and not self._expected
+        return self._spare is not None and not self._is_expected
 
     @property
-    def waiting(self) -> WorkerHandle | None:
+    def ready_worker(self) -> WorkerHandle | None:
         """The one that is ready and lives."""
-        ahead = self._ahead
+        ahead = self._spare
         if ahead is None or not ahead.done() or ahead.cancelled() or ahead.exception():
             return None
         return ahead.result() if ahead.result().is_alive else None
 
-    def provide(self) -> None:
+    def start_ahead(self) -> None:
         """Start one behind a batch, when nobody waits for the processor."""
-        self._expected = False  # somebody came, and did not need it
-        if self._keeps:
+        self._is_expected = False  # somebody came, and did not need it
+        if self._keep_one:
             self._start()
 
-    def expect(self) -> None:
+    def start_expected(self) -> None:
         """Start one for who comes next, where none is ahead."""
-        self._expected = self._ahead is None
+        self._is_expected = self._spare is None
         self._start()
 
     def _start(self) -> None:
-        if self._ahead is None:
-            self._ahead = asyncio.get_running_loop().create_task(start_worker(self._make, self._limits))
+        if self._spare is None:
+            self._spare = asyncio.get_running_loop().create_task(start_worker(self._make, self._limits))
 
     async def take(self) -> WorkerHandle:
         """The one ahead, or a new one: it is the caller's from then on. Raises NotStarted."""
-        self._expected, ahead, self._ahead = (
+        self._is_expected, spare, self._spare = (
             False,
-            self._ahead,
+            self._spare,
             None,
         )  # at once: plugins ask for workers beside each other
-        if ahead is None:
+        if spare is None:
             return await start_worker(self._make, self._limits)
         try:
-            return await asyncio.shield(ahead)
+            return await asyncio.shield(spare)
         except asyncio.CancelledError:
-            self._ahead = ahead
+            self._spare = spare
             raise
 
     async def close(self) -> None:
         """End the one that nobody has taken, and start no other."""
-        self._keeps = False
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None:
+        self._keep_one = False
+        spare, self._spare = self._spare, None
+        if spare is not None:
             try:
-                worker = await ahead
+                worker = await spare
             except WorkerNotStarted:
                 return
             await worker.end()
@@ -156,13 +156,13 @@ def count_late_handlers(workers: Iterable[WorkerHandle | None]) -> int:
 
 def late_handlers(worker: WorkerHandle | None, code: Code, name: str) -> tuple[Declared, ...]:
     """Those of the content of that name, in order. What is no declaration is left out."""
-    told = worker.late_handlers if worker is not None else ()
-    return tuple(one for added in told if added.name == name for one in _read_late_handler(added, code))
+    handlers = worker.late_handlers if worker is not None else ()
+    return tuple(one for added in handlers if added.name == name for one in _read_late_handler(added, code))
 
 
 def _read_late_handler(added: LateHandler, code: Code) -> Iterator[Declared]:
     try:
-        yield from module_from({"declares": [added.row], "log": []}, member_targets(code)).declares
+        yield from module_from({"declares": [added.declaration], "log": []}, member_targets(code)).declares
     except MALFORMED_ERRORS:  # a plugin may have broken what its worker tells with
         return
 
@@ -209,18 +209,18 @@ class ProcessExecutor:
         *,
         fault_counter: FaultCounter | None = None,
         spare: bool = False,
-        told_late: Callable[[str, str], None] | None = None,
-        dump: int = 0,
+        on_late: Callable[[str, str], None] | None = None,
+        dump_signal: int = 0,
     ) -> None:
         self._fault_counter = FaultCounter() if fault_counter is None else fault_counter
         self._contents = ContentNames()
         self._requests = RequestCache(self._contents, code_of)
-        self._shared = ExecutorState(limits, self._fault_counter, self._contents, [], told_late, dump)
-        self._slot = WorkerSlot(self._shared)
-        self._own: OrderedDict[Path, WorkerSlot] = OrderedDict()
-        self._plugins: OrderedDict[Path, WorkerSlot] = OrderedDict()
-        self._spare = SpareWorker(make, limits, keeps=spare)
-        self._turn = asyncio.Lock()  # one batch at a time; waiting here costs no handler its limit
+        self._state = ExecutorState(limits, self._fault_counter, self._contents, [], on_late, dump_signal)
+        self._slot = WorkerSlot(self._state)
+        self._own_slots: OrderedDict[Path, WorkerSlot] = OrderedDict()
+        self._plugin_slots: OrderedDict[Path, WorkerSlot] = OrderedDict()
+        self._spare = SpareWorker(make, limits, keep_one=spare)
+        self._lock = asyncio.Lock()  # one batch at a time; waiting here costs no handler its limit
         self._closed = False
 
     def expect(self, calls: Sequence[Registration]) -> None:
@@ -228,12 +228,12 @@ class ProcessExecutor:
         if self._closed or self._slot.worker is not None:
             return
         if any(code_of(call).shape not in PLUGIN_SHAPES for call in calls):
-            self._spare.expect()
+            self._spare.start_expected()
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run. Every call's target is a Code; the view is changed as the handlers changed theirs."""
-        async with self._turn:
-            await self._run(Batch(tuple(batch), view, step))
+        async with self._lock:
+            await self._run_batch(Batch(tuple(batch), view, step))
             await self._end_batch()
 
     async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
@@ -243,71 +243,71 @@ class ProcessExecutor:
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
         """See Lane.run_together: plugins run beside each other, and the handlers of one in its worker."""
-        async with self._turn:
+        async with self._lock:
             batches = [Batch((call,), view, step) for call, view in calls]
             try:
-                await self._run_at_once(batches)
+                await self._run_concurrently(batches)
             except asyncio.CancelledError:
                 for batch in batches:
-                    batch.cancel()
+                    batch.cancel_remaining()
                 raise
             await self._end_batch()
 
-    async def _run_at_once(self, batches: Sequence[Batch]) -> None:
-        alone: list[Batch] = []
+    async def _run_concurrently(self, batches: Sequence[Batch]) -> None:
+        sequential: list[Batch] = []
         plugins: dict[Path, list[Batch]] = {}
         for batch in batches:
-            code = code_of(batch.left[0])
-            (plugins.setdefault(code.path, []) if code.shape in PLUGIN_SHAPES else alone).append(batch)
+            code = code_of(batch.remaining[0])
+            (plugins.setdefault(code.path, []) if code.shape in PLUGIN_SHAPES else sequential).append(batch)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._run_in_turn(alone))
-            for of_one in plugins.values():
-                tasks.create_task(self._run_plugin(of_one))
+            tasks.create_task(self._run_sequentially(sequential))
+            for plugin_batches in plugins.values():
+                tasks.create_task(self._run_plugin(plugin_batches))
 
-    async def _run(self, batch: Batch) -> None:
-        while batch.left:
-            slot, requests = self._next(batch.left)
-            if not await self._is_ready(slot, (batch,)):
+    async def _run_batch(self, batch: Batch) -> None:
+        while batch.remaining:
+            slot, requests = self._next_requests(batch.remaining)
+            if not await self._has_worker(slot, (batch,)):
                 return
             await slot.run(batch, requests)
-            slot.attend()
-            self._hand_over(slot)
+            slot.listen_for_late()
+            self._give_slot_to_hook(slot)
 
-    async def _run_in_turn(self, batches: Sequence[Batch]) -> None:
+    async def _run_sequentially(self, batches: Sequence[Batch]) -> None:
         """What shares a worker with others cannot run beside them."""
         for batch in batches:
-            await self._run(batch)
+            await self._run_batch(batch)
 
     async def _run_plugin(self, batches: Sequence[Batch]) -> None:
         """Handlers of one plugin at once; in the next worker what a crash of the last kept from beginning."""
         while batches:
-            shared = self._contents.shared()
-            requests = [self._requests.of(batch.left[0], shared) for batch in batches]
+            shared = self._contents.shared_name()
+            requests = [self._requests.request_for(batch.remaining[0], shared) for batch in batches]
             slot = self._slot_of(requests[0])
-            if not await self._is_ready(slot, batches):
+            if not await self._has_worker(slot, batches):
                 return
             fit = count_fitting(batches)
             await slot.run_together(batches[:fit], requests[:fit])
-            slot.attend()
-            batches = [batch for batch in batches if batch.left]
+            slot.listen_for_late()
+            batches = [batch for batch in batches if batch.remaining]
 
-    async def _is_ready(self, slot: WorkerSlot, batches: Sequence[Batch]) -> bool:
+    async def _has_worker(self, slot: WorkerSlot, batches: Sequence[Batch]) -> bool:
         """Is a worker there; otherwise all that is left has ended."""
         try:
-            await self._ready(slot)
+            await self._ensure_worker(slot)
         except WorkerNotStarted as missing:
             for batch in batches:
-                for result in not_started_results(batch.left, missing):
+                for result in not_started_results(batch.remaining, missing):
                     batch.step(result)
             return False
         return True
 
     async def _end_batch(self) -> None:
-        while len(self._plugins) > MAX_PLUGIN_WORKERS:
-            _, longest_idle = self._plugins.popitem(last=False)
-            await longest_idle.drop()
+        while len(self._plugin_slots) > MAX_PLUGIN_WORKERS:
+            _, longest_idle = self._plugin_slots.popitem(last=False)
+            await longest_idle.end_worker()
         if not self._closed:
-            self._spare.provide()
+            self._spare.start_ahead()
 
     async def load(self, code: Code) -> Code | Module | Failure:
         """See Lane.load: the Code with its digest. What an import prints is said with the next result.
@@ -316,53 +316,53 @@ class ProcessExecutor:
         crash, can only load what the folder holds by then.
         """
         code = with_digest(code)
-        async with self._turn:
-            shared = self._contents.shared()
-            request = HandlerRequest(code, self._contents.name(code, shared), shared)
+        async with self._lock:
+            shared = self._contents.shared_name()
+            request = HandlerRequest(code, self._contents.name_of(code, shared), shared)
             slot = self._slot_of(request)
             try:
-                await self._ready(slot)
+                await self._ensure_worker(slot)
             except WorkerNotStarted as missing:
                 return missing.failure
             used = bool(slot.calls) or slot.has_waited
             loaded = await slot.load(request)
             if isinstance(loaded, Failure) and loaded.type == "Crashed" and used:
                 # The worker may have been dead before: in a fresh one it is the handler's own doing.
-                return await self._load_afresh(request, loaded)
+                return await self._load_in_new_worker(request, loaded)
             return loaded
 
-    async def _load_afresh(self, request: HandlerRequest, failure: Failure) -> Code | Module | Failure:
+    async def _load_in_new_worker(self, request: HandlerRequest, failure: Failure) -> Code | Module | Failure:
         slot = self._slot_of(request)
         try:
-            await self._ready(slot)
+            await self._ensure_worker(slot)
         except WorkerNotStarted:
             return failure
         return await slot.load(request)
 
-    async def settle(self, waits: WaitTime) -> BackgroundWork:
-        """What handlers do that have answered, until it is over or `waits` is."""
-        rest = NO_BACKGROUND_WORK
-        async with self._turn:
+    async def wait_for_background_work(self, wait: WaitTime) -> BackgroundWork:
+        """What handlers do that have answered, until it is over or `wait` is."""
+        work = NO_BACKGROUND_WORK
+        async with self._lock:
             for slot in self._slots():
-                rest += await slot.settle(waits)
-        return rest
+                work += await slot.wait_for_background_work(wait)
+        return work
 
-    def holds(self, code: Code) -> bool:
+    def has_loaded(self, code: Code) -> bool:
         """Is some version of this handler loaded: it runs where a newer one does not load."""
-        return any((code.path, code.export) in slot.held for slot in self._slots())
+        return any((code.path, code.export) in slot.loaded for slot in self._slots())
 
     @property
     def late_count(self) -> int:
         """See LateLane."""
-        return count_late_handlers(slot.worker for slot in self._plugins.values())
+        return count_late_handlers(slot.worker for slot in self._plugin_slots.values())
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
         """See LateLane."""
-        slot = self._plugins.get(code.path)
+        slot = self._plugin_slots.get(code.path)
         if slot is None or slot.worker is None:
             return ()
         code = with_digest(code)
-        return late_handlers(slot.worker, code, self._contents.name(code, self._contents.shared()))
+        return late_handlers(slot.worker, code, self._contents.name_of(code, self._contents.shared_name()))
 
     def workers(self) -> tuple[WorkerFacts, ...]:
         """All worker processes of this lane, as they are now."""
@@ -371,8 +371,8 @@ class ProcessExecutor:
             for slot in self._slots()
             if slot.worker is not None and slot.worker.is_alive
         ]
-        if self._spare.waiting is not None:
-            facts.append(_worker_facts(self._spare.waiting, "spare", 0))
+        if self._spare.ready_worker is not None:
+            facts.append(_worker_facts(self._spare.ready_worker, "spare", 0))
         return tuple(facts)
 
     async def close(self) -> None:
@@ -382,18 +382,18 @@ class ProcessExecutor:
 
     async def _end_all(self) -> None:
         for slot in self._slots():
-            await slot.drop()
+            await slot.end_worker()
         await self._spare.close()
 
     def _slots(self) -> tuple[WorkerSlot, ...]:
-        return (self._slot, *self._own.values(), *self._plugins.values())
+        return (self._slot, *self._own_slots.values(), *self._plugin_slots.values())
 
-    def _next(self, calls: Sequence[Registration]) -> tuple[WorkerSlot, list[HandlerRequest]]:
+    def _next_requests(self, calls: Sequence[Registration]) -> tuple[WorkerSlot, list[HandlerRequest]]:
         """The slot of the first call, and the calls after it that have the same one."""
-        shared = self._contents.shared()
-        requests = [self._requests.of(call, shared) for call in calls]
-        if self._fault_counter.is_blank and not any(
-            request.of_a_plugin for request in requests
+        shared = self._contents.shared_name()
+        requests = [self._requests.request_for(call, shared) for call in calls]
+        if self._fault_counter.is_empty and not any(
+            request.is_plugin for request in requests
         ):  # nearly always
             return self._slot, requests
         slot = self._slot_of(requests[0])
@@ -403,38 +403,38 @@ class ProcessExecutor:
         """The shared slot; its own for a plugin, and for a handler that has done harm as it stands."""
         path = request.code.path
         if request.code.shape in PLUGIN_SHAPES:
-            slot = self._plugins.pop(path, None) or WorkerSlot(self._shared, request.code.root.name)
-            self._plugins[path] = slot  # the last of them: it is in use
+            slot = self._plugin_slots.pop(path, None) or WorkerSlot(self._state, request.code.root.name)
+            self._plugin_slots[path] = slot  # the last of them: it is in use
             return slot
-        if not self._fault_counter.apart(request.code, request.name):
+        if not self._fault_counter.needs_own_worker(request.code, request.name):
             return self._slot
-        if path not in self._own:
-            self._own[path] = WorkerSlot(self._shared, request.code.root.name)
-        self._own.move_to_end(path)
-        return self._own[path]
+        if path not in self._own_slots:
+            self._own_slots[path] = WorkerSlot(self._state, request.code.root.name)
+        self._own_slots.move_to_end(path)
+        return self._own_slots[path]
 
-    def _hand_over(self, slot: WorkerSlot) -> None:
+    def _give_slot_to_hook(self, slot: WorkerSlot) -> None:
         """A worker in which something of a hook still runs is that hook's own from now on."""
-        request = slot.restless
+        request = slot.left_running
         if slot is self._slot and slot.worker is not None and request is not None:
             slot.owner = request.code.root.name
-            self._own[request.code.path] = slot
-            self._slot = WorkerSlot(self._shared)
+            self._own_slots[request.code.path] = slot
+            self._slot = WorkerSlot(self._state)
 
-    async def _ready(self, slot: WorkerSlot) -> None:
+    async def _ensure_worker(self, slot: WorkerSlot) -> None:
         """Sit a worker down where there is none. Raises NotStarted."""
         if self._closed:
             raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
-        while len(self._own) > MAX_OWN_WORKERS:
-            _, longest_idle = self._own.popitem(last=False)
-            await longest_idle.drop()
+        while len(self._own_slots) > MAX_OWN_WORKERS:
+            _, longest_idle = self._own_slots.popitem(last=False)
+            await longest_idle.end_worker()
         if slot.worker is None:
             has_waited = self._spare.has_waited
             worker = await self._spare.take()
             if self._closed:
                 await await_uninterrupted(worker.end())
                 raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
-            slot.take(worker, has_waited)
+            slot.assign(worker, has_waited)
 
 
 def _worker_facts(worker: WorkerHandle, role: str, calls: int) -> WorkerFacts:
@@ -463,7 +463,7 @@ class SandboxAccess:
     """The sandbox that workers start in, and what they read outside of it."""
 
     sandbox: Sandbox
-    needs: tuple[Path, ...] = ()
+    readable_paths: tuple[Path, ...] = ()
 
 
 def python_executor(
@@ -474,8 +474,8 @@ def python_executor(
     limits: Limits = Limits(),
     fault_counter: FaultCounter | None = None,
     spare: bool = False,
-    told_late: OnLateNews | None = None,
-    inside: SandboxAccess | None = None,
+    on_late: OnLateNews | None = None,
+    sandbox_access: SandboxAccess | None = None,
     debugger: Debugger | None = None,
 ) -> ProcessExecutor:
     """A lane for Python handlers. Its workers have exactly this environment, and start in `cwd`.
@@ -490,14 +490,16 @@ def python_executor(
         argv=(python, "-I", "-B", "-u", str(worker), str(event_file.__file__), memory),
         env=dict(env),
         cwd=cwd,
-        missing="`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer.",
+        hint="`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer.",
         control=True,
         bell=True,
     )
-    dump = 0 if inside is not None else int(signal.SIGUSR2)  # what stands in front of it would die of that
-    make = partial(WorkerProcess, _in_sandbox(program, inside), debugger)
+    dump_signal = (
+        0 if sandbox_access is not None else int(signal.SIGUSR2)
+    )  # what stands in front of it would die of that
+    make = partial(WorkerProcess, _in_sandbox(program, sandbox_access), debugger)
     return ProcessExecutor(
-        make, limits, fault_counter=fault_counter, spare=spare, told_late=told_late, dump=dump
+        make, limits, fault_counter=fault_counter, spare=spare, on_late=on_late, dump_signal=dump_signal
     )
 
 
@@ -510,8 +512,8 @@ def node_executor(
     limits: Limits = Limits(),
     fault_counter: FaultCounter | None = None,
     spare: bool = False,
-    told_late: OnLateNews | None = None,
-    inside: SandboxAccess | None = None,
+    on_late: OnLateNews | None = None,
+    sandbox_access: SandboxAccess | None = None,
     debugger: Debugger | None = None,
 ) -> ProcessExecutor:
     """A lane for handlers in TypeScript and JavaScript; as `python_lane`.
@@ -523,25 +525,25 @@ def node_executor(
         argv=(node, *NODE_FLAGS, str(worker), str(cache or "")),
         env={name: value for name, value in env.items() if name not in NODE_VARIABLES},
         cwd=cwd,
-        missing="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
+        hint="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
         control=True,
     )
-    make = partial(WorkerProcess, _in_sandbox(program, inside), debugger)
-    return ProcessExecutor(make, limits, fault_counter=fault_counter, spare=spare, told_late=told_late)
+    make = partial(WorkerProcess, _in_sandbox(program, sandbox_access), debugger)
+    return ProcessExecutor(make, limits, fault_counter=fault_counter, spare=spare, on_late=on_late)
 
 
-def _in_sandbox(program: WorkerProgram, inside: SandboxAccess | None) -> WorkerProgram:
+def _in_sandbox(program: WorkerProgram, access: SandboxAccess | None) -> WorkerProgram:
     """The program as it starts in a sandbox; unchanged where there is none."""
-    if inside is None:
+    if access is None:
         return program
-    sandbox = inside.sandbox
+    sandbox = access.sandbox
     programs = map(Path, program.env.get("PATH", "").split(os.pathsep))
-    needs = [*inside.needs, RUNTIME_FOLDER, Path(sys.prefix), Path(sys.base_prefix), *programs]
+    needs = [*access.readable_paths, RUNTIME_FOLDER, Path(sys.prefix), Path(sys.base_prefix), *programs]
     return replace(
         program,
         argv=sandbox.argv(program.argv, needs),
         env=sandbox.environment(program.env),
-        cwd=sandbox.started_in(program.cwd),
-        walled=True,
+        cwd=sandbox.start_folder_of(program.cwd),
+        is_sandboxed=True,
         filter=sandbox.filter,
     )

@@ -133,8 +133,8 @@ class Isolation:
 
     network: bool  # there was none
     disk: bool  # outside of the copies it was read-only
-    copied: tuple[Path, ...]  # the folders, as they were named
-    left_out: tuple[str, ...]  # sentences: what was not copied, and why
+    copied_folders: tuple[Path, ...]  # the folders, as they were named
+    skipped_notes: tuple[str, ...]  # sentences: what was not copied, and why
     sockets: bool = False  # no Unix socket could be opened
 
     @property
@@ -168,8 +168,8 @@ class Isolation:
     def _names(self) -> str:
         outermost = (
             one
-            for one in self.copied
-            if not any(one != two and one.is_relative_to(two) for two in self.copied)
+            for one in self.copied_folders
+            if not any(one != two and one.is_relative_to(two) for two in self.copied_folders)
         )
         return ", ".join(map(str, outermost)) or "no folder"
 
@@ -196,31 +196,36 @@ class Sandbox:
         folders: Sequence[Path],
         *,
         bwrap: str | None,
-        apart: Sequence[Path] = (),
-        also: Sequence[Path] = (),
+        excluded: Sequence[Path] = (),
+        start_folders: Sequence[Path] = (),
         bounds: CopyBounds = DEFAULT_BOUNDS,
         packages: CopyBounds = PACKAGE_BOUNDS,
     ) -> None:
         self._root = os.path.realpath(mkdtemp(prefix="hookscope-sandbox-"))
         self._bwrap = bwrap
-        self._walls, self.filter = _strongest_isolation(bwrap) if bwrap is not None else ((), b"")
+        self._bwrap_options, self.filter = _strongest_isolation(bwrap) if bwrap is not None else ((), b"")
         try:
             self.temporary = Path(self._root, "tmp")  # for handlers' own temporary files: not listed
             self.temporary.mkdir()
-            self._places = CopyPaths(folders, self._root)
-            never = {self._root, *map(os.path.realpath, apart)}
-            starts = () if bwrap is not None else tuple(map(os.fspath, also))
+            self._paths = CopyPaths(folders, self._root)
+            never_copied = {self._root, *map(os.path.realpath, excluded)}
+            copied_starts = () if bwrap is not None else tuple(map(os.fspath, start_folders))
             self._copier = FolderCopier(
-                self._places, bounds, never, packages, whole=bwrap is None, also=starts
+                self._paths,
+                bounds,
+                never_copied,
+                packages,
+                self_contained=bwrap is None,
+                start_folders=copied_starts,
             )
             self._copier.copy()
         except BaseException:
             self.close()
             raise
-        there = (folder.absolute() for folder in folders if os.path.isdir(folder))
-        wall = bwrap is not None
-        left_out, sockets = self._copier.left_out(), bool(self.filter)
-        self.walls = Isolation(wall, wall, tuple(dict.fromkeys(there)), left_out, sockets)
+        existing = (folder.absolute() for folder in folders if os.path.isdir(folder))
+        is_isolated = bwrap is not None
+        skipped, sockets = self._copier.skipped_notes(), bool(self.filter)
+        self.isolation = Isolation(is_isolated, is_isolated, tuple(dict.fromkeys(existing)), skipped, sockets)
 
     def __enter__(self) -> Sandbox:
         return self
@@ -232,18 +237,18 @@ class Sandbox:
 
     def copy_of(self, path: Path) -> Path:
         """Where an original path lies in here, copied or left out; unchanged outside of all folders."""
-        copy = self._places.copy_of(os.fspath(path))
+        copy = self._paths.copy_of(os.fspath(path))
         return path if copy == os.path.abspath(path) else Path(copy)
 
-    def started_in(self, folder: Path) -> Path:
+    def start_folder_of(self, folder: Path) -> Path:
         """Where a process starts that is to start in this folder."""
         real = os.path.realpath(folder)
-        copy = self._places.reached(real)
+        copy = self._paths.copy_of_reached(real)
         return folder if copy == real else Path(copy)
 
     def original_of(self, text: str) -> str:
         """Any text with the copies' paths put back: of a frame, a message, a diff."""
-        return self._places.original_of(text)
+        return self._paths.original_of(text)
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """The variables with each value that is a path into a folder leading to its copy.
@@ -257,10 +262,10 @@ class Sandbox:
             for name, value in env.items()
         }
         if "PWD" in env:
-            mapped["PWD"] = str(self.started_in(Path(env["PWD"])))
+            mapped["PWD"] = str(self.start_folder_of(Path(env["PWD"])))
         return mapped | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.temporary))
 
-    def argv(self, argv: Sequence[str], needs: Sequence[Path] = ()) -> tuple[str, ...]:
+    def argv(self, argv: Sequence[str], readable_paths: Sequence[Path] = ()) -> tuple[str, ...]:
         """The command inside of the walls; unchanged where there are none.
 
         Whoever starts it also hands `filter` to bwrap, with `--seccomp` (see `WorkerProgram.filter`).
@@ -269,23 +274,23 @@ class Sandbox:
         finds PWD in its environment.
 
         Args:
-            needs: what else the command reads, for what lies below /tmp or /run. Its own words are seen to.
+            readable_paths: what else the command reads below /tmp or /run, beside its own arguments.
         """
         if self._bwrap is None:
             return tuple(argv)
-        folders = [place.folder for place in self._places.all]
-        shown = _entries_to_show([*argv, *map(os.fspath, needs), *folders], self._root)
+        folders = [place.folder for place in self._paths.copied]
+        shown = _entries_to_show([*argv, *map(os.fspath, readable_paths), *folders], self._root)
         binds = (word for path in shown for word in ("--ro-bind", path, path))
-        return (self._bwrap, *self._walls, *binds, "--bind", self._root, self._root, "--", *argv)
+        return (self._bwrap, *self._bwrap_options, *binds, "--bind", self._root, self._root, "--", *argv)
 
     def changes(self) -> CopyChanges:
         """What handlers did to the copies, so far."""
-        return changes_since(self._places.areas, self._copier.prints, self.original_of)
+        return changes_since(self._paths.areas, self._copier.fingerprints, self.original_of)
 
-    def originals(self) -> OriginalsCheck:
+    def check_originals(self) -> OriginalsCheck:
         """Originals that are not as they were: by handlers past the copies, or by others."""
-        return self._copier.originals.compared(
-            lambda path: self.original_of(self._places.reached(path))  # as its folder was named
+        return self._copier.originals.compare(
+            lambda path: self.original_of(self._paths.copy_of_reached(path))  # as its folder was named
         )
 
     def close(self) -> bool:
@@ -313,13 +318,13 @@ def _strongest_isolation(bwrap: str) -> tuple[tuple[str, ...], bytes]:
     """
     sockets = socket_filter()
     for filtered in dict.fromkeys((sockets, b"")):
-        for user in (True, False):
-            if _can_start(bwrap, _isolation_options(user=user), filtered):
-                return _isolation_options(user=user), filtered
+        for user_namespace in (True, False):
+            if _can_start(bwrap, _isolation_options(user_namespace=user_namespace), filtered):
+                return _isolation_options(user_namespace=user_namespace), filtered
     return _isolation_options(), b""
 
 
-def _can_start(bwrap: str, walls: Sequence[str], filtered: bytes = b"") -> bool:
+def _can_start(bwrap: str, options: Sequence[str], filtered: bytes = b"") -> bool:
     """True if bwrap runs a program behind these walls."""
     shown = (word for path in _entries_to_show([bwrap], "") for word in ("--ro-bind", path, path))
     into, out = os.pipe()
@@ -327,7 +332,7 @@ def _can_start(bwrap: str, walls: Sequence[str], filtered: bytes = b"") -> bool:
         os.write(out, filtered)  # far less than a pipe holds
         os.close(out)
         seccomp = ("--seccomp", str(into)) if filtered else ()
-        command = (bwrap, *seccomp, *walls, *shown, "--", bwrap, "--version")
+        command = (bwrap, *seccomp, *options, *shown, "--", bwrap, "--version")
         return helper_output(command, seconds=START_TIMEOUT, pass_fds=(into,)).code == 0
     except OSError as error:
         reraise_file_limit(error)
@@ -336,7 +341,7 @@ def _can_start(bwrap: str, walls: Sequence[str], filtered: bytes = b"") -> bool:
         os.close(into)
 
 
-def _isolation_options(*, user: bool = False) -> tuple[str, ...]:
+def _isolation_options(*, user_namespace: bool = False) -> tuple[str, ...]:
     """Namespaces and mounts. Capabilities are dropped for root, who could take the walls down with them.
 
     Root writes the kernel's settings without any capability, as their owner: all of /proc is read-only.
@@ -344,7 +349,7 @@ def _isolation_options(*, user: bool = False) -> tuple[str, ...]:
     hidden = (word for folder in _existing_service_folders() for word in ("--tmpfs", folder))
     return (
         *("--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
-        *("--unshare-cgroup-try", *(("--unshare-user-try",) if user else ()), "--cap-drop", "ALL"),
+        *("--unshare-cgroup-try", *(("--unshare-user-try",) if user_namespace else ()), "--cap-drop", "ALL"),
         *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"),
         *("--tmpfs", HIDDEN_FOLDER, *hidden),
     )

@@ -33,7 +33,7 @@ from hookscope.runtime.sandbox import Sandbox
 
 def _leads_outside(code: Code) -> bool:
     """True if a link on the way to the original was changed after the original was checked."""
-    within = code.within
+    within = code.trusted_root
     return within is not None and not lies_within(os.path.realpath(code.path), os.fspath(within))
 
 
@@ -44,24 +44,24 @@ class SandboxedExecutor:
     """
 
     def __init__(
-        self, lane: ProcessExecutor, sandbox: Sandbox, unprotected: Callable[[str], None] | None = None
+        self, executor: ProcessExecutor, sandbox: Sandbox, on_unprotected: Callable[[str], None] | None = None
     ) -> None:
-        self._lane = lane
+        self._executor = executor
         self._sandbox = sandbox
-        self._unprotected = unprotected
+        self._on_unprotected = on_unprotected
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run."""
-        inside = {self._inside(call): call for call in batch}
+        originals = {self._call_inside(call): call for call in batch}
 
-        def told(news: Step) -> None:
-            step(self._outside(news, inside[news.call]))
+        def on_step(news: Step) -> None:
+            step(self._step_outside(news, originals[news.call]))
 
-        moved = self._moved_in(view)
+        moved = self._payload_inside(view)
         try:
-            await self._lane.run(tuple(inside), moved, told)
+            await self._executor.run(tuple(originals), moved, on_step)
         finally:
-            self._move_out(moved, view)
+            self._write_back(moved, view)
 
     async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         """See Lane.run_in_turn."""
@@ -70,126 +70,126 @@ class SandboxedExecutor:
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
         """See Lane.run_together."""
-        inside = [(self._inside(call), self._moved_in(view)) for call, view in calls]
-        outside = {moved: call for (moved, _), (call, _) in zip(inside, calls, strict=True)}
+        sandboxed = [(self._call_inside(call), self._payload_inside(view)) for call, view in calls]
+        originals = {moved: call for (moved, _), (call, _) in zip(sandboxed, calls, strict=True)}
 
-        def told(news: Step) -> None:
-            step(self._outside(news, outside[news.call]))
+        def on_step(news: Step) -> None:
+            step(self._step_outside(news, originals[news.call]))
 
         try:
-            await self._lane.run_together(inside, told)
+            await self._executor.run_together(sandboxed, on_step)
         finally:
-            for (_, moved), (_, view) in zip(inside, calls, strict=True):
-                self._move_out(moved, view)
+            for (_, moved), (_, view) in zip(sandboxed, calls, strict=True):
+                self._write_back(moved, view)
 
     async def load(self, code: Code) -> Code | Module | Failure:
         """See Lane.load."""
-        loaded = await self._lane.load(self._code(code))
+        loaded = await self._executor.load(self._code_inside(code))
         if isinstance(loaded, Failure):
-            return self._failure(loaded)
-        return self._module(loaded, code) if isinstance(loaded, Module) else code
+            return self._failure_outside(loaded)
+        return self._module_outside(loaded, code) if isinstance(loaded, Module) else code
 
     async def close(self) -> None:
         """See Lane.close. The copies are the sandbox's."""
-        await self._lane.close()
+        await self._executor.close()
 
-    def _module(self, module: Module, code: Code) -> Module:
+    def _module_outside(self, module: Module, code: Code) -> Module:
         """The module with the original's handlers."""
         declares = (
             replace(one, target=replace(code, member=one.target.member))
             for one in module.declares
             if isinstance(one.target, Code)
         )
-        log = (replace(line, text=self._original(line.text)) for line in module.log)
-        return Module(tuple(declares), tuple(log), module.asked)
+        log = (replace(line, text=self._with_original_paths(line.text)) for line in module.log)
+        return Module(tuple(declares), tuple(log), module.findings)
 
     # In
 
-    def _inside(self, call: Registration) -> Registration:
-        return replace(call, target=self._code(code_of(call)))
+    def _call_inside(self, call: Registration) -> Registration:
+        return replace(call, target=self._code_inside(code_of(call)))
 
-    def _code(self, code: Code) -> Code:
+    def _code_inside(self, code: Code) -> Code:
         """The copy of the handler, where there is one."""
         path, root = self._sandbox.copy_of(code.path), self._sandbox.copy_of(code.root)
         if _leads_outside(code):  # the worker refuses the original
             return code
         if not os.path.exists(path):
-            if self._unprotected is not None and not self._sandbox.walls.disk:
-                self._unprotected(
+            if self._on_unprotected is not None and not self._sandbox.isolation.disk:
+                self._on_unprotected(
                     f"{code.path} was not copied: its handler runs beside the original files, unprotected."
                 )
             return code
-        within = code.within if path == code.path else None
-        beside = tuple(replace(one, path=self._sandbox.copy_of(one.path)) for one in code.beside)
-        env = self._copied(code.env)
-        return replace(code, path=path, root=root, digest="", env=env, beside=beside, within=within)
+        within = code.trusted_root if path == code.path else None
+        beside = tuple(replace(one, path=self._sandbox.copy_of(one.path)) for one in code.siblings)
+        env = self._with_copy_paths(code.env)
+        return replace(code, path=path, root=root, digest="", env=env, siblings=beside, trusted_root=within)
 
-    def _moved_in(self, view: Any) -> Any:
+    def _payload_inside(self, view: Any) -> Any:
         if isinstance(view, Arguments):
-            return Arguments(self._copied(view))
+            return Arguments(self._with_copy_paths(view))
         if not isinstance(view, HookEvent):
-            return self._copied(view)
+            return self._with_copy_paths(view)
         return HookEvent(
             view.type,
             view.action,
             view.session_key,
-            self._copied(view.context),
+            self._with_copy_paths(view.context),
             view.timestamp,
             list(view.messages),
         )
 
-    def _copied(self, value: Any) -> Any:
+    def _with_copy_paths(self, value: Any) -> Any:
         """A value with every text that is a path into a copied folder leading to its copy."""
         match value:
             case str() if value.startswith("/") and "\0" not in value:
                 return str(self._sandbox.copy_of(Path(value)))
             case Mapping():
-                return {key: self._copied(item) for key, item in value.items()}
+                return {key: self._with_copy_paths(item) for key, item in value.items()}
             case list() | tuple():
-                return [self._copied(item) for item in value]
+                return [self._with_copy_paths(item) for item in value]
             case _:
                 return value
 
     # Out
 
-    def _move_out(self, moved: Any, view: Any) -> None:
+    def _write_back(self, moved: Any, view: Any) -> None:
         if isinstance(view, HookEvent):
             view.type, view.action, view.session_key = moved.type, moved.action, moved.session_key
             view.timestamp = moved.timestamp
-            view.context = self._original(moved.context)
-            view.messages[:] = self._original(moved.messages)
+            view.context = self._with_original_paths(moved.context)
+            view.messages[:] = self._with_original_paths(moved.messages)
         elif isinstance(view, Arguments):
-            view[EVENT], view[REQUESTS] = self._original(moved[EVENT]), list(moved[REQUESTS])
+            view[EVENT], view[REQUESTS] = self._with_original_paths(moved[EVENT]), list(moved[REQUESTS])
 
-    def _original(self, value: Any) -> Any:
+    def _with_original_paths(self, value: Any) -> Any:
         match value:
             case str():
                 return self._sandbox.original_of(value)
             case Mapping():
-                return {key: self._original(item) for key, item in value.items()}
+                return {key: self._with_original_paths(item) for key, item in value.items()}
             case list() | tuple():
-                return [self._original(item) for item in value]
+                return [self._with_original_paths(item) for item in value]
             case _:
                 return value
 
-    def _outside(self, news: Step, call: Registration) -> Step:
-        match news:
+    def _step_outside(self, step: Step, call: Registration) -> Step:
+        match step:
             case Started() | Slow() | Paused() | Skipped():
-                return replace(news, call=call)
+                return replace(step, call=call)
             case Result():
                 return replace(
-                    news,
+                    step,
                     call=call,
-                    messages=tuple(self._original(news.messages)),
-                    returned=self._original(news.returned),
-                    stdout=self._original(news.stdout),
-                    stderr=self._original(news.stderr),
-                    error=self._failure(news.error) if news.error is not None else None,
-                    stale=self._failure(news.stale) if news.stale is not None else None,
-                    patch=tuple(self._original(news.patch)),
-                    notes=tuple(self._original(news.notes)),
+                    messages=tuple(self._with_original_paths(step.messages)),
+                    returned=self._with_original_paths(step.returned),
+                    stdout=self._with_original_paths(step.stdout),
+                    stderr=self._with_original_paths(step.stderr),
+                    error=self._failure_outside(step.error) if step.error is not None else None,
+                    stale=self._failure_outside(step.stale) if step.stale is not None else None,
+                    patch=tuple(self._with_original_paths(step.patch)),
+                    notes=tuple(self._with_original_paths(step.notes)),
                 )
 
-    def _failure(self, failure: Failure) -> Failure:
-        frames = tuple(replace(frame, file=self._original(frame.file)) for frame in failure.frames)
-        return replace(failure, message=self._original(failure.message), frames=frames)
+    def _failure_outside(self, failure: Failure) -> Failure:
+        frames = tuple(replace(frame, file=self._with_original_paths(frame.file)) for frame in failure.frames)
+        return replace(failure, message=self._with_original_paths(failure.message), frames=frames)

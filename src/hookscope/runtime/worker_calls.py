@@ -80,7 +80,7 @@ class SequentialCalls:
         self._on_loaded = on_loaded
         self._id = token_hex(8)
         self._number = 0
-        self._limits = limits_of(batch.left[0])
+        self._limits = limits_of(batch.remaining[0])
         self._has_warned = False
         self._error: Exception | None = None  # found when the timer rang
         self._timer: asyncio.TimerHandle | None = None
@@ -121,25 +121,25 @@ class SequentialCalls:
         hook, arguments = _JSON_BOOLEANS[is_hook_event(view)], _JSON_BOOLEANS[isinstance(view, Arguments)]
         kind = f'"hook":{hook},"arguments":{arguments}'
         quiet = f',"quiet":{self._quiet_until!r}' if worker.shares_clock else ""
-        numbers, new = self._numbers.of(self._requests)
+        numbers, new = self._numbers.numbers_for(self._requests)
         know = f',"know":[{new}]' if new else ""
         return frame_of(
             f'{{"do":"run","id":"{self._id}","fence":{encode(worker.fence)},{kind}{quiet}{know},'
-            f'"calls":[{numbers}],"view":{self._batch.packed()}}}'
+            f'"calls":[{numbers}],"view":{self._batch.packed_json()}}}'
         )
 
     def _next_call(self) -> None:
         """The next call starts to load or to run."""
         batch = self._batch
-        self._limits, self._has_warned = self._limits_of(batch.left[0]), False
-        batch.begin(batch.left[0], self._requests[self._number])
+        self._limits, self._has_warned = self._limits_of(batch.remaining[0]), False
+        batch.begin(batch.remaining[0], self._requests[self._number])
 
     def _on_message(self, message: Message) -> bool:
         """Process a message. Return True after the last one. Raises WorkerLost."""
         batch = self._batch
         if batch.phase == "load" and is_answer(message, self._id, "started", self._number):
             loaded = seconds_in(message, "loaded")
-            batch.start(loaded, 0.0 if loaded else batch.started)
+            batch.mark_started(loaded, 0.0 if loaded else batch.started)
             self._on_loaded(self._requests[self._number])
             self._watch_earlier()
             return False
@@ -152,14 +152,14 @@ class SequentialCalls:
             raise WorkerLost("answered what nobody had asked")
         self._on_answer(self._requests[self._number], message, limits)
         self._number += 1
-        if batch.spoilt or batch.worn or message.get("apart") is True:
+        if batch.is_dirty or batch.is_worn_out or message.get("apart") is True:
             self._number = len(self._requests)
         if self._number == len(self._requests):
             return True
         ended, before = batch.started, self._limits
         self._next_call()
         if message.get("next") is True:
-            batch.start(0.0, ended + seconds_in(message, "took", 0.0))
+            batch.mark_started(0.0, ended + seconds_in(message, "took", 0.0))
         if self._limits is not before or batch.phase == "load":  # else its limit ends later
             self._watch_earlier()
         return False
@@ -216,7 +216,7 @@ class SequentialCalls:
             warns_at = self._warns_at()
             if warns_at is not None and now >= warns_at:
                 self._has_warned = True
-                self._batch.slow(self._limits.warn or 0.0, self._limits.run)
+                self._batch.report_slow(self._limits.warn or 0.0, self._limits.run)
             if self._batch.phase == "run":
                 check_memory(self._worker, self._limits)
         except Exception as error:  # MemoryExceeded, or of a listener: `run` raises it
@@ -309,7 +309,7 @@ class ConcurrentCalls:
             if now >= moment:
                 self._warned.add(number)
                 limits = self._limits[number]
-                self._batches[number].slow(limits.warn or 0.0, limits.run)
+                self._batches[number].report_slow(limits.warn or 0.0, limits.run)
         check_memory(self._worker, self._limits[0])
         return None
 
@@ -343,7 +343,7 @@ class ConcurrentCalls:
             raise WorkerLost("answered what nobody had asked")
         self.has_begun = True
         if ended is None:
-            self._batches[number].start(seconds_in(message, "loaded"))
+            self._batches[number].mark_started(seconds_in(message, "loaded"))
             return
         self._on_answer(number, message, self._limits[number] if number == stopped else None)
         self._left.discard(number)
@@ -385,7 +385,7 @@ class ConcurrentCalls:
         if culprit is None and (len(ending) == 1 or not self.has_begun):
             culprit = ending[0]
         if culprit is not None and not why:
-            name = self._batches[culprit].left[0].name
+            name = self._batches[culprit].remaining[0].name
             why = f"was stopped because {name} {failure.message.removesuffix(' and was stopped')}"
         bystander = _bystander_failure(why or failure.message, failure.phase)
         how: dict[int, tuple[Status, Failure]] = dict.fromkeys(ending, ("crashed", bystander))
@@ -396,7 +396,7 @@ class ConcurrentCalls:
         how |= {culprit: (status, failure)} if culprit is not None else {}
         culprit_first = sorted(how, key=lambda number: number != culprit)
         ends = ((self._batches[number], *how[number]) for number in culprit_first)
-        return ((batch, batch.lost(status, failure)) for batch, status, failure in ends)
+        return ((batch, batch.result_without_answer(status, failure)) for batch, status, failure in ends)
 
 
 def count_fitting(batches: Sequence[Batch]) -> int:

@@ -22,19 +22,19 @@ class WorkerProgram:
     argv: tuple[str, ...]
     env: Mapping[str, str]  # all of it, without the worker's mark (orphan_processes.py)
     cwd: Path
-    missing: str = ""  # the next step for people, if it cannot be started
+    hint: str = ""  # the next step for people, if it cannot be started
     control: bool = False  # it gets a third descriptor, which its own thread reads while a handler runs
     bell: bool = False  # it gets a fourth, to ring when the host must read at once
-    walled: bool = False  # something in front of it turns a death by signal n into status 128+n
+    is_sandboxed: bool = False  # something in front of it turns a death by signal n into status 128+n
     filter: bytes = b""  # of system calls, for bwrap, which `argv` begins with
 
-    def unspawned(self, error: Exception) -> Failure:
+    def start_failure(self, error: Exception) -> Failure:
         """Why it could not be started, and what to do."""
         name, why = self.argv[0], error_reason(error)
         if not os.path.isdir(self.cwd):
             text = f"{name} cannot run in {self.cwd}: there is no such folder."
         else:
-            then = FILE_LIMIT_HINT if is_file_limit(error) else self.missing
+            then = FILE_LIMIT_HINT if is_file_limit(error) else self.hint
             text = f"{name} cannot be started: {why}. {then}".rstrip()
         return Failure("NotStarted", text, phase="spawn")
 
@@ -55,7 +55,7 @@ NOTHING_PRINTED = PrintedOutput()
 class LateEvent:
     """Of a handler that had already answered: an error that nobody caught, or a sentence."""
 
-    who: str  # the hook's name; empty where it is not known
+    hook: str  # the hook's name; empty where it is not known
     error: object  # as the worker describes it
     text: str = ""  # in place of an error
 
@@ -65,17 +65,17 @@ class LateHandler:
     """A handler that a module has registered since it was loaded."""
 
     name: str  # of the content that declares it
-    row: object  # as one of the protocol's `declares`
+    declaration: object  # as one of the protocol's `declares`
 
 
 class WorkerLost(Exception):
     """The worker is gone, or cannot be trusted any further: end it."""
 
-    def __init__(self, text: str, *, died: bool = False, ours: bool = False) -> None:
+    def __init__(self, text: str, *, died: bool = False, by_host: bool = False) -> None:
         super().__init__(text)
         self.text = text
         self.died = died  # by itself, and not because it spoke nonsense
-        self.ours = ours  # somebody here has ended it meanwhile: nobody is to blame
+        self.by_host = by_host  # somebody here has ended it meanwhile: nobody is to blame
 
 
 class WorkerNotStarted(Exception):

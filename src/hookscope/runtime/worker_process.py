@@ -63,9 +63,9 @@ class ChildProcess:
         self._lock = threading.Lock()
         self._pid: int | None = None  # ours to signal only while set: after the reap it is somebody else's
         name = f"owner of {command.argv[0]}"
-        threading.Thread(target=self._own, args=(command,), name=name, daemon=True).start()
+        threading.Thread(target=self._run, args=(command,), name=name, daemon=True).start()
 
-    async def code(self, seconds: float) -> int:
+    async def exit_code(self, seconds: float) -> int:
         """The exit code, once it has ended. Raises TimeoutError where that takes longer than so many seconds.
 
         Who asks mostly has seen it die: the end comes sooner than a turn of the loop would tell of it.
@@ -88,7 +88,7 @@ class ChildProcess:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(self._pid, number)
 
-    def _own(self, command: ProcessCommand) -> None:
+    def _run(self, command: ProcessCommand) -> None:
         try:
             process = _spawn(command)
         except Exception as error:  # whatever it is, somebody waits for it
@@ -96,9 +96,9 @@ class ChildProcess:
             return
         self._pid = process.pid
         self.spawned.set_result(process.pid)
-        self.ended.set_result(self._await(process))
+        self.ended.set_result(self._wait(process))
 
-    def _await(self, process: subprocess.Popen[bytes]) -> int:
+    def _wait(self, process: subprocess.Popen[bytes]) -> int:
         if hasattr(os, "waitid"):
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # dead, but its number is still taken
             self.kill()  # what it left behind in its group
@@ -150,43 +150,43 @@ class WorkerPipes:
     def __init__(self, program: WorkerProgram) -> None:
         """Raises OSError where they cannot be made; then none is open."""
         self._program = program
-        self._made: list[int] = []
+        self._opened: list[int] = []
         try:
-            self._make(program)
+            self._open(program)
         except OSError:
-            for end in self._made:
+            for end in self._opened:
                 os.close(end)
             raise
 
     def _pipe(self) -> tuple[int, int]:
         ends = os.pipe()
-        self._made += ends
+        self._opened += ends
         return ends
 
-    def _make(self, program: WorkerProgram) -> None:
-        their_in, self.out = self._pipe()
-        self.line, their_out = self._pipe()
+    def _open(self, program: WorkerProgram) -> None:
+        worker_in, self.to_worker = self._pipe()
+        self.from_worker, worker_out = self._pipe()
         stdout, self._stdout = self._pipe()
         stderr, self._stderr = self._pipe()
-        self.printed = stdout, stderr
-        self._fds = [their_in, their_out]  # of the protocol, in the order of its arguments
+        self.outputs = stdout, stderr
+        self._fds = [worker_in, worker_out]  # of the protocol, in the order of its arguments
         self.control = self.bell = -1
         if program.control:
-            their_control, self.control = self._pipe()
-            self._fds.append(their_control)
+            worker_control, self.control = self._pipe()
+            self._fds.append(worker_control)
         if program.bell:
-            self.bell, their_bell = self._pipe()
-            self._fds.append(their_bell)
-        self._theirs = [*self._fds, self._stdout, self._stderr]
+            self.bell, worker_bell = self._pipe()
+            self._fds.append(worker_bell)
+        self._worker_ends = [*self._fds, self._stdout, self._stderr]
         self._filter: int | None = None
         if program.filter:
             self._filter, into = os.pipe()
-            self._theirs.append(self._filter)
+            self._worker_ends.append(self._filter)
             os.write(into, program.filter)  # far less than a pipe holds
             os.close(into)
-        for ours in (self.out, self.control):
-            if ours >= 0:
-                os.set_blocking(ours, False)
+        for host_end in (self.to_worker, self.control):
+            if host_end >= 0:
+                os.set_blocking(host_end, False)
 
     def command(self, mark: str) -> ProcessCommand:
         """How the worker is started, with its ends and under that mark."""
@@ -197,10 +197,10 @@ class WorkerPipes:
             argv, fds = (argv[0], "--seccomp", str(self._filter), *argv[1:]), [*fds, self._filter]
         return ProcessCommand(argv, env, program.cwd, self._stdout, self._stderr, tuple(fds))
 
-    def close_theirs(self) -> None:
+    def close_worker_ends(self) -> None:
         """Any number of times."""
-        while self._theirs:
-            os.close(self._theirs.pop())
+        while self._worker_ends:
+            os.close(self._worker_ends.pop())
 
 
 LAST_SIGNAL = 64
@@ -223,12 +223,12 @@ class WorkerProcess:
         self.fence = f"\0hookscope {token_hex(16)}\0"  # between what two calls print
         self.pid = 0  # 0: not spawned yet
         self.started_at = 0.0  # of time.monotonic
-        self._mute_since = 0.0  # of time.monotonic, once somebody has asked why the line is at its end
-        self._ends: WorkerPipes
+        self._closed_since = 0.0  # of time.monotonic, once somebody has asked why the line is at its end
+        self._pipes: WorkerPipes
         self._out = self._control = -1
-        self._hearing: WorkerReader
-        self._printing = OutputReader()
-        self._listens = _ListeningScope(self._stop_listening)
+        self._reader: WorkerReader
+        self._outputs = OutputReader()
+        self._listening_scope = _ListeningScope(self._stop_listening)
         self.shares_clock = False  # is its perf_counter the same clock as ours
 
     async def start(self) -> None:
@@ -241,31 +241,31 @@ class WorkerProcess:
         try:
             command = self._open()
         except OSError as error:  # no pipes
-            raise WorkerNotStarted(self._program.unspawned(error)) from None
+            raise WorkerNotStarted(self._program.start_failure(error)) from None
         self._child = child = ChildProcess(command)
-        child.ended.add_done_callback(self._died)
+        child.ended.add_done_callback(self._on_child_end)
         try:
             self.pid = await asyncio.wrap_future(child.spawned)
             self.started_at = time.monotonic()
         except Exception as error:  # OSError mostly; ValueError for a null byte in a name
-            raise WorkerNotStarted(self._program.unspawned(error)) from None
-        self._ends.close_theirs()
+            raise WorkerNotStarted(self._program.start_failure(error)) from None
+        self._pipes.close_worker_ends()
         with self.listening():
-            said = await self.receive()
-        if "ready" not in said:
+            message = await self.receive()
+        if "ready" not in message:
             raise WorkerLost("did not say that it is ready")
-        clock = said.get("clock")
+        clock = message.get("clock")
         self.shares_clock = isinstance(clock, float) and began <= clock <= time.perf_counter()
         if self._debugger is not None:
-            asked, self._hearing.stopped = self._debugger.heard_by(self, self._printing.so_far)
-            await self.send_message(asked)
+            request, self._reader.on_debugger_message = self._debugger.attach(self, self._outputs.text_so_far)
+            await self.send_message(request)
 
     def _open(self) -> ProcessCommand:
-        ends = self._ends = WorkerPipes(self._program)
-        self._out, self._control = ends.out, ends.control
-        self._printing = OutputReader([OutputPipe(end, self.fence.encode("ascii")) for end in ends.printed])
-        self._hearing = WorkerReader(ends.line, ends.bell)
-        return ends.command(self.mark)
+        pipes = self._pipes = WorkerPipes(self._program)
+        self._out, self._control = pipes.to_worker, pipes.control
+        self._outputs = OutputReader([OutputPipe(end, self.fence.encode("ascii")) for end in pipes.outputs])
+        self._reader = WorkerReader(pipes.from_worker, pipes.bell)
+        return pipes.command(self.mark)
 
     def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]:
         """While this is open, the running loop reads what the worker says and prints.
@@ -273,30 +273,30 @@ class WorkerProcess:
         Without `outputs` it reads what is printed only when it is asked for, or from `read_outputs` on: who
         prints more than a pipe holds waits until then.
         """
-        self._hear_news(None)  # of who attended until now: what comes from here on is not late
-        self._hearing.listen()
+        self._set_on_news(None)  # of who attended until now: what comes from here on is not late
+        self._reader.start_reading()
         if outputs:
-            self._printing.listen()
+            self._outputs.start_reading()
         else:
-            self._printing.deafen()
-        return self._listens
+            self._outputs.stop_reading()
+        return self._listening_scope
 
     def _stop_listening(self) -> None:
-        self._hear_news(None)
-        self._printing.deafen()
+        self._set_on_news(None)
+        self._outputs.stop_reading()
 
     def read_outputs(self) -> None:
         """Read output as it comes from now on."""
-        self._printing.listen()
+        self._outputs.start_reading()
 
     def keep_reading(self, news: Callable[[], None]) -> None:
         """Read in the running loop until `listening` is entered again; `news` is called for what comes."""
-        self._hear_news(news)
-        self._hearing.listen()
-        self._printing.listen()
+        self._set_on_news(news)
+        self._reader.start_reading()
+        self._outputs.start_reading()
 
-    def _hear_news(self, news: Callable[[], None] | None) -> None:
-        self._hearing.news = self._printing.news = news
+    def _set_on_news(self, on_news: Callable[[], None] | None) -> None:
+        self._reader.on_news = self._outputs.on_news = on_news
 
     @property
     def is_alive(self) -> bool:
@@ -306,26 +306,26 @@ class WorkerProcess:
     @property
     def has_late_events(self) -> bool:
         """True if there are late events."""
-        return bool(self._hearing.late)
+        return bool(self._reader.late_events)
 
     def take_late_events(self) -> tuple[LateEvent, ...]:
         """Return the late events since the last call of this."""
-        if not self._hearing.late:
+        if not self._reader.late_events:
             return ()
-        told, self._hearing.late = tuple(self._hearing.late), []
+        told, self._reader.late_events = tuple(self._reader.late_events), []
         return told
 
     @property
     def late_handlers(self) -> Sequence[LateHandler]:
         """Handlers that its modules have registered since they were loaded."""
-        return self._hearing.added if self._child is not None else ()
+        return self._reader.late_handlers if self._child is not None else ()
 
-    def _died(self, _: object) -> None:
+    def _on_child_end(self, _: object) -> None:
         """In the thread of the child."""
-        loop = self._hearing.loop
-        if loop is not None and not self._hearing.mute:  # else they know
+        loop = self._reader.loop
+        if loop is not None and not self._reader.is_closed:  # else they know
             with suppress(RuntimeError):  # closed in this very moment: nobody waits
-                loop.call_soon_threadsafe(self._hearing.stir)
+                loop.call_soon_threadsafe(self._reader.wake)
 
     async def send_message(self, message: Message) -> None:
         """Send a message. Waits while the pipe is full. Raises WorkerLost."""
@@ -338,9 +338,9 @@ class WorkerProcess:
             try:
                 left = left[os.write(self._out, left) :]
             except BlockingIOError:
-                await self._writable()
+                await self._wait_until_writable()
             except OSError:
-                raise await self._lost() from None
+                raise await self._lost_error() from None
 
     def send_available(self, frame: bytes) -> bytes | memoryview:
         """Send what the pipe takes at once. Return the rest, for `send_frame`."""
@@ -364,7 +364,7 @@ class WorkerProcess:
         if self._child is not None:
             self._child.signal(number)
 
-    async def _writable(self) -> None:
+    async def _wait_until_writable(self) -> None:
         loop = asyncio.get_running_loop()
         ready = loop.create_future()
         loop.add_writer(self._out, _resolver(ready))
@@ -375,10 +375,10 @@ class WorkerProcess:
 
     async def receive(self) -> Message:
         """Return the next message. Call this while `listening`. Raises WorkerLost."""
-        while not self._hearing.inbox:
-            await self._check()
-            await self._hearing.woken()
-        return self._hearing.inbox.popleft()
+        while not self._reader.inbox:
+            await self._check_alive()
+            await self._reader.wait_for_news()
+        return self._reader.inbox.popleft()
 
     async def receive_each(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
         """Give `take` each message where it is read, until it returns True or `stop_receiving` is called.
@@ -386,53 +386,53 @@ class WorkerProcess:
         Ten answers that arrive together cost one turn of the loop, or none; `waits` is called before the
         first turn. Call this while `listening`. Raises what `take` raises, and WorkerLost.
         """
-        hearing, again = self._hearing, True
+        hearing, again = self._reader, True
         while again:
             while hearing.inbox:
                 if take(hearing.inbox.popleft()):
                     return
-            await self._check()
+            await self._check_alive()
             if not hearing.inbox:  # else the last words of a dead one
-                again = await hearing.conversation(take, waits)
+                again = await hearing.exchange(take, waits)
 
     def read_available(self) -> bool:
         """Read all that the worker has sent, rung for or not. Return True if there was anything."""
-        return self._hearing.look()
+        return self._reader.read_now()
 
     def stop_receiving(self) -> None:
         """Let `receive_each` return."""
-        self._hearing.stir(again=False)
+        self._reader.wake(read_again=False)
 
-    async def _check(self) -> None:
+    async def _check_alive(self) -> None:
         """Raise WorkerLost if no more messages can arrive."""
-        garbled = self._hearing.protocol_error
+        garbled = self._reader.protocol_error
         if garbled:
             raise WorkerLost(f"wrote into the line between its worker and Hookscope: {garbled}")
-        if self._ended() or (self._hearing.mute and not self._hearing.inbox):
-            raise await self._lost()
+        if self._has_ended() or (self._reader.is_closed and not self._reader.inbox):
+            raise await self._lost_error()
 
-    def _ended(self) -> bool:
+    def _has_ended(self) -> bool:
         """Return True if the process is gone and all its messages are read."""
         if self._child is None or not self._child.ended.done():
             return False
-        hearing = self._hearing
-        while not hearing.mute and not hearing.inbox and hearing.look():
+        reader = self._reader
+        while not reader.is_closed and not reader.inbox and reader.read_now():
             pass
-        return not hearing.inbox
+        return not reader.inbox
 
-    async def _lost(self) -> WorkerLost:
+    async def _lost_error(self) -> WorkerLost:
         """The reason in words. It is a moment behind the closed line.
 
         Whoever waits here may be cancelled and come again: the moment goes on meanwhile.
         """
         if self._child is None:
-            return WorkerLost("was ended", ours=True)
-        self._mute_since = self._mute_since or time.monotonic()
+            return WorkerLost("was ended", by_host=True)
+        self._closed_since = self._closed_since or time.monotonic()
         try:
-            code = await self._child.code(max(self._mute_since + EXIT_GRACE - time.monotonic(), 0))
+            code = await self._child.exit_code(max(self._closed_since + EXIT_GRACE - time.monotonic(), 0))
         except TimeoutError:
             return WorkerLost("closed the line between its worker and Hookscope")
-        if self._program.walled and 128 < code <= 128 + LAST_SIGNAL:
+        if self._program.is_sandboxed and 128 < code <= 128 + LAST_SIGNAL:
             code = 128 - code
         if code == LINE_LOST:
             return WorkerLost("closed the line between its worker and Hookscope")
@@ -440,12 +440,12 @@ class WorkerProcess:
 
     def take_received(self) -> Message | None:
         """Return the next message if it has arrived already."""
-        inbox = self._hearing.inbox
+        inbox = self._reader.inbox
         return inbox.popleft() if inbox else None
 
     def take_output(self, *, of_one: bool = False) -> PrintedOutput:
         """Return what it printed since the last call of this; `of_one`: up to the fence after one call."""
-        return self._printing.take(of_one=of_one)
+        return self._outputs.take(one_call=of_one)
 
     async def end(self) -> None:
         """Kill the process and its group, wait until it is gone, close everything. Any number of times.
@@ -462,10 +462,10 @@ class WorkerProcess:
                 child.kill()
                 await asyncio.wrap_future(child.ended)
         if self._debugger is not None:
-            self._debugger.gone(self)
-        self._hearing.close()
-        self._ends.close_theirs()
-        self._printing.close()
+            self._debugger.detach(self)
+        self._reader.close()
+        self._pipes.close_worker_ends()
+        self._outputs.close()
         for descriptor in (self._out, self._control):
             if descriptor >= 0:
                 os.close(descriptor)

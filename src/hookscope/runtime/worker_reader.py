@@ -56,188 +56,191 @@ class WorkerReader:
         self._line, self._bell = line, bell
         self._watched = line if bell < 0 else bell
         self.protocol_error = ""
-        self.mute = False  # the line is at its end
+        self.is_closed = False  # the line is at its end
         self.inbox: deque[Message] = deque()
-        self.late: list[LateEvent] = []
-        self.added: list[LateHandler] = []  # as long as the worker lives
-        self.news: Callable[[], None] | None = None  # of who attends between two batches
-        self.stopped: Callable[[Message], None] | None = None  # of a debugger
+        self.late_events: list[LateEvent] = []
+        self.late_handlers: list[LateHandler] = []  # as long as the worker lives
+        self.on_news: Callable[[], None] | None = None  # of who attends between two batches
+        self.on_debugger_message: Callable[[Message], None] | None = None  # of a debugger
         self._unpacker = Unpacker()
         self._wake = asyncio.Event()
-        self._take: OnMessage | None = None  # of who converses, while they do
+        self._on_message: OnMessage | None = None  # of who converses, while they do
         self._outcome: bool | BaseException | None = None  # of that; True: there is something to look at
-        self._over: asyncio.Future[None] | None = None  # while they wait for it in a loop
+        self._exchange_done: asyncio.Future[None] | None = None  # while they wait for it in a loop
         self._context: Context | None = None  # theirs, meanwhile
         self._is_quick = True  # was the last conversation over within a glance
         self.loop: asyncio.AbstractEventLoop | None = None  # that reads
-        self._heard: set[int] = set()  # the descriptors that it reads
+        self._read_descriptors: set[int] = set()  # the descriptors that it reads
 
-    def listen(self) -> None:
+    def start_reading(self) -> None:
         """Read in the running loop, and until another one does: what comes meanwhile is kept."""
         loop = asyncio.get_running_loop()
         if loop is self.loop:
             return
-        self.deafen()
+        self.stop_reading()
         self.loop, self._wake = loop, asyncio.Event()
-        if not self.mute:
+        if not self.is_closed:
             self._watch(self._watched)
 
-    def deafen(self) -> None:
+    def stop_reading(self) -> None:
         """Read no more."""
-        for descriptor in tuple(self._heard):
-            self._forget(descriptor)
+        for descriptor in tuple(self._read_descriptors):
+            self._unwatch(descriptor)
         self.loop = None
 
     def close(self) -> None:
         """It is over: nobody waits any longer."""
-        self.mute = True
-        self.deafen()
-        self.stir()
+        self.is_closed = True
+        self.stop_reading()
+        self.wake()
         for descriptor in (self._line, self._bell):
             if descriptor >= 0:
                 os.close(descriptor)
 
-    def stir(self, again: bool = True) -> None:
+    def wake(self, read_again: bool = True) -> None:
         """Let those who wait look again, or go on without an end."""
         self._wake.set()
-        self._settle(again)
+        self._end_exchange(read_again)
 
-    def _settle(self, outcome: bool | BaseException) -> None:
+    def _end_exchange(self, outcome: bool | BaseException) -> None:
         """Of who converses: the first one counts."""
         if self._outcome is not None:
             return
         self._outcome = outcome
-        if self._over is not None and not self._over.done():
-            self._over.set_result(None)
+        if self._exchange_done is not None and not self._exchange_done.done():
+            self._exchange_done.set_result(None)
 
-    async def woken(self) -> None:
+    async def wait_for_news(self) -> None:
         """Wait until there is something to look at."""
         self._wake.clear()
         await self._wake.wait()
 
-    async def conversation(self, take: OnMessage, waits: Callable[[], object]) -> bool:
-        """Give `take` each message where it is read, until it says that it was the last.
+    async def exchange(self, on_message: OnMessage, on_wait: Callable[[], object]) -> bool:
+        """Give `on_message` each message where it is read, until it says that it was the last.
 
-        `waits` is called where that takes a turn of the loop. False at the end, and where somebody
-        interrupts; True where there is something else to look at. Raises what `take` raises.
+        `on_wait` is called where that takes a turn of the loop. False at the end, and where somebody
+        interrupts; True where there is something else to look at. Raises what `on_message` raises.
         """
-        self._take, self._outcome, began = take, None, perf_counter()
+        self._on_message, self._outcome, began = on_message, None, perf_counter()
         try:
             if (
                 self._is_quick
                 and self._watched <= HIGHEST_SELECTABLE
-                and not self.mute
-                and self._is_there(QUICK_WAIT)
+                and not self.is_closed
+                and self._is_readable(QUICK_WAIT)
             ):
                 self._read()
             if self._outcome is None:
-                self._context, self._over = copy_context(), asyncio.get_running_loop().create_future()
-                waits()
-                await self._over
+                self._context, self._exchange_done = (
+                    copy_context(),
+                    asyncio.get_running_loop().create_future(),
+                )
+                on_wait()
+                await self._exchange_done
             if isinstance(self._outcome, BaseException):
                 raise self._outcome
             return bool(self._outcome)
         finally:
             self._is_quick = perf_counter() - began < 2 * QUICK_WAIT
-            self._take = self._over = self._context = self._outcome = None
+            self._on_message = self._exchange_done = self._context = self._outcome = None
 
-    def _is_there(self, seconds: float) -> bool:
+    def _is_readable(self, seconds: float) -> bool:
         """Is there something to read before so many seconds are over."""
         return bool(select.select([self._watched], [], [], seconds)[0])
 
-    def look(self) -> bool:
+    def read_now(self) -> bool:
         """Read what has been said up to now, rung for or not. Was there anything?"""
         data = read_available(self._line)
         if data is not None:
-            self._hear(data)
+            self._feed(data)
         return bool(data)
 
     def _read(self) -> None:
         """The line, or its bell, has something."""
-        rung = self._rung() if self._bell >= 0 else b"\0"
+        rung = self._read_bell() if self._bell >= 0 else b"\0"
         if rung:
-            self.look()
-            if self._bell >= 0 and not self.mute:
-                (self._watch if rung[-1:] == KEEP_READING else self._forget)(self._line)
+            self.read_now()
+            if self._bell >= 0 and not self.is_closed:
+                (self._watch if rung[-1:] == KEEP_READING else self._unwatch)(self._line)
         else:  # the bell is gone, and so is who rang it: what was said before is in the line
-            while self.look():
+            while self.read_now():
                 pass
             self._end()
         self._wake.set()
-        if self.news is not None:
-            self.news()
+        if self.on_news is not None:
+            self.on_news()
 
-    def _rung(self) -> bytes:
+    def _read_bell(self) -> bytes:
         rung = read_available(self._bell)
         if rung is None:
-            return b"\0" if self._line not in self._heard else KEEP_READING
+            return b"\0" if self._line not in self._read_descriptors else KEEP_READING
         return rung
 
-    def _hear(self, data: bytes) -> None:
+    def _feed(self, data: bytes) -> None:
         messages = self._unpacker.feed(data)
         try:
-            if self._take is None:
-                self._keep(messages)
+            if self._on_message is None:
+                self._store(messages)
             elif self._context is None:
-                self._give(messages, self._take)
+                self._deliver(messages, self._on_message)
             else:
-                self._context.run(self._give, messages, self._take)
+                self._context.run(self._deliver, messages, self._on_message)
         except ProtocolError as error:
             self.protocol_error = str(error)
         if not data or self.protocol_error:
             self._end()
 
-    def _keep(self, messages: Iterable[Message]) -> None:
+    def _store(self, messages: Iterable[Message]) -> None:
         for message in messages:
             if "late" in message:
                 self._take_late(message["late"])
-            elif self.stopped is not None and not DEBUGGER_KEYS.isdisjoint(message):
-                self.stopped(message)
+            elif self.on_debugger_message is not None and not DEBUGGER_KEYS.isdisjoint(message):
+                self.on_debugger_message(message)
             else:
                 self.inbox.append(message)
 
-    def _give(self, messages: Iterator[Message], take: OnMessage) -> None:
+    def _deliver(self, messages: Iterator[Message], on_message: OnMessage) -> None:
         """Until they say that one was the last; what comes behind it is kept."""
         for message in messages:
             if "late" in message:
                 self._take_late(message["late"])
-            elif self.stopped is not None and not DEBUGGER_KEYS.isdisjoint(message):
-                self.stopped(message)
+            elif self.on_debugger_message is not None and not DEBUGGER_KEYS.isdisjoint(message):
+                self.on_debugger_message(message)
             elif self._outcome is not None:  # somebody has interrupted
                 self.inbox.append(message)
             else:
                 try:
-                    if take(message):
-                        self._settle(False)
+                    if on_message(message):
+                        self._end_exchange(False)
                 except BaseException as error:  # it is raised where they wait
-                    self._settle(error)
+                    self._end_exchange(error)
 
-    def _take_late(self, told: object) -> None:
-        if not isinstance(told, dict):
+    def _take_late(self, message: object) -> None:
+        if not isinstance(message, dict):
             return
-        adds = told.get("adds")
-        if isinstance(adds, dict) and len(self.added) < MAX_LATE_HANDLERS:
-            self.added.append(LateHandler(str(adds.get("name")), adds.get("row")))
-        if len(self.late) < MAX_LATE_ERRORS:
-            self.late.append(
-                LateEvent(str(told.get("who", "")), told.get("error"), str(told.get("text") or ""))
+        adds = message.get("adds")
+        if isinstance(adds, dict) and len(self.late_handlers) < MAX_LATE_HANDLERS:
+            self.late_handlers.append(LateHandler(str(adds.get("name")), adds.get("row")))
+        if len(self.late_events) < MAX_LATE_ERRORS:
+            self.late_events.append(
+                LateEvent(str(message.get("who", "")), message.get("error"), str(message.get("text") or ""))
             )
 
     def _end(self) -> None:
-        self.mute = True
-        self._forget(self._line)
-        self._forget(self._watched)
-        self.stir()
+        self.is_closed = True
+        self._unwatch(self._line)
+        self._unwatch(self._watched)
+        self.wake()
 
     def _watch(self, descriptor: int) -> None:
-        if self.loop is not None and descriptor not in self._heard:
+        if self.loop is not None and descriptor not in self._read_descriptors:
             self.loop.add_reader(descriptor, self._read)
-            self._heard.add(descriptor)
+            self._read_descriptors.add(descriptor)
 
-    def _forget(self, descriptor: int) -> None:
+    def _unwatch(self, descriptor: int) -> None:
         """Read this no more: nobody wants it now, or it is at its end, and so readable for ever."""
-        if descriptor in self._heard:
-            self._heard.discard(descriptor)
+        if descriptor in self._read_descriptors:
+            self._read_descriptors.discard(descriptor)
             if self.loop is not None and not self.loop.is_closed():
                 self.loop.remove_reader(descriptor)
 
@@ -275,7 +278,7 @@ class BoundedOutput:
             del self._tail[:-TAIL_SIZE]
 
     @property
-    def beginning(self) -> str:
+    def head_text(self) -> str:
         """The text so far, without what came behind the first HEAD bytes."""
         return self._head.decode("utf-8", "ignore")
 
@@ -301,69 +304,69 @@ class OutputPipe:
     def __init__(self, descriptor: int, fence: bytes) -> None:
         os.set_blocking(descriptor, False)
         self.descriptor = descriptor
-        self.open = True
+        self.is_open = True
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLIN)
         self._capture = BoundedOutput()
         self._fence = fence
-        self._begun = b""  # what may be the beginning of a fence
+        self._fence_start = b""  # what may be the beginning of a fence
         self._parts: deque[tuple[str, int]] = deque()  # of calls that have ended, not yet asked for
 
     @property
-    def holds(self) -> bool:
+    def has_text(self) -> bool:
         """Is there something that was read and not asked for."""
-        return bool(self._parts or self._begun) or not self._capture.is_empty
+        return bool(self._parts or self._fence_start) or not self._capture.is_empty
 
     def read(self) -> bool:
         """Read one portion. False where there is nothing to read now."""
         data = read_available(self.descriptor)
         if data is None:
             return False
-        self.open = bool(data)
+        self.is_open = bool(data)
         self._feed(data)
-        return self.open
+        return self.is_open
 
     def _feed(self, data: bytes) -> None:
-        if data == self._fence and not self._begun:  # nearly always
+        if data == self._fence and not self._fence_start:  # nearly always
             self._parts.append(self._capture.take())
             return
-        *ended, rest = (self._begun + data).split(self._fence)
+        *ended, rest = (self._fence_start + data).split(self._fence)
         for part in ended:
             self._capture.feed(part)
             self._parts.append(self._capture.take())
         begins = rest.rfind(self._fence[:1], max(0, len(rest) - len(self._fence) + 1))
         if begins >= 0 and not self._fence.startswith(rest[begins:]):
             begins = -1
-        self._begun = rest[begins:] if begins >= 0 and self.open else b""
-        self._capture.feed(rest[:begins] if self._begun else rest)
+        self._fence_start = rest[begins:] if begins >= 0 and self.is_open else b""
+        self._capture.feed(rest[:begins] if self._fence_start else rest)
 
     def drain(self) -> None:
         """Read all that is there now."""
         for _ in range(MAX_DRAIN_READS):
-            if not self.open or not self._poll.poll(0) or not self.read():
+            if not self.is_open or not self._poll.poll(0) or not self.read():
                 break
 
-    def so_far(self) -> str:
+    def text_so_far(self) -> str:
         """What the call that runs has printed, as Capture.beginning. It stays to be taken."""
         self.drain()
-        return "" if self._parts else self._capture.beginning
+        return "" if self._parts else self._capture.head_text
 
     def take_part(self) -> tuple[str, int]:
         """The text of the oldest call that has ended, as Capture.take; all that is there where none has."""
         for _ in range(MAX_DRAIN_READS):
             if self._parts:
                 return self._parts.popleft()
-            if not self.open or not self.read():
+            if not self.is_open or not self.read():
                 break
         return self._parts.popleft() if self._parts else self.take()
 
     def take(self) -> tuple[str, int]:
         """All up to now, as Capture.take."""
         self.drain()
-        if not self._parts and not self._begun:
+        if not self._parts and not self._fence_start:
             return self._capture.take()
-        self._capture.feed(self._begun)
-        self._begun = b""
+        self._capture.feed(self._fence_start)
+        self._fence_start = b""
         parts = (*self._parts, self._capture.take())
         self._parts.clear()
         return "".join(text for text, _ in parts), sum(dropped for _, dropped in parts)
@@ -371,7 +374,7 @@ class OutputPipe:
     def close(self) -> None:
         """Read what is left and close the descriptor. `take` still gives what was read."""
         self.drain()
-        self.open = False
+        self.is_open = False
         os.close(self.descriptor)
 
 
@@ -384,32 +387,32 @@ class OutputReader:
         for pipe in self._pipes:
             self._poll.register(pipe.descriptor, select.POLLIN)
         self._is_open = bool(self._pipes)
-        self._heard: set[OutputPipe] = set()  # those that the loop reads
+        self._read_pipes: set[OutputPipe] = set()  # those that the loop reads
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.news: Callable[[], None] | None = None  # of who attends between two batches
+        self.on_news: Callable[[], None] | None = None  # of who attends between two batches
 
-    def listen(self) -> None:
+    def start_reading(self) -> None:
         """Read in the running loop, as it comes."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
-            self.deafen()
+            self.stop_reading()
             self._loop = loop
         for pipe in self._pipes:
-            if pipe.open and pipe not in self._heard:
+            if pipe.is_open and pipe not in self._read_pipes:
                 loop.add_reader(pipe.descriptor, self._read, pipe)
-                self._heard.add(pipe)
+                self._read_pipes.add(pipe)
 
-    def deafen(self) -> None:
+    def stop_reading(self) -> None:
         """Let it wait in the pipes until somebody asks: who prints more than they hold waits too."""
-        if self._heard:
-            for pipe in tuple(self._heard):
-                self._forget(pipe)
+        if self._read_pipes:
+            for pipe in tuple(self._read_pipes):
+                self._unwatch(pipe)
 
-    def take(self, *, of_one: bool = False) -> PrintedOutput:
-        """What came since the last question; `of_one`: up to the fence behind one call."""
-        if not (self._is_open and self._poll.poll(0)) and not any(pipe.holds for pipe in self._pipes):
+    def take(self, *, one_call: bool = False) -> PrintedOutput:
+        """What came since the last question; `one_call`: up to the fence behind one call."""
+        if not (self._is_open and self._poll.poll(0)) and not any(pipe.has_text for pipe in self._pipes):
             return NOTHING_PRINTED
-        out, err = [(pipe.take_part() if of_one else pipe.take()) for pipe in self._pipes]
+        out, err = [(pipe.take_part() if one_call else pipe.take()) for pipe in self._pipes]
         if out is NO_OUTPUT and err is NO_OUTPUT:
             return NOTHING_PRINTED
         (stdout, less_out), (stderr, less_err) = out, err
@@ -417,28 +420,28 @@ class OutputReader:
         notes = tuple(f"{count:,} bytes of {name} were left out" for count, name in left_out if count)
         return PrintedOutput(stdout, stderr, notes)
 
-    def so_far(self) -> tuple[str, str]:
+    def text_so_far(self) -> tuple[str, str]:
         """What the call that runs has printed to both, within bounds; it is taken all the same."""
-        out, err = [pipe.so_far() for pipe in self._pipes] or ("", "")
+        out, err = [pipe.text_so_far() for pipe in self._pipes] or ("", "")
         return out, err
 
     def close(self) -> None:
         """Read what is left, and no more. `take` still gives it."""
-        self.deafen()
+        self.stop_reading()
         self._is_open = False
         for pipe in self._pipes:
             pipe.close()
 
     def _read(self, pipe: OutputPipe) -> None:
         pipe.read()
-        if self.news is not None:
-            self.news()
-        if not pipe.open:
-            self._forget(pipe)
+        if self.on_news is not None:
+            self.on_news()
+        if not pipe.is_open:
+            self._unwatch(pipe)
 
-    def _forget(self, pipe: OutputPipe) -> None:
+    def _unwatch(self, pipe: OutputPipe) -> None:
         """Read this no more: nobody wants it now, or it is at its end, and so readable for ever."""
-        if pipe in self._heard:
-            self._heard.discard(pipe)
+        if pipe in self._read_pipes:
+            self._read_pipes.discard(pipe)
             if self._loop is not None and not self._loop.is_closed():
                 self._loop.remove_reader(pipe.descriptor)

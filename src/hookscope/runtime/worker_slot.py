@@ -65,11 +65,11 @@ class ExecutorState:
     limits: Limits
     fault_counter: FaultCounter
     contents: ContentNames
-    news: list[str]  # what happened since the last result, said with the next one
-    told_late: Callable[[str, str], None] | None = None  # hears between two batches what comes late
-    dump: int = 0  # the signal at which a worker of this language prints its stack; 0: there is none
+    pending_notes: list[str]  # what happened since the last result, said with the next one
+    on_late: Callable[[str, str], None] | None = None  # hears between two batches what comes late
+    dump_signal: int = 0  # the signal at which a worker of this language prints its stack; 0: there is none
 
-    def learn(self, code: Code, message: Message) -> None:
+    def learn_files(self, code: Code, message: Message) -> None:
         """Note which files outside of its folder a worker says that a handler's import has reached."""
         files = message.get("files")
         if isinstance(files, list):
@@ -79,52 +79,52 @@ class ExecutorState:
 class ResultReporter:
     """Of one slot: makes a Result of what is known of an end, and hands it to its batch."""
 
-    def __init__(self, shared: ExecutorState, leftovers: WorkerLeftovers) -> None:
-        self.restless: HandlerRequest | None = (
+    def __init__(self, state: ExecutorState, leftovers: WorkerLeftovers) -> None:
+        self.left_running: HandlerRequest | None = (
             None  # of whose handler something still runs in the present worker
         )
-        self._shared = shared
+        self._state = state
         self._leftovers = leftovers
 
-    def take(
+    def report_answer(
         self,
         worker: WorkerHandle,
         batch: Batch,
         request: HandlerRequest,
         message: Message,
-        asked: Limits | None,
+        limits: Limits | None,
     ) -> None:
-        """Report the result in this message. `asked`: it came because a limit of these was over."""
-        if asked is None and message.keys() <= PLAIN_ANSWER_KEYS:  # nearly always
+        """Report the result in this message. `limits`: it came because a limit of these was over."""
+        if limits is None and message.keys() <= PLAIN_ANSWER_KEYS:  # nearly always
             took = seconds_in(message, "took", 0.0)
-            if not self._has_more(worker, batch, took):
-                batch.rested(took, message.get("returned"))
+            if not self._has_notes(worker, batch, took):
+                batch.finish_plain(took, message.get("returned"))
                 return
-        self._shared.learn(request.code, message)
-        result = batch.answered(message)
-        if asked is not None:
-            result = timed_out_result(result, asked)
+        self._state.learn_files(request.code, message)
+        result = batch.result_from_answer(message)
+        if limits is not None:
+            result = timed_out_result(result, limits)
         shared, printed = message.get("shared") is True, message.get("printed") is True
-        self.ended(worker, batch, result, shared=shared, answered=True, printed=printed)
+        self.report_end(worker, batch, result, shared=shared, answered=True, printed=printed)
         if message.get("left"):
-            self._leftovers.left(result.call.name, str(message["left"]))
-            self._shared.fault_counter.leaves_running(request.code, request.name)
-            self.restless = request
+            self._leftovers.add_running(result.call.name, str(message["left"]))
+            self._state.fault_counter.note_left_running(request.code, request.name)
+            self.left_running = request
 
-    def _has_more(self, worker: WorkerHandle, batch: Batch, took: float) -> bool:
+    def _has_notes(self, worker: WorkerHandle, batch: Batch, took: float) -> bool:
         """Is there more to be said with the end of a handler that did nothing but return."""
         leftovers = self._leftovers
-        leftovers.last = batch.left[0].name
-        leftovers.nothing_left()
+        leftovers.last_hook = batch.remaining[0].name
+        leftovers.clear_running()
         return bool(
-            self._shared.news
+            self._state.pending_notes
             or batch.notes
-            or batch.company
+            or batch.mixed_output_note
             or worker.has_late_events
-            or leftovers.may_have_escaped(len(batch.left) > 1, took)
+            or leftovers.may_have_escaped(len(batch.remaining) > 1, took)
         )
 
-    def ended(
+    def report_end(
         self,
         worker: WorkerHandle,
         batch: Batch,
@@ -142,20 +142,24 @@ class ResultReporter:
         """
         output = worker.take_output(of_one=answered) if printed else NOTHING_PRINTED
         if not shared:
-            self._leftovers.nothing_left()
+            self._leftovers.clear_running()
         leftovers, late = self._leftovers, worker.take_late_events()
-        escaped = leftovers.escapes(worker, len(batch.left) > 1) if answered else leftovers.ended_with_it()
-        leftovers.last = result.call.name
+        escaped = (
+            leftovers.escape_notes(worker, len(batch.remaining) > 1) if answered else leftovers.ended_notes()
+        )
+        leftovers.last_hook = result.call.name
         if (
             output is NOTHING_PRINTED
             and result.status == "ok"
-            and not (result.notes or batch.notes or batch.spoilt or late or escaped or self._shared.news)
+            and not (
+                result.notes or batch.notes or batch.is_dirty or late or escaped or self._state.pending_notes
+            )
         ):  # nearly always
             batch.finish(result)
             return
-        batch.finish(self._with_all(batch, result, output, late, escaped, blamed))
+        batch.finish(self._with_notes(batch, result, output, late, escaped, blamed))
 
-    def _with_all(
+    def _with_notes(
         self,
         batch: Batch,
         result: Result,
@@ -167,31 +171,33 @@ class ResultReporter:
         """The result with what was printed and all that is to be said; said once, it is no news any more."""
         has_printed = bool(output.stdout or output.stderr)
         notes = (
-            *self._shared.news,
+            *self._state.pending_notes,
             *batch.notes,
             *result.notes,
             *(" ".join(late_note(one)) for one in late),
             *escaped,
-            *(self._leftovers.suspects() if result.error is not None else ()),
-            *(self._leftovers.others() if has_printed else ()),
-            *((batch.company,) if batch.company and has_printed else ()),
+            *(self._leftovers.suspect_notes() if result.error is not None else ()),
+            *(self._leftovers.mixed_output_notes() if has_printed else ()),
+            *((batch.mixed_output_note,) if batch.mixed_output_note and has_printed else ()),
             *output.notes,
         )
-        self._shared.news.clear()
+        self._state.pending_notes.clear()
         batch.notes = []
         if result.error is not None and not result.error.frames and has_dump(output.stderr):
             result = replace(result, error=replace(result.error, frames=frames_in_dump(output.stderr)))
-        blamed = blamed and not self._leftovers.has_left(but=result.call.name)  # it may be their doing
-        if batch.spoilt or (blamed and result.status in ("timeout", "crashed")):
+        blamed = blamed and not self._leftovers.has_running(
+            except_hook=result.call.name
+        )  # it may be their doing
+        if batch.is_dirty or (blamed and result.status in ("timeout", "crashed")):
             assert batch.request is not None  # only `cancel` begins calls that nobody has requested
-            notes = (*notes, *self.blame(batch.request))
+            notes = (*notes, *self.count_fault(batch.request))
         return replace(result, stdout=output.stdout, stderr=output.stderr, notes=notes)
 
-    def blame(self, request: HandlerRequest) -> tuple[str, ...]:
+    def count_fault(self, request: HandlerRequest) -> tuple[str, ...]:
         """Note a fault. What it means for the hook, in words, where that is new."""
-        if request.call is not None and request.call.breakage is not None:  # it is ours
+        if request.call is not None and request.call.injected_fault is not None:  # it is ours
             return ()
-        if self._shared.fault_counter.fault(request.code, request.name):
+        if self._state.fault_counter.add_fault(request.code, request.name):
             return ("this was its third fault within five minutes: from now on only a fire by hand runs it",)
         return ()
 
@@ -202,55 +208,57 @@ class WorkerSlot:
     A handler that hangs, dies or spoils the worker is a result like any other; then the slot is empty.
     """
 
-    def __init__(self, shared: ExecutorState, owner: str = "") -> None:
+    def __init__(self, state: ExecutorState, owner: str = "") -> None:
         self.owner = owner  # the hook that has this slot for itself; empty: all that do no harm share it
         self.worker: WorkerHandle | None = None
         self.calls = 0  # run or loaded by the present worker
         self.has_waited = False  # before its first call
-        self._knows_settings = False  # the present worker, which is a plugin's
-        self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
-        self._shared = shared
+        self._has_settings = False  # the present worker, which is a plugin's
+        self.loaded: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
+        self._state = state
         self._leftovers = WorkerLeftovers()
-        self._reports = ResultReporter(shared, self._leftovers)
-        self._numbers = RequestNumbers()  # under which the present worker knows what it is asked to run
-        self._between = LateListener(self._leftovers)  # its runs
+        self._reporter = ResultReporter(state, self._leftovers)
+        self._request_numbers = (
+            RequestNumbers()
+        )  # under which the present worker knows what it is asked to run
+        self._late_listener = LateListener(self._leftovers)  # its runs
 
-    def take(self, worker: WorkerHandle, has_waited: bool) -> None:
+    def assign(self, worker: WorkerHandle, has_waited: bool) -> None:
         """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
-        self.worker, self.calls, self._reports.restless = worker, 0, None
-        self._between.leave()
+        self.worker, self.calls, self._reporter.left_running = worker, 0, None
+        self._late_listener.detach()
         self.has_waited = has_waited
-        self._knows_settings = False
-        self.held.clear()
-        self._numbers = RequestNumbers()
-        self._leftovers.begin()
+        self._has_settings = False
+        self.loaded.clear()
+        self._request_numbers = RequestNumbers()
+        self._leftovers.reset()
 
     @property
-    def restless(self) -> HandlerRequest | None:
+    def left_running(self) -> HandlerRequest | None:
         """Of whose handler something still runs in the present worker."""
-        return self._reports.restless
+        return self._reporter.left_running
 
-    async def drop(self) -> None:
+    async def end_worker(self) -> None:
         """End the worker, what it started and what of that escaped. A cancel waits until it is done."""
         worker, self.worker = self.worker, None
-        self._between.leave()
-        self.held.clear()
+        self._late_listener.detach()
+        self.loaded.clear()
         if worker is None:
             return
         if not worker.is_alive:  # it died by itself: what is behind it takes no turn of the loop
             await worker.end()
-            if not self._may_have_left(worker):
+            if not self._may_have_orphans(worker):
                 return
-        await await_uninterrupted(self._ended(worker))
+        await await_uninterrupted(self._end_and_kill(worker))
 
-    async def _ended(self, worker: WorkerHandle) -> None:
+    async def _end_and_kill(self, worker: WorkerHandle) -> None:
         await worker.end()
-        if self._may_have_left(worker):
-            self._leftovers.killed(
+        if self._may_have_orphans(worker):
+            self._leftovers.set_killed(
                 *await asyncio.to_thread(kill_marked, worker.mark, self._leftovers.escaped)
             )
 
-    def _may_have_left(self, worker: WorkerHandle) -> bool:
+    def _may_have_orphans(self, worker: WorkerHandle) -> bool:
         return bool(self._leftovers.escaped) or may_still_run(worker.mark, worker.pid)
 
     async def run(self, batch: Batch, requests: Sequence[HandlerRequest]) -> None:
@@ -258,33 +266,39 @@ class WorkerSlot:
         worker = self.worker
         assert worker is not None
         used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
-        self._note_late(worker)
+        self._collect_late_notes(worker)
         try:
             with worker.listening(outputs=False):
-                await self._tell_settings(worker, requests[0])
+                await self._send_settings(worker, requests[0])
                 await self._run_in_sequence(worker, batch, requests)
-            if batch.spoilt or batch.worn:
-                await self.drop()
-        except (LimitExceeded, MemoryExceeded) as over:
-            status: Status = "timeout" if isinstance(over, LimitExceeded) else "crashed"
-            await self._drop_under(worker, [(batch, batch.lost(status, over.failure))])
+            if batch.is_dirty or batch.is_worn_out:
+                await self.end_worker()
+        except (LimitExceeded, MemoryExceeded) as exceeded:
+            status: Status = "timeout" if isinstance(exceeded, LimitExceeded) else "crashed"
+            await self._end_worker_during(
+                worker, [(batch, batch.result_without_answer(status, exceeded.failure))]
+            )
         except WorkerLost as lost:
-            if lost.ours:
-                has_begun = batch.begun is not None
-                await self._drop_under(worker, [(batch, batch.lost("cancelled", WORKER_ENDED))] * has_begun)
+            if lost.by_host:
+                has_begun = batch.current is not None
+                await self._end_worker_during(
+                    worker, [(batch, batch.result_without_answer("cancelled", WORKER_ENDED))] * has_begun
+                )
                 return
             if used and lost.died and batch.phase == "load":  # dead before this call: nobody is to blame
-                self._note_death(lost)
-                batch.begun = None
-                await self.drop()
+                self._note_worker_death(lost)
+                batch.current = None
+                await self.end_worker()
                 return
             failure = Failure("Crashed", f"{lost.text} before it answered", phase=batch.phase)
-            await self._drop_under(worker, [(batch, batch.lost("crashed", failure))])
+            await self._end_worker_during(worker, [(batch, batch.result_without_answer("crashed", failure))])
         except asyncio.CancelledError:
-            if batch.begun is None:
-                await self.drop()
+            if batch.current is None:
+                await self.end_worker()
             else:
-                await self._drop_under(worker, [(batch, batch.lost("cancelled", CANCELLED))])
+                await self._end_worker_during(
+                    worker, [(batch, batch.result_without_answer("cancelled", CANCELLED))]
+                )
             raise
 
     async def run_together(self, batches: Sequence[Batch], requests: Sequence[HandlerRequest]) -> None:
@@ -295,72 +309,75 @@ class WorkerSlot:
         worker = self.worker
         assert worker is not None
         used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
-        self._note_late(worker)
+        self._collect_late_notes(worker)
         for batch, request in zip(batches, requests, strict=True):
-            batch.begin(batch.left[0], request)
-            batch.company = MIXED_OUTPUT_NOTE if len(batches) > 1 else ""
+            batch.begin(batch.remaining[0], request)
+            batch.mixed_output_note = MIXED_OUTPUT_NOTE if len(batches) > 1 else ""
 
-        def take(number: int, message: Message, asked: Limits | None) -> None:
-            self._reports.take(worker, batches[number], requests[number], message, asked)
-            self._hold(requests[number])
+        def report(number: int, message: Message, asked: Limits | None) -> None:
+            self._reporter.report_answer(worker, batches[number], requests[number], message, asked)
+            self._note_loaded(requests[number])
 
-        limits = [self._shared.limits.of(batch.left[0]) for batch in batches]
-        concurrent = ConcurrentCalls(worker, batches, limits, self._shared.dump, take)
+        limits = [self._state.limits.for_call(batch.remaining[0]) for batch in batches]
+        concurrent = ConcurrentCalls(worker, batches, limits, self._state.dump_signal, report)
         try:
             with worker.listening():
-                await self._tell_settings(worker, requests[0])
+                await self._send_settings(worker, requests[0])
                 await concurrent.run(requests)
-            if any(batch.spoilt or batch.worn for batch in batches):
-                await self.drop()
-        except (LimitExceeded, MemoryExceeded) as over:
-            status: Status = "timeout" if isinstance(over, LimitExceeded) else "crashed"
-            await self._drop_under(worker, concurrent.ended_by(status, over.failure))
+            if any(batch.is_dirty or batch.is_worn_out for batch in batches):
+                await self.end_worker()
+        except (LimitExceeded, MemoryExceeded) as exceeded:
+            status: Status = "timeout" if isinstance(exceeded, LimitExceeded) else "crashed"
+            await self._end_worker_during(worker, concurrent.ended_by(status, exceeded.failure))
         except WorkerLost as lost:
-            if lost.ours:
-                left = [batches[number] for number in concurrent.left]
-                await self._drop_under(
-                    worker, [(batch, batch.lost("cancelled", WORKER_ENDED)) for batch in left]
+            if lost.by_host:
+                unfinished = [batches[number] for number in concurrent.left]
+                await self._end_worker_during(
+                    worker,
+                    [(batch, batch.result_without_answer("cancelled", WORKER_ENDED)) for batch in unfinished],
                 )
                 return
             if used and lost.died and not concurrent.has_begun:  # dead before these calls: nobody is to blame
-                self._note_death(lost)
+                self._note_worker_death(lost)
                 for batch in batches:
-                    batch.begun = None
-                await self.drop()
+                    batch.current = None
+                await self.end_worker()
                 return
             phase: Phase = "run" if concurrent.has_begun else "load"
             failure = Failure("Crashed", f"{lost.text} before it answered", phase=phase)
-            await self._drop_under(worker, concurrent.ended_by("crashed", failure, lost.text))
+            await self._end_worker_during(worker, concurrent.ended_by("crashed", failure, lost.text))
         except asyncio.CancelledError:
-            left = [batches[number] for number in concurrent.left]
-            await self._drop_under(worker, [(batch, batch.lost("cancelled", CANCELLED)) for batch in left])
+            unfinished = [batches[number] for number in concurrent.left]
+            await self._end_worker_during(
+                worker, [(batch, batch.result_without_answer("cancelled", CANCELLED)) for batch in unfinished]
+            )
             raise
 
-    async def settle(self, waits: WaitTime) -> BackgroundWork:
-        """What handlers do that have answered, as long as that goes on and `waits` is not over.
+    async def wait_for_background_work(self, wait: WaitTime) -> BackgroundWork:
+        """What handlers do that have answered, as long as that goes on and `wait` is not over.
 
         What went on for longer once is not waited for again.
         """
-        worker, request, fault_counter = self.worker, self.restless, self._shared.fault_counter
+        worker, request, fault_counter = self.worker, self.left_running, self._state.fault_counter
         if worker is None or not self.calls:
             return NO_BACKGROUND_WORK
         known = request is not None and fault_counter.is_lasting(request.code, request.name)
-        self._between.hush()
-        left = lost = ""
+        self._late_listener.cancel_report()
+        running = lost = ""
         try:
             with worker.listening():
-                left = await still_running(worker, None if request is None or known else waits)
+                running = await still_running(worker, None if request is None or known else wait)
         except WorkerLost as ended:
-            lost = "" if ended.ours else f"ended its worker after it had answered: that {ended.text}"
-        late = self._leftovers.late_news(worker)
+            lost = "" if ended.by_host else f"ended its worker after it had answered: that {ended.text}"
+        late = self._leftovers.take_late_notes(worker)
         if lost:
-            await self.drop()
-            return BackgroundWork((*late, (self._leftovers.last or "a handler", lost)))
-        if not left:
-            self._leftovers.nothing_left()
+            await self.end_worker()
+            return BackgroundWork((*late, (self._leftovers.last_hook or "a handler", lost)))
+        if not running:
+            self._leftovers.clear_running()
         elif request is not None and not known:
-            fault_counter.outlasts(request.code, request.name)
-            return BackgroundWork(tuple(late), ((request.code.root.name, left),))
+            fault_counter.note_lasting(request.code, request.name)
+            return BackgroundWork(tuple(late), ((request.code.root.name, running),))
         return BackgroundWork(tuple(late))
 
     async def load(self, request: HandlerRequest) -> Code | Module | Failure:
@@ -368,42 +385,42 @@ class WorkerSlot:
         worker = self.worker
         assert worker is not None
         self.calls += 1
-        self._between.hush()
+        self._late_listener.cancel_report()
         try:
             return await self._load(worker, request)
         except LimitExceeded as late:
-            await self.drop()
-            self._reports.blame(request)
+            await self.end_worker()
+            self._reporter.count_fault(request)
             return late.failure
         except WorkerLost as lost:
-            await self.drop()
-            if lost.ours:
+            await self.end_worker()
+            if lost.by_host:
                 return replace(WORKER_ENDED, phase="load")
-            self._reports.blame(request)
+            self._reporter.count_fault(request)
             return Failure("Crashed", f"{lost.text} while it was loaded", phase="load")
         except asyncio.CancelledError:
-            await self.drop()
+            await self.end_worker()
             raise
 
     async def _load(self, worker: WorkerHandle, request: HandlerRequest) -> Code | Module | Failure:
-        run, limits = token_hex(8), self._shared.limits
+        run, limits = token_hex(8), self._state.limits
         with worker.listening():
             async with time_limit(limits, "load"):
-                await self._tell_settings(worker, request, anew=True)
+                await self._send_settings(worker, request, again=True)
                 await worker.send_message(
                     {"do": "load", "id": run, "code": {**request.document(), "env": dict(request.code.env)}}
                 )
                 message = await worker.receive()
         if message.get("id") != run or "loaded" not in message:
             raise WorkerLost("answered what nobody had asked")
-        self._leftovers.last = request.code.root.name
-        self._shared.learn(request.code, message)
+        self._leftovers.last_hook = request.code.root.name
+        self._state.learn_files(request.code, message)
         if message.get("dirty"):
-            await self.drop()
+            await self.end_worker()
         if message.get("error") is not None:
             return failure_in_answer(message["error"], "load")
         if self.worker is not None:
-            self._hold(request)
+            self._note_loaded(request)
         if request.code.shape not in DECLARING_SHAPES:
             return request.code
         try:
@@ -413,59 +430,59 @@ class WorkerSlot:
         printed = printed_on_one_line(worker)
         if not printed:
             return module
-        self._shared.news.append(f"as it loaded, {self._leftovers.last} printed: {printed}")
+        self._state.pending_notes.append(f"as it loaded, {self._leftovers.last_hook} printed: {printed}")
         return replace(module, log=(*module.log, LogLine("info", f"printed as it loaded: {printed}")))
 
-    async def _tell_settings(
-        self, worker: WorkerHandle, request: HandlerRequest, *, anew: bool = False
+    async def _send_settings(
+        self, worker: WorkerHandle, request: HandlerRequest, *, again: bool = False
     ) -> None:
-        """Before a plugin is loaded there; `anew`: they may be others since."""
-        if request.code.shape == "plugin" and (anew or not self._knows_settings):
+        """Before a plugin is loaded there; `again`: they may be others since."""
+        if request.code.shape == "plugin" and (again or not self._has_settings):
             await worker.send_message(settings_message(request.code))
-            self._knows_settings = True
+            self._has_settings = True
 
-    async def _drop_under(self, worker: WorkerHandle, ends: Iterable[tuple[Batch, Result]]) -> None:
+    async def _end_worker_during(self, worker: WorkerHandle, ends: Iterable[tuple[Batch, Result]]) -> None:
         """End the worker under its handlers, and report those ends, also when cancelled meanwhile.
 
         The first of them is to blame, if any is.
         """
         try:
-            await self.drop()
+            await self.end_worker()
         finally:
             for number, (batch, result) in enumerate(ends):
-                self._reports.ended(worker, batch, result, blamed=not number)
+                self._reporter.report_end(worker, batch, result, blamed=not number)
 
-    def _note_death(self, lost: WorkerLost) -> None:
-        after = self._leftovers.last or "the last handler"
-        self._shared.news.append(f"the worker {lost.text} after {after}")
+    def _note_worker_death(self, lost: WorkerLost) -> None:
+        after = self._leftovers.last_hook or "the last handler"
+        self._state.pending_notes.append(f"the worker {lost.text} after {after}")
 
     async def _run_in_sequence(
         self, worker: WorkerHandle, batch: Batch, requests: Sequence[HandlerRequest]
     ) -> None:
         """Run the calls, until the last one or until one spoils the worker."""
-        shared = self._shared
+        shared = self._state
         await SequentialCalls(
             worker,
             batch,
             requests,
-            shared.limits.of,
-            shared.dump,
-            partial(self._reports.take, worker, batch),
-            self._hold,
-            self._numbers,
+            shared.limits.for_call,
+            shared.dump_signal,
+            partial(self._reporter.report_answer, worker, batch),
+            self._note_loaded,
+            self._request_numbers,
         ).run()
 
-    def _hold(self, request: HandlerRequest) -> None:
-        self.held.add((request.code.path, request.code.export))
+    def _note_loaded(self, request: HandlerRequest) -> None:
+        self.loaded.add((request.code.path, request.code.export))
 
-    def attend(self) -> None:
+    def listen_for_late(self) -> None:
         """Hear of what handlers print or throw late, while nothing runs here; its lane wants to be told."""
-        worker, told = self.worker, self._shared.told_late
-        if worker is not None and told is not None:
-            self._between.attend(worker, told)
+        worker, on_late = self.worker, self._state.on_late
+        if worker is not None and on_late is not None:
+            self._late_listener.attach(worker, on_late)
 
-    def _note_late(self, worker: WorkerHandle) -> None:
-        self._between.hush()
-        self._shared.news.extend(
-            f"before this, {who} {text}" for who, text in self._leftovers.late_news(worker)
+    def _collect_late_notes(self, worker: WorkerHandle) -> None:
+        self._late_listener.cancel_report()
+        self._state.pending_notes.extend(
+            f"before this, {who} {text}" for who, text in self._leftovers.take_late_notes(worker)
         )

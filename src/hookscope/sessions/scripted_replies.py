@@ -35,43 +35,45 @@ def thrown_from_failure(failure: Failure) -> Thrown:
     return Thrown(failure.own_text, "" if failure.type in BARE_TYPES else failure.type)
 
 
-def scripted_reply(script: ReplyScript, asked: AskModel) -> ModelReply:
+def scripted_reply(script: ReplyScript, request: AskModel) -> ModelReply:
     """Return the script's reply at this point of the conversation (the cases' README).
 
     Raises ValueError.
     """
-    results = sum(entry.call is not None for entry in asked.history)
-    return parse_reply(script[min(results, len(script) - 1)], asked)
+    results = sum(entry.call is not None for entry in request.history)
+    return parse_reply(script[min(results, len(script) - 1)], request)
 
 
-def parse_reply(told: Any, asked: AskModel) -> ModelReply:
+def parse_reply(value: Any, request: AskModel) -> ModelReply:
     """Return the reply that a script or model function gave. Raises ValueError for anything else.
 
     Calls without an `id` get one in the format of the host's own mock model.
     """
-    if isinstance(told, str):
-        return ModelReply(told)
-    if not isinstance(told, Mapping):
+    if isinstance(value, str):
+        return ModelReply(value)
+    if not isinstance(value, Mapping):
         raise ValueError(REPLY_SHAPE)
-    if "fail" in told:
-        return ModelReply(failure=Thrown(str(told["fail"])))
-    text, calls = told.get("text", ""), told.get("toolCalls") or ()
-    if not isinstance(text, str) or not isinstance(calls, list | tuple) or not ("text" in told or calls):
+    if "fail" in value:
+        return ModelReply(failure=Thrown(str(value["fail"])))
+    text, calls = value.get("text", ""), value.get("toolCalls") or ()
+    if not isinstance(text, str) or not isinstance(calls, list | tuple) or not ("text" in value or calls):
         raise ValueError(REPLY_SHAPE)
     return ModelReply(
-        text, tuple(_parse_tool_call(one, place, asked) for place, one in enumerate(calls, start=1))
+        text, tuple(_parse_tool_call(call, number, request) for number, call in enumerate(calls, start=1))
     )
 
 
-def _parse_tool_call(told: Any, place: int, asked: AskModel) -> ToolCall:
-    name = told.get("name") if isinstance(told, Mapping) else None
+def _parse_tool_call(value: Any, number: int, request: AskModel) -> ToolCall:
+    name = value.get("name") if isinstance(value, Mapping) else None
     if not isinstance(name, str):
-        raise ValueError(f"tool call {place} has no name; {REPLY_SHAPE}")
-    said = sum(entry.role in ("user", "note") for entry in asked.history)
-    results = sum(entry.call is not None for entry in asked.history)
-    own = told.get("id")
+        raise ValueError(f"tool call {number} has no name; {REPLY_SHAPE}")
+    messages = sum(entry.role in ("user", "note") for entry in request.history)
+    results = sum(entry.call is not None for entry in request.history)
+    own_id = value.get("id")
     return ToolCall(
-        own if isinstance(own, str) else f"mock-tool-call-{said}-{results}-{place}", name, told.get("input")
+        own_id if isinstance(own_id, str) else f"mock-tool-call-{messages}-{results}-{number}",
+        name,
+        value.get("input"),
     )
 
 
@@ -85,36 +87,36 @@ def has_input_schema(member: AgentCode, call: ToolCall) -> bool:
     return call.name in member.tools and member.tools[call.name].suffix != ".py"
 
 
-def checked_call(call: ToolCall, told: Any) -> ToolCall:
+def checked_call(call: ToolCall, check_result: Any) -> ToolCall:
     """Return the call with its input as the tool's schema reads it, or with a refusal reason.
 
     `check_result` is the result of agents.mjs; without one, calling the tool reports what is wrong.
     """
-    if not isinstance(told, Mapping):
+    if not isinstance(check_result, Mapping):
         return call
-    if "issues" in told:
-        return replace(call, refused=f"its input does not fit its schema: {told['issues']}")
-    return replace(call, input=as_plain(told["value"])) if "value" in told else call
+    if "issues" in check_result:
+        return replace(call, refusal=f"its input does not fit its schema: {check_result['issues']}")
+    return replace(call, input=as_plain(check_result["value"])) if "value" in check_result else call
 
 
 def read_script(file: Path) -> ReplyScript:
     """Return the replies in a YAML or JSON file. Raises Refusal if it has none."""
     try:
-        told = read_yaml(read_regular(file, LARGEST_YAML))
+        replies = read_yaml(read_regular(file, LARGEST_YAML))
     except OSError as error:
         raise Refusal(
             f"Cannot read the script {file}: {error_reason(error)}.", "Name another file.", code=2
         ) from None
     except (FormatError, UnicodeDecodeError) as error:
         raise Refusal(f"The script {file} is not YAML: {error}.", "Nothing was played.", code=2) from None
-    if not isinstance(told, list) or not told:
+    if not isinstance(replies, list) or not replies:
         raise Refusal(
             f"The script {file} is no list of replies.", f"{REPLY_SHAPE[0].upper()}{REPLY_SHAPE[1:]}.", code=2
         )
-    for place, one in enumerate(told, start=1):
+    for number, reply in enumerate(replies, start=1):
         try:
-            parse_reply(one, AskModel((), 0))
+            parse_reply(reply, AskModel((), 0))
         except ValueError as error:
-            what = f"Reply {place} of the script {file} is none: {error}."
-            raise Refusal(what, "Nothing was played.", code=2) from None
-    return told
+            problem = f"Reply {number} of the script {file} is none: {error}."
+            raise Refusal(problem, "Nothing was played.", code=2) from None
+    return replies

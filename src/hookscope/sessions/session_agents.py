@@ -42,7 +42,7 @@ class AgentCode:
     def code(self, path: Path, shape: ModuleShape, env: Mapping[str, str]) -> Code:
         """Return a file of this agent, for an executor."""
         language: Language = LANGUAGE_OF.get(path.suffix, "unknown")
-        return Code(path, "default", self.root, language, env=env, shape=shape, within=self.real)
+        return Code(path, "default", self.root, language, env=env, shape=shape, trusted_root=self.real)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -56,7 +56,7 @@ SessionAgents = Mapping[str, AgentCode]  # by node id; empty for the root agent
 def session_rules_of(host: Host) -> SessionRules:
     """Return the session rules of this host. Raises Refusal if it has none."""
     try:
-        rules = stream_system_of(host.dialect).sessions
+        rules = stream_system_of(host.dialect).session_rules
     except LookupError:
         rules = None
     if rules is None:
@@ -70,18 +70,18 @@ def session_rules_of(host: Host) -> SessionRules:
 
 def session_agents_of(host: Host) -> SessionAgents:
     """Return all agents of the project. Raises OSError if an agent's folder cannot be read."""
-    rules, files = stream_system_of(host.dialect).files, host.surroundings.files
+    rules, files = stream_system_of(host.dialect).file_rules, host.machine.files
     found = [discover_agent(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
     members = {}
     for one in found:
-        alone = list(single_file_subagents(one.agent, rules, files))
+        single_files = list(single_file_subagents(one.agent, rules, files))
         members[one.agent.scope] = _agent_code(
-            one, found, {name: node.scope for name, node, _ in alone}, host
+            one, found, {name: node.scope for name, node, _ in single_files}, host
         )
-        for name, node, module in alone:
-            told = SessionAgent(name=name, node=node.scope, delegated=True)
+        for name, node, module in single_files:
+            session_agent = SessionAgent(name=name, node=node.scope, delegated=True)
             members[node.scope] = AgentCode(
-                told,
+                session_agent,
                 node.root,
                 {},
                 module,
@@ -92,19 +92,24 @@ def session_agents_of(host: Host) -> SessionAgents:
     return members
 
 
-def _agent_code(one: Discovery, found: list[Discovery], alone: Mapping[str, str], host: Host) -> AgentCode:
-    agent, files = one.agent, host.surroundings.files
-    tools = {beside.name: beside.path for beside in one.beside if beside.kind == "tool"}
-    told = SessionAgent(
+def _agent_code(
+    discovery: Discovery, found: list[Discovery], single_files: Mapping[str, str], host: Host
+) -> AgentCode:
+    agent, files = discovery.agent, host.machine.files
+    tools = {beside.name: beside.path for beside in discovery.siblings if beside.kind == "tool"}
+    session_agent = SessionAgent(
         name=agent.root.name if agent.scope else project_name(host),
         node=agent.scope,
         tools=frozenset(tools),
-        subagents={**alone, **{child.root.name: child.scope for child in _direct_subagents(agent, found)}},
+        subagents={
+            **single_files,
+            **{child.root.name: child.scope for child in _direct_subagents(agent, found)},
+        },
         delegated=bool(agent.scope),
     )
-    model = agent_module(agent, stream_system_of(host.dialect).files, files)
+    model = agent_module(agent, stream_system_of(host.dialect).file_rules, files)
     trusted, real = _is_trusted_folder(agent.root, host), _real_root_to_check(agent.root, host)
-    return AgentCode(told, agent.root, tools, model, trusted, _description(model, host), real)
+    return AgentCode(session_agent, agent.root, tools, model, trusted, _description(model, host), real)
 
 
 def _description(module: Path | None, host: Host) -> str:
@@ -113,7 +118,7 @@ def _description(module: Path | None, host: Host) -> str:
         return ""
     language = LANGUAGE_OF.get(module.suffix, "unknown")
     try:
-        source = host.surroundings.files.read(module, formats.LONGEST_SCRIPT + 1)
+        source = host.machine.files.read(module, formats.LONGEST_SCRIPT + 1)
     except OSError:
         return ""
     return formats.agent_description(source, language) or ""
@@ -125,19 +130,19 @@ def _direct_subagents(agent: Agent, found: list[Discovery]) -> Iterator[Agent]:
 
 
 def _is_trusted_folder(root: Path, host: Host) -> bool:
-    return is_folder_trusted(host.surroundings.files.real(root), host)
+    return is_folder_trusted(host.machine.files.real(root), host)
 
 
 def _real_root_to_check(root: Path, host: Host) -> Path | None:
-    return None if host.trust.homes is None else host.surroundings.files.real(root)
+    return None if host.trust.homes is None else host.machine.files.real(root)
 
 
-def languages_of_agents(cast: SessionAgents) -> frozenset[Language]:
+def languages_of_agents(agents: SessionAgents) -> frozenset[Language]:
     """Return the languages of the agents' tools and models."""
-    return frozenset(LANGUAGE_OF[path.suffix] for member in cast.values() for path in member.files)
+    return frozenset(LANGUAGE_OF[path.suffix] for member in agents.values() for path in member.files)
 
 
-def untrusted_agent_folders(cast: SessionAgents, host: Host) -> tuple[TrustTarget, ...]:
+def untrusted_agent_folders(agents: SessionAgents, host: Host) -> tuple[TrustTarget, ...]:
     """Return the agents' folders whose tools and models are not trusted."""
-    refused = (member.root for member in cast.values() if member.files and not member.trusted)
+    refused = (member.root for member in agents.values() if member.files and not member.trusted)
     return tuple(folder_target(root, host) for root in refused)

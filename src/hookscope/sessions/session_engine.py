@@ -27,21 +27,29 @@ async def session_engine(bench: Workbench) -> tuple[HookEngine, LoadReport]:
     """
     host = bench.open()
     session_rules_of(host)
-    languages, without = bench.crew.languages(host, discover(host))
-    wanted = languages | languages_of_agents(session_agents_of(host))
-    engine = HookEngine(host, bench.crew.lanes(host, wanted), bench.record.journal(host), without=without)
-    begun = time()
+    languages, without = bench.worker_pools.languages(host, discover(host))
+    needed_languages = languages | languages_of_agents(session_agents_of(host))
+    engine = HookEngine(
+        host,
+        bench.worker_pools.executors(host, needed_languages),
+        bench.run_record.journal(host),
+        without=without,
+    )
+    started = time()
     report = await engine.load()
-    await bench.learn(host, load_attempts_for(engine.inventory, host, report.failures), begun)
+    await bench.record_loads(host, load_attempts_for(engine.inventory, host, report.failures), started)
     return engine, report
 
 
-def session_trust_targets(view: Snapshot) -> tuple[TrustTarget, ...]:
+def session_trust_targets(snapshot: Snapshot) -> tuple[TrustTarget, ...]:
     """Return the folders to trust so that a session can use all code of the project.
 
     Raises Refusal and OSError as `session_engine`.
     """
-    session_rules_of(view.host)
+    session_rules_of(snapshot.host)
     return topmost_targets(
-        (*untrusted_agent_folders(session_agents_of(view.host), view.host), *untrusted_folders(view))
+        (
+            *untrusted_agent_folders(session_agents_of(snapshot.host), snapshot.host),
+            *untrusted_folders(snapshot),
+        )
     )

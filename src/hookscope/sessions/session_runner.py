@@ -81,25 +81,25 @@ class ProjectCode:
         self._targets: dict[tuple[Path, ModuleShape], Any] = {}
 
     async def run(
-        self, member: AgentCode, shape: ModuleShape, asked: Sequence[tuple[Path, Any]]
+        self, member: AgentCode, shape: ModuleShape, inputs: Sequence[tuple[Path, Any]]
     ) -> list[Result]:
         """Return each file's result for its input, in order; one executor's calls run at once."""
-        calls = [(await self._call(member, path, shape), make_arguments(given, {})) for path, given in asked]
+        calls = [(await self._call(member, path, shape), make_arguments(given, {})) for path, given in inputs]
         results: dict[Registration, Result] = {}
 
         def step(news: Step) -> None:
             if isinstance(news, Result):
                 results[news.call] = news
 
-        lanes: dict[int, tuple[Executor, list[tuple[Registration, Any]]]] = {}
-        for call, view in calls:
+        calls_by_executor: dict[int, tuple[Executor, list[tuple[Registration, Any]]]] = {}
+        for call, payload in calls:
             if isinstance(call, Result):
                 results[call.call] = call
             else:
-                lane = self._engine.lanes.of(call)
-                lanes.setdefault(id(lane), (lane, []))[1].append((call, view))
-        for lane, together in lanes.values():
-            await lane.run_together(together, step)
+                executor = self._engine.executors.executor_of(call)
+                calls_by_executor.setdefault(id(executor), (executor, []))[1].append((call, payload))
+        for executor, executor_calls in calls_by_executor.values():
+            await executor.run_together(executor_calls, step)
         return [results[call.call if isinstance(call, Result) else call] for call, _ in calls]
 
     async def _call(self, member: AgentCode, path: Path, shape: ModuleShape) -> Registration | Result:
@@ -116,10 +116,10 @@ class ProjectCode:
         if not member.trusted:
             text = f"{path.name} did not run: {member.root} is not trusted"
             return Failure(NOT_TRUSTED, text, phase="load")
-        lane = self._engine.lanes.code.get(code.language)
-        if lane is None:
+        executor = self._engine.executors.code.get(code.language)
+        if executor is None:
             return Failure("NoLane", f"{path.name} did not run: nothing here runs {code.language}")
-        target = await lane.load(code)
+        target = await executor.load(code)
         return Failure("NoTool", f"{path.name} is no {shape}") if isinstance(target, Module) else target
 
 
@@ -143,7 +143,7 @@ class SessionEvent:
 
     session: str
     node: str  # of the agent; empty for the root agent
-    place: int  # in the session's own stream, from 0
+    position: int  # in the session's own stream, from 0
     plan: Plan
     run: Run
 
@@ -153,9 +153,9 @@ class CodeCall:
     """One call of a tool or a model, and its failure."""
 
     session: str
-    what: Literal["tool", "model"]
+    kind: Literal["tool", "model"]
     name: str
-    after: int  # events of all sessions published before it
+    events_before: int  # events of all sessions published before it
     failure: Thrown | None = None
 
 
@@ -167,26 +167,28 @@ class SimulationStopped(Exception):
 class WithoutFollowUps:
     """A policy without follow-up events: in a session the session machine decides what follows."""
 
-    of: Policy
-    said: LogLine | None = None  # the host's log line for this event
+    inner: Policy
+    log_line: LogLine | None = None  # the host's log line for this event
 
     @property
     def batched(self) -> bool:
-        return self.of.batched
+        return self.inner.batched
 
     def start(self, event: Event) -> Fold:
-        return self.of.start(event)
+        return self.inner.start(event)
 
     def view(self, fold: Fold, call: Registration) -> Any:
-        return self.of.view(fold, call)
+        return self.inner.view(fold, call)
 
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
-        return self.of.take(fold, result)
+        return self.inner.take(fold, result)
 
     def finish(self, fold: Fold) -> Ending:
-        ending = self.of.finish(fold)
+        ending = self.inner.finish(fold)
         log = ending.log if ending.failure is None else ()  # later events show the effect of a failure
-        return replace(ending, follow_ups=(), log=(*log, *((self.said,) if self.said is not None else ())))
+        return replace(
+            ending, follow_ups=(), log=(*log, *((self.log_line,) if self.log_line is not None else ()))
+        )
 
 
 @dataclass
@@ -194,9 +196,9 @@ class SessionRunner:
     """Runs the sessions of one simulation: the side effects that the session machine asks for."""
 
     engine: HookEngine
-    wanted: SessionRequest
-    tell: Callable[[SessionEvent], None]
-    uses: list[CodeCall] = field(default_factory=list)
+    request: SessionRequest
+    on_event: Callable[[SessionEvent], None]
+    code_calls: list[CodeCall] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     firing: Firing | None = None  # the event in progress
     session: SessionState | None = None  # the root agent's current state
@@ -205,14 +207,14 @@ class SessionRunner:
     def __post_init__(self) -> None:
         """Raises Refusal if the host has no sessions; OSError if an agent cannot be read."""
         self.rules = session_rules_of(self.engine.host)
-        self.cast: SessionAgents = session_agents_of(self.engine.host)
-        self._context = stream_system_of(self.engine.host.dialect).context
-        self._places: dict[str, int] = {}
+        self.agents: SessionAgents = session_agents_of(self.engine.host)
+        self._context = stream_system_of(self.engine.host.dialect).context_rule
+        self._positions: dict[str, int] = {}
         self._parents: dict[str, dict[str, Any]] = {}
-        self._own = ProjectCode(self.engine)
-        self._tell_of_build()
+        self._project_code = ProjectCode(self.engine)
+        self._note_build_problem()
 
-    def _tell_of_build(self) -> None:
+    def _note_build_problem(self) -> None:
         """Note a build error: the host would not start, so no hook runs."""
         rows = self.engine.inventory.hooks
         problem = next((row.hook.build for row in rows if row.hook.build is not None), None)
@@ -223,17 +225,21 @@ class SessionRunner:
     async def play(self) -> SessionCommand:
         """Send all messages in turn; return the command with which the last one ended."""
         command: SessionCommand = WaitingForUser()
-        self.session = begin_session(self.rules, self.cast[""].agent, self.wanted.seed)
-        for number, message in enumerate(self.wanted.messages):
+        self.session = begin_session(self.rules, self.agents[""].agent, self.request.seed)
+        for number, message in enumerate(self.request.messages):
             if isinstance(command, SessionFinished):
-                if not self.rules.reopens:
+                if not self.rules.reopens_finished:
                     self.notes.append(f"the session is over: {message!r} was not sent")
                     break
-                self.session = begin_session(self.rules, self.cast[""].agent, f"{self.wanted.seed}/{number}")
-            self.session, command = await self._rested(*advance_session(self.session, UserMessage(message)))
+                self.session = begin_session(
+                    self.rules, self.agents[""].agent, f"{self.request.seed}/{number}"
+                )
+            self.session, command = await self._run_until_idle(
+                *advance_session(self.session, UserMessage(message))
+            )
         return command
 
-    async def _rested(
+    async def _run_until_idle(
         self, session: SessionState, command: SessionCommand
     ) -> tuple[SessionState, SessionCommand]:
         while not isinstance(command, WaitingForUser | SessionFinished):
@@ -247,35 +253,35 @@ class SessionRunner:
             case Publish():
                 return await self._publish(session, command)
             case AskModel():
-                return await self._ask(session, command)
+                return await self._ask_model(session, command)
             case CallTools(calls):
-                return ToolResults(await self._use(session, calls))
+                return ToolResults(await self._call_tools(session, calls))
             case StartChildren(children):
                 return ChildOutcomes(tuple([await self._delegate(session, child) for child in children]))
         raise TypeError(command)
 
     # Events.
 
-    async def _publish(self, session: SessionState, told: Publish) -> Published:
+    async def _publish(self, session: SessionState, command: Publish) -> Published:
         if self.published >= MOST_EVENTS:
             raise SimulationStopped(f"stopped after {MOST_EVENTS} events: the model asks for more and more")
-        plan = self.engine.plan(self._event(session, told))
-        said = self.rules.logged(told.type, told.data)
-        self.firing = self.engine.fire(replace(plan, policy=WithoutFollowUps(plan.policy, said)))
+        plan = self.engine.plan(self._event(session, command))
+        log_line = self.rules.failure_log(command.type, command.data)
+        self.firing = self.engine.fire(replace(plan, policy=WithoutFollowUps(plan.policy, log_line)))
         try:
             run = await self.firing
         finally:
             self.firing = None
-        place = self._places.get(session.id, 0)
-        self._places[session.id] = place + 1
+        position = self._positions.get(session.id, 0)
+        self._positions[session.id] = position + 1
         self.published += 1
-        self.tell(SessionEvent(session.id, session.agent.node, place, plan, run))
+        self.on_event(SessionEvent(session.id, session.agent.node, position, plan, run))
         if run.cancelled:
             raise SimulationStopped
         return Published(_hook_failure_in(run), CANCEL in (run.ending.answer or {}))
 
-    def _event(self, session: SessionState, told: Publish) -> Event:
-        about = {
+    def _event(self, session: SessionState, command: Publish) -> Event:
+        session_facts = {
             "id": session.id,
             "turn": {"id": session.turn_id, "sequence": session.sequence},
             **self._parents.get(session.id, {}),
@@ -284,82 +290,88 @@ class SessionRunner:
         ctx: dict[str, Any] = {
             "agent": {"nodeId": session.agent.node} if session.agent.node else {},
             "channel": {**SUBAGENT_CHANNEL, **channel} if session.agent.delegated else channel,
-            "session": {name: value for name, value in about.items() if name in self._context.session},
+            "session": {
+                name: value for name, value in session_facts.items() if name in self._context.session_members
+            },
         }
-        meta = {} if told.heard else {OUTSIDE: True}
-        return Event(told.type, session_key=session.id, context=told.data, kind="stream", meta=meta, ctx=ctx)
+        meta = {} if command.reaches_hooks else {OUTSIDE: True}
+        return Event(
+            command.type, session_key=session.id, context=command.data, kind="stream", meta=meta, ctx=ctx
+        )
 
     async def _delegate(self, parent: SessionState, child: ChildSession) -> ChildOutcome:
         root = self._parents.get(parent.id, {}).get("parent", {}).get("rootSessionId", parent.id)
         turn = {"id": parent.turn_id, "sequence": parent.sequence}
-        told = {"callId": child.call, "rootSessionId": root, "sessionId": parent.id, "turn": turn}
-        self._parents[child.session] = {"parent": told}
-        member, seed = self.cast[child.node], f"{self.wanted.seed}/{child.session}"
+        parent_facts = {"callId": child.call, "rootSessionId": root, "sessionId": parent.id, "turn": turn}
+        self._parents[child.session] = {"parent": parent_facts}
+        member, seed = self.agents[child.node], f"{self.request.seed}/{child.session}"
         session = begin_session(self.rules, member.agent, seed, child.session)
         text = self.rules.first_message(child.agent, member.description, child.message)
-        _, command = await self._rested(*advance_session(session, UserMessage(text)))
+        _, command = await self._run_until_idle(*advance_session(session, UserMessage(text)))
         assert isinstance(command, WaitingForUser | SessionFinished)
         return ChildOutcome(child.session, command.output, command.failure)
 
     # Models and tools.
 
-    async def _ask(self, session: SessionState, asked: AskModel) -> ModelReply:
-        reply = await self._checked(session, await self._reply(session, asked))
-        self._note(session, "model", session.agent.name, reply.failure)
+    async def _ask_model(self, session: SessionState, request: AskModel) -> ModelReply:
+        reply = await self._with_checked_inputs(session, await self._reply(session, request))
+        self._note_call(session, "model", session.agent.name, reply.failure)
         agent = session.agent
         for call in reply.calls:
             if call.name not in agent.tools and call.name not in agent.subagents:  # no event shows these
-                self._note(session, "tool", call.name, Thrown("the project has no such tool", ""))
-            elif call.refused:
-                self._note(session, "tool", call.name, Thrown(call.refused, ""))
+                self._note_call(session, "tool", call.name, Thrown("the project has no such tool", ""))
+            elif call.refusal:
+                self._note_call(session, "tool", call.name, Thrown(call.refusal, ""))
         return reply
 
-    async def _checked(self, session: SessionState, reply: ModelReply) -> ModelReply:
+    async def _with_checked_inputs(self, session: SessionState, reply: ModelReply) -> ModelReply:
         """Return the reply with each input as its tool's schema reads it.
 
         No event shows a refused call.
         """
-        member = self.cast[session.agent.node]
+        member = self.agents[session.agent.node]
         calls = list(reply.calls)
-        able = [place for place, call in enumerate(calls) if has_input_schema(member, call)]
-        asked = [(member.tools[calls[place].name], tool_input_of(calls[place])) for place in able]
-        results = await self._own.run(member, "input", asked) if asked else []
-        for place, result in zip(able, results, strict=True):
-            calls[place] = checked_call(calls[place], result.returned)
+        checkable = [index for index, call in enumerate(calls) if has_input_schema(member, call)]
+        inputs = [(member.tools[calls[index].name], tool_input_of(calls[index])) for index in checkable]
+        results = await self._project_code.run(member, "input", inputs) if inputs else []
+        for index, result in zip(checkable, results, strict=True):
+            calls[index] = checked_call(calls[index], result.returned)
         return replace(reply, calls=tuple(calls))
 
-    async def _reply(self, session: SessionState, asked: AskModel) -> ModelReply:
-        member = self.cast[session.agent.node]
+    async def _reply(self, session: SessionState, request: AskModel) -> ModelReply:
+        member = self.agents[session.agent.node]
         try:
-            if self.wanted.replies is not None and not session.agent.node:
-                return scripted_reply(self.wanted.replies, asked)
+            if self.request.replies is not None and not session.agent.node:
+                return scripted_reply(self.request.replies, request)
             if member.model is None:
                 return ModelReply(failure=Thrown(f"{member.root.name} {NO_MODEL_FILE}"))
-            (result,) = await self._own.run(member, "model", [(member.model, model_request(asked))])
+            (result,) = await self._project_code.run(
+                member, "model", [(member.model, model_request(request))]
+            )
             if result.error is not None:
                 return ModelReply(failure=thrown_from_failure(result.error))
-            return parse_reply(result.returned, asked)
+            return parse_reply(result.returned, request)
         except ValueError as error:
             return ModelReply(failure=Thrown(str(error)))
 
-    async def _use(self, session: SessionState, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
-        member = self.cast[session.agent.node]
+    async def _call_tools(self, session: SessionState, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+        member = self.agents[session.agent.node]
         start_run_clock()
-        results = await self._own.run(
+        results = await self._project_code.run(
             member, "tool", [(member.tools[call.name], call.input) for call in calls]
         )
         found = []
         for call, result in zip(calls, results, strict=True):
             failure = thrown_from_failure(result.error) if result.error is not None else None
-            self._note(session, "tool", call.name, failure)
+            self._note_call(session, "tool", call.name, failure)
             ended = result.started + result.took
             found.append(ToolResult(call.id, as_plain(result.returned), failure, ended))
         return tuple(found)
 
-    def _note(
-        self, session: SessionState, what: Literal["tool", "model"], name: str, failure: Thrown | None
+    def _note_call(
+        self, session: SessionState, kind: Literal["tool", "model"], name: str, failure: Thrown | None
     ) -> None:
-        self.uses.append(CodeCall(session.id, what, name, self.published, failure))
+        self.code_calls.append(CodeCall(session.id, kind, name, self.published, failure))
 
 
 def _hook_failure_in(run: Run) -> Thrown | None:

@@ -32,32 +32,32 @@ SimulationEnd = Literal["waiting", "ended", "cancelled", "stopped"]
 class SimulationResult:
     """The result of a simulation. `events` are its events in order of publication."""
 
-    rest: SimulationEnd  # how the root agent's session ended
+    end: SimulationEnd  # how the root agent's session ended
     session: str  # the id of its last session
-    rule: str  # the effect of a throwing hook, as a sentence
-    scenes: tuple[SessionEvent, ...] = ()
-    uses: tuple[CodeCall, ...] = ()
+    throw_effect: str  # the effect of a throwing hook, as a sentence
+    events: tuple[SessionEvent, ...] = ()
+    code_calls: tuple[CodeCall, ...] = ()
     failure: str | None = None  # of the last turn, or of the session
     notes: tuple[str, ...] = ()
 
     def stream(self, session: str = "") -> tuple[SessionEvent, ...]:
         """Return the events of one session; by default the root agent's."""
-        return tuple(scene for scene in self.scenes if scene.session == (session or self.session))
+        return tuple(event for event in self.events if event.session == (session or self.session))
 
     @property
     def sessions(self) -> tuple[str, ...]:
         """All sessions, in order of their first event."""
-        return tuple(dict.fromkeys(scene.session for scene in self.scenes))
+        return tuple(dict.fromkeys(event.session for event in self.events))
 
     @property
     def untrusted(self) -> bool:
         """Whether a tool or model was refused because its agent's folder is not trusted."""
-        return any(use.failure is not None and use.failure.name == NOT_TRUSTED for use in self.uses)
+        return any(use.failure is not None and use.failure.name == NOT_TRUSTED for use in self.code_calls)
 
     @property
     def failed(self) -> tuple[tuple[SessionEvent, Result], ...]:
         """Every handler that failed, with its event."""
-        return tuple((scene, result) for scene in self.scenes for result in scene.run.failed)
+        return tuple((event, result) for event in self.events for result in event.run.failed)
 
 
 class Simulation:
@@ -67,20 +67,20 @@ class Simulation:
     awaiter returns when nothing of it runs any more. The engine keeps its executors.
     """
 
-    def __init__(self, engine: HookEngine, wanted: SessionRequest) -> None:
+    def __init__(self, engine: HookEngine, request: SessionRequest) -> None:
         """`engine` has its hooks registered.
 
         Raises Refusal if its host has no sessions; OSError.
         """
-        self._scenes: Broadcast[SessionEvent] = Broadcast()
-        self._stage = SessionRunner(engine, wanted, self._scenes.tell)
+        self._events: Broadcast[SessionEvent] = Broadcast()
+        self._runner = SessionRunner(engine, request, self._events.publish)
         self._task = asyncio.get_running_loop().create_task(self._play())
-        self._task.add_done_callback(lambda _: self._scenes.end())
+        self._task.add_done_callback(lambda _: self._events.close())
 
     def cancel(self) -> None:
         """Stop the running handler and the simulation. The events so far are still the result."""
-        if self._stage.firing is not None:
-            self._stage.firing.cancel()
+        if self._runner.firing is not None:
+            self._runner.firing.cancel()
         else:
             self._task.cancel()
 
@@ -90,32 +90,32 @@ class Simulation:
     async def _awaited(self) -> SimulationResult:
         await wait_until_done(self._task, self.cancel)
         if self._task.cancelled():  # before its first step
-            return self._ended("cancelled", None)
+            return self._result("cancelled", None)
         return self._task.result()
 
     def __aiter__(self) -> AsyncIterator[SessionEvent]:
         """Iterate all events from the beginning. Leaving the loop cancels nothing."""
-        return aiter(self._scenes)
+        return aiter(self._events)
 
     async def _play(self) -> SimulationResult:
         try:
-            command = await self._stage.play()
+            command = await self._runner.play()
         except asyncio.CancelledError:
-            return self._ended("cancelled", None)
+            return self._result("cancelled", None)
         except SimulationStopped as why:
-            self._stage.notes += why.args
-            return self._ended("stopped" if why.args else "cancelled", None)
+            self._runner.notes += why.args
+            return self._result("stopped" if why.args else "cancelled", None)
         assert isinstance(command, WaitingForUser | SessionFinished)
-        return self._ended("ended" if isinstance(command, SessionFinished) else "waiting", command.failure)
+        return self._result("ended" if isinstance(command, SessionFinished) else "waiting", command.failure)
 
-    def _ended(self, rest: SimulationEnd, failure: str | None) -> SimulationResult:
-        stage = self._stage
+    def _result(self, end: SimulationEnd, failure: str | None) -> SimulationResult:
+        runner = self._runner
         return SimulationResult(
-            rest,
-            stage.session.id if stage.session is not None else "",
-            stage.rules.sentence,
-            tuple(self._scenes.told),
-            tuple(stage.uses),
+            end,
+            runner.session.id if runner.session is not None else "",
+            runner.rules.summary,
+            tuple(self._events.items),
+            tuple(runner.code_calls),
             failure,
-            tuple(stage.notes),
+            tuple(runner.notes),
         )

@@ -38,9 +38,9 @@ class ConfigDocument:
     source: bytes = field(default=b"", repr=False)
     value: dict[str, Any] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-    readable: bool = True
+    is_readable: bool = True
 
-    def line(self, *path: str | int) -> int:
+    def line_of(self, *path: str | int) -> int:
         """The line of the name at the end of a path; 1 where there is none."""
         from hookscope.formats.yaml12 import locate_yaml  # here, and below: mostly there is no such file
 
@@ -51,15 +51,15 @@ class ConfigDocument:
         named = (at for at in range(len(lines), 0, -1) if str(path[-1]) in lines[at - 1])
         return next(named, span.line)
 
-    def problem(self, text: str, *path: str | int) -> Problem:
+    def problem_at(self, text: str, *path: str | int) -> Problem:
         """What is wrong with the value at a path."""
-        return Problem(text, FilePosition(self.file, self.line(*path)))
+        return Problem(text, FilePosition(self.file, self.line_of(*path)))
 
-    def unknown(self, name: str, known: Iterable[str], what: str, path: KeyPath) -> Problem:
+    def unknown_name_problem(self, name: str, known: Iterable[str], kind: str, path: KeyPath) -> Problem:
         """`name` is none of these; the nearest one is named."""
-        near = nearest_word(name, known)
-        then = f" Did you mean {near}?" if near else ""
-        return self.problem(f"{one_line(name, 60)} is no {what}.{then}", *path)
+        match = nearest_word(name, known)
+        hint = f" Did you mean {match}?" if match else ""
+        return self.problem_at(f"{one_line(name, 60)} is no {kind}.{hint}", *path)
 
 
 def read_config_document(file: Path) -> ConfigDocument:
@@ -69,31 +69,33 @@ def read_config_document(file: Path) -> ConfigDocument:
     except FileNotFoundError:
         return ConfigDocument(file)
     except (OSError, ValueError) as error:  # the latter: a null byte in the folder's name
-        said = f"{file.name} cannot be read: {error_reason(error)}."
-        return ConfigDocument(file, problems=(Problem(said, FilePosition(file, 1)),), readable=False)
+        text = f"{file.name} cannot be read: {error_reason(error)}."
+        return ConfigDocument(file, problems=(Problem(text, FilePosition(file, 1)),), is_readable=False)
     from hookscope.formats.yaml12 import read_yaml
 
     try:
         value = read_yaml(source)
     except FormatError as error:
-        said = f"{file.name} is no YAML that can be read: {error.problem}."
+        text = f"{file.name} is no YAML that can be read: {error.problem}."
         return ConfigDocument(
-            file, problems=(Problem(said, FilePosition(file, error.span.line)),), readable=False
+            file, problems=(Problem(text, FilePosition(file, error.span.line)),), is_readable=False
         )
     if value is None:
         return ConfigDocument(file, source)
     if not isinstance(value, dict):
-        said = f"{file.name} wants a mapping: lines of `name: value`."
-        return ConfigDocument(file, source, problems=(Problem(said, FilePosition(file, 1)),), readable=False)
+        text = f"{file.name} wants a mapping: lines of `name: value`."
+        return ConfigDocument(
+            file, source, problems=(Problem(text, FilePosition(file, 1)),), is_readable=False
+        )
     return ConfigDocument(file, source, value)
 
 
 MASK_KEY = "mask"
 
 
-def masked_names_in(listed: object) -> tuple[str, ...]:
+def masked_names_in(value: object) -> tuple[str, ...]:
     """A list of names, or one name; nothing for anything else."""
-    names = [listed] if isinstance(listed, str) else listed
+    names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
         return ()
     return tuple(name.strip() for name in names)

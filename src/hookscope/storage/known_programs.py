@@ -29,9 +29,9 @@ class KnownPrograms:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._news: dict[str, dict[str, Any]] = {}
+        self._new_reports: dict[str, dict[str, Any]] = {}
 
-    def said_by(self, program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | None:
+    def report_of(self, program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | None:
         """As the program says it, or has said it when its file was the same."""
         stamp = _stamp(program)
         if stamp is None:
@@ -39,22 +39,26 @@ class KnownPrograms:
         known = _cached_answer(state_members(self.file, VERSIONS).get(program), stamp)
         if known is not None:
             return known
-        said = ask_node(program, workspace)
-        if said is not None and _stamp(program) == stamp:
-            self._news[program] = {"of": stamp, "version": list(said.version), "types": said.types}
-        return said
+        report = ask_node(program, workspace)
+        if report is not None and _stamp(program) == stamp:
+            self._new_reports[program] = {
+                "of": stamp,
+                "version": list(report.version),
+                "types": report.runs_typescript,
+            }
+        return report
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Write down what is new. Where that cannot be written, the next command asks again."""
-        news, self._news = self._news, {}
-        if not news:
+        new_reports, self._new_reports = self._new_reports, {}
+        if not new_reports:
             return
         from filelock import FileLock, Timeout  # here: a look locks nothing
 
         with suppress(OSError, Timeout):
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with FileLock(f"{self.file}.lock", timeout=LONGEST_WAIT):
-                kept = {**state_members_to_merge(self.file, VERSIONS), **news}
+                kept = {**state_members_to_merge(self.file, VERSIONS), **new_reports}
                 last = dict([*kept.items()][-MOST:])
                 write_state_file(self.file, json.dumps({VERSIONS: last}, indent=2).encode() + b"\n")
 

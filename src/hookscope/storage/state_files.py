@@ -20,13 +20,13 @@ def state_folder() -> Path:
 
 def is_writable(folder: Path) -> bool:
     """May we write there, or make it where it is not there yet. Writes nothing."""
-    there = next(path for path in (folder, *folder.parents) if os.path.exists(path))
-    return os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK)
+    existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))
+    return os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK)
 
 
 def unreadable_reason(path: Path, *, folder: bool = False) -> str:
     """Why a file or folder cannot be read, though it is there; empty where it can, or does not exist."""
-    trouble = RealFiles().trouble(path)
+    trouble = RealFiles().access_error(path)
     try:
         if trouble is not None:
             raise trouble
@@ -68,7 +68,7 @@ def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
     try:
         members = json.loads(files.read(path))[name]
     except FileNotFoundError:
-        if (trouble := files.trouble(path)) is not None:
+        if (trouble := files.access_error(path)) is not None:
             raise trouble from None
         return {}
     except (ValueError, LookupError, TypeError, RecursionError):

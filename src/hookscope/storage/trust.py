@@ -34,7 +34,7 @@ class TrustStore:
     def trust(self) -> Trust:
         """What is trusted now. An unreadable file trusts nothing."""
         entries = state_members(self.file, FOLDERS_MEMBER)
-        said = {
+        everything_flags = {
             path_from_text(path): entry.get(EVERYTHING) if isinstance(entry, dict) else None
             for path, entry in entries.items()
         }
@@ -45,12 +45,14 @@ class TrustStore:
             for path, digest in entry["handlers"].items()
         }
         return Trust(
-            folders=frozenset(said),
+            folders=frozenset(everything_flags),
             digests=digests,
             homes=user_homes(),
-            everything_below=frozenset(path for path, everything in said.items() if everything is True),
+            everything_below=frozenset(
+                path for path, everything in everything_flags.items() if everything is True
+            ),
             unchecked=frozenset(
-                path for path, everything in said.items() if not isinstance(everything, bool)
+                path for path, everything in everything_flags.items() if not isinstance(everything, bool)
             ),
         )
 
@@ -59,14 +61,14 @@ class TrustStore:
 
         `everything_below`: however wide the folder is. Raises Refusal where that cannot be recorded.
         """
-        with self._merging() as folders:
+        with self._locked_entries() as folders:
             folders[path_to_text(folder)] = {
                 "since": datetime.now(UTC).isoformat(timespec="seconds"),
                 EVERYTHING: everything_below,
                 "handlers": {path_to_text(path): digest for path, digest in handlers.items()},
             }
 
-    def drop(self, folders: Iterable[Path]) -> None:
+    def remove(self, folders: Iterable[Path]) -> None:
         """Trust these no longer, nor what lies below them; a folder above that stays trusted covers them.
 
         Raises Refusal where that cannot be recorded.
@@ -77,12 +79,12 @@ class TrustStore:
             name for name in known if any(path_from_text(name).is_relative_to(folder) for folder in dropped)
         ]
         if gone:
-            with self._merging() as folders_now:
+            with self._locked_entries() as folders_now:
                 for folder in gone:
                     folders_now.pop(folder, None)
 
     @contextmanager
-    def _merging(self) -> Iterator[dict[str, Any]]:
+    def _locked_entries(self) -> Iterator[dict[str, Any]]:
         """The entries, to be changed under a lock, and written afterwards. Raises Refusal."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)

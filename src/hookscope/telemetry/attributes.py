@@ -28,7 +28,7 @@ def plan_attributes(plan: Plan, dialect: str) -> Attributes:
     found: Attributes = {
         **event_attributes(plan, dialect),
         "hookscope.handlers.planned": len(plan.calls),
-        "hookscope.handlers.not_run": sum(one.listens for one in plan.not_run),
+        "hookscope.handlers.not_run": sum(one.subscribed for one in plan.not_run),
     }
     if event.session_key:
         found["hookscope.session.hash"] = sha256(event.session_key.encode("utf-8", "replace")).hexdigest()[
@@ -52,10 +52,10 @@ def event_attributes(plan: Plan, dialect: str) -> Attributes:
 def run_attributes(run: Run) -> Attributes:
     """Return the attributes of a run's outcome."""
     found: Attributes = {"hookscope.run.outcome": run_outcome(run)}
-    how = stop_reason(run)
-    if how is not None:
-        found["hookscope.stopped"] = how
-        if how != "failed_closed":
+    reason = stop_reason(run)
+    if reason is not None:
+        found["hookscope.stopped"] = reason
+        if reason != "failed_closed":
             found["hookscope.stopped.by"] = short_name(_stopping_handler(run))
     if run.ending.failure is not None:
         found["error.type"] = short_name(next((_type(one.error) for one in run.failed), "failed_closed"))
@@ -120,7 +120,9 @@ def result_attributes(result: Result) -> Attributes:
 
 def failure_attributes(error: Failure) -> Mapping[str, str]:
     """Return an exception's type and stack trace, innermost frame last, without its message."""
-    places = ((_redaction().text(one.file), one.line, short_name(one.function)) for one in error.frames)
+    places = (
+        (_redaction().masked_text(one.file), one.line, short_name(one.function)) for one in error.frames
+    )
     lines = (f'  File "{file}", line {line}, in {function}' for file, line, function in places)
     trace = "\n".join(lines)
     return {"exception.type": short_name(_type(error)), **({"exception.stacktrace": trace} if trace else {})}
@@ -139,7 +141,7 @@ def read_environment() -> None:
 @lru_cache(maxsize=4096)  # few names, sent with every run
 def short_name(text: str) -> str:
     """Return a name with its secrets masked, cut to `MAX_NAME_LENGTH` and valid UTF-8."""
-    return _redaction().text(text)[:MAX_NAME_LENGTH].encode("utf-8", "replace").decode("utf-8")
+    return _redaction().masked_text(text)[:MAX_NAME_LENGTH].encode("utf-8", "replace").decode("utf-8")
 
 
 @cache

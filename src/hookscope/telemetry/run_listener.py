@@ -50,12 +50,12 @@ class _StartedRun:
     dialect: str
     span: trace.Span
     token: Token[context.Context] | None  # from making it the current span; None: it is not
-    at: int  # wall-clock nanoseconds
-    clock: float  # the same time in perf_counter seconds
+    started_at: int  # wall-clock nanoseconds
+    started_clock: float  # the same time in perf_counter seconds
 
-    def end(self) -> int:
+    def end_time(self) -> int:
         """Return the current time by the monotonic clock: the wall clock may have been set."""
-        return self.at + int((perf_counter() - self.clock) * NANO)
+        return self.started_at + int((perf_counter() - self.started_clock) * NANO)
 
 
 class Telemetry:
@@ -92,11 +92,11 @@ class Telemetry:
     def begins(self, plan: Plan, dialect: str) -> Callable[[Run], object]:
         """See RunListener. Exceptions of a provider are logged and do not affect the run."""
         try:
-            begun = self._begin(plan, dialect)
+            started = self._begin(plan, dialect)
         except Exception:  # raised by a foreign provider
             log.debug("a run could not be told", exc_info=True)
             return _ignore_end
-        return lambda run: self._ends(begun, run)
+        return lambda run: self._end(started, run)
 
     def _begin(self, plan: Plan, dialect: str) -> _StartedRun:
         at, clock = time_ns(), perf_counter()
@@ -107,52 +107,60 @@ class Telemetry:
         token = context.attach(trace.set_span_in_context(span)) if known else None
         return _StartedRun(plan, dialect, span, token, at, clock)
 
-    def _ends(self, begun: _StartedRun, run: Run) -> None:
-        end = begun.end()
+    def _end(self, started: _StartedRun, run: Run) -> None:
+        end = started.end_time()
         try:
-            if begun.token is not None:
-                context.detach(begun.token)
+            if started.token is not None:
+                context.detach(started.token)
             handled = [(one, {**call_attributes(one.call), **result_attributes(one)}) for one in run.results]
-            self._finish(begun, run, handled, end)
-            self._count(begun, run, handled)
+            self._finish(started, run, handled, end)
+            self._count(started, run, handled)
         except Exception:  # as above
             log.debug("the end of a run could not be told", exc_info=True)
 
-    def _finish(self, begun: _StartedRun, run: Run, handled: Handled, end: int) -> None:
-        span = begun.span
+    def _finish(self, started: _StartedRun, run: Run, handled: Handled, end: int) -> None:
+        span = started.span
         if span.is_recording():
-            below = trace.set_span_in_context(span)
-            for result, about in handled:
-                self._handler(begun, result, about, below, end)
+            parent = trace.set_span_in_context(span)
+            for result, attributes in handled:
+                self._add_handler_span(started, result, attributes, parent, end)
             span.set_attributes(run_attributes(run))
             if run.ending.failure is not None:
                 span.set_status(Status(StatusCode.ERROR))
         span.end(end)
 
-    def _handler(
-        self, begun: _StartedRun, result: Result, about: Attributes, below: context.Context, end: int
+    def _add_handler_span(
+        self,
+        started: _StartedRun,
+        result: Result,
+        handler_attributes: Attributes,
+        parent: context.Context,
+        end: int,
     ) -> None:
         """Add a handler's span inside its run's span, whose end was measured later."""
-        began = min(begun.at + int(max(result.started, 0.0) * NANO), end)
+        began = min(started.started_at + int(max(result.started, 0.0) * NANO), end)
         ended = min(began + int(result.took * NANO), end)
-        name = f"hook.handler {about[HOOK]}"
-        span = self._tracer.start_span(name, below, attributes=about, start_time=began)
+        name = f"hook.handler {handler_attributes[HOOK]}"
+        span = self._tracer.start_span(name, parent, attributes=handler_attributes, start_time=began)
         if result.error is not None:
             span.add_event("exception", failure_attributes(result.error), ended)
         if result.status != "ok":
             span.set_status(Status(StatusCode.ERROR))
         span.end(ended)
 
-    def _count(self, begun: _StartedRun, run: Run, handled: Handled) -> None:
-        event = event_attributes(begun.plan, begun.dialect)
+    def _count(self, started: _StartedRun, run: Run, handled: Handled) -> None:
+        event = event_attributes(started.plan, started.dialect)
         self._runs.add(1, {**event, "hookscope.run.outcome": run_outcome(run)})
-        how = stop_reason(run)
-        if how is not None:
-            self._stopped.add(1, {**event, "hookscope.stopped": how})
-        for result, about in handled:
-            told = {**event, **{name: about[name] for name in COUNTED_ATTRIBUTES if name in about}}
-            self._handlers.add(1, told)
-            self._durations.record(result.took, told)
+        reason = stop_reason(run)
+        if reason is not None:
+            self._stopped.add(1, {**event, "hookscope.stopped": reason})
+        for result, attributes in handled:
+            counted = {
+                **event,
+                **{name: attributes[name] for name in COUNTED_ATTRIBUTES if name in attributes},
+            }
+            self._handlers.add(1, counted)
+            self._durations.record(result.took, counted)
 
 
 def _ignore_end(run: Run) -> None:

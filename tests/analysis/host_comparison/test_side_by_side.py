@@ -36,7 +36,7 @@ def test_a_hook_for_all_of_them_is_alike(workspace: Path, compare: Compare, make
     make_hook(workspace / "hooks", "all", for_all('"command:new"'), file="handler.ts")
     found = compare()
     (line,) = found.lines
-    assert (line.differs, line.change, line.everywhere) == ((), (), True)
+    assert (line.differs, line.suggestions, line.called_everywhere) == ((), (), True)
     assert (found.alike, found.differing) == (1, ())
 
 
@@ -71,9 +71,11 @@ def test_a_name_of_the_handler_that_one_host_does_not_know(
     line = line_of(compare(), "script")
     assert [cell.state for cell in line.cells] == ["ready", "no hook", "no hook"]
     assert set(differs(line)) == {"found"}
-    assert line.change == ("rename handler.js to handler.ts: all of them look for that name (Milady, Eliza)",)
+    assert line.suggestions == (
+        "rename handler.js to handler.ts: all of them look for that name (Milady, Eliza)",
+    )
     (workspace / "hooks/script/handler.js").rename(workspace / "hooks/script/handler.ts")
-    assert line_of(compare(), "script").everywhere
+    assert line_of(compare(), "script").called_everywhere
 
 
 def test_metadata_under_the_name_of_one_host(workspace: Path, compare: Compare, make_hook: MakeHook) -> None:
@@ -82,14 +84,14 @@ def test_metadata_under_the_name_of_one_host(workspace: Path, compare: Compare, 
     )
     line = line_of(compare(), "one")
     assert [cell.metadata for cell in line.cells] == ["read", "elsewhere", "elsewhere"]
-    assert line.change == ("add `milady` and `eliza` beside `openclaw` under `metadata`",)
+    assert line.suggestions == ("add `milady` and `eliza` beside `openclaw` under `metadata`",)
     assert "metadata" in differs(line)
     text = (folder / "HOOK.md").read_text()
     own = '{"events": ["command:new"]}'
     (folder / "HOOK.md").write_text(
         text.replace('{"openclaw"', f'{{"milady": {own}, "eliza": {own}, "openclaw"')
     )
-    assert line_of(compare(), "one").everywhere
+    assert line_of(compare(), "one").called_everywhere
 
 
 def test_a_spelling_that_programs_do_not_read(workspace: Path, compare: Compare) -> None:
@@ -97,19 +99,19 @@ def test_a_spelling_that_programs_do_not_read(workspace: Path, compare: Compare)
         f'  {name}: {{events: ["gateway:startup"]}}\n' for name in ("openclaw", "milady", "eliza")
     )
     write_block(workspace / "hooks", "yaml", metadata, "handler.ts")
-    assert line_of(compare(), "yaml").everywhere
+    assert line_of(compare(), "yaml").called_everywhere
     line = line_of(compare("milady", "milady@2.0.0-alpha.76"), "yaml")
     assert [cell.metadata for cell in line.cells] == ["read", "unread"]
     assert differs(line)["metadata"].startswith("Milady 2.0.0-alpha.76: its metadata is not read")
-    (change,) = line.change
+    (change,) = line.suggestions
     assert change.startswith("write `metadata` as JSON that begins on its line")
 
 
 def test_both_the_name_and_the_spelling(workspace: Path, compare: Compare) -> None:
     write_block(workspace / "hooks", "block", BLOCK, "handler.ts")
     line = line_of(compare("openclaw", "eliza@2.0.0-beta.2"), "block")
-    assert line.change[0] == "add `eliza` beside `openclaw` under `metadata`"
-    assert line.change[1].startswith("write `metadata` as JSON")
+    assert line.suggestions[0] == "add `eliza` beside `openclaw` under `metadata`"
+    assert line.suggestions[1].startswith("write `metadata` as JSON")
 
 
 def test_events_that_a_host_never_sends_or_does_not_know(
@@ -119,10 +121,10 @@ def test_events_that_a_host_never_sends_or_does_not_know(
     make_hook(workspace / "hooks", "session", for_all('"session:end"'), file="handler.ts")
     line = line_of(compare("milady", "milady@2.0.0-alpha.76"), "new")
     assert [cell.state for cell in line.cells] == ["ready", "silent"]
-    assert [cell.events[0].there for cell in line.cells] == ["sent", "never"]
+    assert [cell.events[0].delivery for cell in line.cells] == ["sent", "never"]
     assert differs(line)["events"] == "Milady 2.0.0-alpha.76: command:new is never sent"
-    assert "listen to gateway or gateway:startup, too" in line.change[0]
-    assert line_of(compare("milady", "openclaw"), "session").cells[1].events[0].there == "unknown"
+    assert "listen to gateway or gateway:startup, too" in line.suggestions[0]
+    assert line_of(compare("milady", "openclaw"), "session").cells[1].events[0].delivery == "unknown"
 
 
 def test_another_copy_wins(home: Path, workspace: Path, compare: Compare, make_hook: MakeHook) -> None:
@@ -161,7 +163,7 @@ def test_a_managed_hook_is_one_hosts_own(
     make_hook(home / ".openclaw/hooks", "own", for_all('"command:new"'), file="handler.ts")
     line = line_of(compare(), "own")
     assert [cell.state for cell in line.cells] == ["ready", "absent", "absent"]
-    assert "where all of them look" in line.change[0]
+    assert "where all of them look" in line.suggestions[0]
 
 
 def test_needs_that_all_have_are_alike_and_still_said(
@@ -173,7 +175,7 @@ def test_needs_that_all_have_are_alike_and_still_said(
     )
     make_hook(workspace / "hooks", "needy", f"{{{blocks}}}", file="handler.ts")
     line = line_of(compare(), "needy")
-    assert (line.differs, line.change) == ((), ("set NOT_SET_ANYWHERE",))
+    assert (line.differs, line.suggestions) == ((), ("set NOT_SET_ANYWHERE",))
 
 
 def test_python_is_run_by_no_program(workspace: Path, compare: Compare, make_hook: MakeHook) -> None:
@@ -181,7 +183,7 @@ def test_python_is_run_by_no_program(workspace: Path, compare: Compare, make_hoo
     line = line_of(compare("milady", "milady@2.0.0-alpha.76"), "snake")
     assert [cell.host_runs for cell in line.cells] == [True, False]
     assert "handler" in differs(line)
-    assert any("write the handler as handler.ts" in text for text in line.change)
+    assert any("write the handler as handler.ts" in text for text in line.suggestions)
 
 
 def test_plugins_are_no_hooks_elsewhere(workspace: Path, compare: Compare) -> None:
@@ -198,7 +200,7 @@ def test_looking_runs_nothing(workspace: Path, tmp_path: Path, compare: Compare,
     trace = tmp_path / "trace"
     source = f"open({str(trace)!r}, 'w').write('ran')\ndef handler(event): pass\n"
     make_hook(workspace / "hooks", "eager", for_all('"command:new"'), source)
-    assert line_of(compare(), "eager").everywhere
+    assert line_of(compare(), "eager").called_everywhere
     assert not trace.exists()
 
 
@@ -239,4 +241,4 @@ def test_a_bad_header_is_a_row(workspace: Path, compare: Compare, source: bytes)
     (folder / "handler.ts").write_text("x")
     found = compare("openclaw", "openclaw@2026.9", "milady@2.0.0-alpha.76")
     assert [line.name for line in found.lines] == ["bad"]
-    assert not found.lines[0].everywhere
+    assert not found.lines[0].called_everywhere

@@ -76,7 +76,7 @@ def searched(
         except StopIteration:
             break
         facts = called(handlers, order, number)
-    return search.told([f"h{place}" for place in range(len(handlers))])
+    return search.findings([f"h{place}" for place in range(len(handlers))])
 
 
 def every_order(handlers: Sequence[Handler]) -> Iterator[RunFacts]:

@@ -28,7 +28,7 @@ def plan() -> Plan:
 def test_hooks_left_out_one_after_the_other_are_all_left_out_of_what_follows(plan: Plan) -> None:
     left = without_hooks(without_hooks(plan, {"a"}), {"c"})
     assert [call.name for call in left.calls] == ["b"]
-    assert left.left_out == {"a", "c"}
+    assert left.excluded_hooks == {"a", "c"}
     assert {item.name for item in left.not_run} == {"a", "c"}
     assert without_hooks(left, ()) is left
 

@@ -105,13 +105,13 @@ def said(found: OrderFindings) -> list[str]:
 def test_the_sentence_for_what_happens(agents: list[Handler], told: list[str]) -> None:
     found = searched(agents, 60)
     assert said(found) == told
-    assert not found.left
+    assert not found.unexplained
     assert ("does not matter" in order_summary(found)) is not bool(told)
 
 
 def test_what_the_event_had_is_told_where_nobody_changed_it() -> None:
     found = searched([SETS_USER, (("needs", "user", 0), ("set", "sender", 3), ("drop", "user", 0))], 20)
-    (one,) = found.found
+    (one,) = found.findings
     assert [line for line in evidence_lines(one, found.names) if "also" in line] == [
         'also context.sender: 3 → "ada"',
         "also context.user: nothing → 1",
@@ -121,7 +121,7 @@ def test_what_the_event_had_is_told_where_nobody_changed_it() -> None:
 def test_runs_that_do_not_suffice_are_said() -> None:
     agents = [SETS_USER, *[NOTHING] * 6, NEEDS_USER]
     found = searched(agents, 4)
-    assert not found.found
+    assert not found.findings
     assert unexplained_sentences(found) == (
         "How h7 ends differs between run 2 and run 3; the fires did not suffice to say why.",
     )
@@ -131,7 +131,7 @@ def test_runs_that_do_not_suffice_are_said() -> None:
 def test_of_company_that_could_not_be_left_out_nobody_is_named() -> None:
     agents = [SETS_USER, *[NOTHING] * 4, NEEDS_USER, (("drop", "user", 0),)]
     found = searched(agents, 12)
-    assert not all(one.narrowed for one in found.found)
+    assert not all(one.narrowed for one in found.findings)
     assert any(text.startswith("Among the ") for text in said(found))
     assert "With h0 called too, h5 fails (KeyError: 'user') when h6 runs before it." in said(
         searched(agents, 40)
@@ -150,8 +150,8 @@ def test_what_differs_in_one_order_is_no_matter_of_order() -> None:
         except StopIteration:
             break
         number += 1
-    found = search.told("ab")
-    assert (found.unsteady, found.found, found.left) == ((other,), (), ())
+    found = search.findings("ab")
+    assert (found.unstable, found.findings, found.unexplained) == ((other,), (), ())
     assert number == 3  # twice as registered, once the other way round
 
 
@@ -174,7 +174,7 @@ def test_handlers_that_do_as_they_please_end_no_search(size: int, times: int, ch
         values = {subject: str(chance.randrange(3)) for subject in subjects if chance.random() < 0.9}
         written = frozenset(subject for subject in changed if chance.random() < 0.5)
         facts = RunFacts(number, order, values, written)
-    found = search.told([f"h{place}" for place in range(size)])
+    found = search.findings([f"h{place}" for place in range(size)])
     assert len(found.fired) == number <= times
     assert all(sentence.text for sentence in finding_sentences(found))
 
@@ -185,14 +185,16 @@ def test_every_finding_is_right_and_small_and_there_were_no_more_runs_than_asked
 ) -> None:
     found = searched(agents, times, seed)
     assert len(found.fired) <= times
-    assert not found.unsteady
-    for one in found.found:
+    assert not found.unstable
+    for one in found.findings:
         check_right(agents, one)
         if one.narrowed:
             check_small(agents, one)
-    causes = {(subject, cause.first, cause.second) for cause in found.found for subject in (cause.subject,)}
-    assert len(causes) == len(found.found)
-    for _, one_way, other_way in found.left:
+    causes = {
+        (subject, cause.first, cause.second) for cause in found.findings for subject in (cause.subject,)
+    }
+    assert len(causes) == len(found.findings)
+    for _, one_way, other_way in found.unexplained:
         assert len(found.fired) == times
         assert one_way.values != other_way.values
     assert all(sentence.text.endswith(".") for sentence in finding_sentences(found))
@@ -207,7 +209,7 @@ def test_one_cause_is_found_in_a_handful_of_fires_among_however_many_handlers(
     steps = size * (size - 1) // 2  # of the way to the order the other way round
     found = searched(agents, 3 + ceil(log2(steps)) + 2)
     assert said(found) == [f"h{other} fails (KeyError: 'user') unless h{one} runs before it."]
-    assert found.found[0].narrowed
+    assert found.findings[0].narrowed
 
 
 @pytest.mark.parametrize("name", ["a\x1b[2Jb", "x\ny", "\u202egnp", "a/b~c", "", "{}", "\0", "0"])
@@ -219,10 +221,10 @@ def test_foreign_names_stay_on_their_line(name: str) -> None:
     ]
     found = searched(agents, 100)
     told = [*said(found), order_summary(found)]
-    told += [line for one in found.found for line in evidence_lines(one, found.names)]
+    told += [line for one in found.findings for line in evidence_lines(one, found.names)]
     few = searched(agents, 4)
     told += [*unexplained_sentences(few), *unsteady_subjects(few)]
-    assert found.matters
+    assert found.order_matters
     assert all(text.isprintable() for text in told)
 
 
@@ -238,12 +240,12 @@ def check_right(agents: list[Handler], one: OrderFinding) -> None:
     for facts in (registered_run, exchanged_run):
         assert called(agents, facts.order).value(one.subject) == facts.value(one.subject)
     assert len(set(one.values(one.subject))) == 2
-    assert set(one.company) == set(order) - {one.first, one.second, one.subject.call}
+    assert set(one.required_others) == set(order) - {one.first, one.second, one.subject.call}
 
 
 def check_small(agents: list[Handler], one: OrderFinding) -> None:
     """Without any one of the company it does not show, or shows as something else."""
-    for left_out in one.company:
+    for left_out in one.required_others:
         pair = [
             called(agents, tuple(call for call in facts.order if call != left_out))
             for facts in (one.registered, one.exchanged)
@@ -262,18 +264,18 @@ def test_with_enough_runs_all_that_depends_on_the_order_is_told_and_nothing_else
     agents: list[Handler],
 ) -> None:
     found = searched(agents, 500)
-    assert not found.left
+    assert not found.unexplained
     runs = list(every_order(agents))
     assert len(found.orders) == len(runs)
     kinds = {FactKind.ENDED, FactKind.SAID, FactKind.PLACE}
     subjects = {subject for facts in runs for subject in facts.values if subject.kind in kinds}
     depends = {subject for subject in subjects if len({facts.value(subject) for facts in runs}) > 1}
-    explained = {subject for one in found.found for subject in (one.subject, *one.also)}
+    explained = {subject for one in found.findings for subject in (one.subject, *one.other_subjects)}
     assert depends <= explained
     if not any(
         len({facts.value(subject) for facts in runs}) > 1 for facts in runs for subject in facts.values
     ):
-        assert not found.matters
+        assert not found.order_matters
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=3), st.integers(0, 5), st.integers(1, 50))

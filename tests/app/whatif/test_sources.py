@@ -87,7 +87,7 @@ def test_a_unit_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, u
     monkeypatch.setattr("hookscope.app.whatif.systemd.SYSTEM_UNITS", (str(folder),))
     (folder / "bot.service").write_text("[Service]\nUser=root\nPassEnvironment=LANG\nEnvironment=H=%h:%S\n")
     found = source("unit:bot.service")
-    assert not found.of_user
+    assert not found.is_user_unit
     assert found.env["H"] == "/root:/var/lib"
     assert found.env["USER"] == "root"
     assert "TOKEN" not in found.env
@@ -122,11 +122,11 @@ def test_what_is_not_there_is_a_sentence(text: str, sentence: str, home: Path) -
 def test_files(tmp_path: Path) -> None:
     (tmp_path / "all").write_bytes(b"PATH=/bin\0HOME=/srv/bot\0A=x\ny\0")
     whole = source(str(tmp_path / "all"))
-    assert whole.whole
+    assert whole.replaces_all
     assert whole.home == Path("/srv/bot")
     assert whole.env["A"] == "x\ny"
     (tmp_path / "some").write_text("A=1\n")
-    assert not source(str(tmp_path / "some")).whole
+    assert not source(str(tmp_path / "some")).replaces_all
     (tmp_path / "none").write_text("no assignment")
     assert "sets no variable" in refused(str(tmp_path / "none"))
     os.mkfifo(tmp_path / "pipe")
@@ -168,7 +168,7 @@ def test_a_running_process(sleeper: subprocess.Popen[bytes], tmp_path: Path) -> 
     by_number = source(f"pid:{sleeper.pid}")
     assert by_number.env["A"] == "x=y"
     assert by_number.home == Path("/srv")
-    assert source("process:zzgateway").called == f"process zzgateway ({sleeper.pid})"
+    assert source("process:zzgateway").description == f"process zzgateway ({sleeper.pid})"
     assert "Did you mean zzgateway" in refused("process:zzgatewy")
     with subprocess.Popen(
         [sys.executable, str(tmp_path / "zzgateway.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE

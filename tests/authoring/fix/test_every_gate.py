@@ -198,7 +198,7 @@ def leads_out(world: World) -> None:
     (world.folder / world.handler).symlink_to(world.home / "elsewhere.py")
 
 
-V = FixValues(plain="yes")
+V = FixValues(unnamed="yes")
 CASES = (
     Case("manifest", "spelt otherwise", manifest("hook.md"), "must be called HOOK.md"),
     Case("manifest", "not first", late_header, "no frontmatter", only=NOT_2026_9),
@@ -214,8 +214,8 @@ CASES = (
     Case("events", "without a namespace", bare, "no events"),
     Case("events", "at the top", on_top, "no events"),
     Case("events", "in another spelling", yaml, "no events", only=SHIPPED[1:]),
-    Case("events", "nowhere", none_at_all, "no events", FixValues(plain=EVENT)),
-    Case("events", "an empty list", with_own(events=[]), "no events", FixValues(plain=EVENT)),
+    Case("events", "nowhere", none_at_all, "no events", FixValues(unnamed=EVENT)),
+    Case("events", "an empty list", with_own(events=[]), "no events", FixValues(unnamed=EVENT)),
     Case("os", "other letters", with_own(os=["Linux"]), "Linux"),
     Case("os", "another platform", with_own(os=["win32"]), "win32", mends=False),
     Case("bins", "may not be run", tool("bins"), "made-up", only=(*GUIDES, SHIPPED[0])),
@@ -282,10 +282,10 @@ def opened(bench: Bench, world: World) -> Workbench:
 def test_the_hook_of_these_tests_is_ready(bench: Bench, world: World, dialect: str) -> None:
     here = opened(bench, world)
     world.write()
-    row = found(here.look())
+    row = found(here.scan())
     assert isinstance(row, HookStatus)
     assert (row.state, row.verdict.why()) == (State.READY, "")
-    repair = find_repair(here, here.look(), "h")
+    repair = find_repair(here, here.scan(), "h")
     assert (repair.ready, repair.fixes) == (True, ())
 
 
@@ -297,12 +297,12 @@ def test_what_fails_just_there_is_explained_mended_and_taken_back(
     case.broken(world)
     world.write()
     before = snapshot(world.home, world.tools)
-    view = here.look()
+    view = here.scan()
     row = found(view)
     if isinstance(row, HookStatus):
-        names = {gate.name for gate in row.verdict.shut()}
+        names = {gate.name for gate in row.verdict.failed()}
         assert names - ({"selected"} if case.gate in ("switch", "enabled") else set()) == {case.gate}
-        shut = next(gate for gate in row.verdict.shut() if gate.name == case.gate)
+        shut = next(gate for gate in row.verdict.failed() if gate.name == case.gate)
         said = f"{shut.reason} {shut.missing}"
     else:
         assert case.gate in ("manifest", "handler")
@@ -318,12 +318,12 @@ def test_what_fails_just_there_is_explained_mended_and_taken_back(
     assert [fix.gate for fix in repair.fixes] == [case.gate], repair.fixes
     assert repair.ready, repair.fixes
     apply_repair(here, repair)
-    now = found(here.look())
+    now = found(here.scan())
     assert isinstance(now, HookStatus)
     assert now.state is State.READY
     for _ in repair.changes:
-        here.edits.undo(here.edits.undoing())
+        here.edits.undo(here.edits.pending_undo())
     assert snapshot(world.home, world.tools) == before
     with pytest.raises(Refusal, match="nothing to undo"):
-        here.edits.undoing()
+        here.edits.pending_undo()
     assert sorted(os.listdir(world.folder)) == sorted([world.manifest, world.handler])

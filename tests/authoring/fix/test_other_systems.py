@@ -42,14 +42,14 @@ def test_a_plugin_is_let_in_and_taken_back(
     here.trust(home, everything_below=True)
     if dialect != "openclaw":
         plugin.parent.rename(home / ".openclaw" / "extensions")
-    view = here.look()
+    view = here.scan()
     repair = find_repair(here, view, "p")
     assert [fix.gate for fix in repair.fixes] == [gate]
     assert repair.after is not None
     assert repair.after.state in (State.READY, State.SILENT)
     apply_repair(here, repair)
     assert b"// mine" in file.read_bytes()
-    here.edits.undo(here.edits.undoing())
+    here.edits.undo(here.edits.pending_undo())
     assert file.read_bytes() == before
 
 
@@ -106,9 +106,9 @@ def test_what_stops_a_plugin_and_only_its_author_can_mend_is_said(
     here.trust(home, everything_below=True)
     if dialect != "openclaw":
         plugin.parent.rename(home / ".openclaw" / "extensions")
-    view = here.look()
+    view = here.scan()
     rows = [row for row in view.inventory.hooks if row.hook.name == "p"]
-    shut = [one for row in rows for one in row.verdict.shut()]
+    shut = [one for row in rows for one in row.verdict.failed()]
     assert [one.name for one in shut] == ([gate] if rows else [])
     assert named in " ".join(
         [*(one.reason for one in shut), *(one.reason for one in view.inventory.rejected)]
@@ -124,11 +124,11 @@ def test_a_plugin_that_hears_a_slip_of_the_pen_is_corrected(bench: Bench, home: 
     code.write_text(before.replace("message_received", "mesage_received"))
     here = bench()
     here.trust(home, everything_below=True)
-    repair = find_repair(here, here.look(), "p")
+    repair = find_repair(here, here.scan(), "p")
     assert [fix.gate for fix in repair.fixes] == ["sent"]
     apply_repair(here, repair)
     assert code.read_text() == before
-    here.edits.undo(here.edits.undoing())
+    here.edits.undo(here.edits.pending_undo())
     assert "mesage_received" in code.read_text()
 
 
@@ -137,7 +137,7 @@ def test_a_list_with_comments_is_left_to_its_user(bench: Bench, home: Path, plug
     file.write_text("{plugins: {allow: ['other', // mine\n]}}")
     here = bench()
     here.trust(home, everything_below=True)
-    repair = find_repair(here, here.look(), "p")
+    repair = find_repair(here, here.scan(), "p")
     assert not repair.changes
     assert "comments" in repair.fixes[0].why_not
 
@@ -150,18 +150,18 @@ def test_what_stops_a_module_of_a_stream_is_said(bench: Bench, workspace: Path, 
     (workspace / "agent" / "instructions.md").touch()
     (hooks / "audit.ts").write_text('export default { events: { "turn.stared"() {} } };\n')
     here = bench(dialect)
-    words = {fix.gate: fix for fix in find_repair(here, here.look(), "audit").fixes}
+    words = {fix.gate: fix for fix in find_repair(here, here.scan(), "audit").fixes}
     assert words["trusted"].hint.startswith("hookscope trust ")
     (change,) = words["sent"].changes
     assert change.preview().splitlines()[-1] == '+export default { events: { "turn.started"() {} } };'
     twice = 'const own = "turn.stared";\nexport default { events: { "turn.stared"() { return own; } } };\n'
     (hooks / "audit.ts").write_text(twice)
-    words = {fix.gate: fix for fix in find_repair(here, here.look(), "audit").fixes}
+    words = {fix.gate: fix for fix in find_repair(here, here.scan(), "audit").fixes}
     assert words["sent"].why_not == f"write turn.started for turn.stared at {hooks / 'audit.ts'}:1"
     here.trust(workspace)
     (hooks / "audit.js").write_text("export default {};\n")
     (hooks / "other.ts").write_text('export default { events: { "turn.started"() {} } };\n')
-    repair = find_repair(here, here.look(), "other")
+    repair = find_repair(here, here.scan(), "other")
     assert [fix.gate for fix in repair.fixes] == ["build"]
     assert f"{hooks} is mended by hand" in repair.fixes[0].why_not
     assert not repair.changes
@@ -174,12 +174,12 @@ def test_instructions_that_are_not_there_are_begun(bench: Bench, workspace: Path
     (hooks / "audit.ts").write_text('export default { events: { "turn.started"() {} } };\n')
     here = bench(dialect)
     here.trust(workspace)
-    repair = find_repair(here, here.look(), "audit")
+    repair = find_repair(here, here.scan(), "audit")
     assert [fix.title for fix in repair.fixes] == [f"Begin {workspace / 'agent' / 'instructions.md'}"]
     assert repair.ready
     apply_repair(here, repair)
-    assert [row.state for row in here.look().inventory.hooks] == [State.READY]
-    here.edits.undo(here.edits.undoing())
+    assert [row.state for row in here.scan().inventory.hooks] == [State.READY]
+    here.edits.undo(here.edits.pending_undo())
     assert not (workspace / "agent" / "instructions.md").exists()
 
 
@@ -191,17 +191,17 @@ def test_what_only_its_author_can_mend_is_said_with_its_line(
     (folder / "HOOK.md").write_text('---\nname: h\nmetadata: {"openclaw": {"events": ["command"]}}\n---\n')
     (folder / "handler.py").write_text("def handler(event):\n    return (\n")
     here = bench()
-    fixes = {fix.gate: fix for fix in find_repair(here, here.look(), "h").fixes}
+    fixes = {fix.gate: fix for fix in find_repair(here, here.scan(), "h").fixes}
     assert f"mend it at {folder}/handler.py:2" in fixes["handler"].why_not
     (folder / "handler.py").unlink()
     (tmp_path / "far.py").write_text("def handler(event): ...\n")
     (folder / "handler.py").symlink_to(tmp_path / "far.py")
-    fixes = {fix.gate: fix for fix in find_repair(here, here.look(), "h").fixes}
+    fixes = {fix.gate: fix for fix in find_repair(here, here.scan(), "h").fixes}
     assert f"move {tmp_path / 'far.py'}" in fixes["path"].why_not
     (home / ".openclaw").mkdir(exist_ok=True)
     (home / ".openclaw" / "openclaw.json").write_text('{"hooks": {"internal": {"nonsense": 1}}}')
     here = bench("openclaw@2026.9")
-    fixes = {fix.gate: fix for fix in find_repair(here, here.look(), "h").fixes}
+    fixes = {fix.gate: fix for fix in find_repair(here, here.scan(), "h").fixes}
     assert "mend by hand: ./.openclaw/openclaw.json:1, hooks.internal" in fixes["settings"].why_not
 
 
@@ -212,14 +212,14 @@ def test_a_repair_is_written_whole_or_not_at_all(bench: Bench, home: Path, works
     manifest = folder / "HOOK.md"
     manifest.write_text('---\nname: h\nmetadata: {"clawd": {"events": ["command:new"]}}\n---\n')
     here = bench()
-    repair = find_repair(here, here.look(), "h")
+    repair = find_repair(here, here.scan(), "h")
     assert len(repair.changes) == 2
     manifest.write_text(manifest.read_text() + "Written on meanwhile.\n")
     with pytest.raises(Refusal, match="has changed since"):
         apply_repair(here, repair)
     assert sorted(path.name for path in folder.iterdir()) == ["HOOK.md", "handler.cjs"]
     with pytest.raises(Refusal, match="nothing to undo"):
-        here.edits.undoing()
+        here.edits.pending_undo()
 
 
 @pytest.mark.parametrize(
@@ -232,8 +232,8 @@ def test_a_manifest_of_any_kind_gets_a_calm_answer(bench: Bench, workspace: Path
     (folder / "handler.py").write_text("def handler(event): pass\n")
     for dialect in ("openclaw", "openclaw@2026.9", "milady@2.0.0-alpha.76"):
         here = bench(dialect)
-        repair = find_repair(here, here.look(), "h")
-        assert all(fix.changes or fix.asks or fix.hint or fix.why_not for fix in repair.fixes)
+        repair = find_repair(here, here.scan(), "h")
+        assert all(fix.changes or fix.required_values or fix.hint or fix.why_not for fix in repair.fixes)
         assert repair.fixes
     assert (folder / "HOOK.md").read_bytes() == text
 
@@ -244,7 +244,7 @@ def test_a_bundled_hook_is_not_mended_in_place(bench: Bench, tmp_path: Path) -> 
     folder.mkdir()
     (folder / "HOOK.md").write_text('---\nname: h\nmetadata: {"clawd": {"events": ["command:new"]}}\n---\n')
     (folder / "handler.py").write_text("def handler(event): pass\n")
-    repair = find_repair(here, here.look(), "h")
+    repair = find_repair(here, here.scan(), "h")
     assert not repair.changes
     assert "mend a copy in the workspace" in repair.fixes[0].why_not
 
@@ -258,10 +258,10 @@ def test_a_hook_that_the_load_never_reaches_names_the_one_that_ends_it(bench: Be
         (hooks / name / "handler.ts").write_text("export default () => {};\n")
     here = bench("milady@2.0.0-alpha.76")
     here.trust(home, everything_below=True)
-    view = here.look()
+    view = here.scan()
     assert "`hookscope fix a`" in find_repair(here, view, "b").fixes[0].why_not
     apply_repair(here, find_repair(here, view, "a"))
-    row = here.look().inventory.find("b")
+    row = here.scan().inventory.find("b")
     assert row is not None
     assert row.state is State.READY
 
@@ -274,7 +274,7 @@ def test_of_two_hooks_of_one_name_the_loser_is_told_so(bench: Bench, home: Path,
         )
         (hooks / "h" / "handler.py").write_text("def handler(event): pass\n")
     here = bench()
-    view = here.look()
+    view = here.scan()
     loser = next(row for row in view.inventory.hooks if row.verdict.shadowed_by is not None)
     repair = find_repair(here, view, loser)
     assert (repair.changes, repair.fixes[0].gate) == ((), "shadowed")

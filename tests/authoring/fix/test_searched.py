@@ -30,7 +30,7 @@ def test_a_variable_that_resembles_the_missing_one_is_named(
     name = dialect.partition("@")[0]
     make_hook(workspace / "hooks", "keep", needing(name, "env", "MEMORY_DIR"))
     (workspace / ".env").write_text("MEMORY_DIR=somewhere\n")
-    gate = gate_of(bench(dialect, MEM_DIR="/hidden").look(), "keep", "env")
+    gate = gate_of(bench(dialect, MEM_DIR="/hidden").scan(), "keep", "env")
     assert gate.near[0] == "MEM_DIR is set; MEMORY_DIR is needed"
     assert "sets MEMORY_DIR, and the host does not read it" in gate.near[1]
     assert gate.looked[0] == "the assumed environment"
@@ -43,8 +43,8 @@ def test_a_variable_that_is_set_and_empty_is_told_from_one_that_is_not(
 ) -> None:
     make_hook(workspace / "hooks", "keep", needing("openclaw", "env", "TOKEN"))
     settings.write_text("{hooks: {internal: {entries: {keep: {env: {TOKEN: 5}}}}}}")
-    assert gate_of(bench().look(), "keep", "env").near == ("TOKEN is set in its entry, and no text",)
-    assert gate_of(bench(TOKEN="").look(), "keep", "env").near == ("TOKEN is set, and empty",)
+    assert gate_of(bench().scan(), "keep", "env").near == ("TOKEN is set in its entry, and no text",)
+    assert gate_of(bench(TOKEN="").scan(), "keep", "env").near == ("TOKEN is set, and empty",)
 
 
 def test_a_program_that_may_not_be_run_and_one_that_is_not_on_path_are_named(
@@ -58,7 +58,7 @@ def test_a_program_that_may_not_be_run_and_one_that_is_not_on_path_are_named(
     far.parent.mkdir(parents=True)
     far.write_text("")
     far.chmod(0o755)
-    view = here.look()
+    view = here.scan()
     one, two = gate_of(view, "one", "bins"), gate_of(view, "two", "anyBins")
     assert one.near == (f"{tmp_path}/tools/made-up is there and may not be run",)
     assert one.looked == (f"{tmp_path}/tools",)
@@ -81,7 +81,7 @@ def test_a_setting_that_is_spelt_otherwise_or_stands_elsewhere_is_named(
 ) -> None:
     make_hook(workspace / "hooks", "browse", needing("openclaw", "config", "browser.enabled"))
     settings.write_text(written)
-    gate = gate_of(bench().look(), "browse", "config")
+    gate = gate_of(bench().scan(), "browse", "config")
     assert gate.near[0].startswith(near)
     assert gate.looked[0].startswith("browser.enabled (absent")
 
@@ -92,7 +92,7 @@ def test_nothing_is_guessed_where_nothing_is_near(
     make_hook(workspace / "hooks", "keep", needing("openclaw", "env", "TOKEN"))
     make_hook(workspace / "hooks", "browse", needing("openclaw", "config", "a.b"))
     settings.write_text("{c: {d: {b: true}}}")
-    view = bench(OTHER_THING="1").look()
+    view = bench(OTHER_THING="1").scan()
     assert gate_of(view, "keep", "env").near == ()
     assert gate_of(view, "browse", "config").near == ()
 
@@ -104,9 +104,9 @@ def test_an_entry_without_a_hook_is_an_orphan(
     settings.write_text(
         "{hooks: {internal: {entries: {notes: {},\n'session-notes': {}, note: {}, zzz: {}}}}}"
     )
-    view = bench().look()
+    view = bench().scan()
     found = [
-        (one.key, one.near, one.place.line if one.place else 0)
+        (one.key, one.closest_keys, one.place.line if one.place else 0)
         for one in orphaned_entries(view.inventory, view.host)
     ]
     assert found == [("note", ("notes",), 2), ("zzz", (), 2)]

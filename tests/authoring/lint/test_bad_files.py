@@ -118,7 +118,7 @@ def said_of(inventory: Inventory, folder: Path) -> str:
     for row in inventory.hooks:
         if row.hook.path == folder:
             shut = [
-                gate for gate in row.verdict.shut() if gate.name not in ("trusted", "enabled", "selected")
+                gate for gate in row.verdict.failed() if gate.name not in ("trusted", "enabled", "selected")
             ]
             if not shut:
                 return ""
@@ -138,7 +138,7 @@ def test_every_kind_of_file_has_its_answer(kind: Kind, tmp_path: Path, write_hoo
                 folder = write_hook({name: ours})
             options = Options(dialect=dialect, workspace=folder.parent.parent, bundled=tmp_path / "none")
             bench = Workbench(options)
-            told = said_of(bench.look().inventory, folder)
+            told = said_of(bench.scan().inventory, folder)
             assert bool(told) == bool(said), (dialect, told)
             assert said in told, (dialect, told)
             rules = {one.rule for one in lint_hooks(bench, [folder]).report.findings}
@@ -152,7 +152,7 @@ def test_quotes_of_a_web_page_are_told_as_what_they_are(tmp_path: Path, write_ho
     bench = Workbench(Options(dialect="openclaw", workspace=folder.parent.parent, bundled=tmp_path / "none"))
     (finding,) = lint_hooks(bench, [folder]).report.findings
     assert finding.text.startswith("The quotes around `“openclaw”` are curly, and so part of the name")
-    assert finding.then == 'Write straight quotes, `"`, in their place.'
+    assert finding.next_step == 'Write straight quotes, `"`, in their place.'
 
 
 def test_a_guide_reads_no_more_than_64_kib_of_a_header(tmp_path: Path, write_hook: WriteHook) -> None:
@@ -160,6 +160,6 @@ def test_a_guide_reads_no_more_than_64_kib_of_a_header(tmp_path: Path, write_hoo
     long = "ä" * 70_000
     folder = write_hook({"HOOK.md": written().replace("NS", "openclaw") + long, "handler.py": CODE})
     bench = Workbench(Options(dialect="openclaw", workspace=folder.parent.parent, bundled=tmp_path / "none"))
-    assert said_of(bench.look().inventory, folder) == ""
+    assert said_of(bench.scan().inventory, folder) == ""
     write_hook({"HOOK.md": f"---\nname: tidy\ndescription: {long}\n---\n"})
-    assert "no closing `---` within its first 64 KiB" in said_of(bench.look().inventory, folder)
+    assert "no closing `---` within its first 64 KiB" in said_of(bench.scan().inventory, folder)

@@ -47,7 +47,7 @@ quietly = settings(max_examples=30, suppress_health_check=[HealthCheck.function_
 def test_any_header_is_read_or_refused(source: bytes) -> None:
     header = read_header(source)
     ignored_in_header(header)
-    assert header.at(("metadata", "openclaw", "events", 0)) >= (1, 1)
+    assert header.position_of(("metadata", "openclaw", "events", 0)) >= (1, 1)
     assert header.exists or not header.value
 
 

@@ -49,7 +49,7 @@ def assert_leads_on(finding: LintFinding, folder: Path) -> None:
     assert finding.place.file.exists()
     assert finding.place.line <= len(finding.place.file.read_text().splitlines()) + 1
     assert finding.text.endswith(".")
-    assert finding.then
+    assert finding.next_step
 
 
 def assert_can_be_fixed(finding: LintFinding, folder: Path) -> None:
@@ -141,7 +141,7 @@ def test_an_unknown_event_names_what_is_meant_or_nothing(
 ) -> None:
     folder = write_hook({"HOOK.md": header(event), "handler.py": "def handler(event): ...\n"})
     findings = lint_under(folder).report.findings
-    assert [(one.rule, one.then) for one in findings] == [("events-unknown", then)]
+    assert [(one.rule, one.next_step) for one in findings] == [("events-unknown", then)]
 
 
 def test_what_a_guide_lacks_and_its_program_sends_is_no_mistake(
@@ -172,7 +172,7 @@ def test_a_shipped_program_knows_more_events_than_its_guide(lint_under: Lint, wr
     folder = write_hook({"HOOK.md": header("command:compact"), "handler.ts": "export default () => {};\n"})
     (finding,) = lint_under(folder, dialect="openclaw@2026.9").report.findings
     assert finding.severity is Severity.ERROR
-    assert finding.then == "Write `session:compact:before` or `session:compact:after`."
+    assert finding.next_step == "Write `session:compact:before` or `session:compact:after`."
 
 
 def test_one_dead_event_among_living_ones_is_a_warning(lint_under: Lint, write_hook: WriteHook) -> None:
@@ -219,7 +219,7 @@ def test_events_of_a_stream_hook_are_looked_at(lint_under: Lint, tmp_path: Path)
     text += 'export default defineHook({ events: { "session.start": f } });\n'
     (hooks / "audit.ts").write_text(text)
     (finding,) = lint_under(tmp_path / "project", dialect="eve").report.findings
-    assert (finding.rule, finding.then) == ("events-unknown", "Write `session.started`.")
+    assert (finding.rule, finding.next_step) == ("events-unknown", "Write `session.started`.")
     assert (finding.place.line, finding.place.column) == (2, 1 + text.split("\n")[1].index('"session.start"'))
 
 
@@ -269,7 +269,7 @@ def test_a_function_that_is_not_there_is_said_and_what_to_write(
     file: str, text: str, then: str, lint_under: Lint, write_hook: WriteHook
 ) -> None:
     report = lint_under(write_hook({"HOOK.md": header(), file: text})).report
-    assert [(one.rule, one.then) for one in report.findings] == [("export-missing", then)]
+    assert [(one.rule, one.next_step) for one in report.findings] == [("export-missing", then)]
     assert report.failed
 
 
@@ -301,7 +301,7 @@ def test_common_js_below_a_package_of_es_modules_is_an_error(lint_under: Lint, w
 def strict(lint_under: Lint, folder: Path) -> list[tuple[str, str, str]]:
     """What is said of it under a program that loads scripts as Node does."""
     found = lint_under(folder, dialect="openclaw@2026.9").report.findings
-    return [(one.rule, str(one.severity), one.then) for one in found]
+    return [(one.rule, str(one.severity), one.next_step) for one in found]
 
 
 def test_what_keeps_a_script_from_loading_is_said_where_its_host_mends_nothing(
@@ -387,7 +387,7 @@ def test_a_merge_that_was_left_in_the_middle_is_called_so(lint_under: Lint, writ
     report = lint_under(write_hook({"HOOK.md": manifest, "handler.py": "def handler(event): ...\n"})).report
     (finding,) = report.findings
     assert finding.rule == "header-broken"
-    assert finding.then == "A merge was left in the middle at line 3: keep one of its sides."
+    assert finding.next_step == "A merge was left in the middle at line 3: keep one of its sides."
 
 
 def test_an_import_of_types_is_an_error_where_nothing_answers_it(

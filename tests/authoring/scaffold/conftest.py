@@ -42,7 +42,7 @@ def bench(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 def new(bench: Workbench, name: str, trust: bool | None = None, **wish: object) -> ScaffoldResult:
     """What `hookscope new NAME` does."""
     asked = ScaffoldRequest(name, **wish)  # type: ignore[arg-type]
-    return write_scaffold(bench, plan_new(bench, bench.look(), asked), trust=trust)
+    return write_scaffold(bench, plan_new(bench, bench.scan(), asked), trust=trust)
 
 
 def missed(bench: Workbench, *made: ScaffoldResult) -> list[SavedEventResult]:
@@ -50,7 +50,7 @@ def missed(bench: Workbench, *made: ScaffoldResult) -> list[SavedEventResult]:
 
     async def fired() -> list[SavedEventResult]:
         try:
-            saved = [read_saved(one.sketched.saved) for one in made if one.sketched.saved is not None]
+            saved = [read_saved(one.plan.saved_event) for one in made if one.plan.saved_event is not None]
             assert len(saved) == len(made)
             return [(await run_saved_event(bench, one))[0] for one in saved]
         finally:

@@ -31,7 +31,7 @@ SAYS_IT_IS_PYTHON = "handler-extension"
 
 
 def switch_on(bench: Workbench, name: str) -> bool:
-    view = bench.look()
+    view = bench.scan()
     off = bench.hook(view, name).state is State.OFF
     if off:
         bench.edits.apply(bench.edits.toggle(view, name, True))
@@ -52,10 +52,10 @@ def test_it_passes_lint_and_its_own_test_and_is_taken_back(
             assert (DIALECTS[dialect].product, kind, language) in NO_SUCH_HANDLER
     assert len(made) >= len(kinds) * 2
     for one in made:
-        (stands,) = one.stands
+        (stands,) = one.statuses
         assert stands.row is not None
-        assert {gate.name for gate in stands.shut} <= WAITS_FOR_ITS_USER - {"trusted"}, one.sketched.root
-        later = one.sketched.kind == "stream" and one.sketched.language != LANGUAGES[0]
+        assert {gate.name for gate in stands.failed_gates} <= WAITS_FOR_ITS_USER - {"trusted"}, one.plan.root
+        later = one.plan.kind == "stream" and one.plan.language != LANGUAGES[0]
         assert (one.trusted is None) == later  # the first module made the folder that all of them lie in
 
     report = lint_hooks(here).report
@@ -64,14 +64,14 @@ def test_it_passes_lint_and_its_own_test_and_is_taken_back(
     assert all(finding.place.file.suffix == ".py" for finding in report.findings)
 
     runs = bench(dialect, trust_all=True)
-    switched = [one for one in made if switch_on(runs, one.sketched.wish.name)]
+    switched = [one for one in made if switch_on(runs, one.plan.request.name)]
     assert not missed(runs, *made)
 
     for _ in range(len(made) + len(switched)):
-        here.edits.undo(here.edits.undoing())
+        here.edits.undo(here.edits.pending_undo())
     assert tree(workspace) == before
     with pytest.raises(Refusal, match="nothing to undo"):
-        here.edits.undoing()
+        here.edits.pending_undo()
     assert not here.open().trust.folders
 
 
@@ -79,14 +79,14 @@ def test_it_passes_lint_and_its_own_test_and_is_taken_back(
 def test_its_saved_event_is_the_one_that_fire_fires(dialect: str, bench: Bench, workspace: Path) -> None:
     """With every field of the example: what a handler finds when it is fired it finds in its test, too."""
     here = bench(dialect)
-    view = here.look()
+    view = here.scan()
     file = workspace / "saved.yaml"
     events = [one for one in view.host.dialect.catalogue().events if one.emitted and not one.family]
     assert events
     for one in events:
         kind = next(kind for kind in KINDS if KIND_OF_SYSTEM[kind] == one.kind)
         sketch = plan_new(here, view, ScaffoldRequest("mine", kind=kind, events=(one.key,)))
-        file.write_bytes(dict(sketch.files)[sketch.saved or file])
+        file.write_bytes(dict(sketch.files)[sketch.saved_event or file])
         fired, saved = here.template(view, one.key), read_saved_event(here, view, file)
         if one.key == GUARDED_EVENTS:  # which has to be one that a guard stops
             assert saved.context.keys() == fired.context.keys()
@@ -100,53 +100,53 @@ def test_its_saved_event_is_the_one_that_fire_fires(dialect: str, bench: Bench, 
 def test_a_pack_is_a_workspace_of_its_own(dialect: str, language: str, bench: Bench, workspace: Path) -> None:
     here, before = bench(dialect), tree(workspace)
     made = new(here, "tools", kind="pack", language=language)
-    assert made.sketched.root == workspace / "tools"
-    (stands,) = made.stands
+    assert made.plan.root == workspace / "tools"
+    (stands,) = made.statuses
     assert stands.row is not None
-    assert {gate.name for gate in stands.shut} <= WAITS_FOR_ITS_USER
+    assert {gate.name for gate in stands.failed_gates} <= WAITS_FOR_ITS_USER
     inside = bench(dialect, workspace=workspace / "tools")
     findings = lint_hooks(inside).report.findings
     assert {finding.rule for finding in findings} <= {SAYS_IT_IS_PYTHON}
     assert '"hooks": [\n      "./hooks/tools"\n    ]' in (workspace / "tools/package.json").read_text()
-    here.edits.undo(here.edits.undoing())
+    here.edits.undo(here.edits.pending_undo())
     assert tree(workspace) == before
 
 
 def test_one_hook_for_all_hosts_that_have_folders(bench: Bench, workspace: Path) -> None:
     names = [name for name, dialect in DIALECTS.items() if "folder" in dialect.kinds]
     made = new(bench(), "all", dialects=tuple(names), events=("command:new", "gateway:startup"))
-    assert made.sketched.language == "typescript"  # for some of them run no Python
+    assert made.plan.language == "typescript"  # for some of them run no Python
     assert any("never sends command:new" in note for note in made.notes)
-    assert [one.dialect for one in made.stands] == names
-    for one in made.stands:
+    assert [one.dialect for one in made.statuses] == names
+    for one in made.statuses:
         assert one.row is not None
         heard = set(one.row.events or ())
         assert "gateway:startup" in heard
-        assert {gate.name for gate in one.shut} <= WAITS_FOR_ITS_USER
+        assert {gate.name for gate in one.failed_gates} <= WAITS_FOR_ITS_USER
 
 
 def test_a_host_that_never_sends_the_event_reads_the_hook_all_the_same(bench: Bench) -> None:
     made = new(bench(), "both", dialects=("openclaw", "milady"), events=("message:received",))
-    stands = {one.dialect: one.row.state for one in made.stands if one.row is not None}
+    stands = {one.dialect: one.row.state for one in made.statuses if one.row is not None}
     assert stands == {"openclaw": State.READY, "milady": State.SILENT}
-    assert not any(" fix " in command for command in made.next)
+    assert not any(" fix " in command for command in made.next_commands)
 
 
 def test_a_module_among_those_of_others_is_not_trusted_with_them(bench: Bench, workspace: Path) -> None:
     (workspace / "agent" / "hooks").mkdir(parents=True)
     made = new(bench("eve"), "late")
     assert made.trusted is None
-    assert made.next[0] == "hookscope trust agent/hooks"
+    assert made.next_commands[0] == "hookscope trust agent/hooks"
 
 
 def test_without_a_language_it_is_one_that_the_program_runs(bench: Bench) -> None:
     guide = new(bench("openclaw"), "first")
-    assert guide.sketched.language == "python"
+    assert guide.plan.language == "python"
     assert any("Python runs in Hookscope alone" in note for note in guide.notes)
     shipped = new(bench("openclaw@2026.9"), "second")
-    assert shipped.sketched.language == "typescript"
+    assert shipped.plan.language == "typescript"
     assert not shipped.notes
-    assert shipped.next[0].split()[-2:] == ["enable", "second"]
+    assert shipped.next_commands[0].split()[-2:] == ["enable", "second"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -175,6 +175,6 @@ def test_what_keeps_it_off_is_said_with_the_command_that_opens_it(
     settings.parent.mkdir()
     settings.write_text('{"hooks": {"internal": {"enabled": false}}}')
     made = new(bench(dialect), "first")
-    assert [gate.name for gate in made.stands[0].shut] == ["switch"]
-    assert made.next[0].split()[-2:] == [opens, "first"]
-    assert len(made.next) == 2
+    assert [gate.name for gate in made.statuses[0].failed_gates] == ["switch"]
+    assert made.next_commands[0].split()[-2:] == [opens, "first"]
+    assert len(made.next_commands) == 2

@@ -73,21 +73,21 @@ def test_a_file_that_cannot_be_written_takes_the_others_back(bench: Bench, works
         new(here, "greet")
     assert tree(workspace) == before
     with pytest.raises(Refusal, match="nothing to undo"):
-        here.edits.undoing()
+        here.edits.pending_undo()
 
 
 def test_what_its_author_went_on_with_stays(bench: Bench, workspace: Path) -> None:
     here = bench()
     first, second = new(here, "first"), new(here, "second")
-    second.sketched.main.write_text("def handler(event): pass\n")
+    second.plan.main_file.write_text("def handler(event): pass\n")
     for _ in range(2):
         with pytest.raises(UndoBlocked, match=r"handler.py has changed since then.*--forget") as stuck:
-            here.edits.undoing()
+            here.edits.pending_undo()
     here.edits.forget(stuck.value.change)
-    here.edits.undo(here.edits.undoing())
-    assert second.sketched.main.exists()
-    assert not first.sketched.root.exists()
-    assert here.open().trust.folders == {second.sketched.root.resolve()}
+    here.edits.undo(here.edits.pending_undo())
+    assert second.plan.main_file.exists()
+    assert not first.plan.root.exists()
+    assert here.open().trust.folders == {second.plan.root.resolve()}
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=60))
@@ -110,12 +110,12 @@ def test_in_a_folder_that_is_no_workspace_yet_it_becomes_one(
     fresh.mkdir()
     monkeypatch.chdir(fresh)
     here = bench(workspace=None)
-    before = here.record.journal(here.open()).workspace
+    before = here.run_record.journal(here.open()).workspace
     made = new(here, "greet")
-    assert made.sketched.root == fresh / "hooks/greet"
-    assert made.stands[0].row is not None
+    assert made.plan.root == fresh / "hooks/greet"
+    assert made.statuses[0].row is not None
     assert (
-        here.record.journal(here.open()).workspace == str(fresh) != before
+        here.run_record.journal(here.open()).workspace == str(fresh) != before
     )  # what is fired now is on its record
 
 
@@ -123,6 +123,6 @@ def test_in_a_folder_that_is_no_workspace_yet_it_becomes_one(
 def test_another_folder(where: str, runs: bool, bench: Bench, workspace: Path, home: Path) -> None:
     made = new(bench(), "greet", where=where)
     place = home / ".openclaw/hooks" if where == "managed" else workspace / where
-    assert made.sketched.root == place / "greet"
-    assert (made.stands[0].row is not None) is runs
+    assert made.plan.root == place / "greet"
+    assert (made.statuses[0].row is not None) is runs
     assert any("No host looks" in note for note in made.notes) is not runs

@@ -38,9 +38,9 @@ async def fired(options: Options, key: str, name: str, *, trusted: bool = True) 
     """The run of a forced fire at that hook."""
     bench = Workbench(options, trust_all=trusted)
     try:
-        view = bench.look()
+        view = bench.scan()
         event = bench.template(view, key)
-        view = await bench.ready(view, event.kind)
+        view = await bench.load_modules(view, event.kind)
         return await bench.fire(view, await forced_plan(bench, view, event, name))
     finally:
         await bench.close()
@@ -141,7 +141,7 @@ async def test_force_calls_a_stream_module_for_unreachable_events(workspace: Pat
     module.write_text(EVE_HOOK)
     (workspace / "agent/subagents/helper/agent.py").write_text("default = {}\n")
     options = Options(dialect="eve", workspace=workspace)
-    name = next(row.hook.name for row in Workbench(options).look().inventory.hooks)
+    name = next(row.hook.name for row in Workbench(options).scan().inventory.hooks)
     run = await fired(options, "turn.started", name)
     assert [(result.forced, result.stdout) for result in run.results] == [(True, "heard turn.started\n")]
     with pytest.raises(Refusal, match="no handler of turn"):

@@ -64,7 +64,7 @@ async def checked(workspace: Path, file: Path, *, accepts: bool = False) -> Save
     finally:
         await bench.close()
     if accepts:
-        assert accept(item, hiding=hiding)
+        assert accept(item, masking=hiding)
     return item
 
 
@@ -89,7 +89,7 @@ async def test_accepted_expectations_mask_secrets_and_pass(workspace: Path, even
     assert messages[5] == "*"
     assert messages[6] == "literal $${HOME} and $${now}"
     again = await checked(workspace, event)
-    assert again.passed, again.why
+    assert again.passed, again.failure_lines
 
 
 async def test_replaced_expectations_mask_secrets_too(workspace: Path, event: Path, key: str) -> None:
@@ -107,7 +107,7 @@ async def test_replaced_expectations_mask_secrets_too(workspace: Path, event: Pa
         "under": "*",
     }
     again = await checked(workspace, event)
-    assert again.passed, again.why
+    assert again.passed, again.failure_lines
 
 
 async def test_masked_expectation_matches_another_secret(
@@ -117,4 +117,4 @@ async def test_masked_expectation_matches_another_secret(
     await checked(workspace, event, accepts=True)
     monkeypatch.setenv("MY_API_KEY", "rotated-key-of-today")
     again = await checked(workspace, event)
-    assert again.passed, again.why
+    assert again.passed, again.failure_lines

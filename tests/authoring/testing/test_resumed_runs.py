@@ -86,7 +86,7 @@ class Bench:
 
     def fire(self, context: dict[str, Any]) -> Run:
         async def fired() -> Run:
-            view = self.bench.look()
+            view = self.bench.scan()
             event = self.bench.template(view, "command:new")
             plan = self.bench.plan(view, replace(event, context=context))
             return await self.bench.fire(view, plan)
@@ -94,7 +94,7 @@ class Bench:
         return self._runner.run(fired())
 
     def again(self, run: Run, start: str, **more: Any) -> ReplayResult:
-        past = self.bench.record.run(self.bench.look(), run.id)
+        past = self.bench.run_record.run(self.bench.scan(), run.id)
         replayed = self._runner.run(replay_run(self.bench, past, start=start, **more))
         assert isinstance(replayed, ReplayResult)
         return replayed
@@ -124,7 +124,7 @@ def facts(run: Run) -> Any:
 def test_resuming_at_any_handler_gives_the_same_result(bench: Bench, script: dict[str, Any], at: int) -> None:
     run = bench.fire({"x": 0, "script": script})
     replayed = bench.again(run, str(at))
-    assert replayed.different == ()
+    assert replayed.differences == ()
     assert facts(replayed.run) == facts(run)
     assert [result.call.name for result in replayed.run.results] == list(NAMES[at - 1 :])
     done = [item.name for item in replayed.run.not_run if item.reason == "replayed as recorded"]
@@ -138,7 +138,7 @@ def test_resumed_run_applies_recorded_changes_before_an_edited_handler(bench: Be
     handler.write_text("def handler(event): event.context['x'].append(2)\n")
     replayed = bench.again(run, "b")
     assert replayed.run.messages == ("saw 0 [None, 1, 2]",)
-    assert [one.kind for one in replayed.different] == ["message", "message", "context"]
+    assert [one.kind for one in replayed.differences] == ["message", "message", "context"]
 
 
 def test_resuming_at_a_missing_handler_is_refused(bench: Bench, workspace: Path) -> None:
@@ -158,7 +158,7 @@ def test_resumed_run_takes_secrets_from_the_environment(
 ) -> None:
     token = "sk" + "-0123456789abcdefghijklmn"
     run = bench.fire({"script": {"a": [("add", "x", token)], "c": [("push", "x", "saw")]}})
-    past = bench.bench.record.run(bench.bench.look(), run.id)
+    past = bench.bench.run_record.run(bench.bench.scan(), run.id)
     assert past.run is not None
     assert token not in str(past.run.results)
     with pytest.raises(Refusal, match="a secret that was not kept"):

@@ -32,7 +32,7 @@ NAMES = TEXTS.filter(lambda name: name != "cfg")
 @given(st.dictionaries(NAMES, VALUES, max_size=4), TEXTS)
 def test_saved_event_reads_back(workspace: Path, context: dict[str, Any], session: str) -> None:
     bench = Workbench(Options(workspace=workspace, env={}))
-    view = bench.look()
+    view = bench.scan()
     template = bench.template(view, "command:new")
     file = workspace / "one.yaml"
     file.unlink(missing_ok=True)
@@ -47,7 +47,7 @@ def test_unchanged_example_is_saved_whole_without_local_paths(key: str, workspac
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text('{"models": {"apiKey": "sk-1234567890abcdef"}}')
     bench = Workbench(Options(workspace=workspace))
-    view = bench.look()
+    view = bench.scan()
     template, file = bench.template(view, key), workspace / "whole.yaml"
     assert not save_event(template, template, file)
     assert read_saved_event(bench, view, file).context == template.context
@@ -56,7 +56,7 @@ def test_unchanged_example_is_saved_whole_without_local_paths(key: str, workspac
 
 def test_changed_ctx_is_saved(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace))
-    view = bench.look()
+    view = bench.scan()
     template = bench.template(view, "before_tool_call")
     file = saved_event_path("call", view.host.workspace, workspace)
     save_event(replace(template, ctx={**template.ctx, "runId": "run-7"}), template, file)

@@ -97,7 +97,7 @@ def test_steps_are_fired_in_order_in_the_same_workers(workspace: Path, write: Wr
     assert (sequence.name, [step.after for step in sequence.steps]) == ("As a host does it", [0, 0.06, 0])
     over = fired(workspace, sequence)
     assert over.passed
-    first, second, third = (one.done.run for one in over.steps)
+    first, second, third = (one.result.run for one in over.steps)
     assert first is not None
     assert second is not None
     assert third is not None
@@ -117,7 +117,7 @@ def test_stop_option_ends_the_sequence_at_a_failed_step(workspace: Path, write: 
     )
     stopped, whole = fired(workspace, sequence, stop=True), fired(workspace, sequence)
     assert (len(stopped.steps), stopped.passed) == (1, False)
-    assert [one.done.passed for one in whole.steps] == [False, True]
+    assert [one.result.passed for one in whole.steps] == [False, True]
 
 
 @pytest.mark.usefixtures("count")
@@ -165,7 +165,7 @@ def test_a_sequence_that_is_wrong_is_refused_with_its_line(write: Write, text: s
 def test_sequence_is_not_read_as_a_saved_event(workspace: Path, write: Write) -> None:
     bench = Workbench(options_of(workspace))
     with pytest.raises(Refusal, match="is a sequence"):
-        read_saved_event(bench, bench.look(), write("steps: [{event: 'command:new'}]"))
+        read_saved_event(bench, bench.scan(), write("steps: [{event: 'command:new'}]"))
 
 
 def test_a_mistake_in_a_later_step_is_found_before_the_first_is_fired(workspace: Path, write: Write) -> None:
@@ -192,8 +192,8 @@ async def test_a_sequence_is_one_test(workspace: Path, write: Write) -> None:
     finally:
         await bench.close()
     assert [one.passed for one in done] == [True, False, False]
-    assert done[1].why[:2] == ("step 2 command:new:", "  messages: expected 0, got 1")
-    assert "Did you mean command:new?" in done[2].why[0]
+    assert done[1].failure_lines[:2] == ("step 2 command:new:", "  messages: expected 0, got 1")
+    assert "Did you mean command:new?" in done[2].failure_lines[0]
 
 
 def test_sequences_are_found_by_name_the_workspaces_first(workspace: Path, write: Write) -> None:
@@ -205,7 +205,7 @@ def test_sequences_are_found_by_name_the_workspaces_first(workspace: Path, write
     assert "`steps` wants" in rows[0].problem
     for name in ("new", "My own"):
         assert sequence_named(name, workspace, dialect, workspace).file == own
-    assert sequence_named("restart", workspace, dialect, workspace).ships
+    assert sequence_named("restart", workspace, dialect, workspace).is_shipped
     for name, sentence in (
         ("restrt", "Did you mean restart?"),
         ("broken", "wants a list"),
@@ -255,6 +255,6 @@ async def test_every_shipped_sequence_reaches_a_hook(
     finally:
         await bench.close()
     assert over.passed
-    runs = [one.done.run for one in over.steps if one.done.run is not None]
+    runs = [one.result.run for one in over.steps if one.result.run is not None]
     assert [run.event.key for run in runs] == [step.event.key for step in sequence.steps]
     assert all(run.results for run in runs if run.event.kind != "plugin")

@@ -98,7 +98,7 @@ async def test_no_text_of_a_run_does_harm(
             c.app.look = c.pane.view = renamed(text)
             await c.settle()
             plan = planned(c.app.look, c.last(fire_requests.DraftChanged).event)
-            missed = NotRun(text, text, None, listens=True)
+            missed = NotRun(text, text, None, subscribed=True)
             c.pane.run_view.show_plan(replace(plan, not_run=(missed, *plan.not_run)))
             if number == 1 or size != SIZES[0]:  # on a small screen the run stands where the plan was
                 await c.shows(seen(text))

@@ -136,7 +136,7 @@ def test_slow_is_more_than_a_second_or_close_to_the_limit() -> None:
 def test_few_listeners_are_named_and_many_are_counted() -> None:
     def shown(listeners: int, others: int) -> list[str]:
         missed = [NotRun(f"l{n}", "r") for n in range(listeners)]
-        deaf = [NotRun(f"o{n}", "r", listens=False) for n in range(others)]
+        deaf = [NotRun(f"o{n}", "r", subscribed=False) for n in range(others)]
         sheet = begin_sheet(1, plan(not_run=(*missed, *deaf)), 0.0, NOW)
         listed = [item for item in waterfall_entries(sheet, False) if not isinstance(item, LaneHeading)]
         return [item.text if isinstance(item, Remark) else item.name for item in listed]

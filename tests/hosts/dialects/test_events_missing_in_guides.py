@@ -17,8 +17,8 @@ def heard(dialect: Dialect) -> set[str]:
 def test_guide_lists_the_later_events_of_its_program(guide: Dialect) -> None:
     programs = [one for one in SHIPPED if one.product == guide.product]
     beyond = set().union(*(heard(one) for one in programs)) - heard(guide)
-    assert set(guide.later) == beyond
-    for key, there in guide.later.items():
+    assert set(guide.later_events) == beyond
+    for key, there in guide.later_events.items():
         assert key in heard(DIALECTS[there])
 
 
@@ -26,8 +26,8 @@ def test_guide_lists_the_later_events_of_its_program(guide: Dialect) -> None:
 def test_guide_lists_the_later_plugin_hooks_of_its_program(guide: Dialect) -> None:
     programs = [one for one in SHIPPED if one.product == guide.product]
     beyond = set().union(*(of_plugins(one) for one in programs)) - of_plugins(guide)
-    assert set(guide.later_plugin) == beyond
-    for key, there in guide.later_plugin.items():
+    assert set(guide.later_plugin_events) == beyond
+    for key, there in guide.later_plugin_events.items():
         assert key in of_plugins(DIALECTS[there])
 
 

@@ -79,4 +79,4 @@ def test_a_bad_document_is_a_row_and_never_an_error(
     for row in inventory.hooks:
         limits = row.hook.meta.limits.values()
         assert all(limit > 0 for limit in limits)
-        assert all(gate.reason for gate in row.verdict.shut())
+        assert all(gate.reason for gate in row.verdict.failed())

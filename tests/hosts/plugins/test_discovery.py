@@ -27,7 +27,7 @@ def row(inventory: Inventory, name: str) -> HookStatus:
 
 
 def shut(standing: HookStatus) -> dict[str, str]:
-    return {gate.name: gate.reason for gate in standing.verdict.shut()}
+    return {gate.name: gate.reason for gate in standing.verdict.failed()}
 
 
 def test_a_plugin_is_a_row_with_its_manifest(place: Home) -> None:

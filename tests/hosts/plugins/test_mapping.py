@@ -102,7 +102,7 @@ def test_what_is_no_list_is_a_problem(audit: Home, value: Any) -> None:
 def test_a_missing_file_is_broken(place: Home) -> None:
     (standing,) = discover(place.host(GUIDE, {"event": "message_sent", "file": "gone.py"})).hooks
     file = place.workspace / "gone.py"
-    assert [gate.reason for gate in standing.verdict.shut()] == [f"no such file: {file}"]
+    assert [gate.reason for gate in standing.verdict.failed()] == [f"no such file: {file}"]
     assert standing.state is State.BROKEN
 
 
@@ -115,7 +115,7 @@ def test_a_file_outside_is_broken_however_it_is_named(place: Home, by_link: bool
     name = "inside.py" if by_link else str(outside)
     (standing,) = discover(place.host(GUIDE, {"event": "message_sent", "file": name})).hooks
     sentence = f"Handler path escapes the workspace and the state folder: {outside}"
-    assert [gate.reason for gate in standing.verdict.shut()] == [sentence]
+    assert [gate.reason for gate in standing.verdict.failed()] == [sentence]
 
 
 def test_mapped_handlers_need_trust(audit: Home) -> None:

@@ -100,8 +100,8 @@ def test_steps_add_up_to_the_answer(answers: list[Any]) -> None:
     for dialect in ("openclaw", "openclaw@2026.9"):
         event = Event("before_tool_call", context={"params": {"x": "0"}}, kind="plugin")
         policy = policy_of(event, dialect)
-        assert policy.rule is not None
-        merged = dict(policy.rule.start(event.context))
+        assert policy.merge_rule is not None
+        merged = dict(policy.merge_rule.start(event.context))
         for step in merge_steps(policy, event, answered(event.type, answers)):
             merged |= step.changed
             assert merged == step.answer

@@ -112,11 +112,11 @@ class Stage:
     @property
     def goes_on(self) -> bool:
         """Do the remaining hooks run after a throw."""
-        return self.rules.throw.value == "logged"
+        return self.rules.throw_effect.value == "logged"
 
     def heard(self, session: SessionState, event: Publish) -> Iterator[Hook]:
         for key in (event.type, ALL_EVENTS):
-            for hook in self.hooks if event.heard else ():
+            for hook in self.hooks if event.reaches_hooks else ():
                 if hook.key == key and hook.node == session.agent.node:
                     yield hook
 

@@ -28,9 +28,9 @@ def arranged(event: Event, *calls: Registration, dialect: str = "eve@0.80") -> t
     heard = Registry().with_registrations(calls).listeners(system.keys(event))
     told = system.arrange(event, heard)
     assert all(group.after_record is (group.label != "channel") for group in told.groups)
-    assert not any(group.together for group in told.groups)
+    assert not any(group.concurrent for group in told.groups)
     groups = [(group.label, [item.name for item in group.calls]) for group in told.groups]
-    return groups, {item.name: item.reason for item in told.left_out}
+    return groups, {item.name: item.reason for item in told.excluded}
 
 
 def event(kind: str = "turn.started", **more: Any) -> Event:

@@ -249,7 +249,7 @@ def test_folders_without_end_and_pipes_in_place_of_modules_end_no_look(
 
 def test_a_module_that_throws_is_named_by_its_file_where_the_host_says_no_more() -> None:
     thrown = Failure("Error", "boom", phase="load")
-    said = {name: DIALECTS[name].load_rules.reworded for name in ("eve@0.80", "eve@0.18")}
+    said = {name: DIALECTS[name].load_rules.reword_failure for name in ("eve@0.80", "eve@0.18")}
     assert all(said.values())
     assert [reworded(thrown, "/app/bad.ts") for reworded in said.values() if reworded] == [
         "Failed to evaluate authored module:\n  /app/bad.ts",
@@ -294,7 +294,7 @@ def test_without_instructions_no_hook_runs_as_shipped_and_the_file_that_is_wante
     (root / "agent/instructions.md").unlink()
     inventory = discover(opened(dialect))
     assert [row.state for row in inventory.hooks] == [state, state]
-    wanted = [problem.wanted for problem in inventory.problems]
+    wanted = [problem.missing_file for problem in inventory.problems]
     assert wanted == ([] if state is State.READY else [root / "agent/instructions.md"])
     (root / "agent/instructions").mkdir()
     assert {row.state for row in discover(opened(dialect)).hooks} == {State.READY}

@@ -20,8 +20,8 @@ def here(project: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_project_is_found_by_its_hooks_folder(here: Path) -> None:
     setup = set_up(Options())
-    assert (setup.dialect.name, setup.because) == ("eve", "found ./agent/hooks")
-    assert setup.choices.workspace == here
+    assert (setup.dialect.name, setup.dialect_reason) == ("eve", "found ./agent/hooks")
+    assert setup.overrides.workspace == here
 
 
 def test_a_workspace_that_is_named_is_looked_at_instead(here: Path, tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_the_package_in_the_project_tells_its_version(here: Path, version: str, 
     manifest.write_text(json.dumps({"name": "eve", "version": version}))
     setup = set_up(Options())
     assert setup.dialect.name == dialect
-    assert setup.because == f"found Eve {version} by ./node_modules/eve/package.json"
+    assert setup.dialect_reason == f"found Eve {version} by ./node_modules/eve/package.json"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_a_project_asks_for_tells_its_version_before_it_is_installed(
 ) -> None:
     (here / "package.json").write_text(json.dumps({kind: {"eve": asked}}))
     setup = set_up(Options())
-    assert (setup.dialect.name, setup.because) == (dialect, f"./package.json asks for Eve {asked}")
+    assert (setup.dialect.name, setup.dialect_reason) == (dialect, f"./package.json asks for Eve {asked}")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_project_that_asks_for_it_is_found_before_it_has_hooks(
 ) -> None:
     (tmp_path / "package.json").write_text('{"dependencies": {"eve": "^0.80.0"}}')
     monkeypatch.chdir(tmp_path)
-    assert set_up(Options()).because == "./package.json asks for Eve ^0.80.0"
+    assert set_up(Options()).dialect_reason == "./package.json asks for Eve ^0.80.0"
     (tmp_path / "hooks/greet").mkdir(parents=True)
     (tmp_path / "hooks/greet/HOOK.md").touch()
     assert set_up(Options()).dialect.name == "openclaw", "what is there says more than what is asked for"
@@ -104,7 +104,7 @@ def test_a_host_with_settings_goes_before_a_project_and_a_mere_folder_in_home_do
 ) -> None:
     (home / ".openclaw/logs").mkdir(parents=True)  # as one fire of a bundled hook leaves it
     setup = set_up(Options())
-    assert (setup.dialect.name, setup.because) == ("eve", "found ./agent/hooks")
+    assert (setup.dialect.name, setup.dialect_reason) == ("eve", "found ./agent/hooks")
     assert setup.notice == "", "nobody is told at every command of what a fire has left"
     (home / ".openclaw/openclaw.json").write_text("{}")
     setup = set_up(Options())
@@ -117,4 +117,4 @@ def test_a_host_without_settings_has_its_project_for_everything(here: Path, open
     assert (host.state, host.workspace, host.settings.exists) == (here, here, False)
     assert host.problems == host.settings.problems == ()
     assert watched_paths(host).folders == (here / "agent/hooks",)
-    assert watched_paths(host).awaited == {here: frozenset(DOTENV)}
+    assert watched_paths(host).names_by_folder == {here: frozenset(DOTENV)}

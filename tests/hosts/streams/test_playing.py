@@ -73,7 +73,7 @@ def kinds(play: SimulationResult, session: str = "") -> list[str]:
 
 
 def data_of(play: SimulationResult, kind: str) -> Any:
-    return next(scene.run.event.context for scene in play.scenes if scene.run.event.type == kind)
+    return next(scene.run.event.context for scene in play.events if scene.run.event.type == kind)
 
 
 # The recorded turns, with their own TypeScript.
@@ -83,7 +83,7 @@ def data_of(play: SimulationResult, kind: str) -> Any:
 def node() -> None:
     found = find_node(shutil.which("node"))
     if isinstance(found, NoNode):
-        pytest.skip(found.sentence)
+        pytest.skip(found.missing_reason)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -155,14 +155,14 @@ async def test_a_call_that_does_not_fit_its_schema_is_no_event(
     calls = [{"name": "add-up", "input": given, "id": f"call_{at}"} for at, given in enumerate(inputs)]
     later = ["after one", "after two", "after three"]  # results, those of calls that do not fit among them
     play = await played(HookEngine(opened(dialect)), replies=[{"toolCalls": calls}, *later])
-    asked = [scene for scene in play.scenes if scene.run.event.type == "actions.requested"]
+    asked = [scene for scene in play.events if scene.run.event.type == "actions.requested"]
     (action,) = asked[0].run.event.context["actions"]
     assert (len(asked), action["callId"], action["input"]) == (1, "call_1", {"a": 1, "b": 3})
     assert [result.status for result in asked[0].run.results] == ["ok"]
-    results = [scene for scene in play.scenes if scene.run.event.type == "action.result"]
+    results = [scene for scene in play.events if scene.run.event.type == "action.result"]
     assert [scene.run.event.context["result"]["output"] for scene in results] == [{"sum": 4}]
     assert data_of(play, "message.completed")["message"] == "after three"
-    assert [(use.name, use.failure.text) for use in play.uses if use.failure is not None] == [
+    assert [(use.name, use.failure.text) for use in play.code_calls if use.failure is not None] == [
         ("add-up", "its input does not fit its schema: a: a number, please; no"),
         ("add-up", "its input does not fit its schema: cannot say"),
     ]
@@ -180,11 +180,11 @@ async def test_a_turn_with_a_tool(project: Project, opened: OpenProject) -> None
         }
     )
     play = await played(HookEngine(opened("eve@0.80")))
-    assert (play.rest, play.failure, play.failed) == ("waiting", None, ())
+    assert (play.end, play.failure, play.failed) == ("waiting", None, ())
     assert data_of(play, "action.result")["result"]["output"] == {"sum": 5}
     assert kinds(play)[-2:] == ["turn.completed", "session.waiting"]
-    assert all(len(scene.run.results) == 1 for scene in play.scenes)
-    assert [(use.what, use.name) for use in play.uses] == [
+    assert all(len(scene.run.results) == 1 for scene in play.events)
+    assert [(use.kind, use.name) for use in play.code_calls] == [
         ("model", "app"),
         ("tool", "add-up"),
         ("model", "app"),
@@ -194,7 +194,7 @@ async def test_a_turn_with_a_tool(project: Project, opened: OpenProject) -> None
 async def test_replies_of_the_caller_take_the_models_place(project: Project, opened: OpenProject) -> None:
     project("agent/instructions.md")
     play = await played(HookEngine(opened()), "one", "two", replies=["Hello"])
-    said = [scene.run.event.context.get("message") for scene in play.scenes]
+    said = [scene.run.event.context.get("message") for scene in play.events]
     assert [one for one in said if one is not None] == ["one", "Hello", "two", "Hello"]
 
 
@@ -219,17 +219,17 @@ async def test_what_a_throw_comes_to(
     project({"agent/hooks/a.py": THROWS % "message.completed", "agent/agent.py": AGENT % "Hello"})
     play = await played(HookEngine(opened(dialect)))
     assert kinds(play)[-len(last) :] == last
-    assert play.rest == rest
+    assert play.end == rest
     assert [(scene.run.event.type, result.call.name) for scene, result in play.failed] == [
         ("message.completed", "a")
     ]
-    assert play.scenes[-1].run.caused == ()
+    assert play.events[-1].run.caused == ()
 
 
 async def test_a_session_that_is_over_hears_nothing_more(project: Project, opened: OpenProject) -> None:
     project({"agent/hooks/a.py": THROWS % "*", "agent/agent.py": AGENT % "Hello"})
     play = await played(HookEngine(opened("eve")), "one", "two")
-    assert (play.rest, kinds(play)[-1]) == ("ended", "session.failed")
+    assert (play.end, kinds(play)[-1]) == ("ended", "session.failed")
     assert play.notes == ("the session is over: 'two' was not sent",)
 
 
@@ -246,7 +246,7 @@ async def test_a_cancel_ends_the_turn(project: Project, opened: OpenProject) -> 
     project({"agent/hooks/a.py": CANCELS % "step.started", "agent/agent.py": AGENT % "Hello"})
     play = await played(HookEngine(opened("eve@0.80")))
     assert kinds(play)[-3:] == ["step.started", "turn.cancelled", "session.waiting"]
-    assert play.uses == ()
+    assert play.code_calls == ()
 
 
 async def test_a_subagent_plays_in_a_session_of_its_own(project: Project, opened: OpenProject) -> None:
@@ -261,7 +261,7 @@ async def test_a_subagent_plays_in_a_session_of_its_own(project: Project, opened
     )
     play = await played(HookEngine(opened("eve@0.80")))
     root, child = play.sessions
-    heard = {(scene.session, result.call.name) for scene in play.scenes for result in scene.run.results}
+    heard = {(scene.session, result.call.name) for scene in play.events for result in scene.run.results}
     assert heard == {(root, "root"), (child, "sub")}
     assert data_of(play, "task.settled")["output"] == "Helper answer"
     (first, *_) = play.stream(child)
@@ -292,7 +292,7 @@ async def test_a_subagent_is_told_what_to_do_before_its_callers_message(
     project({"agent/agent.py": AGENT % [call, "Done"], "agent/subagents/helper/agent.py": helper})
     play = await played(HookEngine(opened(dialect)))
     received = [
-        scene.run.event.context for scene in play.scenes if scene.run.event.type == "message.received"
+        scene.run.event.context for scene in play.events if scene.run.event.type == "message.received"
     ]
     assert [one["message"] for one in received] == ["hi", DELEGATED[dialect]]
 
@@ -302,7 +302,7 @@ async def test_where_the_host_builds_nothing_a_play_says_why_no_hook_runs(
 ) -> None:
     project({"agent/agent.py": AGENT % "Hello", "agent/hooks/a.py": ALL, "agent/lib/notes.txt": ""})
     play = await played(HookEngine(opened("eve@0.80")))
-    assert not any(scene.run.results for scene in play.scenes)
+    assert not any(scene.run.results for scene in play.events)
     (note,) = play.notes
     assert note.startswith("no hook runs: Eve builds nothing: discover/lib-entry-unsupported: ")
 
@@ -312,7 +312,7 @@ async def test_a_subagent_may_be_one_module(project: Project, opened: OpenProjec
     project({"agent/agent.py": AGENT % [call, "Done"], "agent/subagents/helper.py": AGENT % "Helper answer"})
     play = await played(HookEngine(opened("eve@0.80")))
     assert data_of(play, "task.settled")["output"] == "Helper answer"
-    child = next(scene for scene in play.scenes if scene.node)
+    child = next(scene for scene in play.events if scene.node)
     assert child.run.event.ctx["agent"] == {"name": "helper", "nodeId": "subagents/helper.py"}
 
 
@@ -320,7 +320,7 @@ async def test_code_of_an_untrusted_agent_does_not_run(project: Project, opened:
     project({"agent/agent.py": AGENT % "Hello", "agent/hooks/a.py": ALL})
     play = await played(HookEngine(opened("eve@0.80", trusted=False)))
     assert play.untrusted
-    assert not any(scene.run.results for scene in play.scenes)
+    assert not any(scene.run.results for scene in play.events)
 
 
 async def test_a_host_without_sessions_is_refused(project: Project, opened: OpenProject) -> None:
@@ -333,7 +333,7 @@ async def test_a_host_without_sessions_is_refused(project: Project, opened: Open
 async def test_a_model_that_calls_for_ever_is_stopped(project: Project, opened: OpenProject) -> None:
     project({"agent/tools/add-up.py": ADD})
     play = await played(HookEngine(opened()), replies=[CALL])
-    assert play.rest == "stopped"
+    assert play.end == "stopped"
     assert play.notes == ("stopped after 2000 events: the model asks for more and more",)
 
 
@@ -363,9 +363,9 @@ async def test_a_cancelled_play_ends_with_what_was_played(project: Project, open
     await held.begun.wait()
     playing.cancel()
     play = await playing
-    assert (play.rest, kinds(play)) == ("cancelled", ["session.started", "turn.started", "message.received"])
+    assert (play.end, kinds(play)) == ("cancelled", ["session.started", "turn.started", "message.received"])
     assert held.ended
-    assert play.scenes[-1].run.cancelled
+    assert play.events[-1].run.cancelled
 
 
 async def test_who_leaves_a_play_ends_it(project: Project, opened: OpenProject) -> None:
@@ -389,12 +389,12 @@ async def test_a_play_cancelled_before_it_begins_is_empty(project: Project, open
     playing = Simulation(HookEngine(opened()), SessionRequest(("hi",), "seed", ["Hello"]))
     playing.cancel()
     play = await playing
-    assert (play.rest, play.scenes) == ("cancelled", ())
+    assert (play.end, play.events) == ("cancelled", ())
 
 
 async def test_scenes_come_one_by_one(project: Project, opened: OpenProject) -> None:
     project("agent/instructions.md")
     playing = Simulation(HookEngine(opened()), SessionRequest(("hi",), "seed", ["Hello"]))
     seen = [scene async for scene in playing]
-    assert tuple(seen) == (await playing).scenes
-    assert [scene.place for scene in seen] == list(range(len(seen)))
+    assert tuple(seen) == (await playing).events
+    assert [scene.position for scene in seen] == list(range(len(seen)))

@@ -260,7 +260,7 @@ ENDED = [
 @pytest.mark.parametrize(("rules", "results", "order"), ENDED)
 def test_results_are_told_as_tools_end(rules: SessionRules, results: list[Any], order: str) -> None:
     made = [ToolResult(name, None, Thrown(why) if why else None, after) for name, why, after in results]
-    assert "".join(result.id for result in rules.in_order_of_ending(made)) == order
+    assert "".join(result.id for result in rules.by_completion(made)) == order
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_every_session_comes_to_rest_and_tells_its_turns_whole(asked: tuple[Stag
         for _, data in stream:
             if "sequence" in data:
                 assert data["turnId"] == f"turn_{data['sequence']}"
-        if stage.rules.throw is ThrowEffect.LOGGED:
+        if stage.rules.throw_effect is ThrowEffect.LOGGED:
             turns = [data["sequence"] for kind, data in stream if kind == "turn.started"]
             assert turns == list(range(len(turns)))
             assert sum(kind in TURN_ENDS for kind in kinds) == len(turns)
@@ -72,7 +72,9 @@ def test_every_session_comes_to_rest_and_tells_its_turns_whole(asked: tuple[Stag
                 open_turn = True
             elif kind == "step.started":
                 step = (data["sequence"], data["stepIndex"])
-                repeated = stage.rules.throw is ThrowEffect.REPEATS and step in begun  # its turn with it
+                repeated = (
+                    stage.rules.throw_effect is ThrowEffect.REPEATS and step in begun
+                )  # its turn with it
                 assert open_turn or repeated, f"{session}: a step outside of a turn in {kinds}"
                 open_turn = True
                 begun.add(step)
@@ -89,7 +91,7 @@ def test_nobody_asks_the_model_once_a_turn_is_cancelled(asked: tuple[Stage, int]
         cancelling = {
             place
             for of, hook, kind, place in stage.calls
-            if of == session and hook.words.get("cancel") and stage.rules.cancels(kind)
+            if of == session and hook.words.get("cancel") and stage.rules.is_cancellable(kind)
         }
         for place in cancelling:
             after = [kind for kind, _ in stream[place + 1 :]]

@@ -30,7 +30,7 @@ async def test_a_hook_is_fired_at_from_a_page(
         page = await chromium.page()
         # From a file, as `--open` leads there: for the browser another site.
         with browser_opener(tmp_path / "workspace") as post:
-            assert post(ServerAddress(server.origin, server.url.partition("=")[2], shown=True))
+            assert post(ServerAddress(server.origin, server.url.partition("=")[2], shows_token=True))
             await page.go(led[0])
             await page.screen("greet")
         shown = await page.screen("greet", "command-logger", "ready")

@@ -71,12 +71,12 @@ def test_a_browser_is_led_there_without_others_seeing_the_token(monkeypatch: pyt
         return True
 
     monkeypatch.setattr(webbrowser, "open", opened)
-    address = ServerAddress("http://127.0.0.1:1", 'to"ken', shown=True)
+    address = ServerAddress("http://127.0.0.1:1", 'to"ken', shows_token=True)
     with browser_opener(Path()) as post:
         assert post(address)
     url, text, mode = seen
     assert "ken" not in Path(url).name
-    assert address.entrance in text
+    assert address.url in text
     assert '"ken' not in text
     assert mode == "0o700"
     assert not Path(urlsplit(url).path).exists()

@@ -25,7 +25,7 @@ class Talk:
 
     def __init__(self, root: Path) -> None:
         found = find_node(shutil.which("node"))
-        assert isinstance(found, Node) and found.types, found.sentence  # noqa: PT018  (one sentence for both)
+        assert isinstance(found, Node) and found.runs_typescript, found.missing_reason  # noqa: PT018  (one sentence for both)
         argv = (found.path, *NODE_FLAGS, str(WORKER), "")
         self.root = root
         self.told: list[LateEvent] = []  # what came late

@@ -299,7 +299,7 @@ async def test_a_registration_after_register_is_told(talk: Talk) -> None:
     text = "registers a handler of b after its register: it is called from the next event on"
     assert talk.told == [LateEvent("hook0", None, text)]
     (added,) = talk.worker.late_handlers
-    row: Any = added.row
+    row: Any = added.declaration
     (answer,) = await talk.run({**code, "member": "1"}, view=two({}))
     assert (row["key"], row["member"], answer["returned"]) == ("b", "1", 7)
 

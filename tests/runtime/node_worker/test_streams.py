@@ -238,7 +238,7 @@ async def test_a_promise_that_is_ignored_may_fail_late(talk: Talk) -> None:
     text = "export default async () => { await null; throw new Error('unheard'); }"
     await talk.run(talk.code("h.mjs", text, shape="arguments"), view=two({}, sync=True), late=1)
     (late,) = talk.told
-    assert late.who == "hook0"
+    assert late.hook == "hook0"
     assert isinstance(late.error, dict)
     assert late.error["message"] == "unheard"
 

@@ -261,7 +261,7 @@ def test_a_lock_that_is_not_given_is_told_with_the_next_step(settings: Path) -> 
             CannotWrite, match=r"locked by another process for 0\.01 s; nothing was written\. Close"
         ),
     ):
-        apply_change(change, patience=0.01)
+        apply_change(change, timeout=0.01)
     assert settings.read_bytes() == change.old
 
 

@@ -39,7 +39,7 @@ for number in range(60):
     edit = Edit(file, ("entries", sys.argv[2], f"e{number}"), number % 2 == 0, "")
     while True:
         try:
-            apply_change(change_of(file, [edit]), patience=60)
+            apply_change(change_of(file, [edit]), timeout=60)
             break
         except Stale:
             pass

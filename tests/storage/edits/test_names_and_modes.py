@@ -19,7 +19,7 @@ def file(tmp_path: Path) -> Path:
 
 def renamed(file: Path) -> Change:
     content = file.read_bytes()
-    return Change(file, "renamed", content, content, to=file.with_name("handler.js"))
+    return Change(file, "renamed", content, content, renamed_to=file.with_name("handler.js"))
 
 
 def test_a_new_name_keeps_bytes_and_mode_and_is_taken_back(file: Path, tmp_path: Path) -> None:
@@ -85,5 +85,5 @@ def test_several_edits_of_one_file_are_one_and_keep_their_order(file: Path, tmp_
     edits = [Change(other, "a", b"1", b"2"), renamed(file), Change(other, "b", b"2", b"3")]
     first, second = combined_changes(edits)
     assert (first.old, first.new, first.meaning) == (b"1", b"3", "a, b")
-    assert second.to is not None
+    assert second.renamed_to is not None
     assert combined_changes([Change(other, "a", b"1", b"2"), Change(other, "b", b"2", b"1")]) == ()

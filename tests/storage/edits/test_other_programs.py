@@ -195,7 +195,7 @@ def test_a_name_that_is_taken_at_the_last_moment_stays_taken(settings: Path) -> 
             to.write_bytes(b"theirs")
 
     with pytest.raises(CannotWrite, match="file exists"):
-        apply_change(Change(settings, "", WHOLE, WHOLE, to=to), step=meddle)
+        apply_change(Change(settings, "", WHOLE, WHOLE, renamed_to=to), step=meddle)
     assert (settings.read_bytes(), to.read_bytes()) == (WHOLE, b"theirs")
 
 

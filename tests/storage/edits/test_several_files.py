@@ -14,7 +14,7 @@ def change(tmp_path: Path) -> Change:
     (tmp_path / "second").write_bytes(b"old")
     first = tmp_path / "folder" / "first"
     more = (Change(tmp_path / "second", "both", b"old", b"new"),)
-    return Change(first, "both", None, b"made", more=more, made=(first.parent,))
+    return Change(first, "both", None, b"made", other_changes=more, created_folders=(first.parent,))
 
 
 def test_nothing_is_begun_where_one_of_them_is_stale(change: Change, tmp_path: Path) -> None:

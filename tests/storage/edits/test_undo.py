@@ -169,7 +169,9 @@ def test_a_file_without_meaning_has_no_inverse(settings: Path, now: bytes | None
 def test_several_files_come_and_go_as_one(stack: UndoStack, tmp_path: Path) -> None:
     one, two = tmp_path / "new" / "a.txt", tmp_path / "new" / "below" / "b.txt"
     made = (tmp_path / "new", tmp_path / "new" / "below")
-    change = Change(one, "both", None, b"a", more=(Change(two, "both", None, b"b"),), made=made)
+    change = Change(
+        one, "both", None, b"a", other_changes=(Change(two, "both", None, b"b"),), created_folders=made
+    )
     apply_change(change, lock=tmp_path / "lock")
     assert (one.read_bytes(), two.read_bytes()) == (b"a", b"b")
     assert [line for line in change.preview().splitlines() if line[:3] == "+++"] == [

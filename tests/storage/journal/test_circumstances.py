@@ -60,7 +60,7 @@ async def test_a_run_knows_the_files_of_its_handlers(journal: Journal, handler: 
     with_file, inline = run.handlers
     assert (with_file.hook, with_file.key, with_file.path) == ("greet", "command", str(handler))
     assert sha256(b"first").hexdigest().startswith(with_file.digest)
-    assert len(with_file.digest) == len(with_file.beside) == 32
+    assert len(with_file.digest) == len(with_file.folder_digest) == 32
     assert (inline.hook, inline.path, inline.digest) == ("inline", None, "")
 
 
@@ -73,7 +73,7 @@ async def test_what_has_changed_since_is_known(journal: Journal, handler: Path) 
     assert whats(run) == ["beside"]
     write(handler, "other")
     assert whats(run) == ["changed"]
-    assert handlers_changed_since(run.handlers)[0].words == "handler.py has changed"
+    assert handlers_changed_since(run.handlers)[0].text == "handler.py has changed"
     remove(handler)
     assert whats(run) == ["gone"]
 
@@ -113,8 +113,8 @@ async def test_settings_are_masked_and_stored_once_for_each_content(journal: Jou
     secret = "sk-abcdefghijklmnopqrstuvwxyz123456"
     first = Settings(Path("/h/host.json"), {"model": "m", "apiKey": secret}, exists=True)
     second = Settings(Path("/h/host.json"), {"model": "n"}, exists=True)
-    runs = [await recorded(journal.under(SHIPPED, one)) for one in (first, second, first, first)]
-    plain = await recorded(journal.under(SHIPPED, Settings(Path("/h/none.json"))))
+    runs = [await recorded(journal.for_host(SHIPPED, one)) for one in (first, second, first, first)]
+    plain = await recorded(journal.for_host(SHIPPED, Settings(Path("/h/none.json"))))
     assert runs[0].settings == runs[2].settings == runs[3].settings != runs[1].settings
     assert plain.settings is None
     settings = journal.settings([*runs, plain])
@@ -132,9 +132,9 @@ async def test_settings_are_masked_and_stored_once_for_each_content(journal: Jou
 
 async def test_secrets_that_are_known_by_name_are_masked_in_settings_too(journal: Journal) -> None:
     settings = Settings(Path("/h/host.json"), {"greeting": "the quiet word"}, exists=True)
-    under = journal.under(SHIPPED, settings)
+    under = journal.for_host(SHIPPED, settings)
     await recorded(under)
-    under.hide([Secret("GREETING", "quiet word")])
+    under.mask_also([Secret("GREETING", "quiet word")])
     run = await recorded(under)
     assert journal.settings([run])[run.settings or ""]["value"] == {"greeting": "the ${SECRET:GREETING}"}
 
@@ -143,7 +143,7 @@ async def test_settings_that_no_run_has_any_more_go(path: Path, run_of_id: RunOf
     with Journal(path, "w", "d", Retention(runs=2)) as journal:
         for number in range(5):
             settings = Settings(Path("/h/host.json"), {"number": number}, exists=True)
-            under = journal.under(SHIPPED, settings)
+            under = journal.for_host(SHIPPED, settings)
             await under.end(run_of_id(await under.begin(Event("command", "new"))))
     with closing(sqlite3.connect(path)) as database:
         rows = database.execute("select text from settings order by id").fetchall()
@@ -155,6 +155,6 @@ async def test_large_settings_count_for_the_run_that_brings_them(path: Path, run
     with Journal(path, "w", "d", Retention(size=50_000)) as journal:
         for number in range(8):
             settings = Settings(Path("/h/host.json"), {"number": number, "large": "x" * 20_000}, exists=True)
-            under = journal.under(SHIPPED, settings)
+            under = journal.for_host(SHIPPED, settings)
             await under.end(run_of_id(await under.begin(Event("command", "new"))))
     assert 2 <= len(journal.recent()) <= 3

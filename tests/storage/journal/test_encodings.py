@@ -60,45 +60,49 @@ def test_a_value_is_masked_in_every_spelling(value: str, spell: object) -> None:
     spelled = spell(value)
     secret = Secret("KEY", value)
     for text in (spelled, f"before {spelled} behind", f"a\n{spelled}\nb"):
-        masked = Masker.over([secret]).text(text)
+        masked = Masker.for_secrets([secret]).masked_text(text)
         assert "${SECRET:KEY" in masked
         assert spelled not in masked
         assert occurring_values(masked, [value]) == []
     assert secrets_occurring_in({"deep": [{"text": spelled}]}, [secret]) == (secret,)
-    assert Masker.over([secret]).value({"deep": [{"text": spelled}]}) != {"deep": [{"text": spelled}]}
+    assert Masker.for_secrets([secret]).masked_value({"deep": [{"text": spelled}]}) != {
+        "deep": [{"text": spelled}]
+    }
 
 
 @pytest.mark.parametrize(
     "text", ["correct-horse", "correct horse battery 77", "Y29ycmVjdA==", "636f7272656374", "%63%6f", ""]
 )
 def test_what_only_resembles_a_value_stays(text: str) -> None:
-    assert Masker.over([Secret("KEY", VALUES["plain"])]).text(text) == text
+    assert Masker.for_secrets([Secret("KEY", VALUES["plain"])]).masked_text(text) == text
 
 
 @pytest.mark.parametrize("line", ["first line of it", "second=line;of it"])
 def test_each_line_of_a_value_is_masked_as_a_part(line: str) -> None:
-    veil = Masker.over([Secret("KEY", VALUES["lines"])])
-    assert veil.text(f"> {line} <") == "> ${SECRET:KEY_PART} <"
+    veil = Masker.for_secrets([Secret("KEY", VALUES["lines"])])
+    assert veil.masked_text(f"> {line} <") == "> ${SECRET:KEY_PART} <"
 
 
 def test_lines_behind_escapes_are_masked_too() -> None:
-    veil = Masker.over([Secret("KEY", "-----BEGIN X-----\\nMIIEowIBAAKCAQEA\\nQUJDREVGR0hJSktM\\n")])
-    assert veil.text("MIIEowIBAAKCAQEA\n  QUJDREVGR0hJSktM") == "${SECRET:KEY_PART}\n  ${SECRET:KEY_PART}"
+    veil = Masker.for_secrets([Secret("KEY", "-----BEGIN X-----\\nMIIEowIBAAKCAQEA\\nQUJDREVGR0hJSktM\\n")])
+    assert (
+        veil.masked_text("MIIEowIBAAKCAQEA\n  QUJDREVGR0hJSktM") == "${SECRET:KEY_PART}\n  ${SECRET:KEY_PART}"
+    )
 
 
 def test_lines_that_mark_a_key_and_short_ones_stay() -> None:
     begin = "-----BEGIN " + "RSA PRIVATE KEY-----"
-    veil = Masker.over([Secret("KEY", f"{begin}\nMIIEowIBAAKCAQEA\nabc\n")])
-    assert veil.text(begin) == begin
-    assert veil.text("abc") == "abc"
-    assert veil.text("MIIEowIBAAKCAQEA") == "${SECRET:KEY_PART}"
+    veil = Masker.for_secrets([Secret("KEY", f"{begin}\nMIIEowIBAAKCAQEA\nabc\n")])
+    assert veil.masked_text(begin) == begin
+    assert veil.masked_text("abc") == "abc"
+    assert veil.masked_text("MIIEowIBAAKCAQEA") == "${SECRET:KEY_PART}"
 
 
 @pytest.mark.parametrize("at", [1, 5, 12, 23])
 def test_a_value_in_two_texts_of_a_list_is_masked(at: int) -> None:
     value = VALUES["plain"]
     pieces = {"chunks": ["out: ", value[:at], value[at:], " end"]}
-    masked = Masker.over([Secret("KEY", value)]).value(pieces)
+    masked = Masker.for_secrets([Secret("KEY", value)]).masked_value(pieces)
     assert masked["chunks"][0] == "out: "
     assert masked["chunks"][3] == " end"
     assert value not in "".join(masked["chunks"])
@@ -109,32 +113,32 @@ def test_a_value_in_two_texts_of_a_list_is_masked(at: int) -> None:
 @pytest.mark.parametrize("kept", [7, 12, 20])
 def test_what_a_cut_leaves_of_a_value_is_masked(kept: int) -> None:
     value, cut = VALUES["plain"], "\n… 1,234 bytes are left out here …\n"
-    veil = Masker.over([Secret("KEY", value)])
-    assert veil.text(f"say {value[:kept]}{cut}more") == f"say ${{SECRET:KEY_PART}}{cut}more"
-    assert veil.text(f"say{cut}{value[-kept:]} more") == f"say{cut}${{SECRET:KEY_PART}} more"
+    veil = Masker.for_secrets([Secret("KEY", value)])
+    assert veil.masked_text(f"say {value[:kept]}{cut}more") == f"say ${{SECRET:KEY_PART}}{cut}more"
+    assert veil.masked_text(f"say{cut}{value[-kept:]} more") == f"say{cut}${{SECRET:KEY_PART}} more"
     assert secrets_occurring_in([f"say {value[:kept]}{cut}more"], [Secret("KEY", value)]) != ()
 
 
 @pytest.mark.parametrize("word", ["true", "localhost", "8080", "production", "none"])
 def test_an_ordinary_word_is_masked_under_its_own_key_only(word: str) -> None:
-    veil = Masker.over([Secret("PASSWORD", word)])
+    veil = Masker.for_secrets([Secret("PASSWORD", word)])
     document = {"password": word, "said": f"it is {word} here"}
-    assert veil.value(document) == {"password": "${SECRET:PASSWORD}", "said": f"it is {word} here"}
+    assert veil.masked_value(document) == {"password": "${SECRET:PASSWORD}", "said": f"it is {word} here"}
 
 
 def test_a_mask_is_never_masked_again() -> None:
-    veil = Masker.over(
+    veil = Masker.for_secrets(
         [Secret("A", "SECRET"), Secret("B", "TOKEN_OF_MINE"), Secret("TOKEN_OF_MINE", "value-99")]
     )
-    assert veil.text("${SECRET:TOKEN_OF_MINE}") == "${SECRET:TOKEN_OF_MINE}"
-    assert veil.text("value-99") == "${SECRET:TOKEN_OF_MINE}"
+    assert veil.masked_text("${SECRET:TOKEN_OF_MINE}") == "${SECRET:TOKEN_OF_MINE}"
+    assert veil.masked_text("value-99") == "${SECRET:TOKEN_OF_MINE}"
 
 
 def test_overlapping_values_leave_no_end_of_one() -> None:
-    veil = Masker.over([Secret("A", "abcdefgh-1234"), Secret("B", "1234-ijklmnop")])
-    assert veil.text("x abcdefgh-1234-ijklmnop y").count("${SECRET:") == 1
-    assert veil.text("x abcdefgh-1234-ijklmnop y").startswith("x ${SECRET:")
-    assert veil.text("x abcdefgh-1234-ijklmnop y").endswith("} y")
+    veil = Masker.for_secrets([Secret("A", "abcdefgh-1234"), Secret("B", "1234-ijklmnop")])
+    assert veil.masked_text("x abcdefgh-1234-ijklmnop y").count("${SECRET:") == 1
+    assert veil.masked_text("x abcdefgh-1234-ijklmnop y").startswith("x ${SECRET:")
+    assert veil.masked_text("x abcdefgh-1234-ijklmnop y").endswith("} y")
 
 
 @settings(deadline=None)
@@ -155,8 +159,8 @@ def test_any_value_is_found_where_it_is(value: str, spell: object) -> None:
 
 @pytest.mark.parametrize("kept", [7, 12, 20])
 def test_what_a_line_that_was_too_long_has_of_a_value_is_masked(kept: int) -> None:
-    veil = Masker.over([Secret("KEY", VALUES["plain"])])
-    assert veil.text(f"say {VALUES['plain'][:kept]}…\nmore…") == "say ${SECRET:KEY_PART}…\nmore…"
+    veil = Masker.for_secrets([Secret("KEY", VALUES["plain"])])
+    assert veil.masked_text(f"say {VALUES['plain'][:kept]}…\nmore…") == "say ${SECRET:KEY_PART}…\nmore…"
 
 
 @pytest.mark.parametrize(
@@ -174,8 +178,8 @@ def test_what_a_line_that_was_too_long_has_of_a_value_is_masked(kept: int) -> No
 )
 def test_a_value_that_is_no_utf_8_is_masked_in_every_spelling(spell: object) -> None:
     source = b"se\xffcret-of-\xe9-bytes"
-    veil = Masker.over([Secret("OURS", source.decode("utf-8", "surrogateescape"))])
-    masked = veil.text(f"it is {spell(source)} here")  # type: ignore[operator]
+    veil = Masker.for_secrets([Secret("OURS", source.decode("utf-8", "surrogateescape"))])
+    masked = veil.masked_text(f"it is {spell(source)} here")  # type: ignore[operator]
     assert "${SECRET:OURS" in masked
     assert "bytes" not in masked
 
@@ -188,5 +192,5 @@ def test_a_long_line_of_code_is_searched_in_one_pass(text: str) -> None:
 
 @pytest.mark.parametrize("end", ["\r", "\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\r\n"], ids=ascii)
 def test_lines_of_any_kind_are_masked_as_parts(end: str) -> None:
-    veil = Masker.over([Secret("OURS", f"first-line-of-it{end}second-line-of-it")])
-    assert veil.text("a first-line-of-it b") == "a ${SECRET:OURS_PART} b"
+    veil = Masker.for_secrets([Secret("OURS", f"first-line-of-it{end}second-line-of-it")])
+    assert veil.masked_text("a first-line-of-it b") == "a ${SECRET:OURS_PART} b"

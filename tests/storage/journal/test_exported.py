@@ -24,11 +24,13 @@ CHANGES = (FileChange(Path("/h/log"), "changed", 1, 2, "@@ -1 +1 @@\n-a\n+b\n"),
 RESULTS = (
     Result(CALL, "error", took=0.5, messages=("hi",), error=FAILED, stale=FAILED, patch=PATCH, notes=("n",)),
     Result(
-        Registration("command", "beside", print, breakage=InjectedFault("hang")), "timeout", stdout="out\n"
+        Registration("command", "beside", print, injected_fault=InjectedFault("hang")),
+        "timeout",
+        stdout="out\n",
     ),
 )
 EVENT = Event("command", "new", context={"a": [1, None]}, messages=("before",))
-CAUSED = Run(2, EVENT, RESULTS, (NotRun("off", "it is off", listens=True, near="command"),), Ending())
+CAUSED = Run(2, EVENT, RESULTS, (NotRun("off", "it is off", subscribed=True, near_miss="command"),), Ending())
 ENDING = Ending({"block": True}, "a hook failed", (EVENT,), (LogLine("warn", "told"),), "blocked")
 GUARDED = SandboxResult("walls", True, False, CHANGES, 2, ("changed beside",))
 RUN = Run(1, EVENT, RESULTS, CAUSED.not_run, ENDING, ("hi",), {"a": 1}, (CAUSED,), 0.5, guarded=GUARDED)

@@ -94,10 +94,10 @@ def test_every_filter_finds_what_reading_all_runs_would_find(
     everything = journal.select(RunFilter(), 100)
     assert ids(everything) == sorted(ids(everything), reverse=True)
     for wanted in asked:
-        expected = [run.id for run in everything if wanted.takes(run)]
+        expected = [run.id for run in everything if wanted.matches(run)]
         assert ids(journal.select(wanted, 100)) == expected
         assert ids(journal.select(wanted, 2)) == expected[:2]
-        assert [run.id for run in journal.each(wanted)] == expected[::-1]
+        assert [run.id for run in journal.iterate(wanted)] == expected[::-1]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_every_filter_finds_what_reading_all_runs_would_find(
 )
 def test_words_are_found_side_by_side(text: str, sought: str, found: bool) -> None:
     looked_for = parse_phrase(sought)
-    assert (looked_for is not None and looked_for.stands_in(" ".join(index_terms(text)))) is found
+    assert (looked_for is not None and looked_for.is_in(" ".join(index_terms(text)))) is found
 
 
 async def test_all_that_a_run_says_is_searched_and_no_names_of_fields(

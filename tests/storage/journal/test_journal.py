@@ -60,7 +60,7 @@ async def test_what_became_of_a_context_comes_back_as_it_was(journal: Journal) -
 
 async def test_everything_of_a_run_comes_back(journal: Journal) -> None:
     event = Event("command", "new", "agent:main", {"senderId": "dev"}, ("before",), meta={"turn": 1})
-    call = Registration("command", "greet", print, breakage=InjectedFault("slow", 2.5))
+    call = Registration("command", "greet", print, injected_fault=InjectedFault("slow", 2.5))
     error = Failure("KeyError", "'x'", (Frame("/h/greet/handler.py", 3, "handler", "event.x"),), "load")
     result = Result(
         call,
@@ -81,7 +81,7 @@ async def test_everything_of_a_run_comes_back(journal: Journal) -> None:
         await journal.begin(event),
         event,
         (result,),
-        (NotRun("other", "needs jq", listens=False),),
+        (NotRun("other", "needs jq", subscribed=False),),
         Ending({"ok": 1}, "greet failed", (Event("turn.failed"),), (LogLine("warn", "hm"),)),
         messages=("before", "hello"),
         context={"senderId": "dev", "seen": True},
@@ -95,11 +95,15 @@ async def test_everything_of_a_run_comes_back(journal: Journal) -> None:
     stored = journal.run(run.id)
     assert stored is not None
     assert (stored.id, stored.key, stored.outcome, stored.took) == (run.id, "command:new", "failed", 0.5)
-    assert (stored.workspace, stored.dialect, stored.owner) == ("/agents/agent", "a-dialect", RunOwner.here())
+    assert (stored.workspace, stored.dialect, stored.owner) == (
+        "/agents/agent",
+        "a-dialect",
+        RunOwner.current(),
+    )
     again = run_of(stored.document)
     assert replace(again.results[0], call=call) == result
     assert (again.results[0].call.key, again.results[0].call.name) == ("command", "greet")
-    assert again.results[0].call.breakage == InjectedFault("slow", 2.5)
+    assert again.results[0].call.injected_fault == InjectedFault("slow", 2.5)
     whole_milliseconds = [
         replace(item, timestamp=again.event.timestamp) for item in (event, run.event)
     ]  # as the hosts print it

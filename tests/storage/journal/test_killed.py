@@ -57,7 +57,7 @@ def test_kill_9_in_a_burst_loses_nothing_that_was_acknowledged(
     beside += [int(line) for line in other.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
-    runs = {run.id: run for run in Journal(path, "/agents/agent", "d").each(RunFilter())}
+    runs = {run.id: run for run in Journal(path, "/agents/agent", "d").iterate(RunFilter())}
     assert len(acknowledged) >= lines
     assert {int(number) for _, number in acknowledged} <= set(runs)
     assert {runs[int(number)].outcome for letter, number in acknowledged if letter == "e"} <= {"ok", "failed"}
@@ -84,5 +84,5 @@ async def test_a_journal_goes_on_after_its_writer_was_killed(
         RunFilter(text="run 3"),
         RunFilter(pinned=True),
     ):
-        expected = [run.id for run in everything if wanted.takes(run)]
+        expected = [run.id for run in everything if wanted.matches(run)]
         assert [run.id for run in journal.select(wanted, 10_000)] == expected

@@ -52,7 +52,7 @@ def put(old: sqlite3.Connection, number: int, event: Event, workspace: str, ende
     result = Result(
         call, "error" if number == 2 else "ok", messages=("hello",), stdout="printed\n", took=0.25
     )
-    left = NotRun("other", "it is off", listens=False)
+    left = NotRun("other", "it is off", subscribed=False)
     run = Run(number, event, (result,), (left,), Ending(), ("hello",), {"after": number}, took=0.5)
     document = {**run_document(run, "openclaw"), "masked": ["NAME"]}
     del document["event"], document["id"]

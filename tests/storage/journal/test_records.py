@@ -66,7 +66,12 @@ changes = st.builds(
     lambda path, value: {"op": "add", "path": f"/context/{path}", "value": value}, texts, json_values
 )
 not_runs = st.builds(
-    NotRun, texts, texts, listens=st.booleans(), near=texts, left_out=st.sampled_from(get_args(Exclusion))
+    NotRun,
+    texts,
+    texts,
+    subscribed=st.booleans(),
+    near_miss=texts,
+    exclusion=st.sampled_from(get_args(Exclusion)),
 )
 results = st.builds(
     Result,
@@ -189,10 +194,10 @@ def test_any_run_survives_being_stored(run: Run) -> None:
     [("left out: only two was asked for", "unasked"), ("left out: all but it were asked for", "")],
 )
 def test_a_journal_of_before_tells_by_words_who_was_not_asked_for(reason: str, left_out: str) -> None:
-    run = Run(1, Event("command"), (), (NotRun("one", reason, left_out="unasked"),), Ending())
+    run = Run(1, Event("command"), (), (NotRun("one", reason, exclusion="unasked"),), Ending())
     document = run_document(run, "openclaw")
     del document["not_run"][0]["left_out"]
-    assert run_of(document).not_run == (NotRun("one", reason, left_out=left_out),)  # type: ignore[arg-type]
+    assert run_of(document).not_run == (NotRun("one", reason, exclusion=left_out),)  # type: ignore[arg-type]
 
 
 def test_a_stored_function_cannot_be_called_again() -> None:

@@ -35,7 +35,7 @@ async def fill(
 
 def kept(path: Path, workspace: str = "w") -> str:
     """The letters of what is left, oldest first."""
-    return "".join(run.event.action for run in Journal(path, workspace, "d").each(RunFilter()))
+    return "".join(run.event.action for run in Journal(path, workspace, "d").iterate(RunFilter()))
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ async def test_much_is_cleared_away_bit_by_bit(
 async def test_somebody_who_waits_is_not_kept_waiting_for_tidying(path: Path, run_of_id: RunOfId) -> None:
     await fill(path, Retention(), "o" * 300, run_of_id)
     with closing(open_database(path)) as database:
-        assert clean_up(database, Retention(runs=5), busy=lambda: True)
+        assert clean_up(database, Retention(runs=5), is_busy=lambda: True)
         assert len(kept(path)) == 200
 
 

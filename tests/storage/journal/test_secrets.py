@@ -65,9 +65,9 @@ def test_a_key_that_only_resembles_one_is_not(key: str) -> None:
 @pytest.mark.parametrize("around", ["{}", "use {} here", '"{}"', "x={}\n"])
 def test_what_looks_like_a_secret_is_masked_wherever_it_stands(value: str, around: str) -> None:
     text = around.format(value)
-    veil = Masker.over(secrets_in({"note": text}))
-    assert value not in veil.text(text)
-    assert veil.text(text) == around.format("${SECRET:NOTE}")
+    veil = Masker.for_secrets(secrets_in({"note": text}))
+    assert value not in veil.masked_text(text)
+    assert veil.masked_text(text) == around.format("${SECRET:NOTE}")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_looks_like_a_secret_is_masked_wherever_it_stands(value: str, aroun
     ],
 )
 def test_a_text_loses_its_secret_and_nothing_else(text: str, masked: str) -> None:
-    assert Masker.over(secrets_in(text)).text(text) == masked
+    assert Masker.for_secrets(secrets_in(text)).masked_text(text) == masked
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_under_a_secrets_key_hide_texts_and_numbers_but_no_switches_counts_or_re
         "apiKey": None,
         "authorization": "***",
     }
-    veil = Masker.over(secrets_in(context))
-    assert veil.value(context) == {
+    veil = Masker.for_secrets(secrets_in(context))
+    assert veil.masked_value(context) == {
         **context,
         "password": "${SECRET:PASSWORD}",
         "cookies": {"sid": "${SECRET:COOKIES_SID}", "fresh": True},
@@ -136,7 +136,7 @@ def test_names_come_from_the_path_and_no_two_values_share_one() -> None:
         "a_token": "third-one",
         "again": {"secret": "first-one"},
     }
-    assert [secret.name for secret in Masker.over(secrets_in(context)).secrets] == [
+    assert [secret.name for secret in Masker.for_secrets(secrets_in(context)).secrets] == [
         "CFG_CHANNELS_0_BOT_TOKEN",
         "A_TOKEN",
         "A_TOKEN_2",
@@ -146,15 +146,15 @@ def test_names_come_from_the_path_and_no_two_values_share_one() -> None:
 def test_a_key_that_is_a_secret_gives_nobody_its_name() -> None:
     for key in LOOKS_SECRET.values():
         context = {key: {"token": "correct horse"}}
-        veil = Masker.over(secrets_in(context))
+        veil = Masker.for_secrets(secrets_in(context))
         assert [secret.name for secret in veil.secrets][-1] == "TOKEN"
-        assert key not in json.dumps(veil.value(context))
+        assert key not in json.dumps(veil.masked_value(context))
 
 
 def test_the_credential_of_an_authorization_is_masked_alone_too() -> None:
-    veil = Masker.over(secrets_in({"authorization": "Bearer abc123def456"}))
-    assert veil.text("sent Bearer abc123def456") == "sent ${SECRET:AUTHORIZATION}"
-    assert veil.text("got abc123def456 back") == "got ${SECRET:AUTHORIZATION_2} back"
+    veil = Masker.for_secrets(secrets_in({"authorization": "Bearer abc123def456"}))
+    assert veil.masked_text("sent Bearer abc123def456") == "sent ${SECRET:AUTHORIZATION}"
+    assert veil.masked_text("got abc123def456 back") == "got ${SECRET:AUTHORIZATION_2} back"
 
 
 @pytest.mark.parametrize("key", ["id", "messageId", "commit", "sha256", "content_hash", "integrity"])
@@ -170,19 +170,19 @@ async def test_a_run_without_an_end_says_what_was_masked(journal: Journal) -> No
 
 
 def test_a_short_secret_is_masked_as_a_word_only() -> None:
-    veil = Masker.over([Secret("TOKEN", "test"), Secret("PIN", "12")])
-    assert veil.text("test latest 12") == "${SECRET:TOKEN} latest 12"
+    veil = Masker.for_secrets([Secret("TOKEN", "test"), Secret("PIN", "12")])
+    assert veil.masked_text("test latest 12") == "${SECRET:TOKEN} latest 12"
 
 
 def test_a_secret_is_found_as_it_is_printed_too() -> None:
     value = 'pa"ss\\wörd\n1'
-    veil = Masker.over([Secret("PASSWORD", value)])
+    veil = Masker.for_secrets([Secret("PASSWORD", value)])
     for printed in (value, json.dumps(value), json.dumps(value, ensure_ascii=False), repr(value)):
-        assert veil.text(printed).strip("\"'") == "${SECRET:PASSWORD}"
+        assert veil.masked_text(printed).strip("\"'") == "${SECRET:PASSWORD}"
 
 
 def test_a_secret_does_not_show_in_its_own_repr() -> None:
-    veil = Masker.over([Secret("TOKEN", "hunter2hunter2")])
+    veil = Masker.for_secrets([Secret("TOKEN", "hunter2hunter2")])
     assert "hunter2" not in repr(veil)
 
 
@@ -194,7 +194,7 @@ def test_a_secret_does_not_show_in_its_own_repr() -> None:
 )
 def test_a_secret_of_the_event_is_gone_from_every_text(value: str) -> None:
     context = {"token": value, "said": f"it is {value}, or so"}
-    masked = Masker.over(secrets_in(context)).value(context)
+    masked = Masker.for_secrets(secrets_in(context)).masked_value(context)
     assert masked["token"] == "${SECRET:TOKEN}"
     assert value not in masked["said"]
 
@@ -342,32 +342,34 @@ async def test_a_secret_of_an_event_that_was_caused_is_masked_in_the_run_that_ca
 
 
 def test_what_is_masked_already_is_masked_no_further() -> None:
-    veil = Masker.over([Secret("hunter2mine", "hunter2mine"), Secret("KEY", "correct horse")])
-    once = veil.text("hunter2mine, then correct horse")
+    veil = Masker.for_secrets([Secret("hunter2mine", "hunter2mine"), Secret("KEY", "correct horse")])
+    once = veil.masked_text("hunter2mine, then correct horse")
     assert once == "${SECRET:hunter2mine}, then ${SECRET:KEY}"
-    assert veil.text(once) == once
-    assert veil.text("${SECRET:hunter2mine} hunter2mine") == "${SECRET:hunter2mine} ${SECRET:hunter2mine}"
+    assert veil.masked_text(once) == once
+    assert (
+        veil.masked_text("${SECRET:hunter2mine} hunter2mine") == "${SECRET:hunter2mine} ${SECRET:hunter2mine}"
+    )
 
 
 @pytest.mark.parametrize("number", [123456789012, 1234567.25])
 def test_a_long_number_that_is_a_secret_is_masked_wherever_it_stands(number: float) -> None:
     value = {"password": number, "also": [number], "count": 12}
-    masked = Masker.over(secrets_in(value)).value(value)
+    masked = Masker.for_secrets(secrets_in(value)).masked_value(value)
     assert masked == {"password": "${SECRET:PASSWORD}", "also": ["${SECRET:PASSWORD}"], "count": 12}
 
 
 @pytest.mark.parametrize("key", ["name", "key", "header", "field"])
 def test_a_common_word_is_masked_beside_the_name_that_says_it_is_a_secret(key: str) -> None:
     value = {"pair": {key: "password", "value": "error"}, "status": "error"}
-    masked = Masker.over(secrets_in(value)).value(value)
+    masked = Masker.for_secrets(secrets_in(value)).masked_value(value)
     assert masked["pair"]["value"].startswith("${SECRET:")
     assert masked["status"] == "error"
 
 
 def test_each_value_under_one_name_has_a_number_of_its_own() -> None:
     values = [f"hunter{number}mine" for number in range(4)]
-    veil = Masker.over(Secret("TOKEN", value) for value in (*values, values[0]))
-    assert [veil.text(value) for value in values] == [
+    veil = Masker.for_secrets(Secret("TOKEN", value) for value in (*values, values[0]))
+    assert [veil.masked_text(value) for value in values] == [
         "${SECRET:TOKEN}", "${SECRET:TOKEN_2}", "${SECRET:TOKEN_3}", "${SECRET:TOKEN_4}",
     ]  # fmt: skip
 
@@ -376,7 +378,9 @@ def test_each_value_under_one_name_has_a_number_of_its_own() -> None:
     "pieces", [["it is hunter2", "-is-mine"], ["hunt", "er2-is", "-mine"], ["so: hunter2-is-min", "e!"]]
 )
 def test_a_secret_that_is_printed_in_pieces_is_in_none_of_them(pieces: list[str]) -> None:
-    masked = Masker.over([Secret("KEY", "hunter2-is-mine")]).value({"messages": [*pieces, "hi"]})["messages"]
+    masked = Masker.for_secrets([Secret("KEY", "hunter2-is-mine")]).masked_value(
+        {"messages": [*pieces, "hi"]}
+    )["messages"]
     assert len(masked) == len(pieces) + 1
     assert masked[-1] == "hi"
     assert "hunt" not in "".join(masked)
@@ -387,20 +391,20 @@ def test_a_secret_that_is_printed_in_pieces_is_in_none_of_them(pieces: list[str]
 def test_a_name_tells_of_the_value_beside_it_in_small_mappings_alone(members: int, masked: bool) -> None:
     more = {f"field{number}": number for number in range(members - 2)}
     value = {"name": "password", "value": "blue whale", **more}
-    found = Masker.over(secrets_in(value)).value(value)
+    found = Masker.for_secrets(secrets_in(value)).masked_value(value)
     assert found["value"] == ("${SECRET:PASSWORD}" if masked else "blue whale")
 
 
 @pytest.mark.parametrize(("number", "sought"), [("12345", False), ("123456", True)])
 def test_a_number_is_searched_for_elsewhere_when_it_has_six_digits(number: str, sought: bool) -> None:
     value = {"otp": number, "said": f"code {number}."}
-    masked = Masker.over(secrets_in(value)).value(value)
+    masked = Masker.for_secrets(secrets_in(value)).masked_value(value)
     assert masked == {"otp": "${SECRET:OTP}", "said": "code ${SECRET:OTP}." if sought else f"code {number}."}
 
 
 def test_the_values_of_cookies_are_masked_alone_too() -> None:
     value = {"cookie": "sid=abc12345x; theme=dark", "said": "session abc12345x of theme dark"}
-    masked = Masker.over(secrets_in(value)).value(value)
+    masked = Masker.for_secrets(secrets_in(value)).masked_value(value)
     assert masked["cookie"] == "${SECRET:COOKIE}"
     assert masked["said"] == "session ${SECRET:COOKIE_SID} of theme dark"
 

@@ -67,23 +67,23 @@ def event_link(view: Snapshot, row: HookStatus, journal: Journal, now: datetime)
     if parts:
         run = newest.id if newest is not None else None
         return ActivationLink("arrived", True, "; ".join(parts), "", max(moments), run)
-    never = next((gate.reason for gate in row.verdict.shut() if gate.name == "sent"), "")
+    never = next((gate.reason for gate in row.verdict.failed() if gate.name == "sent"), "")
     if never:
         return ActivationLink("arrived", False, never)
     first = next((key for key in keys if key != ALL_EVENTS), "")
     known = view.host.dialect.catalogue().by_key.get(first)
-    slip = event_typo(row, view)
-    first = slip[0] if slip is not None else first
+    typo = event_typo(row, view)
+    first = typo[0] if typo is not None else first
     dialect = view.host.dialect
-    later = (dialect.later_plugin if row.hook.kind == "plugin" else dialect.later).get(first)
+    later = (dialect.later_plugin_events if row.hook.kind == "plugin" else dialect.later_events).get(first)
     when = f": {later} sends {first}" if later else f": {product} lists no {first}" if first else ""
-    when += f", perhaps {slip[1]} was meant" if slip is not None else ""
+    when += f", perhaps {typo[1]} was meant" if typo is not None else ""
     if known is not None:
         when = f": {product} {'sends' if known.emitted else 'documents, and never sends,'} {known.key} – "
         when += one_line(known.when, 120)
         when += f"; not {one_line(known.when_not, 120)}" if known.when_not else ""
-    then = f"`hookscope fire {quote(first)}` fires it" if first else ""
-    return ActivationLink("arrived", None, f"subscribed, never seen{when}", then)
+    next_step = f"`hookscope fire {quote(first)}` fires it" if first else ""
+    return ActivationLink("arrived", None, f"subscribed, never seen{when}", next_step)
 
 
 def _run_filter(key: str) -> RunFilter:
@@ -141,11 +141,13 @@ def run_link(row: HookStatus, last: StoredRun | None, now: datetime) -> Activati
             "ran", True, f"{duration(result['ms'] / 1000)} {where}", "", last.started, last.id
         )
     error = result["error"]
-    said = ""
+    message = ""
     if error is not None:
-        said = f": {error_prefix(result['status'], error['type'])}{one_line(str(error['message']), 160)}"
-    then = f"`hookscope replay {last.id}` fires it again"
-    return ActivationLink("ran", False, f"{result['status']} {where}{said}", then, last.started, last.id)
+        message = f": {error_prefix(result['status'], error['type'])}{one_line(str(error['message']), 160)}"
+    next_step = f"`hookscope replay {last.id}` fires it again"
+    return ActivationLink(
+        "ran", False, f"{result['status']} {where}{message}", next_step, last.started, last.id
+    )
 
 
 LOAD_GATES = 20  # journal entries searched for its last load
@@ -157,7 +159,7 @@ class LoadState:
 
     passed: bool | None
     found: str
-    failed: tuple[str, str] | None = None
+    error: tuple[str, str] | None = None
     at: datetime | None = None
     run: int | None = None
 
@@ -169,19 +171,19 @@ def load_state(
     gate = next((gate for gate in row.verdict.gates if gate.name == "load"), None)
     if gate is not None and gate.passed is False:
         return LoadState(False, gate.reason, (gate.found, gate.reason))
-    if gate is not None or bench.crew.holds(handler_code(row.hook, view.host)):
+    if gate is not None or bench.worker_pools.has_loaded(handler_code(row.hook, view.host)):
         return LoadState(True, "a worker holds it")
-    told = [
+    states = [
         one
         for one in (_load_state_by_run(view, row, last, now), _load_state_by_load(view, row, journal, now))
         if one is not None
     ]
-    newest = max(told, key=lambda one: one.at or now, default=LoadState(None, "nobody has loaded it yet"))
-    marked = view.failed_loads.get(row.hook)
-    if marked is not None and newest.passed is not False:  # the journal may not have been writable
-        kind, _, text = marked.error.partition(": ")
-        said = f"{marked.error} ({ago(marked.at, now)})"
-        return LoadState(False, said, (kind, text), marked.at, marked.run)
+    newest = max(states, key=lambda one: one.at or now, default=LoadState(None, "nobody has loaded it yet"))
+    failed_load = view.failed_loads.get(row.hook)
+    if failed_load is not None and newest.passed is not False:  # the journal may not have been writable
+        kind, _, text = failed_load.error.partition(": ")
+        message = f"{failed_load.error} ({ago(failed_load.at, now)})"
+        return LoadState(False, message, (kind, text), failed_load.at, failed_load.run)
     return newest
 
 
@@ -197,8 +199,8 @@ def _load_state_by_run(
     if last is None or result is None or row.hook.handler is None:
         return None
     where = f"in run {last.id}, {ago(last.started, now)}"
-    then = next((one.digest for one in last.handlers if one.path == str(row.hook.handler)), "")
-    if then and then != handler_digest(row.hook.handler, view.host.surroundings.files):
+    recorded_digest = next((one.digest for one in last.handlers if one.path == str(row.hook.handler)), "")
+    if recorded_digest and recorded_digest != handler_digest(row.hook.handler, view.host.machine.files):
         return LoadState(None, f"it was another file {where}", None, last.started, last.id)
     error = result["error"]
     if error is not None and error["phase"] == "load" and _is_outdated(view, row):
@@ -225,8 +227,8 @@ def _load_state_by_load(view: Snapshot, row: HookStatus, journal: Journal, now: 
             return LoadState(None, f"as it stood then it did not load, {at}", None, entry.at)
         if name in detail.get("failed", ()):
             kind, _, text = str(detail.get("errors", {}).get(name, "")).partition(": ")
-            said = f"{kind}: {text}" if kind else "it failed"
-            return LoadState(False, f"{one_line(said, 200)} ({at})", (kind, text), entry.at)
+            message = f"{kind}: {text}" if kind else "it failed"
+            return LoadState(False, f"{one_line(message, 200)} ({at})", (kind, text), entry.at)
         if any(str(one).partition(":")[0] == name for one in detail.get("skipped", ())):
             return None  # it was not imported then
         return LoadState(True, at, None, entry.at)
@@ -242,18 +244,20 @@ def _written_since(file: Path) -> float:
 
 def load_link(loaded: LoadState, row: HookStatus) -> ActivationLink:
     """Return the link for the module's load, with the command that tries it."""
-    if loaded.failed is not None and loaded.failed[0] in (NO_FUNCTION, IS_CLASS):
+    if loaded.error is not None and loaded.error[0] in (NO_FUNCTION, IS_CLASS):
         return ActivationLink("loads", True, "it loads, and has nothing to call", "", loaded.at, loaded.run)
     command = f"`hookscope load {quote(row.hook.name)}`"
-    then = {None: f"{command} loads it", False: f"mend it; {command} tries again", True: ""}[loaded.passed]
-    return ActivationLink("loads", loaded.passed, loaded.found, then, loaded.at, loaded.run)
+    next_step = {None: f"{command} loads it", False: f"mend it; {command} tries again", True: ""}[
+        loaded.passed
+    ]
+    return ActivationLink("loads", loaded.passed, loaded.found, next_step, loaded.at, loaded.run)
 
 
 def export_link(loaded: LoadState) -> ActivationLink:
     """Return the link for the export: is it a function? Known after a load."""
-    if loaded.failed is not None and loaded.failed[0] in (NO_FUNCTION, IS_CLASS):
+    if loaded.error is not None and loaded.error[0] in (NO_FUNCTION, IS_CLASS):
         return ActivationLink("export", False, loaded.found, "name the function in `export:`, or write it")
-    known = loaded.passed if loaded.failed is None else None
+    known = loaded.passed if loaded.error is None else None
     return ActivationLink("export", known, "it could be called" if known else "known after a load")
 
 
@@ -261,7 +265,7 @@ def activation_chain(bench: Workbench, view: Snapshot, row: HookStatus) -> tuple
     """Return the links of one hook, in order. Blocks; raises OSError if the journal cannot be read."""
     if row.verdict.shadowed_by is not None or row.hook.handler is None:
         return ()
-    journal, now = bench.record.journal(view.host), datetime.now(UTC)
+    journal, now = bench.run_record.journal(view.host), datetime.now(UTC)
     last = next(iter(journal.select(RunFilter(hook=row.hook.name), 1)), None)
     last = last if last is not None and result_of_hook(last, row) is not None else None
     loaded = load_state(bench, view, row, journal, last, now)
@@ -292,15 +296,15 @@ async def load_report(bench: Workbench, *, only: str | None = None) -> LoadRepor
     `only`: the hooks with this name. The result is recorded in the journal if it can be written.
     """
     host = bench.open()
-    languages, without = bench.crew.languages(host, discover(host))
-    engine = HookEngine(host, bench.crew.lanes(host, languages), without=without)
-    begun = time()
+    languages, unavailable_languages = bench.worker_pools.languages(host, discover(host))
+    engine = HookEngine(host, bench.worker_pools.executors(host, languages), without=unavailable_languages)
+    started = time()
     report = await engine.load(only=only)
-    await bench.learn(host, load_attempts_for(engine.inventory, host, report.failures), begun)
-    said = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
+    await bench.record_loads(host, load_attempts_for(engine.inventory, host, report.failures), started)
+    summary = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
     errors = {name: f"{fault.type}: {fault.message}" for name, fault in report.failures.items()}
     detail = {"skipped": report.skipped, "failed": report.failed, "errors": errors, "only": only}
     with suppress(OSError):  # an unwritable journal must not stop the load
         level = "error" if report.failed else "info"
-        await bench.record.journal(host).note("load", host.dialect.name, said, level, detail)
+        await bench.run_record.journal(host).note("load", host.dialect.name, summary, level, detail)
     return report

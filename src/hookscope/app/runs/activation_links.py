@@ -34,7 +34,7 @@ class ActivationLink:
     name: LinkName
     passed: bool | None
     found: str
-    then: str = ""  # the next step, where there is one
+    next_step: str = ""  # the next step, where there is one
     at: datetime | None = None
     run: int | None = None  # of the journal
 
@@ -89,17 +89,17 @@ class Activity:
     events: frozenset[str] = frozenset()
     hooks: frozenset[str] = frozenset()
 
-    def is_about(self, row: HookStatus, view: Snapshot) -> bool:
+    def concerns(self, row: HookStatus, view: Snapshot) -> bool:
         """Return whether an event arrived that this hook subscribes to, or the hook handled one."""
         if row.hook.name in self.hooks:
             return True
         canonical = view.host.dialect.catalogue().canonical
-        came = {*self.events, *(key.partition(":")[0] for key in self.events), ALL_EVENTS}
-        return bool(self.events) and any(canonical(key) in came for key in row.events or ())
+        received = {*self.events, *(key.partition(":")[0] for key in self.events), ALL_EVENTS}
+        return bool(self.events) and any(canonical(key) in received for key in row.events or ())
 
 
 def activity_of_runs(runs: Iterable[PastRun]) -> Activity:
     """Return the activity of finished runs."""
-    told = tuple(runs)
-    answered = (call.name for past in told for call in past.plan.calls)
-    return Activity(frozenset(past.plan.event.key for past in told), frozenset(answered))
+    past_runs = tuple(runs)
+    answered = (call.name for past in past_runs for call in past.plan.calls)
+    return Activity(frozenset(past.plan.event.key for past in past_runs), frozenset(answered))

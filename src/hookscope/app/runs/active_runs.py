@@ -26,17 +26,17 @@ class ActiveRuns:
         linger_seconds: see Workbench.
     """
 
-    def __init__(self, bench: Workbench, lingers: float | None) -> None:
-        self._bench, self._lingers = bench, lingers
-        self._going: list[Firing] = []  # may include firings that have ended
+    def __init__(self, bench: Workbench, linger_seconds: float | None) -> None:
+        self._bench, self._linger_seconds = bench, linger_seconds
+        self._firings: list[Firing] = []  # may include firings that have ended
 
-    def begin(
+    def start(
         self,
         view: Snapshot,
         plan: Plan,
-        guard: SandboxedWorkers | RunWorkers | None = None,
+        workers: SandboxedWorkers | RunWorkers | None = None,
         *,
-        stays: bool = False,
+        keeps_copies: bool = False,
         recorded: bool = True,
         stepper: Stepper | None = None,
     ) -> Firing:
@@ -44,17 +44,23 @@ class ActiveRuns:
 
         The given workers end with the run; with `keeps_copies` the sandbox stays.
         """
-        engine = self._engine(view, guard, recorded=recorded)
+        engine = self._engine(view, workers, recorded=recorded)
         if not recorded:
-            return self._begin(engine, plan, None, stepper)
-        if guard is None:
-            lanes, seconds, complete = self._bench.crew.running, self._lingers, None
-        elif stays:
-            return self._begin(engine, plan, self._learning(engine, guard.tell), stepper)
+            return self._start(engine, plan, None, stepper)
+        if workers is None:
+            executors, seconds, complete = (
+                self._bench.worker_pools.process_executors,
+                self._linger_seconds,
+                None,
+            )
+        elif keeps_copies:
+            return self._start(
+                engine, plan, self._recording_loads(engine, workers.with_sandbox_result), stepper
+            )
         else:
-            lanes, complete = guard.running, guard.complete
-            seconds = LINGER if self._lingers is None else self._lingers
-        ended = self._learning(engine, complete)
+            executors, complete = workers.process_executors, workers.complete
+            seconds = LINGER if self._linger_seconds is None else self._linger_seconds
+        ended = self._recording_loads(engine, complete)
 
         async def lingering(run: Run) -> Run:
             if seconds:
@@ -62,27 +68,27 @@ class ActiveRuns:
                 from hookscope.runtime.background_work import wait_time
 
                 run = await with_background_work(
-                    run, lanes(), wait_time(seconds, lambda: firing.is_cancelled)
+                    run, executors(), wait_time(seconds, lambda: firing.is_cancelled)
                 )
             return await ended(run)
 
-        firing = self._begin(engine, plan, lingering, stepper)  # `lingering` reads whether it is cancelled
+        firing = self._start(engine, plan, lingering, stepper)  # `lingering` reads whether it is cancelled
         return firing
 
-    def _learning(
+    def _recording_loads(
         self, engine: HookEngine, complete: Callable[[Run], Awaitable[Run]] | None
     ) -> Callable[[Run], Awaitable[Run]]:
         """Return `complete`, extended to record the loads of the run."""
-        begun = time()
+        started = time()
 
         async def ended(run: Run) -> Run:
             run = await complete(run) if complete is not None else run
-            await self._bench.learn(engine.host, load_attempts_in(run), begun)
+            await self._bench.record_loads(engine.host, load_attempts_in(run), started)
             return run
 
         return ended
 
-    def _begin(
+    def _start(
         self,
         engine: HookEngine,
         plan: Plan,
@@ -96,30 +102,35 @@ class ActiveRuns:
             then = engine.plan(caused, only=plan.only)
             return then if plan.only is not None else without_taps(then)
 
-        engine.lanes.expect(plan)
+        engine.executors.expect(plan)
         firing = engine.fire(plan, complete=complete, follow=follow, stepper=stepper)
-        self._going = [*(one for one in self._going if not one.done), firing]
+        self._firings = [*(one for one in self._firings if not one.done), firing]
         return firing
 
     def _engine(
-        self, view: Snapshot, guard: SandboxedWorkers | RunWorkers | None, *, recorded: bool
+        self, view: Snapshot, workers: SandboxedWorkers | RunWorkers | None, *, recorded: bool
     ) -> HookEngine:
         from hookscope.engine.hook_engine import HookEngine
 
         bench = self._bench
-        lanes = guard.lanes if guard is not None else bench.crew.lanes(view.host, view.languages)
-        engine = HookEngine(view.host, lanes, bench.record.journal(view.host) if recorded else None)
+        executors = (
+            workers.executors
+            if workers is not None
+            else bench.worker_pools.executors(view.host, view.languages)
+        )
+        engine = HookEngine(view.host, executors, bench.run_record.journal(view.host) if recorded else None)
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
 
-    async def settled(self, seconds: float) -> tuple[str, ...]:
+    async def wait_for_background_work(self, seconds: float) -> tuple[str, ...]:
         """See Workbench.wait_for_background_work."""
         from hookscope.app.runs.sandboxed_run import background_work_done, background_work_messages
         from hookscope.runtime.background_work import wait_time
 
         return tuple(
             background_work_messages(
-                await background_work_done(self._bench.crew.running(), wait_time(seconds)), seconds
+                await background_work_done(self._bench.worker_pools.process_executors(), wait_time(seconds)),
+                seconds,
             )
         )
 
@@ -128,8 +139,8 @@ class ActiveRuns:
 
         This happens before workers end: a handler whose worker is gone would be reported as crashed.
         """
-        going, self._going = [one for one in self._going if not one.done], []
-        for firing in going:
+        running, self._firings = [one for one in self._firings if not one.done], []
+        for firing in running:
             firing.cancel()
-        for firing in going:
+        for firing in running:
             await firing

@@ -55,7 +55,7 @@ def _folder_files(calls: Iterable[Registration]) -> tuple[Path, ...]:
     return tuple(islice(dict.fromkeys([*(code.path for code in codes), *around]), MOST))
 
 
-def breakpoints_of(texts: Iterable[str], plan: Plan, here: Machine) -> dict[Path, list[Point]]:
+def breakpoints_of(texts: Iterable[str], plan: Plan, machine: Machine) -> dict[Path, list[Point]]:
     """Return the breakpoints of a run by file. Raises Refusal for an invalid one."""
     files = breakpoint_files(plan)
     points: dict[Path, list[Point]] = {}
@@ -65,10 +65,10 @@ def breakpoints_of(texts: Iterable[str], plan: Plan, here: Machine) -> dict[Path
             raise Refusal(
                 f"`{one_line(text)}` names no line.", "handler.py:12 is one, as is handler.py:12 if n > 3."
             )
-        file = matching_file(place, files, here)
+        file = matching_file(place, files, machine)
         count = _lines_in(file)
         if not 1 <= place.line <= count:
-            has = f"{one_line(here.short(file))} has {count} line{'' if count == 1 else 's'}"
+            has = f"{one_line(machine.short(file))} has {count} line{'' if count == 1 else 's'}"
             raise Refusal(f"{has}, and no line {place.line}.", "Name one of them.")
         try:
             points.setdefault(file, []).append(Point(place.line, place.condition))
@@ -77,28 +77,28 @@ def breakpoints_of(texts: Iterable[str], plan: Plan, here: Machine) -> dict[Path
     return points
 
 
-def matching_file(place: TypedBreakpoint, files: RunFiles, here: Machine) -> Path:
+def matching_file(place: TypedBreakpoint, files: RunFiles, machine: Machine) -> Path:
     """Return the named file, by its path or the end of it. The user's files win over shipped ones.
 
     Raises Refusal if no file matches, or several do.
     """
-    whole = here.absolute(place.file)
-    if whole.is_file():
-        return whole
+    path = machine.absolute(place.file)
+    if path.is_file():
+        return path
     typed = Path(place.file).parts
-    fits = ([file for file in some if file.parts[-len(typed) :] == typed] for some in files)
+    fits = ([file for file in group if file.parts[-len(typed) :] == typed] for group in files)
     found = next(filter(None, fits), [])
     if len(found) == 1:
         return found[0]
-    every = [*files[0], *files[1]]
+    all_files = [*files[0], *files[1]]
     name = one_line(place.file)
-    shown = ", ".join(one_line(here.short(file)) for file in (found or every)[:SHOWN])
-    more = " …" if len(found or every) > SHOWN else ""
+    shown = ", ".join(one_line(machine.short(file)) for file in (found or all_files)[:SHOWN])
+    more = " …" if len(found or all_files) > SHOWN else ""
     if found:
         raise Refusal(f"`{name}` is several files of this run: {shown}{more}.", "Name more of its path.")
-    near = nearest_word(typed[-1] if typed else "", [file.name for file in every])
-    then = f"Did you mean {one_line(near)}:{place.line}?" if near else f"It has {shown}{more}."
-    raise Refusal(f"No handler of this run has a file `{name}`.", then)
+    closest = nearest_word(typed[-1] if typed else "", [file.name for file in all_files])
+    next_step = f"Did you mean {one_line(closest)}:{place.line}?" if closest else f"It has {shown}{more}."
+    raise Refusal(f"No handler of this run has a file `{name}`.", next_step)
 
 
 def _files_below(root: Path) -> Iterator[Path]:

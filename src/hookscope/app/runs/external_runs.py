@@ -26,8 +26,8 @@ JournalStamp: TypeAlias = tuple[int, int, int]
 class ExternalRuns:
     """Follows one workspace's journal in its own thread and reports new runs. `close` ends the thread."""
 
-    def __init__(self, told: RunsCallback) -> None:
-        self._told = told
+    def __init__(self, on_runs: RunsCallback) -> None:
+        self._on_runs = on_runs
         self._host: Host | None = None
         self._stop = threading.Event()
 
@@ -56,27 +56,27 @@ class ExternalRuns:
             recent = [run for run in journal.recent(MOST_AT_ONCE) if run.id <= newest]
         except OSError:  # unreadable: reported elsewhere
             return
-        going = [run.id for run in recent if run.outcome == "running" and run.owner.pid != own]
+        running = [run.id for run in recent if run.outcome == "running" and run.owner.pid != own]
         seen: tuple[JournalStamp | None, ...] = ()
         while not stop.wait(POLL):
             now = _journal_stamps(journal)
-            if now == seen and not going:
+            if now == seen and not running:
                 continue
             try:
                 newest = min(newest, _last_number(journal))  # the file may have been replaced
                 fresh = journal.newer_than(newest, MOST_AT_ONCE)
                 newest = max((run.id for run in fresh), default=newest)
-                going += [run.id for run in fresh if run.owner.pid != own]
-                known = [run for number in going if (run := journal.run(number)) is not None]
+                running += [run.id for run in fresh if run.owner.pid != own]
+                known = [run for number in running if (run := journal.run(number)) is not None]
             except OSError:  # retry at the next poll
                 continue
             seen = now if len(fresh) < MOST_AT_ONCE else ()  # there may be more
-            going = [run.id for run in known if run.outcome == "running"]
-            present = self._host or host  # the dialect may have changed
-            ended = (past_run(run, present) for run in known)  # None for a running one
-            told = tuple(past for past in ended if past is not None)
-            if told and not stop.is_set():
-                self._told(told)
+            running = [run.id for run in known if run.outcome == "running"]
+            current_host = self._host or host  # the dialect may have changed
+            ended = (past_run(run, current_host) for run in known)  # None for a running one
+            past_runs = tuple(past for past in ended if past is not None)
+            if past_runs and not stop.is_set():
+                self._on_runs(past_runs)
 
 
 def _last_number(journal: JournalReader, before: datetime | None = None) -> int:

@@ -73,8 +73,8 @@ def past_run_numbered(number: int, stored: StoredRun | None, host: Host) -> Past
         raise Refusal(f"Run {number} goes on still.", "Wait for its end, or end the program that fired it.")
     past = past_run(stored, host)
     if past is None:
-        then = f"Look under its dialect: --dialect {stored.dialect}."
-        raise Refusal(f"{host.dialect.product} has no events of the kind of run {number}.", then)
+        next_step = f"Look under its dialect: --dialect {stored.dialect}."
+        raise Refusal(f"{host.dialect.product} has no events of the kind of run {number}.", next_step)
     return past
 
 
@@ -143,12 +143,12 @@ def masked_run(run: StoredRun, settings: Any, redaction: Redaction) -> tuple[Sto
     The journal may be older than the current rules for secrets.
     """
     found = (*secrets_of_run(run.document, redaction.keys), *secrets_in(settings, keys=redaction.keys))
-    veil = Masker.over(
+    masker = Masker.for_secrets(
         (*secrets_occurring_in([run.document, settings], redaction.secrets), *found), redaction.keys
     )
-    document = mask_run(dict(run.document), veil)
+    document = mask_run(dict(run.document), masker)
     document["masked"] = list(dict.fromkeys((*run.document.get("masked", ()), *document["masked"])))
-    return replace(run, document=document, event=event_of(document["event"])), veil.value(settings)
+    return replace(run, document=document, event=event_of(document["event"])), masker.masked_value(settings)
 
 
 LONGEST_LINE = 256 * 2**20  # bytes of a line
@@ -173,8 +173,8 @@ class RunFile:
                     if line.strip():
                         yield self._reader.run(line)
         except InvalidExportedRun as error:
-            then = "`hookscope export --jsonl FILE` writes such files."
-            raise Refusal(f"{self.path}, line {number}: {error}.", then) from None
+            next_step = "`hookscope export --jsonl FILE` writes such files."
+            raise Refusal(f"{self.path}, line {number}: {error}.", next_step) from None
         except OSError as error:
             raise Refusal(
                 f"Cannot read {self.path}: {error_reason(error)}.", "Name another file.", code=2

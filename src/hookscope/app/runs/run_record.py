@@ -32,9 +32,9 @@ class RunRecord:
 
             file, kept = state_folder() / JOURNAL, self._bench.setup.retention
             self._journal = Journal(file, workspace, host.dialect.name, kept)
-        self._journal = self._journal.under(host.dialect, host.settings).of(workspace)
+        self._journal = self._journal.for_host(host.dialect, host.settings).for_workspace(workspace)
         hidden = self._bench.redaction_of(host, settings=False)  # the journal knows the settings' own
-        self._journal.hide(hidden.secrets, hidden.keys)
+        self._journal.mask_also(hidden.secrets, hidden.keys)
         return self._journal
 
     def runs(self, view: Snapshot, limit: int = 20) -> tuple[PastRun, ...]:
@@ -44,7 +44,7 @@ class RunRecord:
         stored = reversed(self.journal(view.host).recent(limit))
         return tuple(past for one in stored if (past := past_run(one, view.host)) is not None)
 
-    def left_out(self, view: Snapshot, limit: int = 20) -> tuple[str, ...]:
+    def hidden_run_dialects(self, view: Snapshot, limit: int = 20) -> tuple[str, ...]:
         """Return the dialects of the runs that `runs` skips, one name per run: the dialect in force has no
         events of their kind.
         """

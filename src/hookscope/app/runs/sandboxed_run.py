@@ -26,25 +26,27 @@ WORKERS: Mapping[Language, str] = {"python": "python", "typescript": "node", "ja
 class RunWorkers:
     """The executors of one run, by worker name: python or node. `complete` ends them with the run."""
 
-    def __init__(self, functions: Executor, lanes: Mapping[str, ProcessExecutor]) -> None:
-        self._lanes = lanes
+    def __init__(self, functions: Executor, process_executors: Mapping[str, ProcessExecutor]) -> None:
+        self._process_executors = process_executors
         code: dict[Language, Executor] = {
-            language: lanes[name] for language, name in WORKERS.items() if name in lanes
+            language: process_executors[name]
+            for language, name in WORKERS.items()
+            if name in process_executors
         }
-        self.lanes = Executors(functions, code)
+        self.executors = Executors(functions, code)
 
-    def running(self) -> tuple[ProcessExecutor, ...]:
+    def process_executors(self) -> tuple[ProcessExecutor, ...]:
         """Return the process executors."""
-        return tuple(self._lanes.values())
+        return tuple(self._process_executors.values())
 
-    async def tell(self, run: Run) -> Run:
+    async def with_sandbox_result(self, run: Run) -> Run:
         """Return the run unchanged."""
         return run
 
     async def complete(self, run: Run) -> Run:
         """End the workers, and return the run unchanged."""
-        for lane in self._lanes.values():
-            await lane.close()
+        for executor in self._process_executors.values():
+            await executor.close()
         return run
 
 
@@ -53,12 +55,12 @@ def make_sandbox(host: Host) -> Sandbox:
 
     Without isolation the hooks' own folders are copied too, since a handler may write beside itself.
     """
-    program = find_program("bwrap", [host.workspace, host.surroundings.cwd])  # a what-if must not choose it
+    program = find_program("bwrap", [host.workspace, host.machine.cwd])  # a what-if must not choose it
     bwrap = find_bwrap(str(Path(program).parent)) if program is not None else None
     hooks = [] if bwrap is not None else sandbox_needs(host)
-    folders = [host.workspace, host.state, *hooks, host.surroundings.home]
-    apart = [state_folder()]  # handlers must not see our journal
-    return Sandbox(folders, bwrap=bwrap, apart=apart, also=[host.surroundings.cwd])
+    folders = [host.workspace, host.state, *hooks, host.machine.home]
+    excluded = [state_folder()]  # handlers must not see our journal
+    return Sandbox(folders, bwrap=bwrap, excluded=excluded, start_folders=[host.machine.cwd])
 
 
 def sandbox_needs(host: Host) -> list[Path]:
@@ -79,93 +81,95 @@ class SandboxedWorkers:
         self,
         sandbox: Sandbox,
         functions: Executor,
-        lanes: Mapping[str, ProcessExecutor],
+        process_executors: Mapping[str, ProcessExecutor],
         warn: Callable[[str], object] | None = None,
     ) -> None:
         self._sandbox = sandbox
-        self._lanes = lanes
+        self._process_executors = process_executors
         self._warn = warn
         self._warned: dict[str, None] = {}
-        if sandbox.walls.warning:
-            self._unprotected(sandbox.walls.warning)
+        if sandbox.isolation.warning:
+            self._warn_once(sandbox.isolation.warning)
         code = {
-            language: SandboxedExecutor(lanes[name], sandbox, self._unprotected)
+            language: SandboxedExecutor(process_executors[name], sandbox, self._warn_once)
             for language, name in WORKERS.items()
-            if name in lanes
+            if name in process_executors
         }
-        self.lanes = Executors(functions, dict(code))
+        self.executors = Executors(functions, dict(code))
 
-    def running(self) -> tuple[ProcessExecutor, ...]:
+    def process_executors(self) -> tuple[ProcessExecutor, ...]:
         """Return the process executors."""
-        return tuple(self._lanes.values())
+        return tuple(self._process_executors.values())
 
     async def complete(self, run: Run) -> Run:
         """Return the run with the changes to the copies, and remove the copies."""
-        for lane in self._lanes.values():
-            await lane.close()
-        guarded = await asyncio.to_thread(self._told)
+        for executor in self._process_executors.values():
+            await executor.close()
+        result = await asyncio.to_thread(self._sandbox_result)
         kept = () if await asyncio.to_thread(self._sandbox.close) else (KEPT_VARIABLES,)
-        return replace(run, guarded=replace(guarded, notes=(*guarded.notes, *kept)))
+        return replace(run, guarded=replace(result, notes=(*result.notes, *kept)))
 
-    async def tell(self, run: Run) -> Run:
+    async def with_sandbox_result(self, run: Run) -> Run:
         """Return the run with all changes since the copies were made. The copies stay for the next run."""
-        return replace(run, guarded=await asyncio.to_thread(self._told))
+        return replace(run, guarded=await asyncio.to_thread(self._sandbox_result))
 
     async def close(self) -> None:
         """End the executors and remove the copies."""
-        for lane in self._lanes.values():
-            await lane.close()
+        for executor in self._process_executors.values():
+            await executor.close()
         await asyncio.to_thread(self._sandbox.close)
 
-    def _unprotected(self, sentence: str) -> None:
+    def _warn_once(self, sentence: str) -> None:
         if sentence not in self._warned and self._warn is not None:
             self._warn(sentence)
         self._warned[sentence] = None
 
-    def _told(self) -> SandboxResult:
-        walls = self._sandbox.walls
+    def _sandbox_result(self) -> SandboxResult:
+        walls = self._sandbox.isolation
         changes = self._sandbox.changes()
-        originals = self._sandbox.originals()
-        notes = [*(text for text in self._warned if text != walls.warning), *walls.left_out]
-        if changes.unseen:
-            notes.append(f"{changes.unseen} folders could not be looked into: more may have changed there")
+        originals = self._sandbox.check_originals()
+        notes = [*(text for text in self._warned if text != walls.warning), *walls.skipped_notes]
+        if changes.unreadable:
+            notes.append(
+                f"{changes.unreadable} folders could not be looked into: more may have changed there"
+            )
         listed: tuple[FileChange, ...] = changes.listed
-        guarded = SandboxResult(
+        result = SandboxResult(
             walls.text,
             walls.network,
             walls.disk,
             listed,
             changes.more,
             tuple(notes),
-            sockets=walls.sockets,
-            complete=not changes.unseen,
+            no_unix_sockets=walls.sockets,
+            complete=not changes.unreadable,
             originals=originals,
         )
-        return replace(guarded, notes=(*guarded.notes, *guarded.touched))
+        return replace(result, notes=(*result.notes, *result.originals_text))
 
 
-async def background_work_done(lanes: Iterable[ProcessExecutor], waits: WaitTime) -> BackgroundWork:
+async def background_work_done(executors: Iterable[ProcessExecutor], waits: WaitTime) -> BackgroundWork:
     """Wait for the work that handlers left running, and return what it did."""
-    rest = NO_BACKGROUND_WORK
-    for lane in tuple(lanes):
-        rest += await lane.settle(waits)
-    return rest
+    background_work = NO_BACKGROUND_WORK
+    for executor in tuple(executors):
+        background_work += await executor.wait_for_background_work(waits)
+    return background_work
 
 
-async def with_background_work(run: Run, lanes: Iterable[ProcessExecutor], waits: WaitTime) -> Run:
+async def with_background_work(run: Run, executors: Iterable[ProcessExecutor], waits: WaitTime) -> Run:
     """Return the run with what its handlers did after their results. A cancelled run waits for nothing."""
     if run.cancelled:
         return run
-    said = tuple(background_work_messages(await background_work_done(lanes, waits), waits.seconds))
-    return replace(run, notes=(*run.notes, *said)) if said else run
+    messages = tuple(background_work_messages(await background_work_done(executors, waits), waits.seconds))
+    return replace(run, notes=(*run.notes, *messages)) if messages else run
 
 
-def background_work_messages(rest: BackgroundWork, seconds: float) -> Iterator[str]:
+def background_work_messages(background_work: BackgroundWork, seconds: float) -> Iterator[str]:
     """Yield a sentence for each late output and each piece of work that still runs."""
-    for who, text in rest.late:
-        yield f"{who} {text}"
-    for who, left in rest.lasting:
+    for handler, text in background_work.late_notes:
+        yield f"{handler} {text}"
+    for handler, work in background_work.running_notes:
         yield (
-            f"{who} left {left} running, not over {seconds:g} s later: "
+            f"{handler} left {work} running, not over {seconds:g} s later: "
             "that ends with its worker here, and goes on in a host"
         )

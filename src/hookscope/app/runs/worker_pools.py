@@ -27,16 +27,16 @@ if TYPE_CHECKING:  # a scan runs nothing
     from hookscope.runtime.process_executor import ProcessExecutor, SandboxAccess, WorkerFacts
     from hookscope.storage.known_programs import KnownPrograms
 
-    class _OfLanes(TypedDict):
+    class _ExecutorOptions(TypedDict):
         """The arguments shared by the executors of all languages."""
 
-        inside: SandboxAccess | None
+        sandbox_access: SandboxAccess | None
         env: Mapping[str, str]
         cwd: Path
         limits: Limits
         fault_counter: FaultCounter
         spare: bool
-        told_late: Callable[[str, str], None] | None
+        on_late: Callable[[str, str], None] | None
         debugger: Debugger | None
 
 
@@ -56,9 +56,9 @@ def handler_environment(host: Host) -> dict[str, str]:
 
 def _waiting_interpreter(named: NamedProgram | None, host: Host) -> str:
     """Return what handlers lack if their interpreter is named by an untrusted workspace; else ""."""
-    if named is None or named.allowed_by(host):
+    if named is None or named.is_trusted(host):
         return ""
-    return f"needs its interpreter ({named.not_trusted}); {named.way_out}"
+    return f"needs its interpreter ({named.untrusted_reason}); {named.trust_hint}"
 
 
 class WorkerPools:
@@ -78,10 +78,10 @@ class WorkerPools:
         limits: Limits,
         *,
         spare: bool = False,
-        told_late: Callable[[str, str], None] | None = None,
+        on_late: Callable[[str, str], None] | None = None,
     ) -> None:
         self.fault_counter = FaultCounter()
-        self.told_late = told_late
+        self.on_late = on_late
         self.warn_unprotected: Callable[[str], object] | None = None  # called before handlers run on copies
         self.use_programs(python, node)
         self._limits, self._spare = limits, spare
@@ -90,7 +90,9 @@ class WorkerPools:
         ] = {}  # by program, and whether the project names it
         self._programs: KnownPrograms | None = None  # programs asked for their Node version
         self._processes: dict[str, ProcessExecutor] = {}  # by language of the worker: python, node
-        self._others: dict[_Env, dict[str, ProcessExecutor]] = {}  # by other environment, under a what-if
+        self._other_environments: dict[
+            _Env, dict[str, ProcessExecutor]
+        ] = {}  # by other environment, under a what-if
         self._env: _Env | None = None  # the environment of `_processes`
 
     @cached_property
@@ -101,7 +103,7 @@ class WorkerPools:
 
     def use_programs(self, python: NamedProgram | None, node: NamedProgram | None) -> None:
         """Use other interpreters for workers that start from now on."""
-        self._python, self._node_named = python, node
+        self._python_program, self._node_program = python, node
 
     def languages(
         self, host: Host, inventory: Inventory
@@ -110,72 +112,72 @@ class WorkerPools:
 
         Node is looked up only if a hook needs it.
         """
-        needed = _waiting_interpreter(self._python, host)
-        runs = frozenset[Language]() if needed else PYTHON_ONLY
-        lacks = dict.fromkeys(PYTHON_ONLY, needed) if needed else {}
+        needed = _waiting_interpreter(self._python_program, host)
+        available = frozenset[Language]() if needed else PYTHON_ONLY
+        unavailable = dict.fromkeys(PYTHON_ONLY, needed) if needed else {}
         if any(row.hook.language in NODE_VARIABLES for row in inventory.hooks):
             found = self.node(host)
-            runs |= found.languages
-            lacks |= dict.fromkeys(NODE_VARIABLES - found.languages, found.sentence)
-        return runs, lacks
+            available |= found.languages
+            unavailable |= dict.fromkeys(NODE_VARIABLES - found.languages, found.missing_reason)
+        return available, unavailable
 
     def python(self, host: Host) -> str | None:
         """Return the interpreter for handlers; None if the project names an untrusted one."""
-        if _waiting_interpreter(self._python, host):
+        if _waiting_interpreter(self._python_program, host):
             return None
-        return self._python.path if self._python is not None else sys.executable
+        return self._python_program.path if self._python_program is not None else sys.executable
 
     def node(self, host: Host) -> Node | NoNode:
         """Return the Node that runs handlers here. The first call asks programs for their version."""
         from hookscope.runtime.executors import NAMED_IN_CONFIG, NoNode, find_node
         from hookscope.storage.known_programs import FILE, KnownPrograms
 
-        named = self._node_named
-        if named is not None and not named.allowed_by(host):
-            return NoNode(named.not_trusted, NAMED_IN_CONFIG, named.way_out)
-        workspace = (host.workspace, host.surroundings.cwd)
+        named = self._node_program
+        if named is not None and not named.is_trusted(host):
+            return NoNode(named.untrusted_reason, NAMED_IN_CONFIG, named.trust_hint)
+        workspace = (host.workspace, host.machine.cwd)
         on_path = find_program("node", workspace) if named is None else None
         key = (named.path, True) if named is not None else (on_path, False)
         if key not in self._nodes:
             self._programs = self._programs or KnownPrograms(state_folder() / FILE)
-            asked = partial(self._programs.said_by, workspace=workspace)
-            self._nodes[key] = find_node(on_path, named.path if named is not None else None, asked)
+            find_version = partial(self._programs.report_of, workspace=workspace)
+            self._nodes[key] = find_node(on_path, named.path if named is not None else None, find_version)
         return self._nodes[key]
 
-    def holds(self, code: Code) -> bool:
+    def has_loaded(self, code: Code) -> bool:
         """Return whether any version of this handler is loaded."""
-        return any(lane.holds(code) for lane in self._processes.values())
+        return any(executor.has_loaded(code) for executor in self._processes.values())
 
-    def running(self) -> tuple[ProcessExecutor, ...]:
+    def process_executors(self) -> tuple[ProcessExecutor, ...]:
         """Return the process executors of the current environment."""
         return tuple(self._processes.values())
 
     @property
-    def holds_any(self) -> bool:
+    def has_loaded_any(self) -> bool:
         """True if any worker has loaded anything."""
-        return any(lane.workers() for lane in self._processes.values())
+        return any(executor.workers() for executor in self._processes.values())
 
     def quarantined(self, hook: Hook) -> bool:
         """Return whether the hook is in quarantine: it hung, died or dirtied its worker too often."""
-        return hook.handler is not None and self.fault_counter.quarantined(hook.handler)
+        return hook.handler is not None and self.fault_counter.is_quarantined(hook.handler)
 
-    def lift(self, hook: Hook) -> bool:
+    def lift_quarantine(self, hook: Hook) -> bool:
         """Let automatic fires run a hook again. False if it was not in quarantine."""
-        return hook.handler is not None and self.fault_counter.lift(hook.handler)
+        return hook.handler is not None and self.fault_counter.lift_quarantine(hook.handler)
 
-    def barred(self, call: Registration) -> str:
+    def quarantine_reason(self, call: Registration) -> str:
         """Return why an automatic fire skips this call; empty if it does not."""
         return QUARANTINE if call.hook is not None and self.quarantined(call.hook) else ""
 
     def workers(self) -> dict[str, tuple[WorkerFacts, ...]]:
         """Return the running worker processes by `python` and `node`."""
         found: dict[str, tuple[WorkerFacts, ...]] = {}
-        for lanes in (self._processes, *self._others.values()):
-            for name, lane in lanes.items():
-                found[name] = (*found.get(name, ()), *lane.workers())
+        for executors in (self._processes, *self._other_environments.values()):
+            for name, executor in executors.items():
+                found[name] = (*found.get(name, ()), *executor.workers())
         return found
 
-    def lanes(self, host: Host, languages: frozenset[Language]) -> Executors:
+    def executors(self, host: Host, languages: frozenset[Language]) -> Executors:
         """Return executors for at least these languages. Existing ones stay, with what their workers loaded.
 
         Each environment has its own executors, since a worker keeps the environment it started with.
@@ -184,13 +186,17 @@ class WorkerPools:
         from hookscope.runtime.process_executor import node_executor, python_executor
 
         python = self.python(host)
-        self._turn_to((frozenset(handler_environment(host).items()), self._python, self._node_named))
+        self._switch_environment(
+            (frozenset(handler_environment(host).items()), self._python_program, self._node_program)
+        )
         if "python" not in self._processes and python is not None:
-            self._processes["python"] = python_executor(python=python, **self._of_lanes(host))
+            self._processes["python"] = python_executor(python=python, **self._executor_options(host))
         node = self.node(host) if languages & NODE_VARIABLES or "node" in self._processes else None
         if isinstance(node, Node) and "node" not in self._processes:
             cache = state_folder() / "node-cache"
-            self._processes["node"] = node_executor(node=node.path, cache=cache, **self._of_lanes(host))
+            self._processes["node"] = node_executor(
+                node=node.path, cache=cache, **self._executor_options(host)
+            )
         code: dict[Language, Executor] = (
             dict.fromkeys(PYTHON_ONLY, self._processes["python"]) if python else {}
         )
@@ -198,32 +204,32 @@ class WorkerPools:
             code |= dict.fromkeys(node.languages, self._processes["node"])
         return Executors(self._functions, code)
 
-    def _turn_to(self, env: _Env) -> None:
+    def _switch_environment(self, env: _Env) -> None:
         if self._env is not None and env != self._env:
-            self._others[self._env] = self._processes
-            self._processes = self._others.pop(env, {})
+            self._other_environments[self._env] = self._processes
+            self._processes = self._other_environments.pop(env, {})
         self._env = env
 
     async def close_others(self) -> None:
         """End the workers of all environments except the last used one."""
-        others, self._others = tuple(self._others.values()), {}
-        for lanes in others:
-            for lane in lanes.values():
-                await lane.close()
+        others, self._other_environments = tuple(self._other_environments.values()), {}
+        for executors in others:
+            for executor in executors.values():
+                await executor.close()
 
-    def _of_lanes(self, host: Host, inside: SandboxAccess | None = None) -> _OfLanes:
+    def _executor_options(self, host: Host, sandbox_access: SandboxAccess | None = None) -> _ExecutorOptions:
         return {
-            "inside": inside,
+            "sandbox_access": sandbox_access,
             "env": handler_environment(host),
-            "cwd": host.surroundings.cwd,
+            "cwd": host.machine.cwd,
             "limits": self._limits,
             "fault_counter": self.fault_counter,
             "spare": self._spare,
-            "told_late": self.told_late,
+            "on_late": self.on_late,
             "debugger": None,
         }
 
-    async def guarded(
+    async def sandboxed(
         self, host: Host, languages: frozenset[Language], debugger: Debugger | None = None
     ) -> SandboxedWorkers:
         """Return a sandbox and executors for one run in it. Raises OSError if the copies cannot be made."""
@@ -233,45 +239,45 @@ class WorkerPools:
         from hookscope.runtime.process_executor import SandboxAccess
 
         sandbox = await asyncio.to_thread(make_sandbox, host)
-        inside = SandboxAccess(sandbox, tuple(sandbox_needs(host)))
-        lanes = self._lanes_apart(host, languages, inside, debugger)
-        return SandboxedWorkers(sandbox, self._functions, lanes, self.warn_unprotected)
+        sandbox_access = SandboxAccess(sandbox, tuple(sandbox_needs(host)))
+        executors = self._executors_of_run(host, languages, sandbox_access, debugger)
+        return SandboxedWorkers(sandbox, self._functions, executors, self.warn_unprotected)
 
-    def apart(self, host: Host, languages: frozenset[Language], debugger: Debugger) -> RunWorkers:
+    def for_debugger(self, host: Host, languages: frozenset[Language], debugger: Debugger) -> RunWorkers:
         """Return executors for one run under this debugger, without time limits."""
         from hookscope.app.runs.sandboxed_run import RunWorkers
 
-        return RunWorkers(self._functions, self._lanes_apart(host, languages, None, debugger))
+        return RunWorkers(self._functions, self._executors_of_run(host, languages, None, debugger))
 
-    def _lanes_apart(
+    def _executors_of_run(
         self,
         host: Host,
         languages: frozenset[Language],
-        inside: SandboxAccess | None,
+        sandbox_access: SandboxAccess | None,
         debugger: Debugger | None,
     ) -> dict[str, ProcessExecutor]:
         """Return the executors of one run by worker name, without spare workers."""
         from hookscope.runtime.executors import Node
         from hookscope.runtime.process_executor import node_executor, python_executor
 
-        shared = self._of_lanes(host, inside)
-        shared["spare"], shared["told_late"], shared["debugger"] = False, None, debugger
+        shared = self._executor_options(host, sandbox_access)
+        shared["spare"], shared["on_late"], shared["debugger"] = False, None, debugger
         if debugger is not None:
             shared["limits"] = self._limits.without_time()
-            if inside is not None:
-                debugger.runs_on(inside.sandbox)
+            if sandbox_access is not None:
+                debugger.use_sandbox(sandbox_access.sandbox)
         python = self.python(host)
-        lanes = {"python": python_executor(python=python, **shared)} if python is not None else {}
+        executors = {"python": python_executor(python=python, **shared)} if python is not None else {}
         node = self.node(host) if languages & NODE_VARIABLES else None
         if isinstance(node, Node):
-            lanes["node"] = node_executor(node=node.path, **shared)
-        return lanes
+            executors["node"] = node_executor(node=node.path, **shared)
+        return executors
 
     async def close(self) -> None:
         """End all workers and wait until they have exited."""
         await self.close_others()
-        lanes, self._processes = tuple(self._processes.values()), {}
-        for lane in lanes:
-            await lane.close()
-        if lanes and self._programs is not None:  # a scan stores nothing
-            self._programs.keep()
+        executors, self._processes = tuple(self._processes.values()), {}
+        for executor in executors:
+            await executor.close()
+        if executors and self._programs is not None:  # a scan stores nothing
+            self._programs.save()

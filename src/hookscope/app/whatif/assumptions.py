@@ -27,34 +27,34 @@ def assumed_machine(options: Options) -> tuple[Machine, EnvironmentSource | None
     The environment is that of --env-from, the bare one of --clean-env, or this one; --path overrides it,
     then --env. Raises Refusal.
     """
-    here = _at_home(options)
-    env, home, source = dict(here.env), here.home, None
-    assumed = set(here.assumed) | options.supposed
+    machine = _at_home(options)
+    env, home, source = dict(machine.env), machine.home, None
+    assumed = set(machine.assumed) | options.supposed
     if options.clean_env:
         env = {"HOME": str(home), "PATH": SERVICE_PATH}
     if options.env_from is not None:
-        source = _source(options.env_from, here)
-        env = {**({} if source.whole else env), **source.env}
+        source = _source(options.env_from, machine)
+        env = {**({} if source.replaces_all else env), **source.env}
         if options.home is not None:
             env["HOME"] = str(home)
         elif source.home is not None:
             home = source.home
     if options.path is not None:
-        env["PATH"] = assumed_path(options.path, env.get("PATH", ""), here)
+        env["PATH"] = assumed_path(options.path, env.get("PATH", ""), machine)
     env |= options.env
     if options.clean_env or options.env_from is not None or options.path is not None or options.env:
         assumed.add("env")
     if options.os is not None:
         assumed.add("os")
-    platform = options.os or here.platform
-    return replace(here, platform=platform, env=env, home=home, assumed=frozenset(assumed)), source
+    platform = options.os or machine.platform
+    return replace(machine, platform=platform, env=env, home=home, assumed=frozenset(assumed)), source
 
 
 def _at_home(options: Options) -> Machine:
     """Return this machine with the home that the options name."""
-    here = real_machine(options.home)
-    if options.home is None or here.env.get("HOME") == str(here.home):
-        return here
+    machine = real_machine(options.home)
+    if options.home is None or machine.env.get("HOME") == str(machine.home):
+        return machine
     # Variables of the real home would lead back to it.
     moved = {
         variable
@@ -65,33 +65,33 @@ def _at_home(options: Options) -> Machine:
             dialect.layout.workspace_variable,
         )
     }
-    env = {name: value for name, value in here.env.items() if name not in moved}
-    return replace(here, env={**env, "HOME": str(here.home)})
+    env = {name: value for name, value in machine.env.items() if name not in moved}
+    return replace(machine, env={**env, "HOME": str(machine.home)})
 
 
-def _source(text: str, here: Machine) -> EnvironmentSource:
+def _source(text: str, machine: Machine) -> EnvironmentSource:
     from hookscope.app.whatif.source_lookup import environment_source  # rarely needed
 
-    return environment_source(text, here)
+    return environment_source(text, machine)
 
 
-def assumed_path(text: str, before: str, here: Machine) -> str:
+def assumed_path(text: str, before: str, machine: Machine) -> str:
     """Return PATH under --path: its folders replace PATH, or with a leading `+` come before it."""
     parts = text.removeprefix("+").split(os.pathsep)
-    folders = [str(here.absolute(part)) if part.startswith("~") else part for part in parts if part]
+    folders = [str(machine.absolute(part)) if part.startswith("~") else part for part in parts if part]
     kept = [before] if text.startswith("+") and before else []
     return os.pathsep.join([*folders, *kept])
 
 
-def assumption_words(options: Options, around: Machine) -> tuple[str, ...]:
+def assumption_words(options: Options, machine: Machine) -> tuple[str, ...]:
     """Return each assumption in a few words; empty if there is none. Shows no variable's value but PATH's."""
     words = [f"os {options.os}"] if options.os is not None else []
     if options.env_from is not None:
         from hookscope.app.whatif.source_lookup import source_words
 
-        words.append(f"environment of {source_words(options.env_from)}{_differing(around.env)}")
+        words.append(f"environment of {source_words(options.env_from)}{_differing(machine.env)}")
     elif options.clean_env:
-        words.append(f"a bare environment{_differing(around.env)}")
+        words.append(f"a bare environment{_differing(machine.env)}")
     if options.path is not None:
         words.append(f"PATH {options.path}")
     if options.env:
@@ -124,18 +124,20 @@ def recorded_assumptions(options: Options) -> tuple[list[str], str]:
     An environment that can no longer be read, since its process has exited, is named too.
     """
     try:
-        around, _ = assumed_machine(options)
-        words = assumption_words(options, around)
+        machine, _ = assumed_machine(options)
+        words = assumption_words(options, machine)
     except Refusal:
-        around = real_machine(options.home)
+        machine = real_machine(options.home)
         words = (f"environment of {options.env_from}",)
-    return sorted(around.assumed), f"What if: {', '.join(words)}."
+    return sorted(machine.assumed), f"What if: {', '.join(words)}."
 
 
 def has_what_if(options: Options) -> bool:
     """Return whether anything is assumed that differs from this machine."""
-    given = (options.os, options.env_from, options.path, options.home)
-    return any(one is not None for one in given) or bool(options.clean_env or options.env or options.supposed)
+    values = (options.os, options.env_from, options.path, options.home)
+    return any(one is not None for one in values) or bool(
+        options.clean_env or options.env or options.supposed
+    )
 
 
 def _differing(env: Mapping[str, str]) -> str:

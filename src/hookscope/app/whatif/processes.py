@@ -42,18 +42,20 @@ def process_named(name: str) -> EnvironmentSource:
             f"{len(found)} processes are called {name}: {listed}.", f"Name one: `pid:{found[0]}`.", code=2
         )
     if not found:
-        near = nearest_word(name, {one for known in names.values() for one in known})
-        then = f"Did you mean {one_line(near)}?" if near else "`pid:NUMBER` names one by its number."
-        raise Refusal(f"No process is called {name}.", then, code=2)
+        closest = nearest_word(name, {one for known in names.values() for one in known})
+        next_step = (
+            f"Did you mean {one_line(closest)}?" if closest else "`pid:NUMBER` names one by its number."
+        )
+        raise Refusal(f"No process is called {name}.", next_step, code=2)
     return _process_source(found[0], f"process {name} ({found[0]})")
 
 
-def _process_source(pid: int, called: str) -> EnvironmentSource:
+def _process_source(pid: int, description: str) -> EnvironmentSource:
     env = _by_ps(pid) if sys.platform == "darwin" else _by_proc(pid)
     if not env:
         raise Refusal(f"Process {pid} tells no environment.", "Name another one, or a file.", code=2)
     home = Path(env["HOME"]) if os.path.isabs(env.get("HOME", "")) else None
-    return EnvironmentSource("process", called, env, home=home)
+    return EnvironmentSource("process", description, env, home=home)
 
 
 def _by_proc(pid: int) -> dict[str, str]:
@@ -87,12 +89,12 @@ def _names() -> Iterator[tuple[int, frozenset[str]]]:
         return
     for number in numbers:
         try:
-            given = (PROC / str(number) / "cmdline").read_bytes().decode("utf-8", "replace")
+            command_line = (PROC / str(number) / "cmdline").read_bytes().decode("utf-8", "replace")
             comm = (PROC / str(number) / "comm").read_text("utf-8", "replace").strip()
         except OSError:  # it has exited meanwhile
             continue
-        if given:  # kernel threads have none
-            yield number, process_names(given.split("\0")) | {comm}
+        if command_line:  # kernel threads have none
+            yield number, process_names(command_line.split("\0")) | {comm}
 
 
 def process_names(arguments: list[str]) -> frozenset[str]:
@@ -109,20 +111,20 @@ def process_names(arguments: list[str]) -> frozenset[str]:
 
 
 def _by_ps(pid: int) -> dict[str, str]:
-    told = _ps("eww", "-o", "command=", "-p", str(pid))
-    if not told.strip():
+    output = _ps("eww", "-o", "command=", "-p", str(pid))
+    if not output.strip():
         raise Refusal(f"There is no process {pid}.", "`process:NAME` finds one by name.", code=2)
-    return variables_of_ps(told)
+    return variables_of_ps(output)
 
 
-def variables_of_ps(told: str) -> dict[str, str]:
+def variables_of_ps(output: str) -> dict[str, str]:
     """Return the environment in the output of `ps eww`: command and variables, separated by blanks.
 
     A value with a blank continues up to the next word that looks like a variable.
     """
     found: dict[str, str] = {}
     last = ""
-    for word in told.strip().split(" "):
+    for word in output.strip().split(" "):
         match = _VARIABLE.fullmatch(word)
         if match is not None:
             last = match[1]

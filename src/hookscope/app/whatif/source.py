@@ -19,13 +19,13 @@ class EnvironmentSource:
     """An environment other than this shell's."""
 
     kind: SourceKind
-    called: str  # in a sentence: "unit gateway.service"
+    description: str  # in a sentence: "unit gateway.service"
     env: Mapping[str, str] = field(repr=False)  # values may be secrets
-    whole: bool = True  # False: it is merged into this shell's
+    replaces_all: bool = True  # False: it is merged into this shell's
     home: Path | None = None  # home of the user it runs as, if known
     files: tuple[Path, ...] = ()  # what it was read from, the main one first
     notes: tuple[str, ...] = ()  # unknown facts, as sentences
-    of_user: bool = True  # of a unit: run by the user's manager, not the system's
+    is_user_unit: bool = True  # of a unit: run by the user's manager, not the system's
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ def user_named(name: str) -> ServiceUser | None:
     return ServiceUser(found.pw_name, found.pw_dir, found.pw_shell, found.pw_uid)
 
 
-def current_user(here: Machine) -> ServiceUser:
+def current_user(machine: Machine) -> ServiceUser:
     """Return the current user; the home is that of the machine."""
     number = os.getuid() if hasattr(os, "getuid") else -1
     found = user_named(str(number)) if number >= 0 else None
-    name = found.name if found is not None else here.env.get("USER", "")
-    return ServiceUser(name, str(here.home), found.shell if found is not None else "", number)
+    name = found.name if found is not None else machine.env.get("USER", "")
+    return ServiceUser(name, str(machine.home), found.shell if found is not None else "", number)

@@ -25,7 +25,7 @@ LARGEST_FILE = 2**20  # bytes of a file with an environment: systems allow no mo
 SourceReader = Callable[[str, Machine], EnvironmentSource]
 
 
-def environment_source(text: str, here: Machine) -> EnvironmentSource:
+def environment_source(text: str, machine: Machine) -> EnvironmentSource:
     """Return the environment that `text` names, on the real machine. Reads files, or asks the kernel for a
     process's environment. Raises Refusal.
     """
@@ -33,15 +33,15 @@ def environment_source(text: str, here: Machine) -> EnvironmentSource:
     if sign and kind in SOURCE_READERS:
         if not rest.strip() or "\0" in rest:
             raise Refusal(f"{text!r} names nothing.", f"An environment comes from {SOURCE_FORMS}.", code=2)
-        return SOURCE_READERS[kind](rest.strip(), here)
-    path = here.absolute(text)
+        return SOURCE_READERS[kind](rest.strip(), machine)
+    path = machine.absolute(text)
     if path.suffix == ".service" and os.path.isfile(path):
         from hookscope.app.whatif.systemd import unit_at
 
-        return unit_at(path, here)
+        return unit_at(path, machine)
     if path.suffix == ".plist" and os.path.isfile(path):
-        return job_at(path, here)
-    return _file(path, text, here)
+        return job_at(path, machine)
+    return _file(path, text, machine)
 
 
 def source_words(text: str) -> str:
@@ -77,34 +77,34 @@ def environment_home(env: Mapping[str, str]) -> Path | None:
     return Path(named) if os.path.isabs(named) else None
 
 
-def _file(path: Path, text: str, here: Machine) -> EnvironmentSource:
+def _file(path: Path, text: str, machine: Machine) -> EnvironmentSource:
     written = read_environment(read_small(path))
     if not written.variables:
-        then = "It wants lines NAME=value, or what `env -0` prints."
-        raise Refusal(f"{path} sets no variable.", then, code=2)
-    home = environment_home(written.variables) if written.whole else None
-    shown = here.short(path)
-    return EnvironmentSource("file", f"file {shown}", written.variables, written.whole, home, (path,))
+        next_step = "It wants lines NAME=value, or what `env -0` prints."
+        raise Refusal(f"{path} sets no variable.", next_step, code=2)
+    home = environment_home(written.variables) if written.is_complete else None
+    shown = machine.short(path)
+    return EnvironmentSource("file", f"file {shown}", written.variables, written.is_complete, home, (path,))
 
 
-def _unit(name: str, here: Machine) -> EnvironmentSource:
+def _unit(name: str, machine: Machine) -> EnvironmentSource:
     from hookscope.app.whatif.systemd import unit_named
 
-    return unit_named(name, here)
+    return unit_named(name, machine)
 
 
-def _job(label: str, here: Machine) -> EnvironmentSource:
+def _job(label: str, machine: Machine) -> EnvironmentSource:
 
-    return job_named(label, here)
+    return job_named(label, machine)
 
 
-def _pid(number: str, here: Machine) -> EnvironmentSource:
+def _pid(number: str, machine: Machine) -> EnvironmentSource:
     from hookscope.app.whatif.processes import process_numbered
 
     return process_numbered(number)
 
 
-def _process(name: str, here: Machine) -> EnvironmentSource:
+def _process(name: str, machine: Machine) -> EnvironmentSource:
     from hookscope.app.whatif.processes import process_named
 
     return process_named(name)
@@ -125,22 +125,26 @@ JOB_FOLDERS = (USER_JOBS, "/Library/LaunchAgents", "/Library/LaunchDaemons")
 DAEMONS = "LaunchDaemons"
 
 
-def job_named(label: str, here: Machine) -> EnvironmentSource:
+def job_named(label: str, machine: Machine) -> EnvironmentSource:
     """Return the launchd job with this label. Raises Refusal with the closest match."""
     known = {
-        path.stem: path for folder in reversed(JOB_FOLDERS) for path in here.absolute(folder).glob("*.plist")
+        path.stem: path
+        for folder in reversed(JOB_FOLDERS)
+        for path in machine.absolute(folder).glob("*.plist")
     }
     if label.removesuffix(".plist") not in known:
-        near = nearest_word(label, known)
-        looked = ", ".join(JOB_FOLDERS)
-        then = (
-            f"Did you mean launchd:{near}?" if near else f"Looked in {looked}; a path to a .plist works, too."
+        closest = nearest_word(label, known)
+        searched = ", ".join(JOB_FOLDERS)
+        next_step = (
+            f"Did you mean launchd:{closest}?"
+            if closest
+            else f"Looked in {searched}; a path to a .plist works, too."
         )
-        raise Refusal(f"There is no launchd job {label!r}.", then, code=2)
-    return job_at(known[label.removesuffix(".plist")], here)
+        raise Refusal(f"There is no launchd job {label!r}.", next_step, code=2)
+    return job_at(known[label.removesuffix(".plist")], machine)
 
 
-def job_at(path: Path, here: Machine) -> EnvironmentSource:
+def job_at(path: Path, machine: Machine) -> EnvironmentSource:
     """Return the launchd job in this file. Raises Refusal."""
     try:
         job = read_launchd(read_small(path))
@@ -148,7 +152,7 @@ def job_at(path: Path, here: Machine) -> EnvironmentSource:
         raise Refusal(f"{path}: {error.problem}.", "Name another file.", code=2) from None
     notes = []
     daemon = path.parent.name == DAEMONS
-    user = current_user(here)
+    user = current_user(machine)
     if daemon:
         user = user_named(job.user or "root") or ServiceUser(job.user or "root")
     env = {"PATH": LAUNCHD_PATH, **user.variables(), **job.variables}
@@ -157,5 +161,5 @@ def job_at(path: Path, here: Machine) -> EnvironmentSource:
     name = job.label or path.stem
     home = environment_home(env)
     return EnvironmentSource(
-        "launchd", f"job {name}", env, home=home, files=(path,), notes=tuple(notes), of_user=not daemon
+        "launchd", f"job {name}", env, home=home, files=(path,), notes=tuple(notes), is_user_unit=not daemon
     )

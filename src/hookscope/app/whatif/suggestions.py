@@ -27,13 +27,13 @@ def suggestions(host: Host) -> Mapping[str, Sequence[str]]:
 
 def source_suggestions() -> tuple[str, ...]:
     """Return user-made units and jobs, and the name of the bare environment. Reads folders."""
-    here = real_machine()
-    units = (user_units(here.env, here.home)[0], SYSTEM_UNITS[0])
+    machine = real_machine()
+    units = (user_units(machine.env, machine.home)[0], SYSTEM_UNITS[0])
     found = [f"unit:{path.stem}" for folder in units for path in _names_in(Path(folder), SERVICE)]
     found += [
         f"launchd:{path.stem}"
         for folder in JOB_FOLDERS
-        for path in _names_in(here.absolute(folder), ".plist")
+        for path in _names_in(machine.absolute(folder), ".plist")
     ]
     return (*dict.fromkeys(found), CLEAN_ENVIRONMENT)
 

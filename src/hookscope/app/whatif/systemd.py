@@ -44,31 +44,33 @@ class UnitEnvironment:
     notes: tuple[str, ...] = ()
 
 
-def unit_environment(full: str, settings: Sequence[UnitSetting], own: bool, here: Machine) -> UnitEnvironment:
+def unit_environment(
+    unit_name: str, settings: Sequence[UnitSetting], is_user_unit: bool, machine: Machine
+) -> UnitEnvironment:
     """Return the environment of a `[Service]` section, in systemd's order: the manager's own,
     Environment=, EnvironmentFile=, without UnsetEnvironment=. Never raises.
 
     `is_user_unit`: the user's own manager runs it.
     """
-    return _UnitReader(full, own, here).read(settings)
+    return _UnitReader(unit_name, is_user_unit, machine).read(settings)
 
 
 class _UnitReader:
     """Reads one unit, once."""
 
-    def __init__(self, full: str, own: bool, here: Machine) -> None:
-        self.own, self.here = own, here
-        manager = current_user(here) if own else ROOT
+    def __init__(self, unit_name: str, is_user_unit: bool, machine: Machine) -> None:
+        self.is_user_unit, self.machine = is_user_unit, machine
+        manager = current_user(machine) if is_user_unit else ROOT
         self.manager = manager
-        self.specifiers = _specifiers(full, manager, own, here)
+        self.specifiers = _specifiers(unit_name, manager, is_user_unit, machine)
         self.notes: dict[str, None] = {}
         self.files: list[Path] = []
 
     def read(self, settings: Sequence[UnitSetting]) -> UnitEnvironment:
         env = self._manager(settings)
-        env |= self._written(settings)
+        env |= self._assigned_variables(settings)
         for file, optional in self._files_named(settings):
-            env |= self._of_file(file, optional)
+            env |= self._file_variables(file, optional)
         for word in self._words(settings, "UnsetEnvironment"):
             name, sign, value = word.partition("=")
             if name in env and (not sign or env[name] == value):
@@ -81,7 +83,7 @@ class _UnitReader:
 
     def _manager(self, settings: Sequence[UnitSetting]) -> dict[str, str]:
         """Return the environment that the manager provides by default."""
-        if self.own:
+        if self.is_user_unit:
             inherited = _user_manager(self.manager)
             if inherited:
                 return inherited
@@ -104,10 +106,10 @@ class _UnitReader:
 
     def _home(self, settings: Sequence[UnitSetting]) -> Path | None:
         name = self._last(settings, "User")
-        user = self.manager if self.own or not name else user_named(name)
+        user = self.manager if self.is_user_unit or not name else user_named(name)
         return Path(user.home) if user is not None and user.home else None
 
-    def _written(self, settings: Sequence[UnitSetting]) -> dict[str, str]:
+    def _assigned_variables(self, settings: Sequence[UnitSetting]) -> dict[str, str]:
         found = {}
         for word in self._words(settings, "Environment"):
             pair = parse_assignment(word)
@@ -127,21 +129,21 @@ class _UnitReader:
                 named.append((value.removeprefix("-"), value.startswith("-")))
         return named
 
-    def _of_file(self, name: str, optional: bool) -> dict[str, str]:
+    def _file_variables(self, name: str, optional: bool) -> dict[str, str]:
         found: dict[str, str] = {}
         files = sorted(glob(name)) if any(sign in name for sign in "*?[") else [name]
         for file in files if os.path.isabs(name) else []:
             path = Path(file)
             try:
-                there = path.exists()
+                exists = path.exists()
             except OSError:
-                there = True
-            if there:
+                exists = True
+            if exists:
                 try:
                     found |= read_environment_file(read_small(path))
                     self.files.append(path)
                 except Refusal as error:
-                    self._note(f"EnvironmentFile={name} is left out. {error.what}")
+                    self._note(f"EnvironmentFile={name} is left out. {error.problem}")
             elif not optional:
                 self._note(f"EnvironmentFile={name} is not there: the service would not start.")
         if not os.path.isabs(name):
@@ -174,13 +176,15 @@ class _UnitReader:
         self.notes[text] = None
 
 
-def _specifiers(full: str, manager: ServiceUser, own: bool, here: Machine) -> Mapping[str, str]:
-    stem = full.rpartition(".")[0]
+def _specifiers(
+    unit_name: str, manager: ServiceUser, is_user_unit: bool, machine: Machine
+) -> Mapping[str, str]:
+    stem = unit_name.rpartition(".")[0]
     prefix, _, instance = stem.partition("@")
     home = manager.home
-    runtime = here.env.get("XDG_RUNTIME_DIR", f"/run/user/{manager.number}") if own else "/run"
+    runtime = machine.env.get("XDG_RUNTIME_DIR", f"/run/user/{manager.number}") if is_user_unit else "/run"
     return {
-        "n": full,
+        "n": unit_name,
         "N": stem,
         "p": prefix,
         "P": _unescaped(prefix),
@@ -193,9 +197,9 @@ def _specifiers(full: str, manager: ServiceUser, own: bool, here: Machine) -> Ma
         "U": str(manager.number),
         "s": manager.shell,
         "t": runtime,
-        "E": here.env.get("XDG_CONFIG_HOME", f"{home}/.config") if own else "/etc",
-        "S": here.env.get("XDG_STATE_HOME", f"{home}/.local/state") if own else "/var/lib",
-        "C": here.env.get("XDG_CACHE_HOME", f"{home}/.cache") if own else "/var/cache",
+        "E": machine.env.get("XDG_CONFIG_HOME", f"{home}/.config") if is_user_unit else "/etc",
+        "S": machine.env.get("XDG_STATE_HOME", f"{home}/.local/state") if is_user_unit else "/var/lib",
+        "C": machine.env.get("XDG_CACHE_HOME", f"{home}/.cache") if is_user_unit else "/var/cache",
         "T": "/tmp",
         "V": "/var/tmp",
     }
@@ -266,59 +270,67 @@ def user_units(env: Mapping[str, str], home: Path) -> tuple[str, ...]:
     )
 
 
-def unit_named(name: str, here: Machine) -> EnvironmentSource:
+def unit_named(name: str, machine: Machine) -> EnvironmentSource:
     """Return the unit with this name, the user's first. Raises Refusal with the closest match."""
-    full = name if name.endswith(SERVICE) else f"{name}{SERVICE}"
-    if "/" in full:
-        then = "A path that ends in .service is given without `unit:`."
-        raise Refusal(f"{name!r} is no name of a unit.", then, code=2)
-    users, systems = user_units(here.env, here.home), SYSTEM_UNITS
-    for folders, own in ((users, True), (systems, False)):
-        path = _unit_file(full, folders)
+    unit_name = name if name.endswith(SERVICE) else f"{name}{SERVICE}"
+    if "/" in unit_name:
+        next_step = "A path that ends in .service is given without `unit:`."
+        raise Refusal(f"{name!r} is no name of a unit.", next_step, code=2)
+    users, systems = user_units(machine.env, machine.home), SYSTEM_UNITS
+    for folders, is_user_unit in ((users, True), (systems, False)):
+        path = _unit_file(unit_name, folders)
         if path is None:
             continue
-        notes = () if not own or _unit_file(full, systems) is None else (
-            f"The system has a unit {full} too: {_unit_file(full, systems)} as a path names that one.",
+        notes = () if not is_user_unit or _unit_file(unit_name, systems) is None else (
+            f"The system has a unit {unit_name} too: {_unit_file(unit_name, systems)} "
+            f"as a path names that one.",
         )  # fmt: skip
-        return _read_unit(full, path, folders, own, notes, here)
+        return _read_unit(unit_name, path, folders, is_user_unit, notes, machine)
     known = {unit.removesuffix(SERVICE) for unit in _all_units((*users, *systems))}
-    near = nearest_word(full.removesuffix(SERVICE), known)
-    then = f"Did you mean unit:{near}?" if near else f"Looked in {users[0]}, {systems[0]} and beside them."
-    raise Refusal(f"There is no unit {full}.", then, code=2)
+    closest = nearest_word(unit_name.removesuffix(SERVICE), known)
+    next_step = (
+        f"Did you mean unit:{closest}?" if closest else f"Looked in {users[0]}, {systems[0]} and beside them."
+    )
+    raise Refusal(f"There is no unit {unit_name}.", next_step, code=2)
 
 
-def unit_at(path: Path, here: Machine) -> EnvironmentSource:
+def unit_at(path: Path, machine: Machine) -> EnvironmentSource:
     """Return the unit in this file; the system's if it is in a system folder. Raises Refusal."""
-    own = str(path.parent) not in SYSTEM_UNITS
-    folders = user_units(here.env, here.home) if own else SYSTEM_UNITS
-    return _read_unit(path.name, path, (str(path.parent), *folders), own, (), here)
+    is_user_unit = str(path.parent) not in SYSTEM_UNITS
+    folders = user_units(machine.env, machine.home) if is_user_unit else SYSTEM_UNITS
+    return _read_unit(path.name, path, (str(path.parent), *folders), is_user_unit, (), machine)
 
 
 def _read_unit(
-    full: str, path: Path, folders: Sequence[str], own: bool, notes: tuple[str, ...], here: Machine
+    unit_name: str,
+    path: Path,
+    folders: Sequence[str],
+    is_user_unit: bool,
+    notes: tuple[str, ...],
+    machine: Machine,
 ) -> EnvironmentSource:
     if os.path.realpath(path) == os.devnull or (os.path.isfile(path) and not path.stat().st_size):
-        raise Refusal(f"The unit {full} is masked: {path} is empty.", "Name another one.", code=2)
-    files = [path, *drop_ins(full, folders)]
+        raise Refusal(f"The unit {unit_name} is masked: {path} is empty.", "Name another one.", code=2)
+    files = [path, *drop_ins(unit_name, folders)]
     settings: list[UnitSetting] = []
     for file in files:
         settings += [one for one in read_unit(read_small(file)) if one.section == "Service"]
-    found = unit_environment(full, settings, own, here)
+    found = unit_environment(unit_name, settings, is_user_unit, machine)
     return EnvironmentSource(
         "unit",
-        f"unit {full}",
+        f"unit {unit_name}",
         found.env,
         home=found.home,
         files=(*files, *found.files),
         notes=(*notes, *found.notes),
-        of_user=own,
+        is_user_unit=is_user_unit,
     )
 
 
-def drop_ins(full: str, folders: Sequence[str]) -> list[Path]:
+def drop_ins(unit_name: str, folders: Sequence[str]) -> list[Path]:
     """Return `NAME.service.d/*.conf` by name; of equal names the first folder wins."""
     found: dict[str, Path] = {}
-    for owner in _drop_in_owners(full):
+    for owner in _drop_in_owners(unit_name):
         for folder in folders:
             try:
                 files = [path for path in Path(folder, f"{owner}.d").iterdir() if path.suffix == ".conf"]
@@ -329,10 +341,10 @@ def drop_ins(full: str, folders: Sequence[str]) -> list[Path]:
     return [found[name] for name in sorted(found) if os.path.realpath(found[name]) != os.devnull]
 
 
-def _drop_in_owners(full: str) -> Iterator[str]:
+def _drop_in_owners(unit_name: str) -> Iterator[str]:
     """Yield whose drop-ins apply: the unit, its template, prefixes of its name, all services."""
-    yield full
-    stem = full.removesuffix(SERVICE)
+    yield unit_name
+    stem = unit_name.removesuffix(SERVICE)
     if "@" in stem:
         stem = stem.partition("@")[0] + "@"
         yield f"{stem}{SERVICE}"
@@ -342,11 +354,11 @@ def _drop_in_owners(full: str) -> Iterator[str]:
     yield SERVICE.removeprefix(".")
 
 
-def _unit_file(full: str, folders: Sequence[str]) -> Path | None:
+def _unit_file(unit_name: str, folders: Sequence[str]) -> Path | None:
     """Return the unit's own file, else its template's."""
-    names = [full]
-    if "@" in full:
-        names.append(f"{full.partition('@')[0]}@{SERVICE}")
+    names = [unit_name]
+    if "@" in unit_name:
+        names.append(f"{unit_name.partition('@')[0]}@{SERVICE}")
     for name in names:
         for folder in folders:
             path = Path(folder, name)

@@ -30,52 +30,56 @@ from hookscope.storage.edits.json5_edit import with_settings
 Recipe = Callable[[Gate, HookStatus, SimulatedHost, FixValues], Iterator[Fix]]
 
 
-def settings_fix(gate: Gate, title: str, edits: list[Edit], sketch: SimulatedHost) -> Fix:
+def settings_fix(gate: Gate, title: str, edits: list[Edit], simulated: SimulatedHost) -> Fix:
     """Return a fix that edits the settings file. Raises ChangeError if that is not certain."""
-    file = sketch.host.settings.file
-    old = sketch.read(file)
+    file = simulated.host.settings.file
+    old = simulated.read(file)
     meaning = ", ".join(edit.meaning for edit in edits)
     return Fix(gate.name, title, (Change(file.absolute(), meaning, old, with_settings(old, edits)),))
 
 
-def fix_by_switch(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_by_switch(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield the switch that the gate itself names."""
     if gate.fix is not None:
-        yield settings_fix(gate, f"Set {gate.fix.meaning}", [gate.fix], sketch)
+        yield settings_fix(gate, f"Set {gate.fix.meaning}", [gate.fix], simulated)
 
 
-def fix_env(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_env(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
     """Yield each missing variable in the `env` of the hook's entry."""
-    host = sketch.host
+    host = simulated.host
     _, entry = host.hooks_setting("entries", row.hook.key)
     names = tuple(dict.fromkeys(gate.missing))
     title = f"Set {', '.join(names)} in its entry, {dotted_path(entry)}.env"
-    values = given.of(names)
+    values = user_values.values_for(names)
     if values is None:
-        yield Fix(gate.name, title, asks=names)
+        yield Fix(gate.name, title, required_values=names)
         return
     paths = {name: (*entry, "env", name) for name in names}
     edits = [
         Edit(host.settings.file, path, values[name], f"{dotted_path(path)} set")
         for name, path in paths.items()
     ]
-    yield settings_fix(gate, title, edits, sketch)
+    yield settings_fix(gate, title, edits, simulated)
 
 
-def fix_config(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_config(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield a value at each missing path of the settings."""
-    host = sketch.host
+    host = simulated.host
     names = tuple(dict.fromkeys(path for path in gate.missing if path_steps(path)))
-    title = f"Set {', '.join(names)} in {host.surroundings.short(host.settings.file)}"
-    values = given.of(names)
+    title = f"Set {', '.join(names)} in {host.machine.short(host.settings.file)}"
+    values = user_values.values_for(names)
     if values is None:
-        yield Fix(gate.name, title, asks=names)
+        yield Fix(gate.name, title, required_values=names)
         return
     edits = [
         Edit(host.settings.file, path_steps(name), _value(text), f"{name} set")
         for name, text in values.items()
     ]
-    yield settings_fix(gate, title, edits, sketch)
+    yield settings_fix(gate, title, edits, simulated)
 
 
 def _value(text: str) -> Any:
@@ -86,27 +90,29 @@ def _value(text: str) -> Any:
         return text
 
 
-def fix_bins(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_bins(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
     """Yield execute permission for an existing program; else the author's install instructions."""
-    here = sketch.host.surroundings
+    machine = simulated.host.machine
     changes, names = [], []
     for name in gate.missing:
-        path = here.files.program(name, here.search_path()).unrunnable
+        path = machine.files.program(name, machine.search_path()).unrunnable
         change = _runnable(Path(path)) if path is not None else None
         if change is not None:
             changes.append(change)
-            names.append(here.short(change.path))
+            names.append(machine.short(change.path))
     if changes:
         yield Fix(gate.name, f"Allow {', '.join(names)} to be run", tuple(changes))
     what = (" or " if gate.kind.any_of else ", ").join(gate.missing)
     if hint := install_lines(row.hook.meta.install):
         yield Fix(gate.name, f"Install {what}", hint=hint)
-    yield Fix(gate.name, f"Install {what}", why_not=install_words(gate), by_hand=True)
+    yield Fix(gate.name, f"Install {what}", why_not=install_words(gate), is_manual=True)
 
 
-def fix_packages(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_packages(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield the command that installs what package.json requests. It is never run."""
-    folder = sketch.host.surroundings.short(row.hook.path or row.hook.folder.path)
+    folder = simulated.host.machine.short(row.hook.path or row.hook.folder.path)
     what = ", ".join(gate.missing)
     yield Fix(gate.name, f"Install {what}", hint=f"npm install --prefix {shlex.quote(str(folder))}")
 
@@ -120,28 +126,28 @@ def _runnable(file: Path) -> Change | None:
     except OSError:
         return None
     mode = facts.st_mode & 0o7777
-    wanted = mode | ((mode & 0o444) >> 2) | 0o100
-    if not file.is_file() or facts.st_uid != os.geteuid() or wanted == mode:
+    runnable_mode = mode | ((mode & 0o444) >> 2) | 0o100
+    if not file.is_file() or facts.st_uid != os.geteuid() or runnable_mode == mode:
         return None
-    return Change(file.absolute(), f"{file.name} may be run", None, None, modes=(mode, wanted))
+    return Change(file.absolute(), f"{file.name} may be run", None, None, modes=(mode, runnable_mode))
 
 
-def fix_allow(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_allow(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
     """Yield the plugin's name added to the allow-list."""
-    yield from _with_list(gate, sketch, [*gate.needed, row.hook.name], f"Add {row.hook.name} to")
+    yield from _with_list(gate, simulated, [*gate.needed, row.hook.name], f"Add {row.hook.name} to")
 
 
-def fix_deny(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_deny(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
     """Yield the plugin's name removed from the deny-list."""
-    listed = sketch.host.settings.get(gate.setting or ())
+    listed = simulated.host.settings.get(gate.setting or ())
     kept = [name for name in listed if name != row.hook.name] if isinstance(listed, list) else []
-    yield from _with_list(gate, sketch, kept, f"Take {row.hook.name} out of")
+    yield from _with_list(gate, simulated, kept, f"Take {row.hook.name} out of")
 
 
-def _with_list(gate: Gate, sketch: SimulatedHost, names: list[Any], title: str) -> Iterator[Fix]:
+def _with_list(gate: Gate, simulated: SimulatedHost, names: list[Any], title: str) -> Iterator[Fix]:
     """Yield a list replaced by another. A list with comments is refused: they would be lost."""
-    path, file = gate.setting, sketch.host.settings.file
-    source = sketch.read(file)
+    path, file = gate.setting, simulated.host.settings.file
+    source = simulated.read(file)
     span = locate_json5(source, path) if path and source else None
     if path is None or source is None or span is None:
         return
@@ -154,22 +160,28 @@ def _with_list(gate: Gate, sketch: SimulatedHost, names: list[Any], title: str) 
         gate,
         f"{title} {dotted_path(path)}",
         [Edit(file, path, names, f"{dotted_path(path)} changed")],
-        sketch,
+        simulated,
     )
 
 
-def fix_trust(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_trust(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
     """Yield the command that trusts the folder: whose code runs is the user's decision."""
-    target, short = trust_target(row.hook, sketch.host), sketch.host.surroundings.short
-    title = f"Allow {target.shown(short)} to run"
+    target, short = trust_target(row.hook, simulated.host), simulated.host.machine.short
+    title = f"Allow {target.path_text(short)} to run"
     yield Fix(
-        gate.name, f"{title}: {target.refused}" if target.refused else title, hint=target.command(short)
+        gate.name,
+        f"{title}: {target.refusal_reason}" if target.refusal_reason else title,
+        hint=target.command(short),
     )
 
 
-def fix_not_reached(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_not_reached(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield advice for a hook that the load never reaches: fix the hook that stops it."""
-    stops = next((one.hook.name for one in sketch.inventory.hooks if one.verdict.stops_load is not None), "")
+    stops = next(
+        (one.hook.name for one in simulated.inventory.hooks if one.verdict.stops_load is not None), ""
+    )
     yield Fix(
         gate.name, "Let the load go on", why_not=f"{stops} ends it; `hookscope fix {stops}` is what helps"
     )
@@ -197,23 +209,23 @@ def is_entry_gate(gate: Gate, row: HookStatus) -> bool:
     return row.hook.kind == "legacy" and bool(gate.kind.entry_advice)
 
 
-def fix_entry(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_entry(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
     """Yield what the user must write: only they know which file was meant."""
     if gate.place is not None:
-        why = f"mend it at {source_place(gate.place, sketch)}, then look again"
+        why = f"mend it at {source_place(gate.place, simulated)}, then look again"
     else:
-        file = sketch.host.surroundings.short(row.hook.handler) if row.hook.handler is not None else ""
-        why = gate.kind.entry_advice.format(entry=_entry(row, sketch), file=file)
+        file = simulated.host.machine.short(row.hook.handler) if row.hook.handler is not None else ""
+        why = gate.kind.entry_advice.format(entry=_entry(row, simulated), file=file)
     yield Fix(gate.name, gate.reason, why_not=why + _hook_folder_advice(row))
 
 
-def _entry(row: HookStatus, sketch: SimulatedHost) -> str:
+def _entry(row: HookStatus, simulated: SimulatedHost) -> str:
     """Return `hooks.internal.handlers[0] (~/.openclaw/openclaw.json:3)`."""
-    settings, match = sketch.host.settings, _ENTRY.fullmatch(row.hook.description)
+    settings, match = simulated.host.settings, _ENTRY.fullmatch(row.hook.description)
     if match is None:
-        return sketch.host.surroundings.short(settings.file)
+        return simulated.host.machine.short(settings.file)
     place = settings.locate((*match[1].split("."), int(match[2]))) or FilePosition(settings.file)
-    return f"{match[1]}[{match[2]}] ({source_place(place, sketch)})"
+    return f"{match[1]}[{match[2]}] ({source_place(place, simulated)})"
 
 
 def _hook_folder_advice(row: HookStatus) -> str:

@@ -40,18 +40,18 @@ EVENTS_KEY = "events"
 MakeEdit = Callable[[bytes], bytes]
 
 
-def namespace_of(sketch: SimulatedHost) -> str:
+def namespace_of(simulated: SimulatedHost) -> str:
     """Return the namespace that this dialect reads; empty if it has no HOOK.md folders."""
-    systems = sketch.host.dialect.systems
+    systems = simulated.host.dialect.systems
     return next((system.shape.namespace for system in systems if isinstance(system, FolderSystem)), "")
 
 
 def header_fixes(
-    gate: Gate, row: HookStatus, sketch: SimulatedHost, makes: list[tuple[str, MakeEdit]]
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, makes: list[tuple[str, MakeEdit]]
 ) -> Iterator[Fix]:
     """Yield a fix for each of these edits of the hook's HOOK.md that can be made."""
     file = row.hook.manifest
-    source = sketch.read(file) if file is not None else None
+    source = simulated.read(file) if file is not None else None
     if file is None or source is None:
         return
     for title, make in makes:
@@ -63,12 +63,12 @@ def header_fixes(
             yield Fix(gate.name, title, (Change(file, f"{file.parent.name}: {title}", source, new),))
 
 
-def metadata_in(row: HookStatus, sketch: SimulatedHost) -> tuple[Mapping[str, Any], str]:
+def metadata_in(row: HookStatus, simulated: SimulatedHost) -> tuple[Mapping[str, Any], str]:
     """Return a hook's header and the namespace that applies. Raises CannotEdit."""
-    source = sketch.read(row.hook.manifest) if row.hook.manifest is not None else None
+    source = simulated.read(row.hook.manifest) if row.hook.manifest is not None else None
     if source is None:
         raise CannotEdit("It has no HOOK.md", "the header")
-    header, own = parse_header_text(source), namespace_of(sketch)
+    header, own = parse_header_text(source), namespace_of(simulated)
     block = header.get(METADATA)
     if isinstance(block, dict) and own not in block:
         return header, next((name for name, value in block.items() if has_events(value)), own)
@@ -99,34 +99,34 @@ EVENT_FIELDS = ("events", "requires", "always", "os", "export", "hookKey", "emoj
 
 
 def fix_misplaced_events(
-    gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
     """Yield metadata moved and rewritten so that the host reads it; else a request for events."""
-    own = namespace_of(sketch)
+    own = namespace_of(simulated)
     if row.hook.kind != "folder" or not own:
         return
-    yield from header_fixes(gate, row, sketch, [("Let the header stand first", with_header_first)])
-    header, _ = metadata_in(row, sketch)
+    yield from header_fixes(gate, row, simulated, [("Let the header stand first", with_header_first)])
+    header, _ = metadata_in(row, simulated)
     metadata: dict[str, Any] = block if isinstance(block := header.get(METADATA), dict) else {}
     if isinstance(block, str) and row.hook.manifest is not None:
-        metadata = dict(read_header(sketch.read(row.hook.manifest) or b"").metadata)
+        metadata = dict(read_header(simulated.read(row.hook.manifest) or b"").metadata)
         title = "Take metadata out of its quotes"
         out: list[tuple[str, MakeEdit]] = [(title, lambda source: with_one_line(source, METADATA, metadata))]
-        yield from header_fixes(gate, row, sketch, out)
-    yield from header_fixes(gate, row, sketch, list(_moves(header, metadata, own)))
+        yield from header_fixes(gate, row, simulated, out)
+    yield from header_fixes(gate, row, simulated, list(_moves(header, metadata, own)))
     if _requested_events(header_value(metadata, own, EVENTS_KEY)):
         return
     title = f"Name the events in metadata.{own}.events"
-    values = given.of((EVENTS_KEY,))
+    values = user_values.values_for((EVENTS_KEY,))
     if values is None:
-        yield Fix(gate.name, title, asks=(EVENTS_KEY,))
+        yield Fix(gate.name, title, required_values=(EVENTS_KEY,))
         return
     keys = [key for key in re.split(r"[,\s]+", values[EVENTS_KEY]) if key]
     whole = {**metadata, own: {**namespace_block(metadata, own), EVENTS_KEY: keys}}
     yield from header_fixes(
         gate,
         row,
-        sketch,
+        simulated,
         [
             (title, lambda source: with_header_value(source, (METADATA, own, EVENTS_KEY), keys)),
             (title, lambda source: with_one_line(source, METADATA, whole)),
@@ -159,9 +159,9 @@ def _moves(header: Mapping[str, Any], metadata: dict[str, Any], own: str) -> Ite
         title = f"Move what stands under metadata to metadata.{own}"
         if OWN_NAMESPACES not in metadata and own not in metadata:
             yield title, lambda source: with_wrapped(source, (METADATA,), own)
-        beside = {name: value for name, value in metadata.items() if name not in EVENT_FIELDS}
+        other_keys = {name: value for name, value in metadata.items() if name not in EVENT_FIELDS}
         fields = {name: metadata[name] for name in metadata if name in EVENT_FIELDS}
-        wrapped = {**beside, own: {**fields, **namespace_block(metadata, own)}}
+        wrapped = {**other_keys, own: {**fields, **namespace_block(metadata, own)}}
         yield title, lambda source: with_one_line(source, METADATA, wrapped)
     if EVENTS_KEY in header:
         names = [name for name in header if name in EVENT_FIELDS and name not in ("emoji", "homepage")]
@@ -186,40 +186,44 @@ LIST_FIELDS: tuple[KeyPath, ...] = (("events",), ("os",), *(("requires", name) f
 TRUE_AND_FALSE = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-def fix_unsent_events(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_unsent_events(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield each event that the host never sends, replaced by the closest match; as lint does."""
     if not row.hook.meta.events:
         yield Fix(gate.name, gate.reason, why_not="write one there; `hookscope events` lists what there is")
         return
     if row.hook.kind != "folder":
-        yield from fix_event_names(gate, row, sketch, given)
+        yield from fix_event_names(gate, row, simulated, user_values)
         return
-    header, space = metadata_in(row, sketch)
+    header, space = metadata_in(row, simulated)
     listed = header_value(header, METADATA, space, EVENTS_KEY)
-    subject = read_subject(row.hook, host_facts(sketch.host), sketch.host.surroundings.files)
-    meant = {dead.key: dead.instead[0] for dead in dead_events(subject) if len(dead.instead) == 1}
-    if not meant:
+    subject = read_subject(row.hook, host_facts(simulated.host), simulated.host.machine.files)
+    corrections = {dead.key: dead.instead[0] for dead in dead_events(subject) if len(dead.instead) == 1}
+    if not corrections:
         return
-    words = ", ".join(f"{key} → {near}" for key, near in meant.items())
+    words = ", ".join(f"{key} → {near}" for key, near in corrections.items())
 
     def corrected(source: bytes) -> bytes:
         path: KeyPath = (METADATA, space, EVENTS_KEY)
         if isinstance(listed, str):
-            keys = [meant.get(key.strip(), key.strip()) for key in listed.split(",")]
+            keys = [corrections.get(key.strip(), key.strip()) for key in listed.split(",")]
             return with_header_value(source, path, ", ".join(keys))
         for place, key in enumerate(listed if isinstance(listed, list) else ()):
-            if key in meant:
-                source = with_header_value(source, (*path, place), meant[key])
+            if key in corrections:
+                source = with_header_value(source, (*path, place), corrections[key])
         return source
 
-    yield from header_fixes(gate, row, sketch, [(f"Correct the event: {words}", corrected)])
+    yield from header_fixes(gate, row, simulated, [(f"Correct the event: {words}", corrected)])
 
 
-def fix_field_types(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_field_types(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield texts turned into lists, and words into booleans, where those are required."""
     if row.hook.kind != "folder":
         return
-    header, space = metadata_in(row, sketch)
+    header, space = metadata_in(row, simulated)
     mended: dict[KeyPath, object] = {}
     for path in LIST_FIELDS:
         value = header_value(header, METADATA, space, *map(str, path))
@@ -239,39 +243,43 @@ def fix_field_types(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: F
         return source
 
     names = ", ".join(".".join(map(str, path)) for path in mended)
-    yield from header_fixes(gate, row, sketch, [(f"Give {names} the type that is wanted", typed)])
+    yield from header_fixes(gate, row, simulated, [(f"Give {names} the type that is wanted", typed)])
 
 
-def fix_platform(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_platform(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield this platform's name as the host compares it."""
-    here = sketch.host.surroundings.platform
-    if row.hook.kind != "folder" or not any(_platform(name) == here for name in gate.missing):
+    platform = simulated.host.machine.platform
+    if row.hook.kind != "folder" or not any(_platform(name) == platform for name in gate.missing):
         return
-    header, space = metadata_in(row, sketch)
+    header, space = metadata_in(row, simulated)
     listed = header_value(header, METADATA, space, "os")
     if not isinstance(listed, list):
         return
 
     def renamed(source: bytes) -> bytes:
         for place, name in enumerate(listed):
-            if isinstance(name, str) and _platform(name) == here:
-                source = with_header_value(source, (METADATA, space, "os", place), here)
+            if isinstance(name, str) and _platform(name) == platform:
+                source = with_header_value(source, (METADATA, space, "os", place), platform)
         return source
 
-    yield from header_fixes(gate, row, sketch, [(f"Call this platform {here}", renamed)])
+    yield from header_fixes(gate, row, simulated, [(f"Call this platform {platform}", renamed)])
 
 
 def _platform(name: str) -> str:
     return PLATFORM_SYNONYMS.get(name.strip().lower(), name.strip().lower())
 
 
-def fix_export(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_export(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield the closest matching function as `export` in the metadata."""
     path = row.hook.handler
     if gate.found == WRONG_ARGUMENTS:
         yield Fix(gate.name, gate.reason, why_not="its author writes `(event)`; `event.context` has the rest")
         return
-    source = sketch.read(path) if path is not None and row.hook.language == "python" else None
+    source = simulated.read(path) if path is not None and row.hook.language == "python" else None
     if source is None or row.hook.kind != "folder":
         return
     try:
@@ -281,18 +289,18 @@ def fix_export(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixVal
     functions = [
         one.name for one in exports.values() if "function" in one.kind and not one.name.startswith("_")
     ]
-    near = nearest_word(gate.needed[0] if gate.needed else "handler", functions)
-    name = near or (functions[0] if len(functions) == 1 else None)
+    closest = nearest_word(gate.needed[0] if gate.needed else "handler", functions)
+    name = closest or (functions[0] if len(functions) == 1 else None)
     if name is None:
         return
-    header, space = metadata_in(row, sketch)
+    header, space = metadata_in(row, simulated)
     block = header.get(METADATA)
     metadata = block if isinstance(block, dict) else {}
     whole = {**metadata, space: {**namespace_block(metadata, space), "export": name}}
     yield from header_fixes(
         gate,
         row,
-        sketch,
+        simulated,
         [
             (f"Export {name}", lambda source: with_header_value(source, (METADATA, space, "export"), name)),
             (f"Export {name}", lambda source: with_one_line(source, METADATA, whole)),

@@ -27,11 +27,11 @@ class Fix:
     gate: str
     title: str
     changes: tuple[Change, ...] = ()
-    asks: tuple[str, ...] = ()  # names of the values it needs
+    required_values: tuple[str, ...] = ()  # names of the values it needs
     hint: str = ""
     why_not: str = ""
-    by_hand: bool = False
-    shut: Gate | None = None  # None for a rejected folder and for lint
+    is_manual: bool = False
+    failed_gate: Gate | None = None  # None for a rejected folder and for lint
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +52,16 @@ class Repair:
         return combined_changes(change for fix in self.fixes for change in fix.changes)
 
     @property
-    def asks(self) -> tuple[str, ...]:
+    def required_values(self) -> tuple[str, ...]:
         """The values that are still missing."""
-        return tuple(dict.fromkeys(name for fix in self.fixes for name in fix.asks))
+        return tuple(dict.fromkeys(name for fix in self.fixes for name in fix.required_values))
 
     @property
-    def opened(self) -> tuple[str, ...]:
+    def fixed_gates(self) -> tuple[str, ...]:
         """The gates that its changes fix completely."""
-        shut = {gate.name for gate in self.still}
-        named = (fix.gate for fix in self.fixes if fix.changes and fix.shut is not None)
-        return tuple(dict.fromkeys(name for name in named if name not in shut))
+        failed = {gate.name for gate in self.remaining_gates}
+        named = (fix.gate for fix in self.fixes if fix.changes and fix.failed_gate is not None)
+        return tuple(dict.fromkeys(name for name in named if name not in failed))
 
     @property
     def ready(self) -> bool:
@@ -69,9 +69,9 @@ class Repair:
         return self.after is not None and self.after.state is State.READY
 
     @property
-    def still(self) -> tuple[Gate, ...]:
+    def remaining_gates(self) -> tuple[Gate, ...]:
         """The gates that would still fail."""
-        return self.after.verdict.shut() if self.after is not None else ()
+        return self.after.verdict.failed() if self.after is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,12 @@ class FixValues:
     """Values that the user entered, by name; a single one may have no name."""
 
     named: Mapping[str, str] = field(default_factory=dict)
-    plain: str | None = None
+    unnamed: str | None = None
 
-    def of(self, names: tuple[str, ...]) -> dict[str, str] | None:
+    def values_for(self, names: tuple[str, ...]) -> dict[str, str] | None:
         """Return a value for each name; None if one is missing."""
-        if self.plain is not None and len(names) == 1 and names[0] not in self.named:
-            return {names[0]: self.plain}
+        if self.unnamed is not None and len(names) == 1 and names[0] not in self.named:
+            return {names[0]: self.unnamed}
         if any(name not in self.named for name in names):
             return None
         return {name: self.named[name] for name in names}
@@ -98,6 +98,6 @@ def status_after_repair(repair: Repair, view: Snapshot) -> HookStatus | None:
     sought = repair.after or repair.before
     if sought is None:
         return view.inventory.find(repair.name)
-    mine = sought.hook
-    rows = (row for row in view.inventory.hooks if row.hook.kind == mine.kind)
-    return next((row for row in rows if (row.hook.path, row.hook.name) == (mine.path, mine.name)), None)
+    hook = sought.hook
+    rows = (row for row in view.inventory.hooks if row.hook.kind == hook.kind)
+    return next((row for row in rows if (row.hook.path, row.hook.name) == (hook.path, hook.name)), None)

@@ -20,32 +20,32 @@ from hookscope.storage.edits.header_edit import (
 )
 
 
-def reject_fixes(item: RejectedHook, sketch: SimulatedHost) -> Iterator[Fix]:
+def reject_fixes(item: RejectedHook, simulated: SimulatedHost) -> Iterator[Fix]:
     """Yield fixes that may turn the folder into a hook, most likely first."""
     folder = item.path
     try:
-        names = sorted(sketch.host.surroundings.files.names(folder))
+        names = sorted(simulated.host.machine.files.names(folder))
     except OSError:
         return
     if MANIFEST not in names:
         yield from (
-            _renamed("manifest", folder / name, MANIFEST, sketch)
+            _renamed("manifest", folder / name, MANIFEST, simulated)
             for name in names
             if name.lower() == MANIFEST.lower()
         )
         return
-    yield from _headers(folder / MANIFEST, folder.name, sketch)
-    yield from _handlers(folder, names, sketch)
+    yield from _headers(folder / MANIFEST, folder.name, simulated)
+    yield from _handlers(folder, names, simulated)
 
 
-def _renamed(gate: str, path: Path, name: str, sketch: SimulatedHost) -> Fix:
-    content, title = sketch.read(path), f"Rename {path.name} to {name}"
+def _renamed(gate: str, path: Path, name: str, simulated: SimulatedHost) -> Fix:
+    content, title = simulated.read(path), f"Rename {path.name} to {name}"
     meaning = f"{path.parent.name}: {path.name} → {name}"
-    return Fix(gate, title, (Change(path, meaning, content, content, to=path.with_name(name)),))
+    return Fix(gate, title, (Change(path, meaning, content, content, renamed_to=path.with_name(name)),))
 
 
-def _headers(file: Path, name: str, sketch: SimulatedHost) -> Iterator[Fix]:
-    source = sketch.read(file)
+def _headers(file: Path, name: str, simulated: SimulatedHost) -> Iterator[Fix]:
+    source = simulated.read(file)
     if source is None:
         return
     first = with_header_first(source)
@@ -65,25 +65,25 @@ def _headers(file: Path, name: str, sketch: SimulatedHost) -> Iterator[Fix]:
         yield Fix("manifest", f"Name it {name}", (Change(file, f"{name}: its name", source, named),))
 
 
-def _handlers(folder: Path, names: list[str], sketch: SimulatedHost) -> Iterator[Fix]:
+def _handlers(folder: Path, names: list[str], simulated: SimulatedHost) -> Iterator[Fix]:
     """Yield renames of a file that is clearly the handler to names that the host looks for."""
-    systems = (system for system in sketch.host.dialect.systems if isinstance(system, FolderSystem))
+    systems = (system for system in simulated.host.dialect.systems if isinstance(system, FolderSystem))
     shape = next(systems, None)
-    wanted = (*shape.shape.handlers, *PYTHON_HANDLERS) if shape is not None else PYTHON_HANDLERS
+    handler_names = (*shape.shape.handlers, *PYTHON_HANDLERS) if shape is not None else PYTHON_HANDLERS
     scripts = [name for name in names if Path(name).suffix.lower() in (*LANGUAGE_OF, ".tsx", ".jsx")]
     likely = [name for name in scripts if Path(name).stem.lower() in ("handler", "index", "hook")]
     for name in likely or (scripts if len(scripts) == 1 else []):
         for other in sorted(
-            wanted, key=lambda other: (_language(name) != _language(other), wanted.index(other))
+            handler_names, key=lambda other: (_language(name) != _language(other), handler_names.index(other))
         ):
             if other not in names and _fits(name, other):
-                yield _renamed("handler", folder / name, other, sketch)
+                yield _renamed("handler", folder / name, other, simulated)
 
 
-def _fits(name: str, wanted: str) -> bool:
+def _fits(name: str, new_name: str) -> bool:
     """Return whether the new name keeps the language. JavaScript is also valid TypeScript."""
-    mine, other = _language(name), _language(wanted)
-    return mine == other or (mine, other) == ("javascript", "typescript")
+    language, other = _language(name), _language(new_name)
+    return language == other or (language, other) == ("javascript", "typescript")
 
 
 def _language(name: str) -> str:

@@ -47,7 +47,7 @@ GateId = tuple[str, bool]  # name, reported: the host's list and its loader may 
 def make_repair(
     view: Snapshot,
     sought: HookStatus | RejectedHook,
-    given: FixValues = NO_VALUES,
+    user_values: FixValues = NO_VALUES,
     *,
     only: str | None = None,
     first: bool = False,
@@ -61,26 +61,28 @@ def make_repair(
         rules: also apply the safe fixes of these lint rules; empty: of all rules. Findings without a
             safe fix become remarks, as do all findings of a hook without failed gates.
     """
-    sketch = SimulatedHost(view.host, view.inventory)
+    simulated = SimulatedHost(view.host, view.inventory)
     fixes: list[Fix] = []
     if isinstance(sought, RejectedHook):
-        fix, sketch = _rejected_fix(sought, sketch)
+        fix, simulated = _rejected_fix(sought, simulated)
         fixes.append(fix)
     elif sought.verdict.shadowed_by is not None:
         fix = Fix("shadowed", sought.verdict.why(), why_not="one name has one hook: rename one of the two")
         return Repair(sought.hook.name, sought, sought, (fix,))
-    row = sketch.find(sought)
+    row = simulated.find(sought)
     seen: set[GateId] = set()
-    while isinstance(row, HookStatus) and not (first and any(fix.changes or fix.asks for fix in fixes)):
+    while isinstance(row, HookStatus) and not (
+        first and any(fix.changes or fix.required_values for fix in fixes)
+    ):
         gate = _next(row, seen, only)
         if gate is None or len(seen) > MOST:
             break
         seen.add(_id(gate))
-        fix, sketch = _gate_fix(gate, row, sketch, given)
-        fixes.append(replace(fix, shut=gate))
-        row = sketch.find(sought)
+        fix, simulated = _gate_fix(gate, row, simulated, user_values)
+        fixes.append(replace(fix, failed_gate=gate))
+        row = simulated.find(sought)
     remarks: tuple[LintFinding, ...] = ()
-    open_before = not fixes and isinstance(row, HookStatus) and not row.verdict.shut()
+    open_before = not fixes and isinstance(row, HookStatus) and not row.verdict.failed()
     if (
         isinstance(row, HookStatus)
         and row.hook.folder.source != BUNDLED
@@ -92,18 +94,18 @@ def make_repair(
         )  # most repairs parse no scripts
 
         if rules is not None:
-            more, sketch = lint_fixes(row, sketch, rules)
+            more, simulated = lint_fixes(row, simulated, rules)
             fixes += more
-        then = sketch.find(sought)
-        remarks = lint_remarks(then, sketch, rules) if isinstance(then, HookStatus) else ()
-    return replace(_repair(view, sought, sketch, fixes), remarks=remarks)
+        row_after = simulated.find(sought)
+        remarks = lint_remarks(row_after, simulated, rules) if isinstance(row_after, HookStatus) else ()
+    return replace(_repair(view, sought, simulated, fixes), remarks=remarks)
 
 
 def find_repair(
     bench: Workbench,
     view: Snapshot,
     what: str | HookStatus | RejectedHook,
-    given: FixValues = NO_VALUES,
+    user_values: FixValues = NO_VALUES,
     *,
     gate: str | None = None,
     first: bool = False,
@@ -120,7 +122,7 @@ def find_repair(
     if isinstance(what, str):
         rejected = (item for item in view.inventory.rejected if what in (item.name, item.path.name))
         what = view.inventory.find(what) or next(rejected, None) or bench.hook(view, what)
-    return make_repair(view, what, given, only=gate, first=first, rules=rules)
+    return make_repair(view, what, user_values, only=gate, first=first, rules=rules)
 
 
 def last_failed_run(bench: Workbench, view: Snapshot, repair: Repair) -> ActivationLink | None:
@@ -143,13 +145,13 @@ def apply_repair(bench: Workbench, repair: Repair) -> None:
 
 def with_status_now(bench: Workbench, repair: Repair) -> Repair:
     """Return a written repair with the hook's status after a new scan."""
-    return replace(repair, after=status_after_repair(repair, bench.look()))
+    return replace(repair, after=status_after_repair(repair, bench.scan()))
 
 
 def _next(row: HookStatus, seen: set[GateId], only: str | None) -> Gate | None:
-    shut = [gate for gate in row.verdict.shut() if only is None or gate.name == only]
-    shut.sort(key=lambda gate: gate.kind.fix is not FIRST)
-    return next((gate for gate in shut if _id(gate) not in seen), None)
+    failed = [gate for gate in row.verdict.failed() if only is None or gate.name == only]
+    failed.sort(key=lambda gate: gate.kind.fix is not FIRST)
+    return next((gate for gate in failed if _id(gate) not in seen), None)
 
 
 def _id(gate: Gate) -> GateId:
@@ -157,24 +159,24 @@ def _id(gate: Gate) -> GateId:
 
 
 def _gate_fix(
-    gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> tuple[Fix, SimulatedHost]:
     """Return the first candidate that fixes the gate or part of it; else an instruction."""
     if gate.kind.fix in HEADER_RECIPES and row.hook.folder.source == BUNDLED:
-        return Fix(gate.name, gate.reason or gate.name, why_not=PROGRAM_GATES), sketch
+        return Fix(gate.name, gate.reason or gate.name, why_not=PROGRAM_GATES), simulated
     recipe = fix_entry if is_entry_gate(gate, row) else RECIPES[gate.kind.fix]
     problem = ""
     try:
-        for fix in recipe(gate, row, sketch, given):
+        for fix in recipe(gate, row, simulated, user_values):
             if not fix.changes:
-                return fix, sketch
-            then = sketch.after(*fix.changes)
-            if _opens(gate, then.find(row)):
-                return fix, then
+                return fix, simulated
+            after_fix = simulated.with_changes(*fix.changes)
+            if _opens(gate, after_fix.find(row)):
+                return fix, after_fix
             problem = f"{fix.title} would not open it"
     except (ChangeError, OSError) as error:
         problem = masked_error(error) if isinstance(error, ChangeError) else str(error)
-    return Fix(gate.name, gate.reason or gate.name, why_not=problem or _why_not(gate)), sketch
+    return Fix(gate.name, gate.reason or gate.name, why_not=problem or _why_not(gate)), simulated
 
 
 def _why_not(gate: Gate) -> str:
@@ -182,28 +184,28 @@ def _why_not(gate: Gate) -> str:
     return gate.kind.why_no_fix + at
 
 
-def _opens(gate: Gate, then: HookStatus | RejectedHook | None) -> bool:
-    if not isinstance(then, HookStatus):
+def _opens(gate: Gate, after_fix: HookStatus | RejectedHook | None) -> bool:
+    if not isinstance(after_fix, HookStatus):
         return False
-    now = next((one for one in then.verdict.gates if _id(one) == _id(gate)), None)
+    now = next((one for one in after_fix.verdict.gates if _id(one) == _id(gate)), None)
     if now is None or now.passed is not False:
         return True
     return set(now.missing) < set(gate.missing)
 
 
-def _rejected_fix(item: RejectedHook, sketch: SimulatedHost, steps: int = 3) -> tuple[Fix, SimulatedHost]:
+def _rejected_fix(item: RejectedHook, simulated: SimulatedHost, steps: int = 3) -> tuple[Fix, SimulatedHost]:
     """Return the first candidate, or two together, after which the host finds a hook."""
     if item.source == BUNDLED:
-        return Fix("found", item.reason, why_not=PROGRAM_GATES), sketch
+        return Fix("found", item.reason, why_not=PROGRAM_GATES), simulated
     problem = ""
     try:
-        for fix in reject_fixes(item, sketch):
-            then = sketch.after(*fix.changes)
-            found = then.find(item)
+        for fix in reject_fixes(item, simulated):
+            after_fix = simulated.with_changes(*fix.changes)
+            found = after_fix.find(item)
             if isinstance(found, HookStatus):
-                return fix, then
+                return fix, after_fix
             if steps > 1 and isinstance(found, RejectedHook) and found.reason != item.reason:
-                more, last = _rejected_fix(found, then, steps - 1)
+                more, last = _rejected_fix(found, after_fix, steps - 1)
                 if more.changes:
                     both = f"{fix.title}; {more.title[:1].lower()}{more.title[1:]}"
                     return replace(more, title=both, changes=(*fix.changes, *more.changes)), last
@@ -211,19 +213,19 @@ def _rejected_fix(item: RejectedHook, sketch: SimulatedHost, steps: int = 3) -> 
         problem = str(error)
     at = f" ({item.place.file.name}:{item.place.line})" if item.place is not None else ""
     why = problem or f"only its author can write what belongs there{at}"
-    return Fix("found", item.reason, why_not=why), sketch
+    return Fix("found", item.reason, why_not=why), simulated
 
 
 def _repair(
-    view: Snapshot, sought: HookStatus | RejectedHook, sketch: SimulatedHost, fixes: list[Fix]
+    view: Snapshot, sought: HookStatus | RejectedHook, simulated: SimulatedHost, fixes: list[Fix]
 ) -> Repair:
-    found = sketch.find(sought)
+    found = simulated.find(sought)
     after = found if isinstance(found, HookStatus) else None
     before = sought if isinstance(sought, HookStatus) else None
-    shut = {gate.name for gate in after.verdict.shut()} if after is not None else None
-    kept = (fix for fix in fixes if fix.changes or shut is None or fix.gate in shut or " " in fix.gate)
-    others = tuple(_effects(view, sketch, sought)) if sketch.changes else ()
-    notices = view.host.dialect.switching.notices
+    failed = {gate.name for gate in after.verdict.failed()} if after is not None else None
+    kept = (fix for fix in fixes if fix.changes or failed is None or fix.gate in failed or " " in fix.gate)
+    others = tuple(_effects(view, simulated, sought)) if simulated.changes else ()
+    notices = view.host.dialect.switch_rules.when_noticed
     return Repair(repaired_name(before or sought), before, after, tuple(kept), others, notices)
 
 
@@ -232,9 +234,9 @@ def repaired_name(sought: HookStatus | RejectedHook) -> str:
     return sought.hook.name if isinstance(sought, HookStatus) else sought.name or sought.path.name
 
 
-def _effects(view: Snapshot, sketch: SimulatedHost, sought: HookStatus | RejectedHook) -> Iterator[Effect]:
-    mine = sketch.find(sought)
+def _effects(view: Snapshot, simulated: SimulatedHost, sought: HookStatus | RejectedHook) -> Iterator[Effect]:
+    repaired = simulated.find(sought)
     for row in view.inventory.hooks:
-        then = sketch.find(row)
-        if isinstance(then, HookStatus) and then is not mine and then.state is not row.state:
-            yield Effect(row.hook.name, row.hook.folder.source, row.state, then.state)
+        after = simulated.find(row)
+        if isinstance(after, HookStatus) and after is not repaired and after.state is not row.state:
+            yield Effect(row.hook.name, row.hook.folder.source, row.state, after.state)

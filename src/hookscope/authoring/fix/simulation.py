@@ -30,10 +30,10 @@ class OverlaidFiles:
         for change in changes:
             if change.modes is not None:
                 self._runnable.add(str(change.path))
-            elif change.to is not None:
-                self._bytes[change.to] = self._bytes.get(change.path, change.new)
+            elif change.renamed_to is not None:
+                self._bytes[change.renamed_to] = self._bytes.get(change.path, change.new)
                 self._bytes[change.path] = None
-                self._from[change.to] = change.path
+                self._from[change.renamed_to] = change.path
             else:
                 self._bytes[change.path] = change.new
         written = (path for path, content in self._bytes.items() if content is not None)
@@ -75,9 +75,9 @@ class OverlaidFiles:
         whole = PathFacts(folder=False, file=True, size=0, links=1, linked=False, foreign=False)
         return (before or whole)._replace(size=len(content))
 
-    def trouble(self, path: Path) -> OSError | None:
+    def access_error(self, path: Path) -> OSError | None:
         known = path in self._folders or path in self._bytes
-        return None if known else self._files.trouble(path)
+        return None if known else self._files.access_error(path)
 
     def read(self, path: Path, limit: int = -1) -> bytes:
         if path not in self._bytes:
@@ -110,22 +110,22 @@ class SimulatedHost:
     inventory: Inventory
     changes: tuple[Change, ...] = ()
 
-    def after(self, *more: Change) -> SimulatedHost:
+    def with_changes(self, *more: Change) -> SimulatedHost:
         """Return the host with more changes, each based on the ones before it."""
         changes = (*combined_changes(self.changes), *more)
         files = OverlaidFiles(RealFiles(), changes)
         host = self.host
-        here = replace(host.surroundings, files=files)
-        then = open_host(host.dialect, here, host.choices, trust=host.trust)
-        return SimulatedHost(then, examine(discover(then), then), changes)
+        machine = replace(host.machine, files=files)
+        host_then = open_host(host.dialect, machine, host.overrides, trust=host.trust)
+        return SimulatedHost(host_then, examine(discover(host_then), host_then), changes)
 
     def read(self, path: Path) -> bytes | None:
         """Return a file's bytes after the changes; None if it does not exist. Raises OSError."""
-        files = self.host.surroundings.files
+        files = self.host.machine.files
         try:
             return files.read(path)
         except FileNotFoundError:
-            if (trouble := files.trouble(path)) is not None:
+            if (trouble := files.access_error(path)) is not None:
                 raise trouble from None
             return None
 

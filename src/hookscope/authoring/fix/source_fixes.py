@@ -18,91 +18,103 @@ NAME_INVALID = "-name-invalid"  # suffix of such error codes
 QUOTES = (b'"', b"'", b"`")
 
 
-def fix_event_names(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def fix_event_names(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield the correction of each event that is never sent and has exactly one replacement."""
     file = row.hook.handler
-    source = sketch.read(file) if file is not None else None
+    source = simulated.read(file) if file is not None else None
     if file is None or source is None:
         return
-    subject = read_subject(row.hook, host_facts(sketch.host), sketch.host.surroundings.files)
-    meant = {dead.key: dead.instead[0] for dead in dead_events(subject) if len(dead.instead) == 1}
-    if not meant:
+    subject = read_subject(row.hook, host_facts(simulated.host), simulated.host.machine.files)
+    corrections = {dead.key: dead.instead[0] for dead in dead_events(subject) if len(dead.instead) == 1}
+    if not corrections:
         return
-    title = f"Correct the event: {', '.join(f'{key} → {near}' for key, near in meant.items())}"
+    title = f"Correct the event: {', '.join(f'{key} → {near}' for key, near in corrections.items())}"
     new: bytes | None = source
-    for key, near in meant.items():
+    for key, near in corrections.items():
         new = _replaced(new, key.encode(), near.encode()) if new is not None else None
     if new is not None:
         yield Fix(gate.name, title, (Change(file, f"{file.name}: {title[9:]}", source, new),))
         return
-    places = {key: source_place(subject.of_event(key), sketch) for key in meant}
-    said = (f"write {near} for {key} at {places[key]}" for key, near in meant.items())
-    yield Fix(gate.name, title, why_not="; ".join(said))
+    places = {key: source_place(subject.event_position(key), simulated) for key in corrections}
+    instructions = (f"write {near} for {key} at {places[key]}" for key, near in corrections.items())
+    yield Fix(gate.name, title, why_not="; ".join(instructions))
 
 
-def _replaced(source: bytes, key: bytes, near: bytes) -> bytes | None:
+def _replaced(source: bytes, key: bytes, replacement: bytes) -> bytes | None:
     """Return the source with its one quoted text replaced; None if there are several, or none."""
-    there = [quote for quote in QUOTES for _ in range(source.count(quote + key + quote))]
-    if len(there) != 1:
+    quotes = [quote for quote in QUOTES for _ in range(source.count(quote + key + quote))]
+    if len(quotes) != 1:
         return None
-    return source.replace(there[0] + key + there[0], there[0] + near + there[0])
+    return source.replace(quotes[0] + key + quotes[0], quotes[0] + replacement + quotes[0])
 
 
-def source_place(place: FilePosition, sketch: SimulatedHost) -> str:
+def source_place(place: FilePosition, simulated: SimulatedHost) -> str:
     """Return `~/project/handler.ts:3`; for a folder its path."""
-    here = sketch.host.surroundings
-    facts = here.files.facts(place.file)
+    machine = simulated.host.machine
+    facts = machine.files.facts(place.file)
     line = f":{place.line}" if facts is None or facts.file else ""
-    return f"{here.short(place.file)}{line}"
+    return f"{machine.short(place.file)}{line}"
 
 
-def advise_syntax(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def advise_syntax(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield advice for a source that does not parse or cannot be read."""
     if gate.place is not None:
         why = (
-            f"mend it at {source_place(gate.place, sketch)}, then look again; only its "
+            f"mend it at {source_place(gate.place, simulated)}, then look again; only its "
             f"author knows what was meant"
         )
         yield Fix(gate.name, gate.reason, why_not=why)
 
 
-def advise_build(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def advise_build(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield advice for an error that stops the whole project. Missing instructions are created."""
-    wanted = row.hook.build.wanted if row.hook.build is not None else None
-    if wanted is not None:
-        title = f"Begin {sketch.host.surroundings.short(wanted)}"
-        yield Fix(gate.name, title, (Change(wanted, title, None, FIRST_INSTRUCTIONS),))
+    missing_file = row.hook.build.missing_file if row.hook.build is not None else None
+    if missing_file is not None:
+        title = f"Begin {simulated.host.machine.short(missing_file)}"
+        yield Fix(gate.name, title, (Change(missing_file, title, None, FIRST_INSTRUCTIONS),))
     elif gate.place is not None:
-        why = f"its host builds nothing before {source_place(gate.place, sketch)} is mended by hand"
+        why = f"its host builds nothing before {source_place(gate.place, simulated)} is mended by hand"
         if row.hook.build is not None and NAME_INVALID in row.hook.build.text:
-            file = sketch.host.surroundings.short(gate.place.file)
+            file = simulated.host.machine.short(gate.place.file)
             why = f"rename {file}, or move it to a folder in which its host looks for nothing"
         yield Fix(gate.name, gate.reason, why_not=why)
 
 
-def advise_load(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def advise_load(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield advice for code that failed on import."""
     why = f"its code failed ({gate.reason}): `hookscope load {row.hook.name}` shows the line"
     yield Fix(gate.name, "Let its module load", why_not=why)
 
 
-def advise_path(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def advise_path(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield advice for a handler in the wrong place. Moving it could break its imports."""
-    short, hook = sketch.host.surroundings.short, row.hook
-    where = hook.path or sketch.host.workspace
+    short, hook = simulated.host.machine.short, row.hook
+    where = hook.path or simulated.host.workspace
     outside = gate.missing[0] if gate.missing else str(hook.handler)
     why = f"move {outside}, with what it imports, below {short(where)}"
     yield Fix(gate.name, gate.reason, why_not=why)
 
 
-def advise_settings(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+def advise_settings(
+    gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
+) -> Iterator[Fix]:
     """Yield advice for settings that the host refuses as a whole."""
-    file = sketch.host.settings.file
-    others = (one for one in sketch.inventory.problems if one.place is not None and one.place.file == file)
-    told = [
-        f"{source_place(one.place, sketch)}, {one.text}" if one.place is not None else one.text
-        for one in dict.fromkeys((*sketch.host.settings.problems, *others))
+    file = simulated.host.settings.file
+    others = (one for one in simulated.inventory.problems if one.place is not None and one.place.file == file)
+    problems = [
+        f"{source_place(one.place, simulated)}, {one.text}" if one.place is not None else one.text
+        for one in dict.fromkeys((*simulated.host.settings.problems, *others))
     ]
-    short = sketch.host.surroundings.short(file)
-    why = f"mend by hand: {'; '.join(told) or f'{short}, which the host refuses as a whole until then'}"
+    short = simulated.host.machine.short(file)
+    why = f"mend by hand: {'; '.join(problems) or f'{short}, which the host refuses as a whole until then'}"
     yield Fix(gate.name, gate.reason, why_not=why)

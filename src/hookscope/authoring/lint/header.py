@@ -31,17 +31,17 @@ class LintHeader:
     value: Mapping[str, Any] = field(default_factory=dict)  # empty without a valid header
     exists: bool = False
     error: FormatError | None = None  # why YAML cannot read it
-    whole: bool = True  # False: the file is longer
+    complete: bool = True  # False: the file is longer
     quoted: bool = False  # `metadata` is a text that holds JSON
-    unread: bool = False  # HOOK.md exists but cannot be read
+    unreadable: bool = False  # HOOK.md exists but cannot be read
 
     @property
     def empty(self) -> bool:
         """True if the file is empty."""
-        return not self.unread and not self.source.strip(b"\xef\xbb\xbf \t\r\n")
+        return not self.unreadable and not self.source.strip(b"\xef\xbb\xbf \t\r\n")
 
     @property
-    def conflict(self) -> int:
+    def conflict_line(self) -> int:
         """The line of an unresolved merge conflict; 0: none."""
         found = CONFLICT.search(self.source)
         return self.source.count(b"\n", 0, found.start()) + 1 if found else 0
@@ -52,12 +52,12 @@ class LintHeader:
         block = self.value.get("metadata")
         return block if isinstance(block, dict) else {}
 
-    def own(self, namespace: str) -> Mapping[str, Any]:
+    def namespace_block(self, namespace: str) -> Mapping[str, Any]:
         """Return the mapping under `metadata.<namespace>`; empty if it is none."""
         value = self.metadata.get(namespace)
         return value if isinstance(value, dict) else {}
 
-    def at(self, path: KeyPath) -> tuple[int, int]:
+    def position_of(self, path: KeyPath) -> tuple[int, int]:
         """Return line and column of a value, else of the nearest enclosing one with a position."""
         for end in range(len(path), 0, -1):
             span = locate_frontmatter(self.source, path[:end])
@@ -69,16 +69,16 @@ class LintHeader:
 
 def read_header(source: bytes) -> LintHeader:
     """Return the header in the first `HEADER_LIMIT` bytes of a HOOK.md. Never raises."""
-    whole = len(source) <= HEADER_LIMIT
-    source = source if whole else _cut(source[:HEADER_LIMIT])
+    complete = len(source) <= HEADER_LIMIT
+    source = source if complete else _cut(source[:HEADER_LIMIT])
     try:
         value = read_frontmatter(source)
     except FormatError as error:
-        return LintHeader(source, _values_by_line(source), True, error, whole)
+        return LintHeader(source, _values_by_line(source), True, error, complete)
     quoted = isinstance(value, dict) and isinstance(value.get("metadata"), str)
     if value is not None and quoted:
         value = {**value, **_values_by_line(source, ("metadata",))}
-    return LintHeader(source, value or {}, value is not None, None, whole, quoted)
+    return LintHeader(source, value or {}, value is not None, None, complete, quoted)
 
 
 def _cut(source: bytes) -> bytes:
@@ -91,7 +91,7 @@ def _cut(source: bytes) -> bytes:
     return source[: len(source) - len(header.body.encode())] if header else source
 
 
-def _values_by_line(source: bytes, wanted: tuple[str, ...] = ()) -> dict[str, Any]:
+def _values_by_line(source: bytes, only: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the header's values as texts, `metadata` parsed as JSON5, as some hosts read it."""
     texts: dict[str, Any] = dict(read_text_header(source))
     if "metadata" in texts:
@@ -99,4 +99,4 @@ def _values_by_line(source: bytes, wanted: tuple[str, ...] = ()) -> dict[str, An
             texts["metadata"] = read_json5(texts["metadata"].encode("utf-8", "replace"))
         except FormatError:
             del texts["metadata"]
-    return {key: value for key, value in texts.items() if not wanted or key in wanted}
+    return {key: value for key, value in texts.items() if not only or key in only}

@@ -33,6 +33,6 @@ def ignored_in_source(text: str) -> Mapping[int, frozenset[str]]:
         starts = [start for start in (line.find(sign, 0, at) for sign in COMMENTS) if start >= 0]
         if ids is not None and starts:
             rules = frozenset(word.strip() for word in ids[1].split(","))
-            spoken_for = number if line[: min(starts)].strip() else number + 1
-            found[spoken_for] = found.get(spoken_for, frozenset()) | rules
+            line_number = number if line[: min(starts)].strip() else number + 1
+            found[line_number] = found.get(line_number, frozenset()) | rules
     return found

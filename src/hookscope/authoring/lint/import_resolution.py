@@ -22,16 +22,16 @@ BUILT_IN = frozenset(NODE.split())
 
 
 def missing_imports(
-    handler: Path, facts: HandlerFacts, files: Files, *, plain: bool
+    handler: Path, facts: HandlerFacts, files: Files, *, like_node: bool
 ) -> Iterator[MissingImport]:
     """Yield failing imports of more than types. `like_node`: the host corrects no import name."""
-    for met in facts.imports:
-        if met.kind == "type":
+    for occurrence in facts.imports:
+        if occurrence.kind == "type":
             continue  # types are removed before the file runs
-        if met.name.startswith((".", "/")):
-            yield from _file(handler, met, files, plain=plain)
-        elif not _is_package(handler, met.name, files):
-            yield MissingImport(met)
+        if occurrence.name.startswith((".", "/")):
+            yield from _file(handler, occurrence, files, like_node=like_node)
+        elif not _is_package(handler, occurrence.name, files):
+            yield MissingImport(occurrence)
 
 
 def is_misnamed(name: str, packages: Collection[str]) -> bool:
@@ -42,26 +42,26 @@ def is_misnamed(name: str, packages: Collection[str]) -> bool:
     return scope.startswith("@") and own in last_words and f"{scope}/{own}" not in packages
 
 
-def _file(handler: Path, met: Occurrence, files: Files, *, plain: bool) -> Iterator[MissingImport]:
-    wanted = Path(os.path.normpath(handler.parent / met.name))
-    if _is_file(wanted, files):
+def _file(handler: Path, occurrence: Occurrence, files: Files, *, like_node: bool) -> Iterator[MissingImport]:
+    imported = Path(os.path.normpath(handler.parent / occurrence.name))
+    if _is_file(imported, files):
         return
-    found = next((one for one in _intended_file(wanted) if _is_file(one, files)), None)
+    found = next((one for one in _intended_file(imported) if _is_file(one, files)), None)
     if found is None:
-        yield MissingImport(met)
-    elif plain:
+        yield MissingImport(occurrence)
+    elif like_node:
         write = os.path.relpath(found, handler.parent).replace(os.sep, "/")
-        yield MissingImport(met, write if write.startswith(".") else f"./{write}")
+        yield MissingImport(occurrence, write if write.startswith(".") else f"./{write}")
 
 
-def _intended_file(wanted: Path) -> Iterator[Path]:
+def _intended_file(imported: Path) -> Iterator[Path]:
     """Yield what was meant, as bundlers resolve it: `x.js` for x.ts, `x` for x.ts or x/index.ts."""
-    if wanted.suffix in TYPED:
-        yield wanted.with_suffix(TYPED[wanted.suffix])
+    if imported.suffix in TYPED:
+        yield imported.with_suffix(TYPED[imported.suffix])
     for ending in ENDINGS:
-        yield wanted.with_name(wanted.name + ending)
+        yield imported.with_name(imported.name + ending)
     for ending in ENDINGS:
-        yield wanted / f"index{ending}"
+        yield imported / f"index{ending}"
 
 
 def _is_package(handler: Path, name: str, files: Files) -> bool:

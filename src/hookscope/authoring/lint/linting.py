@@ -85,19 +85,19 @@ def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[s
     host = bench.open()
     if not paths:  # shipped hooks are linted only when named
         ours = shipped_hooks()
-        every = read_subjects(discover(host), host_facts(host), host.surroundings.files)
-        found = tuple(subject for subject in every if not subject.folder.is_relative_to(ours))
+        subjects_found = read_subjects(discover(host), host_facts(host), host.machine.files)
+        found = tuple(subject for subject in subjects_found if not subject.folder.is_relative_to(ours))
     else:
         found = tuple(subject for path in paths for subject in _requested_hooks(host, path))
     unique = {(subject.folder, subject.name, subject.handler): subject for subject in found}
     read = partial(read_scripts, workspace=[host.workspace])
-    subjects = with_handler_facts(unique.values(), read, host.surroundings.files)
+    subjects = with_handler_facts(unique.values(), read, host.machine.files)
     return LintResult(host, run_rules(subjects, rules))
 
 
 def lint_one(row: HookStatus, host: Host) -> LintReport:
     """Lint one hook. Blocks while its script is parsed; may be called from any thread."""
-    files = host.surroundings.files
+    files = host.machine.files
     if isinstance(files, TrackedFiles):  # they belong to a scan in another thread
         files = RealFiles()
     subject = read_subject(row.hook, host_facts(host), files)
@@ -108,9 +108,9 @@ def lint_one(row: HookStatus, host: Host) -> LintReport:
 def rule_named(name: str) -> tuple[Rule, RuleDocumentation]:
     """Return a rule and its documentation. Raises Refusal with the closest match."""
     if name not in RULES:
-        near = closest_match(name, RULES)
-        then = f"Did you mean {near}?" if near else "`hookscope lint --explain all` lists them."
-        raise Refusal(f"There is no rule {name!r}.", then, code=2)
+        closest = closest_match(name, RULES)
+        next_step = f"Did you mean {closest}?" if closest else "`hookscope lint --explain all` lists them."
+        raise Refusal(f"There is no rule {name!r}.", next_step, code=2)
     return RULES[name], rule_documentation(RULES[name].text)
 
 
@@ -130,21 +130,21 @@ def host_facts(host: Host) -> HostFacts:
         layout.workspace_variable,
         layout.bundled_variable,
     )
-    program = next(iter(dialect.later.values()), "")
+    program = next(iter(dialect.later_events.values()), "")
     return HostFacts(
         dialect=dialect.name,
         product=dialect.product,
         catalogue=dialect.catalogue(),
         namespaces=(system.shape.namespace, *system.shape.older_namespaces) if system else (),
         handlers=system.shape.handlers if system else (),
-        beyond=PYTHON_HANDLERS,
+        hookscope_handlers=PYTHON_HANDLERS,
         packages=layout.packages,
         variables=frozenset(filter(None, variables)),
         program=program,
         program_reads=_read_besides(program),
-        later=dialect.later,
-        later_plugin=dialect.later_plugin,
-        plain=dialect.load_rules.plain,
+        later=dialect.later_events,
+        later_plugin=dialect.later_plugin_events,
+        loads_like_node=dialect.load_rules.plain,
     )
 
 
@@ -163,19 +163,21 @@ def _folder_system(dialect: Dialect) -> FolderSystem | None:
 
 def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
     """Return the hooks at a path or with that name. Raises Refusal."""
-    path = host.surroundings.absolute(named)
+    path = host.machine.absolute(named)
     if os.path.exists(path):
         return _plugin_hooks(host, path) or _hooks_below(host, path)
     inventory = discover(host)
     row = inventory.find(str(named))
     if row is None:
-        where, names = host.surroundings.short(path), [row.hook.name for row in inventory.hooks]
-        near = closest_match(str(named), names)
-        then = (
-            f"Did you mean {near}?" if near else "`hookscope lint` takes folders of hooks, and their names."
+        where, names = host.machine.short(path), [row.hook.name for row in inventory.hooks]
+        closest = closest_match(str(named), names)
+        next_step = (
+            f"Did you mean {closest}?"
+            if closest
+            else "`hookscope lint` takes folders of hooks, and their names."
         )
-        raise Refusal(f"There is no {where}, and no hook of that name.", then, code=2)
-    return [read_subject(row.hook, host_facts(host), host.surroundings.files)]
+        raise Refusal(f"There is no {where}, and no hook of that name.", next_step, code=2)
+    return [read_subject(row.hook, host_facts(host), host.machine.files)]
 
 
 def _plugin_hooks(host: Host, path: Path) -> list[LintSubject]:
@@ -183,8 +185,8 @@ def _plugin_hooks(host: Host, path: Path) -> list[LintSubject]:
     shapes = (getattr(system, "shape", None) for system in host.dialect.systems if system.kind == "plugin")
     if not any(os.path.isfile(path / shape.manifest) for shape in shapes if shape is not None):
         return []
-    project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=path))
-    facts, files = host_facts(project), project.surroundings.files
+    project = open_host(host.dialect, host.machine, replace(host.overrides, workspace=path))
+    facts, files = host_facts(project), project.machine.files
     hooks = (row.hook for row in discover(project).hooks)
     inside = (hook for hook in hooks if hook.path is not None and hook.path.is_relative_to(path))
     return [read_subject(hook, facts, files) for hook in inside]
@@ -196,14 +198,14 @@ def _hooks_below(host: Host, path: Path) -> Iterator[LintSubject]:
     facts = host_facts(host)
     if system is None:  # hosts without HOOK.md folders have projects
         workspace = _project_of(path)
-        project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=workspace))
-        yield from read_subjects(_modules_below(discover(project), path), facts, project.surroundings.files)
+        project = open_host(host.dialect, host.machine, replace(host.overrides, workspace=workspace))
+        yield from read_subjects(_modules_below(discover(project), path), facts, project.machine.files)
         return
-    wanted = path if os.path.isdir(path) else path.parent
-    for folder in _collections(wanted, system.shape.candidates):
-        here = replace(host, folders=(hooks_folder(host, WORKSPACE, folder, 40),))
-        inventory = _in_folder(discover_system(system, here), wanted)
-        yield from read_subjects(inventory, facts, host.surroundings.files)
+    target = path if os.path.isdir(path) else path.parent
+    for folder in _collections(target, system.shape.candidates):
+        host_of_folder = replace(host, folders=(hooks_folder(host, WORKSPACE, folder, 40),))
+        inventory = _in_folder(discover_system(system, host_of_folder), target)
+        yield from read_subjects(inventory, facts, host.machine.files)
 
 
 def _project_of(path: Path) -> Path:
@@ -212,32 +214,32 @@ def _project_of(path: Path) -> Path:
     return next((agent.parent for agent in agents if os.path.isdir(agent)), path)
 
 
-def _modules_below(inventory: Inventory, wanted: Path) -> Inventory:
+def _modules_below(inventory: Inventory, target: Path) -> Inventory:
     """Return the project's modules below a folder, or the named file."""
-    hooks = (row for row in inventory.hooks if row.hook.handler and row.hook.handler.is_relative_to(wanted))
-    rejected = (one for one in inventory.rejected if one.path.is_relative_to(wanted))
+    hooks = (row for row in inventory.hooks if row.hook.handler and row.hook.handler.is_relative_to(target))
+    rejected = (one for one in inventory.rejected if one.path.is_relative_to(target))
     return replace(inventory, hooks=tuple(hooks), rejected=tuple(rejected))
 
 
-def _in_folder(inventory: Inventory, wanted: Path) -> Inventory:
+def _in_folder(inventory: Inventory, target: Path) -> Inventory:
     """Return the inventory without the settings' hooks and those beside the named one."""
     return replace(
         inventory,
         hooks=tuple(
             row
             for row in inventory.hooks
-            if row.hook.kind == "folder" and row.hook.path and row.hook.path.is_relative_to(wanted)
+            if row.hook.kind == "folder" and row.hook.path and row.hook.path.is_relative_to(target)
         ),
-        rejected=tuple(one for one in inventory.rejected if one.path.is_relative_to(wanted)),
+        rejected=tuple(one for one in inventory.rejected if one.path.is_relative_to(target)),
     )
 
 
-def _collections(wanted: Path, handlers: Collection[str]) -> list[Path]:
+def _collections(target: Path, handlers: Collection[str]) -> list[Path]:
     """Return the folders that contain hook folders, from the target down."""
-    if _is_hook(_names_in(wanted), handlers):
-        return [wanted.parent]
+    if _is_hook(_names_in(target), handlers):
+        return [target.parent]
     found: dict[Path, None] = {}
-    level, looked_at = [wanted], 0
+    level, looked_at = [target], 0
     for _ in range(DEEPEST):
         below = []
         for folder in level:
@@ -248,7 +250,7 @@ def _collections(wanted: Path, handlers: Collection[str]) -> list[Path]:
                 elif not os.path.islink(child):
                     below.append(child)
         level = below
-    return list(found) or [wanted]
+    return list(found) or [target]
 
 
 def _folders_in(folder: Path) -> Iterator[Path]:

@@ -33,7 +33,7 @@ class RuleMessage:
     severity: Severity
     place: FilePosition
     text: str
-    then: str = ""
+    next_step: str = ""
     fix: tuple[Edit, ...] | None = None  # None: no safe fix; edits of values in HOOK.md or JSON
 
 
@@ -46,7 +46,7 @@ class LintFinding:
     hook: str
     place: FilePosition
     text: str
-    then: str
+    next_step: str
     fix: tuple[Edit, ...] | None
     docs: str  # where the rule is explained
 
@@ -70,7 +70,7 @@ class Rule:
     text: str  # its documentation, parsed by `rule_documentation`
     check: RuleCheck
     reads_source: bool = False  # it needs the facts of the handler's source
-    by_host: bool = False  # its result depends on the host
+    depends_on_host: bool = False  # its result depends on the host
 
     @property
     def docs(self) -> str:
@@ -87,7 +87,7 @@ class HostFacts:
     catalogue: Catalogue
     namespaces: tuple[str, ...] = ()  # under `metadata`, the first one preferred
     handlers: tuple[str, ...] = ()  # names of handler files, the first one wins
-    beyond: tuple[str, ...] = ()  # handler names that only Hookscope runs
+    hookscope_handlers: tuple[str, ...] = ()  # handler names that only Hookscope runs
     packages: tuple[str, ...] = ()  # the names of the host's own package
     variables: frozenset[str] = frozenset()  # that the host itself may set
     later: Mapping[str, str] = field(
@@ -96,7 +96,7 @@ class HostFacts:
     later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same for plugin events
     program: str = ""  # of a guide: the dialect of its program
     program_reads: tuple[str, ...] = ()  # further namespaces that the program reads
-    plain: bool = False  # it loads scripts as Node does, and corrects no import
+    loads_like_node: bool = False  # it loads scripts as Node does, and corrects no import
 
 
 NO_HEADER = LintHeader()
@@ -114,8 +114,8 @@ class NodePackage:
 class MissingImport:
     """An import that cannot be resolved."""
 
-    met: Occurrence
-    write: str = ""  # the correct import name, if known
+    occurrence: Occurrence
+    replacement: str = ""  # the correct import name, if known
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,8 @@ class LintSubject:
     handler: Path | None = None
     text: str = ""  # of the handler
     facts: HandlerFacts | None = None
-    unread: str = ""  # why there are no facts
-    absent: tuple[MissingImport, ...] = ()  # imports of a script that cannot be resolved
+    unread_reason: str = ""  # why there are no facts
+    missing_imports: tuple[MissingImport, ...] = ()  # imports of a script that cannot be resolved
     package: NodePackage | None = None
     hook: Hook | None = None  # None: its host rejects it
     rejected: RejectedHook | None = None
@@ -148,15 +148,15 @@ class LintSubject:
         return self.host.namespaces[0] if self.host.namespaces else ""
 
     @property
-    def base(self) -> KeyPath:
+    def metadata_path(self) -> KeyPath:
         """The path of its metadata: the host's namespace, the used one if there are several."""
-        used = (name for name in self.host.namespaces if self.header.own(name))
+        used = (name for name in self.host.namespaces if self.header.namespace_block(name))
         return ("metadata", next(used, self.namespace))
 
     @property
-    def own(self) -> Mapping[str, object]:
+    def metadata(self) -> Mapping[str, object]:
         """Its metadata as written; empty if there is none for this host."""
-        return self.header.own(str(self.base[1]))
+        return self.header.namespace_block(str(self.metadata_path[1]))
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -165,14 +165,14 @@ class LintSubject:
 
     def kind_of(self, key: str) -> EventKind:
         """Return the kind of one of its events: a plugin may receive folder events too."""
-        crosses = self.hook is not None and key in self.hook.meta.of_folders
+        crosses = self.hook is not None and key in self.hook.meta.folder_events
         return "folder" if crosses else self.kind
 
     def sends(self, key: str) -> bool:
         """Return whether the host ever sends an event that this hook receives under the key."""
         return self.host.catalogue.sends(key, self.kind_of(key))
 
-    def heard(self) -> Iterator[EventType]:
+    def received_events(self) -> Iterator[EventType]:
         """Yield every catalogue event that it receives; for a family, all that the host sends."""
         catalogue = self.host.catalogue
         for event in catalogue.events:
@@ -183,26 +183,30 @@ class LintSubject:
 
     # Places
 
-    def in_header(self, *path: str | int) -> FilePosition:
+    def header_position(self, *path: str | int) -> FilePosition:
         """Return the position of a header value, or where it would be."""
-        return FilePosition(self.manifest or self.folder, *self.header.at(path))
+        return FilePosition(self.manifest or self.folder, *self.header.position_of(path))
 
-    def of_event(self, key: str) -> FilePosition:
+    def event_position(self, key: str) -> FilePosition:
         """Return the position of an event's name."""
-        written = self.own.get("events")
+        written = self.metadata.get("events")
         if isinstance(written, list) and key in written:
-            return self.in_header(*self.base, "events", written.index(key))
-        if self.manifest is not None and self.own:
-            return self.in_header(*self.base, "events")
+            return self.header_position(*self.metadata_path, "events", written.index(key))
+        if self.manifest is not None and self.metadata:
+            return self.header_position(*self.metadata_path, "events")
         quotes = (self.text.find(f"{quote}{key}{quote}") for quote in "\"'`")
         at = next((found for found in quotes if found >= 0), 0)
         line = self.text.count("\n", 0, at) + 1
         return FilePosition(self.handler or self.folder, line, at - self.text.rfind("\n", 0, at))
 
-    def in_handler(self, met: Occurrence | None = None) -> FilePosition:
+    def handler_position(self, occurrence: Occurrence | None = None) -> FilePosition:
         """Return the position of an occurrence in the handler; without a handler, its folder."""
         file = self.handler or self.folder
-        return FilePosition(file, met.line, met.column) if met is not None else FilePosition(file)
+        return (
+            FilePosition(file, occurrence.line, occurrence.column)
+            if occurrence is not None
+            else FilePosition(file)
+        )
 
     # Fixes
 
@@ -211,18 +215,22 @@ class LintSubject:
         return Edit(self.manifest or self.folder / "HOOK.md", path, value, meaning)
 
 
-def error(place: FilePosition, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> RuleMessage:
+def error(
+    place: FilePosition, text: str, next_step: str = "", fix: tuple[Edit, ...] | None = None
+) -> RuleMessage:
     """Return a message that the hook does not work. `next_step` is the advice, `fix` its edits."""
-    return RuleMessage(Severity.ERROR, place, text, then, fix)
+    return RuleMessage(Severity.ERROR, place, text, next_step, fix)
 
 
 def warning(
-    place: FilePosition, text: str, then: str = "", fix: tuple[Edit, ...] | None = None
+    place: FilePosition, text: str, next_step: str = "", fix: tuple[Edit, ...] | None = None
 ) -> RuleMessage:
     """Return a message about something that is probably not intended. Arguments as `error`."""
-    return RuleMessage(Severity.WARNING, place, text, then, fix)
+    return RuleMessage(Severity.WARNING, place, text, next_step, fix)
 
 
-def hint(place: FilePosition, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> RuleMessage:
+def hint(
+    place: FilePosition, text: str, next_step: str = "", fix: tuple[Edit, ...] | None = None
+) -> RuleMessage:
     """Return a message about something that could be better. Arguments as `error`."""
-    return RuleMessage(Severity.HINT, place, text, then, fix)
+    return RuleMessage(Severity.HINT, place, text, next_step, fix)

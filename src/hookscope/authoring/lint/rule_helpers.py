@@ -14,13 +14,13 @@ from hookscope.model.hook import Edit
 
 def declare_requirement(subject: LintSubject, kind: str, name: str) -> tuple[Edit, ...] | None:
     """Return the edit that adds `name` to `requires.<kind>`; None if something else is there."""
-    own, requires = subject.own, subject.own.get("requires")
-    if not own or not isinstance(requires, Mapping | None) or subject.header.quoted:
+    metadata, requires = subject.metadata, subject.metadata.get("requires")
+    if not metadata or not isinstance(requires, Mapping | None) or subject.header.quoted:
         return None
     listed = (requires or {}).get(kind, [])
     if not isinstance(listed, list):
         return None
-    path = (*subject.base, "requires", kind)
+    path = (*subject.metadata_path, "requires", kind)
     return (subject.edit(path, [*listed, name], f"requires.{kind}: {name} added"),)
 
 
@@ -70,14 +70,14 @@ def _dead_events(key: str, subject: LintSubject) -> UnsentEvent:
     return unsent_event(key, subject.kind_of(key), subject.host.catalogue)
 
 
-def is_whole_key(met: Occurrence, subject: LintSubject) -> bool:
+def is_whole_key(occurrence: Occurrence, subject: LintSubject) -> bool:
     """Return whether a guard compares with a whole key. Actions may hold a colon: `compact:before`."""
-    if ":" not in met.name or met.kind not in ("type", "action"):
+    if ":" not in occurrence.name or occurrence.kind not in ("type", "action"):
         return False
-    if met.kind == "type":
+    if occurrence.kind == "type":
         return True
     actions = {key.partition(":")[2] for key in (*subject.events, *subject.host.catalogue.by_key)}
-    return met.name not in actions and met.name.partition(":")[0] in _event_types(subject)
+    return occurrence.name not in actions and occurrence.name.partition(":")[0] in _event_types(subject)
 
 
 def _event_types(subject: LintSubject) -> frozenset[str]:

@@ -47,21 +47,28 @@ def run_rules(subjects: Iterable[LintSubject], only: Collection[str] = ()) -> Li
 
 
 def _run_rule(subject: LintSubject, rules: Iterable[Rule]) -> list[LintFinding]:
-    nowhere = ignored_in_header(subject.header)
+    ignored = ignored_in_header(subject.header)
     by_line = ignored_in_source(subject.text)
     found = [
-        _finding(rule, subject, said)
+        _finding(rule, subject, message)
         for rule in rules
-        if rule.id not in nowhere and (not rule.reads_source or subject.facts is not None)
-        for said in rule.check(subject)
-        if not (said.place.file == subject.handler and rule.id in by_line.get(said.place.line, ()))
+        if rule.id not in ignored and (not rule.reads_source or subject.facts is not None)
+        for message in rule.check(subject)
+        if not (message.place.file == subject.handler and rule.id in by_line.get(message.place.line, ()))
     ]
     return sorted(found, key=lambda one: (ORDER.index(one.severity), str(one.place.file), one.place.line))
 
 
-def _finding(rule: Rule, subject: LintSubject, said: RuleMessage) -> LintFinding:
+def _finding(rule: Rule, subject: LintSubject, message: RuleMessage) -> LintFinding:
     return LintFinding(
-        rule.id, said.severity, subject.name, said.place, said.text, said.then, said.fix, rule.docs
+        rule.id,
+        message.severity,
+        subject.name,
+        message.place,
+        message.text,
+        message.next_step,
+        message.fix,
+        rule.docs,
     )
 
 
@@ -70,7 +77,7 @@ def _rules_not_run(subjects: Iterable[LintSubject], rules: Iterable[Rule]) -> It
     files: dict[str, list[FilePosition]] = {}
     for subject in subjects:
         if subject.facts is None and subject.handler is not None:
-            files.setdefault(subject.unread, []).append(FilePosition(subject.handler))
+            files.setdefault(subject.unread_reason, []).append(FilePosition(subject.handler))
     for why, places in files.items():
         kinds = {LANGUAGE_OF.get(place.file.suffix, "script") for place in places}
         what = (

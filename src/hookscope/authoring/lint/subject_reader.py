@@ -56,7 +56,7 @@ def _read_rejected(rejected: RejectedHook, host: HostFacts, files: Files) -> Ite
         return
     names = _names_in(rejected.path, files)
     manifest = rejected.path / MANIFEST if MANIFEST in names else None
-    file = next((name for name in (*host.handlers, *host.beyond) if name in names), None)
+    file = next((name for name in (*host.handlers, *host.hookscope_handlers) if name in names), None)
     handler = rejected.path / file if file else None
     name = rejected.name or rejected.path.name
     yield replace(_read_hook(name, rejected.path, manifest, handler, host, files), rejected=rejected)
@@ -65,7 +65,7 @@ def _read_rejected(rejected: RejectedHook, host: HostFacts, files: Files) -> Ite
 def _read_hook(
     name: str, folder: Path, manifest: Path | None, handler: Path | None, host: HostFacts, files: Files
 ) -> LintSubject:
-    text, unread = _text_of(handler, files) if handler is not None else ("", "there is no handler")
+    text, unread_reason = _text_of(handler, files) if handler is not None else ("", "there is no handler")
     return LintSubject(
         name=name,
         folder=folder,
@@ -75,7 +75,7 @@ def _read_hook(
         header=_header_of(manifest, files) if manifest is not None else LintHeader(),
         handler=handler,
         text=text,
-        unread=unread,
+        unread_reason=unread_reason,
         package=_package_above(handler, files) if handler is not None and handler.suffix == ".js" else None,
     )
 
@@ -89,7 +89,7 @@ def _names_in(folder: Path, files: Files) -> frozenset[str]:
 
 def _header_of(manifest: Path, files: Files) -> LintHeader:
     source = _bytes_of(manifest, HEADER_LIMIT + 1, files)
-    return read_header(source) if source is not None else LintHeader(unread=True)
+    return read_header(source) if source is not None else LintHeader(unreadable=True)
 
 
 def _text_of(handler: Path, files: Files) -> tuple[str, str]:
@@ -118,10 +118,10 @@ def _package_above(handler: Path, files: Files) -> NodePackage | None:
         source = _bytes_of(folder / PACKAGE, LARGEST_PACKAGE, files)
         if source is not None:
             try:
-                said = json.loads(source.decode("utf-8", "replace"))
+                document = json.loads(source.decode("utf-8", "replace"))
             except (ValueError, RecursionError):
-                said = None
-            kind = said.get("type") if isinstance(said, dict) else None
+                document = None
+            kind = document.get("type") if isinstance(document, dict) else None
             return NodePackage(folder / PACKAGE, kind if isinstance(kind, str) else "")
     return None
 
@@ -134,27 +134,27 @@ def with_handler_facts(
 ) -> tuple[LintSubject, ...]:
     """Return the subjects with their handlers' facts. One child process parses all scripts."""
     subjects = tuple(subjects)
-    wanted = [
+    sources = [
         ScriptSource(str(subject.handler), subject.text, _is_typescript(subject))
         for subject in subjects
-        if not subject.unread and not _is_python(subject)
+        if not subject.unread_reason and not _is_python(subject)
     ]
-    read = scripts(wanted) if wanted else {}
+    read = scripts(sources) if sources else {}
     return tuple(_with_one_handler_facts(subject, read, files) for subject in subjects)
 
 
 def _with_one_handler_facts(
     subject: LintSubject, read: dict[str, HandlerFacts | str], files: Files
 ) -> LintSubject:
-    if subject.unread:
+    if subject.unread_reason:
         return subject
     if _is_python(subject):
         return replace(subject, facts=python_facts(subject.text))
     found = read.get(str(subject.handler), "it was not parsed")
     if isinstance(found, str) or subject.handler is None:
-        return replace(subject, unread=str(found))
-    absent = missing_imports(subject.handler, found, files, plain=subject.host.plain)
-    return replace(subject, facts=found, absent=tuple(absent))
+        return replace(subject, unread_reason=str(found))
+    missing = missing_imports(subject.handler, found, files, like_node=subject.host.loads_like_node)
+    return replace(subject, facts=found, missing_imports=tuple(missing))
 
 
 def _is_python(subject: LintSubject) -> bool:

@@ -35,7 +35,7 @@ class HandledEvent:
 
     key: str
     when: str
-    fires: str  # the event to fire: for a family or all events, one of them
+    example_key: str  # the event to fire: for a family or all events, one of them
     field: str  # a text of the context that the handler reads; empty: none that all hosts send
     context: Mapping[str, Any]  # of the saved event: the whole example, as in `fire KEY`
     session: str
@@ -47,30 +47,30 @@ class HandledEvent:
         return str(self.context[self.field])
 
 
-def default_event(kind: EventKind, readers: TargetHosts) -> str:
+def default_event(kind: EventKind, targets: TargetHosts) -> str:
     """Return the event that most target hosts send, and whose messages they show."""
-    catalogue = readers.first.catalogue
+    catalogue = targets.first.catalogue
     known = [one.key for one in catalogue.events if one.kind == kind and not one.family]
     for key in FIRST_EVENTS[kind]:
         if key in known:
             return key
 
     def worth(key: str) -> tuple[int, int]:
-        sent = [one for one in readers.all if one.catalogue.sends(key, kind)]
+        sent = [one for one in targets.all if one.catalogue.sends(key, kind)]
         return len(sent), sum(_delivers(one, key) for one in sent)
 
     return max(known, key=worth)
 
 
-def check_events(keys: Sequence[str], kind: EventKind, readers: TargetHosts) -> tuple[str, ...]:
+def check_events(keys: Sequence[str], kind: EventKind, targets: TargetHosts) -> tuple[str, ...]:
     """Return the keys in the hosts' spelling. Raises Refusal for one that no chosen host sends."""
     found = []
     for key in keys:
-        key = readers.first.catalogue.canonical(key)
+        key = targets.first.catalogue.canonical(key)
         if not EVENT.fullmatch(key) or (key == ALL_EVENTS and kind != "stream"):
             raise Refusal(f"{one_line(key, 60)!r} is no event.", _listing(), code=2)
-        if not any(one.catalogue.sends(key, kind) for one in readers.chosen):
-            raise _never_sent(key, kind, readers)
+        if not any(one.catalogue.sends(key, kind) for one in targets.chosen):
+            raise _never_sent(key, kind, targets)
         found.append(key)
     return tuple(dict.fromkeys(found))
 
@@ -79,64 +79,64 @@ def _listing() -> str:
     return "`hookscope events` lists them."
 
 
-def _never_sent(key: str, kind: EventKind, readers: TargetHosts) -> Refusal:
-    who = " nor ".join(one.name for one in readers.chosen)
-    catalogue = readers.first.catalogue
+def _never_sent(key: str, kind: EventKind, targets: TargetHosts) -> Refusal:
+    host_names = " nor ".join(one.name for one in targets.chosen)
+    catalogue = targets.first.catalogue
     known = catalogue.find(key)
     if known is not None and known.kind != kind:
         forms = {"folder": "a HOOK.md", "plugin": "a plugin (`--plugin`)", "stream": "a module"}
         return Refusal(f"{key} is heard by {forms[known.kind]} alone.", _listing(), code=2)
     sent = [one.key for one in catalogue.events if one.kind == kind and one.emitted and not one.family]
-    near = catalogue.nearest(key, kind)
-    if near in sent and near != key:
-        return Refusal(f"{who} never sends {key}.", f"Did you mean {near}?", code=2)
-    some = ", ".join(sent[:4])
-    return Refusal(f"{who} never sends {key}.", f"It sends {some}; {_listing()}", code=2)
+    closest = catalogue.nearest(key, kind)
+    if closest in sent and closest != key:
+        return Refusal(f"{host_names} never sends {key}.", f"Did you mean {closest}?", code=2)
+    examples = ", ".join(sent[:4])
+    return Refusal(f"{host_names} never sends {key}.", f"It sends {examples}; {_listing()}", code=2)
 
 
-def unsent_notes(keys: Sequence[str], kind: EventKind, readers: TargetHosts) -> tuple[str, ...]:
+def unsent_notes(keys: Sequence[str], kind: EventKind, targets: TargetHosts) -> tuple[str, ...]:
     """Return a note for each unlisted event, and for each host that never sends one of them."""
-    said = []
+    notes = []
     for key in keys:
-        catalogue = readers.first.catalogue
+        catalogue = targets.first.catalogue
         if kind == "folder" and key not in catalogue.by_key and catalogue.sends(key, kind):
             single = [one.key for one in catalogue.events if one.kind == kind and not one.family]
-            near = nearest_word(key, single)
-            meant = f"; did you mean {near}?" if near else ", and sends it where you do."
-            said.append(f"{readers.first.name} does not list {key}{meant}")
-    for one in readers.all:
+            closest = nearest_word(key, single)
+            suggestion = f"; did you mean {closest}?" if closest else ", and sends it where you do."
+            notes.append(f"{targets.first.name} does not list {key}{suggestion}")
+    for one in targets.all:
         lost = [key for key in keys if not one.catalogue.sends(key, kind)]
         if lost:
-            said.append(f"{one.name} never sends {' and '.join(lost)}: nothing is heard of it there.")
-    return tuple(said)
+            notes.append(f"{one.name} never sends {' and '.join(lost)}: nothing is heard of it there.")
+    return tuple(notes)
 
 
-def handled_event(key: str, kind: EventKind, readers: TargetHosts) -> HandledEvent:
+def handled_event(key: str, kind: EventKind, targets: TargetHosts) -> HandledEvent:
     """Return what a first handler can read from this event at every host that sends it."""
-    sending = [one for one in readers.all if one.catalogue.sends(key, kind)]
-    fires = _example_event(key, kind, sending[0])
-    known = [event for one in sending if (event := one.catalogue.find(fires)) is not None]
-    first = known[0] if known else EventType(fires, "")
+    sending = [one for one in targets.all if one.catalogue.sends(key, kind)]
+    example_key = _example_event(key, kind, sending[0])
+    known = [event for one in sending if (event := one.catalogue.find(example_key)) is not None]
+    first = known[0] if known else EventType(example_key, "")
     exact = sending[0].catalogue.find(key)
     return HandledEvent(
         key=key,
         when="any event of the stream" if exact is None else exact.when,
-        fires=fires,
+        example_key=example_key,
         field=_field(known),
         context=first.context,
         session=first.session or DEFAULT_SESSION,
-        delivers=all(_delivers(one, fires) for one in sending),
+        delivers=all(_delivers(one, example_key) for one in sending),
     )
 
 
-def _delivers(reader: TargetHost, key: str) -> bool:
-    known = reader.catalogue.find(key)
+def _delivers(target: TargetHost, key: str) -> bool:
+    known = target.catalogue.find(key)
     return known is not None and known.delivers
 
 
-def _example_event(key: str, kind: EventKind, reader: TargetHost) -> str:
+def _example_event(key: str, kind: EventKind, target: TargetHost) -> str:
     """Return the event itself; for a family or all events, one that is sent."""
-    catalogue = reader.catalogue
+    catalogue = target.catalogue
     if key == ALL_EVENTS:
         return next(one for one in FIRST_EVENTS[kind] if catalogue.sends(one, kind))
     if kind != "folder" or ":" in key:

@@ -176,10 +176,10 @@ class ScriptCode:
             lines += [f"const NEVER = {json.dumps(WORSE_HANDLING)};", ""]
         lines += [f"export default function register(api{': any' if self.typed else ''}) {{"]
         for event in events:
-            lines += self._called(name, event)
+            lines += self._plugin_handler(name, event)
         return "\n".join([*lines, "}"]) + "\n"
 
-    def _called(self, name: str, event: HandledEvent) -> Iterator[str]:
+    def _plugin_handler(self, name: str, event: HandledEvent) -> Iterator[str]:
         yield f'  api.on("{event.key}", async (event{": any" if self.typed else ""}) => {{'
         if event.key == GUARDED_EVENTS:
             yield "    // The tool is not run where a handler answers with `block`; the model is told why."

@@ -73,12 +73,12 @@ def package_json(
     name: str, description: str = "", own: Mapping[str, Mapping[str, object]] | None = None, *, esm: bool
 ) -> str:
     """Return a package.json. `own`: each host's block under its key."""
-    said: dict[str, Any] = {"name": name.lower(), "version": "0.1.0"}
+    document: dict[str, Any] = {"name": name.lower(), "version": "0.1.0"}
     if description:
-        said["description"] = description
+        document["description"] = description
     if esm:
-        said["type"] = "module"
-    return json.dumps({**said, **(own or {})}, indent=2, ensure_ascii=False) + "\n"
+        document["type"] = "module"
+    return json.dumps({**document, **(own or {})}, indent=2, ensure_ascii=False) + "\n"
 
 
 def module_package_json() -> str:
@@ -89,8 +89,8 @@ def module_package_json() -> str:
 def plugin_manifest(name: str, description: str) -> str:
     """Return a plugin's manifest. OpenClaw requires a settings schema; this plugin has no settings."""
     schema = {"type": "object", "additionalProperties": False, "properties": {}}
-    said = {"id": name, "description": description, "version": "0.1.0", "configSchema": schema}
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    document = {"id": name, "description": description, "version": "0.1.0", "configSchema": schema}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def readme_text(name: str, description: str, folder: str) -> str:
@@ -112,24 +112,24 @@ def readme_text(name: str, description: str, folder: str) -> str:
 
 def saved_event_text(name: str, event: HandledEvent, kind: EventKind, *, pushed: bool) -> str:
     """Return a saved event whose expectations hold whatever other hooks exist."""
-    document: dict[str, Any] = {"event": event.fires}
+    document: dict[str, Any] = {"event": event.example_key}
     context = escaped_value(dict(event.context))
     if WORKSPACE_FIELD in context:
         context[WORKSPACE_FIELD] = f"${{{WORKSPACE}}}"  # portable: others run this test too
     if kind == "folder":
         context[CFG] = f"${{{CFG}}}"
-    if event.fires == GUARDED_EVENTS and event.key == GUARDED_EVENTS:
+    if event.example_key == GUARDED_EVENTS and event.key == GUARDED_EVENTS:
         document["context"] = {**context, "params": {"command": f"{WORSE_HANDLING[0]} /"}}
         document["expect"] = {"blocked": True}
         return "".join(f"{line}\n" for line in yaml_lines(document))
     if context:
         document["context"] = context
-    family, action = type_and_action(event.fires)
+    family, action = type_and_action(event.example_key)
     if kind == "folder":
         about = event.value if event.field else event.session
-        said = f"{name}: {family}:{action} ({about})"
+        text = f"{name}: {family}:{action} ({about})"
     else:
-        about = f" ({event.value})" if event.field and event.key == event.fires else ""
-        said = f"{name}: {event.fires}{about}"
-    document["expect"] = {"messages" if pushed else "output": {name: [escaped_value(literal_pattern(said))]}}
+        about = f" ({event.value})" if event.field and event.key == event.example_key else ""
+        text = f"{name}: {event.example_key}{about}"
+    document["expect"] = {"messages" if pushed else "output": {name: [escaped_value(literal_pattern(text))]}}
     return "".join(f"{line}\n" for line in yaml_lines(document))

@@ -66,26 +66,26 @@ class ScaffoldPlace:
 
 def scaffold_workspace(host: Host) -> Path:
     """Return the workspace; the current folder if the host has none yet, so that it becomes one."""
-    here = host.surroundings.cwd
-    files = host.surroundings.files
-    nowhere = host.choices.workspace is None and files.facts(host.workspace) is None
-    return here if nowhere and here != host.surroundings.home else host.workspace
+    cwd = host.machine.cwd
+    files = host.machine.files
+    has_no_workspace = host.overrides.workspace is None and files.facts(host.workspace) is None
+    return cwd if has_no_workspace and cwd != host.machine.home else host.workspace
 
 
-def scaffold_place(wish: ScaffoldRequest, kind: ScaffoldKind, host: Host) -> ScaffoldPlace:
+def scaffold_place(request: ScaffoldRequest, kind: ScaffoldKind, host: Host) -> ScaffoldPlace:
     """Return where the new hook goes. Raises Refusal if no such folder is available."""
     workspace = scaffold_workspace(host)
-    if wish.where not in ("", WORKSPACE, MANAGED):
-        parent = host.surroundings.absolute(wish.where)
-        facts = host.surroundings.files.facts(parent)
+    if request.where not in ("", WORKSPACE, MANAGED):
+        parent = host.machine.absolute(request.where)
+        facts = host.machine.files.facts(parent)
         if facts is not None and not facts.folder:
             raise Refusal(f"{parent} is a file.", "--in wants a folder, workspace or managed.", code=2)
-        return ScaffoldPlace(parent, parent / wish.name if kind == "pack" else workspace)
+        return ScaffoldPlace(parent, parent / request.name if kind == "pack" else workspace)
     if kind == "pack":
-        here = host.surroundings.cwd if wish.where == "" else None
-        parent = here or _scaffold_folder(wish.where, kind, host, workspace)
-        return ScaffoldPlace(parent, parent / wish.name)
-    return ScaffoldPlace(_scaffold_folder(wish.where or WORKSPACE, kind, host, workspace), workspace)
+        cwd = host.machine.cwd if request.where == "" else None
+        parent = cwd or _scaffold_folder(request.where, kind, host, workspace)
+        return ScaffoldPlace(parent, parent / request.name)
+    return ScaffoldPlace(_scaffold_folder(request.where or WORKSPACE, kind, host, workspace), workspace)
 
 
 def _scaffold_folder(where: str, kind: ScaffoldKind, host: Host, workspace: Path) -> Path:
@@ -113,113 +113,115 @@ SUFFIX: dict[ScriptLanguage, str] = {"python": ".py", "typescript": ".ts", "java
 class ScaffoldPlan:
     """The files that would be written. Making one writes nothing."""
 
-    wish: ScaffoldRequest
+    request: ScaffoldRequest
     kind: ScaffoldKind
     language: ScriptLanguage
-    readers: TargetHosts
+    targets: TargetHosts
     events: tuple[HandledEvent, ...]
     root: Path  # the new hook's own folder, or its module
-    main: Path  # the file to edit first
+    main_file: Path  # the file to edit first
     files: tuple[tuple[Path, bytes], ...]
-    saved: Path | None  # the saved event, if a host scans that folder
-    where: ScaffoldPlace
+    saved_event: Path | None  # the saved event, if a host scans that folder
+    place: ScaffoldPlace
     notes: tuple[str, ...]
 
     @property
     def change(self) -> Change:
         """All files as one change."""
-        meaning = f"new {self.kind} {self.wish.name}"
+        meaning = f"new {self.kind} {self.request.name}"
         first, *rest = (Change(path, meaning, None, content, is_code=True) for path, content in self.files)
         above = {folder for path, _ in self.files for folder in path.parents}
         made = sorted(folder for folder in above if not os.path.lexists(folder))
-        return replace(first, more=tuple(rest), made=tuple(made))
+        return replace(first, other_changes=tuple(rest), created_folders=tuple(made))
 
 
-def plan_scaffold(wish: ScaffoldRequest, host: Host, inventory: Inventory) -> ScaffoldPlan:
+def plan_scaffold(request: ScaffoldRequest, host: Host, inventory: Inventory) -> ScaffoldPlan:
     """Return the plan of a request for the host in force and its inventory.
 
     Raises Refusal for an invalid or existing name, for events that no host sends, and for a language that
     no chosen host looks for.
     """
-    check_name(wish.name)
-    check_description(wish.description)
-    names = wish.dialects or (host.dialect.name,)
-    kind = default_kind(names, wish.kind)
-    readers = target_hosts(names, kind, asked=bool(wish.dialects))
-    where = scaffold_place(wish, kind, host)
-    language, about_language = chosen_language(wish.language, readers)
+    check_name(request.name)
+    check_description(request.description)
+    names = request.dialects or (host.dialect.name,)
+    kind = default_kind(names, request.kind)
+    targets = target_hosts(names, kind, explicit=bool(request.dialects))
+    place = scaffold_place(request, kind, host)
+    language, about_language = chosen_language(request.language, targets)
     of_events = KIND_OF_SYSTEM[kind]
-    keys = check_events(wish.events, of_events, readers) or (default_event(of_events, readers),)
-    events = tuple(handled_event(key, of_events, readers) for key in keys)
-    wish = replace(
-        wish, description=wish.description or scaffold_files.default_description(events, of_events)
+    keys = check_events(request.events, of_events, targets) or (default_event(of_events, targets),)
+    events = tuple(handled_event(key, of_events, targets) for key in keys)
+    request = replace(
+        request, description=request.description or scaffold_files.default_description(events, of_events)
     )
-    looked_in = any(
-        host.surroundings.absolute(folder.path) == where.parent for folder in host.folders
-    ) or wish.where in ("", "workspace", "managed")
-    made = ScaffoldPlan(
-        wish=wish,
+    is_scanned = any(
+        host.machine.absolute(folder.path) == place.parent for folder in host.folders
+    ) or request.where in ("", "workspace", "managed")
+    plan = ScaffoldPlan(
+        request=request,
         kind=kind,
         language=language,
-        readers=readers,
+        targets=targets,
         events=events,
-        root=where.parent / wish.name,
-        main=where.parent / wish.name,
+        root=place.parent / request.name,
+        main_file=place.parent / request.name,
         files=(),
-        saved=where.workspace / EVENTS_FOLDER / f"{wish.name}.yaml" if looked_in or kind == "pack" else None,
-        where=where,
-        notes=(*about_language, *unsent_notes(keys, of_events, readers)),
+        saved_event=place.workspace / EVENTS_FOLDER / f"{request.name}.yaml"
+        if is_scanned or kind == "pack"
+        else None,
+        place=place,
+        notes=(*about_language, *unsent_notes(keys, of_events, targets)),
     )
-    made = _with_files(made)
-    if made.saved is not None:
+    plan = _with_files(plan)
+    if plan.saved_event is not None:
         pushed = of_events == "folder" and all(event.delivers for event in events)
-        text = scaffold_files.saved_event_text(wish.name, events[0], of_events, pushed=pushed)
-        made = replace(made, files=(*made.files, (made.saved, text.encode())))
+        text = scaffold_files.saved_event_text(request.name, events[0], of_events, pushed=pushed)
+        plan = replace(plan, files=(*plan.files, (plan.saved_event, text.encode())))
     else:
         note = (
-            f"No host looks in {where.parent}: `hookscope lint {made.root}` does, and nothing runs it there."
+            f"No host looks in {place.parent}: `hookscope lint {plan.root}` does, and nothing runs it there."
         )
-        made = replace(made, notes=(*made.notes, note))
-    _check_free(made, inventory, host, of_events)
-    return made
+        plan = replace(plan, notes=(*plan.notes, note))
+    _check_free(plan, inventory, host, of_events)
+    return plan
 
 
-def _with_files(made: ScaffoldPlan) -> ScaffoldPlan:
-    match made.kind:
+def _with_files(plan: ScaffoldPlan) -> ScaffoldPlan:
+    match plan.kind:
         case "hook":
-            return _hook_files(made, made.root)
+            return _hook_files(plan, plan.root)
         case "pack":
-            return _pack_files(made)
+            return _pack_files(plan)
         case "plugin":
-            return _plugin_files(made)
+            return _plugin_files(plan)
         case "stream":
-            return _module_files(made)
+            return _module_files(plan)
 
 
-def _hook_files(made: ScaffoldPlan, folder: Path, *, esm: bool = True) -> ScaffoldPlan:
+def _hook_files(plan: ScaffoldPlan, folder: Path, *, esm: bool = True) -> ScaffoldPlan:
     """Add HOOK.md and handler in a folder; `esm`: with the package.json that a `.js` needs."""
-    name, events, readers = made.wish.name, made.events, made.readers
-    file = handler_name(made.language, readers)
-    if made.language == "python":
+    name, events, targets = plan.request.name, plan.events, plan.targets
+    file = handler_name(plan.language, targets)
+    if plan.language == "python":
         code = handler_code.python_handler(name, events)
     else:
-        code = ScriptCode(made.language == "typescript").handler(name, events)
+        code = ScriptCode(plan.language == "typescript").handler(name, events)
     manifest = scaffold_files.hook_md_text(
-        name, made.wish.description, metadata_of(events, readers), events, file
+        name, plan.request.description, metadata_of(events, targets), events, file
     )
     files = [(folder / MANIFEST, manifest.encode()), (folder / file, code.encode())]
     if esm and file.endswith(".js"):
         files.append((folder / "package.json", scaffold_files.module_package_json().encode()))
-    return replace(made, files=tuple(files), main=folder / file)
+    return replace(plan, files=tuple(files), main_file=folder / file)
 
 
-def metadata_of(events: tuple[HandledEvent, ...], readers: TargetHosts) -> dict[str, list[str]]:
+def metadata_of(events: tuple[HandledEvent, ...], targets: TargetHosts) -> dict[str, list[str]]:
     """Return namespace → events that a target host sends; all events if it sends none.
 
     The host then reports the hook as silent, not broken: it reads it, and sends it nothing.
     """
     found: dict[str, list[str]] = {}
-    for one in readers.chosen:
+    for one in targets.chosen:
         keys = found.setdefault(one.namespace, [])
         keys += [
             event.key
@@ -229,92 +231,95 @@ def metadata_of(events: tuple[HandledEvent, ...], readers: TargetHosts) -> dict[
     return {namespace: keys or [event.key for event in events] for namespace, keys in found.items()}
 
 
-def _pack_files(made: ScaffoldPlan) -> ScaffoldPlan:
-    root, name = made.root, made.wish.name
+def _pack_files(plan: ScaffoldPlan) -> ScaffoldPlan:
+    root, name = plan.root, plan.request.name
     within = f"hooks/{name}"
-    hook = _hook_files(made, root / within, esm=False)
-    own = {package_key(one.dialect): {"hooks": [f"./{within}"]} for one in made.readers.chosen}
-    package = scaffold_files.package_json(name, made.wish.description, own, esm=hook.main.suffix == ".js")
-    readme = scaffold_files.readme_text(name, made.wish.description, within)
+    hook = _hook_files(plan, root / within, esm=False)
+    own = {package_key(one.dialect): {"hooks": [f"./{within}"]} for one in plan.targets.chosen}
+    package = scaffold_files.package_json(
+        name, plan.request.description, own, esm=hook.main_file.suffix == ".js"
+    )
+    readme = scaffold_files.readme_text(name, plan.request.description, within)
     more = ((root / "package.json", package.encode()), (root / "README.md", readme.encode()))
     return replace(hook, files=(*hook.files, *more))
 
 
-def _plugin_files(made: ScaffoldPlan) -> ScaffoldPlan:
-    root, name, events = made.root, made.wish.name, made.events
-    if made.language == "python":
+def _plugin_files(plan: ScaffoldPlan) -> ScaffoldPlan:
+    root, name, events = plan.root, plan.request.name, plan.events
+    if plan.language == "python":
         entry, code = "plugin.py", handler_code.python_plugin(name, events)
     else:
-        entry = f"index{SUFFIX[made.language]}"
-        code = ScriptCode(made.language == "typescript").plugin(name, events)
-    system = made.readers.first.system
+        entry = f"index{SUFFIX[plan.language]}"
+        code = ScriptCode(plan.language == "typescript").plugin(name, events)
+    system = plan.targets.first.system
     assert isinstance(system, PluginSystem)
-    manifest = scaffold_files.plugin_manifest(name, made.wish.description)
+    manifest = scaffold_files.plugin_manifest(name, plan.request.description)
     files = [(root / system.shape.manifest, manifest.encode()), (root / entry, code.encode())]
-    if made.language != "python":
+    if plan.language != "python":
         own = {system.shape.package_key: {"extensions": [f"./{entry}"]}}
         files.append((root / "package.json", scaffold_files.package_json(name, own=own, esm=True).encode()))
-    return replace(made, files=tuple(files), main=root / entry)
+    return replace(plan, files=tuple(files), main_file=root / entry)
 
 
-def _module_files(made: ScaffoldPlan) -> ScaffoldPlan:
-    name, events = made.wish.name, made.events
-    suffix = ".mjs" if made.language == "javascript" else SUFFIX[made.language]
-    main = made.root.with_name(name + suffix)
-    if made.language == "python":
+def _module_files(plan: ScaffoldPlan) -> ScaffoldPlan:
+    name, events = plan.request.name, plan.events
+    suffix = ".mjs" if plan.language == "javascript" else SUFFIX[plan.language]
+    main = plan.root.with_name(name + suffix)
+    if plan.language == "python":
         code = handler_code.python_module(name, events)
     else:
-        package = made.readers.first.dialect.layout.packages[0]
-        code = ScriptCode(made.language == "typescript").module(name, events, package)
-    begun = _instructions(made, made.readers.chosen)
+        package = plan.targets.first.dialect.layout.packages[0]
+        code = ScriptCode(plan.language == "typescript").module(name, events, package)
+    new_instructions = _instructions(plan, plan.targets.chosen)
     notes = [
-        f"{path.name} is new, too: {one.product} builds nothing without it." for path, one in begun.items()
+        f"{path.name} is new, too: {one.product} builds nothing without it."
+        for path, one in new_instructions.items()
     ]
-    for path, one in _instructions(made, made.readers.behind).items():
-        if path not in begun:
+    for path, one in _instructions(plan, plan.targets.programs).items():
+        if path not in new_instructions:
             notes.append(f"{one.product} {one.version} builds nothing without {ROOT}/{path.name}.")
-    files = ((main, code.encode()), *((path, FIRST_INSTRUCTIONS) for path in begun))
-    return replace(made, files=files, main=main, root=main, notes=(*made.notes, *notes))
+    files = ((main, code.encode()), *((path, FIRST_INSTRUCTIONS) for path in new_instructions))
+    return replace(plan, files=files, main_file=main, root=main, notes=(*plan.notes, *notes))
 
 
-def _instructions(made: ScaffoldPlan, readers: Iterable[TargetHost]) -> dict[Path, Dialect]:
+def _instructions(plan: ScaffoldPlan, targets: Iterable[TargetHost]) -> dict[Path, Dialect]:
     """Return the files without which one of these hosts builds nothing, each with that host."""
     found = {}
-    for one in readers:
+    for one in targets:
         if isinstance(one.system, StreamSystem):
-            for path in missing_files_in(made.where.workspace / ROOT, one.system.files, RealFiles()):
+            for path in missing_files_in(plan.place.workspace / ROOT, one.system.file_rules, RealFiles()):
                 found[path] = one.dialect
     return found
 
 
-def _check_free(made: ScaffoldPlan, inventory: Inventory, host: Host, kind: EventKind) -> None:
+def _check_free(plan: ScaffoldPlan, inventory: Inventory, host: Host, kind: EventKind) -> None:
     """Raise Refusal if a file exists already, or a hook with that name is in force."""
-    name, short = made.wish.name, host.surroundings.short
-    if made.kind != "stream" and os.path.lexists(made.root):
-        raise Refusal(f"There is {short(made.root)} already.", "Nothing was written; choose another name.")
-    there = next((path for path, _ in made.files if os.path.lexists(path)), None)
-    if made.kind == "stream" and there is None:
-        stems = made.root.parent.glob(f"{name}.*") if os.path.isdir(made.root.parent) else iter(())
-        there = next(stems, None)
-    if there is not None:
-        raise Refusal(f"There is {short(there)} already.", "Nothing was written; choose another name.")
-    if made.kind == "pack" or made.saved is None:
+    name, short = plan.request.name, host.machine.short
+    if plan.kind != "stream" and os.path.lexists(plan.root):
+        raise Refusal(f"There is {short(plan.root)} already.", "Nothing was written; choose another name.")
+    existing = next((path for path, _ in plan.files if os.path.lexists(path)), None)
+    if plan.kind == "stream" and existing is None:
+        stems = plan.root.parent.glob(f"{name}.*") if os.path.isdir(plan.root.parent) else iter(())
+        existing = next(stems, None)
+    if existing is not None:
+        raise Refusal(f"There is {short(existing)} already.", "Nothing was written; choose another name.")
+    if plan.kind == "pack" or plan.saved_event is None:
         return
     other = next(
         (row.hook for row in inventory.hooks if row.hook.name == name and row.hook.kind == kind), None
     )
     if other is not None:
         raise Refusal(
-            f"There is a hook {name} already: {_precedence_note(made, other, host)}", "Choose another name."
+            f"There is a hook {name} already: {_precedence_note(plan, other, host)}", "Choose another name."
         )
 
 
-def _precedence_note(made: ScaffoldPlan, other: Hook, host: Host) -> str:
+def _precedence_note(plan: ScaffoldPlan, other: Hook, host: Host) -> str:
     from hookscope.authoring.fix.simulation import SimulatedHost  # rarely needed
 
-    at = f"{host.surroundings.short(other.path or other.folder.path)} ({other.folder.source})"
-    then = SimulatedHost(host, Inventory()).after(*made.change.parts)
-    new = next((row for row in then.inventory.hooks if row.hook.path == made.root), None)
+    at = f"{host.machine.short(other.path or other.folder.path)} ({other.folder.source})"
+    simulated = SimulatedHost(host, Inventory()).with_changes(*plan.change.parts)
+    new = next((row for row in simulated.inventory.hooks if row.hook.path == plan.root), None)
     if new is not None and new.verdict.shadowed_by is None:
         return f"the new one would shadow {at}."
     return f"{at} would shadow the new one."

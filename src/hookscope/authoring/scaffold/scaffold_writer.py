@@ -30,107 +30,110 @@ class ScaffoldStatus:
 
     dialect: str
     row: HookStatus | None  # None: this host does not find it
-    shut: tuple[Gate, ...] = ()
+    failed_gates: tuple[Gate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ScaffoldResult:
     """What was written, and the next steps."""
 
-    sketched: ScaffoldPlan
+    plan: ScaffoldPlan
     trusted: Path | None  # the folder that is trusted now
-    stands: tuple[ScaffoldStatus, ...]
-    next: tuple[str, ...]  # commands, in order
+    statuses: tuple[ScaffoldStatus, ...]
+    next_commands: tuple[str, ...]  # commands, in order
     notes: tuple[str, ...]
 
 
-def plan_new(bench: Workbench, view: Snapshot, wish: ScaffoldRequest) -> ScaffoldPlan:
+def plan_new(bench: Workbench, view: Snapshot, request: ScaffoldRequest) -> ScaffoldPlan:
     """Return the plan of a request. Writes nothing; raises Refusal."""
-    return plan_scaffold(wish, view.host, view.inventory)
+    return plan_scaffold(request, view.host, view.inventory)
 
 
-def write_scaffold(bench: Workbench, sketch: ScaffoldPlan, *, trust: bool | None = None) -> ScaffoldResult:
+def write_scaffold(bench: Workbench, plan: ScaffoldPlan, *, trust: bool | None = None) -> ScaffoldResult:
     """Write a plan as one undoable change, and scan again. Raises Refusal; nothing is written then.
 
     `trust`: whether it may run from now on. None: only if its folder is new, since everything in it is
     then Hookscope's own.
     """
-    folder = _to_trust(sketch)
+    folder = _to_trust(plan)
     trust = not os.path.lexists(folder) if trust is None else trust
-    bench.edits.write(sketch.wish.name, sketch.change)
-    trusted, notes = None, sketch.notes
+    bench.edits.write(plan.request.name, plan.change)
+    trusted, notes = None, plan.notes
     if trust:
         try:
-            trusted = _workbench_of(bench, sketch, sketch.readers.first.name).trust(folder)
+            trusted = _workbench_of(bench, plan, plan.targets.first.name).trust(folder)
         except Refusal as refused:
             notes = (*notes, str(refused))
-    stands = tuple(_status_of(bench, sketch, one.name) for one in sketch.readers.chosen)
-    return ScaffoldResult(sketch, trusted, stands, tuple(_next_commands(bench, sketch, stands)), notes)
+    statuses = tuple(_status_of(bench, plan, one.name) for one in plan.targets.chosen)
+    return ScaffoldResult(plan, trusted, statuses, tuple(_next_commands(bench, plan, statuses)), notes)
 
 
-def _to_trust(sketch: ScaffoldPlan) -> Path:
+def _to_trust(plan: ScaffoldPlan) -> Path:
     """Return its own folder; for a module, the folder that contains it."""
-    return sketch.root.parent if sketch.kind == "stream" else sketch.root
+    return plan.root.parent if plan.kind == "stream" else plan.root
 
 
-def _workbench_of(bench: Workbench, sketch: ScaffoldPlan, dialect: str) -> Workbench:
+def _workbench_of(bench: Workbench, plan: ScaffoldPlan, dialect: str) -> Workbench:
     """Return a workbench under that dialect, at the workspace of the new hook."""
     from hookscope.app.workbench import Workbench
 
     options = replace(bench.options, dialect=dialect)
-    if os.path.isdir(sketch.where.workspace):
-        options = replace(options, workspace=sketch.where.workspace)
+    if os.path.isdir(plan.place.workspace):
+        options = replace(options, workspace=plan.place.workspace)
     return Workbench(options)
 
 
-def _status_of(bench: Workbench, sketch: ScaffoldPlan, dialect: str) -> ScaffoldStatus:
-    view = _workbench_of(bench, sketch, dialect).look()
-    folder = sketch.main.parent if sketch.kind in ("hook", "pack") else sketch.root
+def _status_of(bench: Workbench, plan: ScaffoldPlan, dialect: str) -> ScaffoldStatus:
+    view = _workbench_of(bench, plan, dialect).scan()
+    folder = plan.main_file.parent if plan.kind in ("hook", "pack") else plan.root
     row = next((row for row in view.inventory.hooks if row.hook.path == folder), None)
-    shut = tuple(row.verdict.shut()) if row is not None else ()
-    return ScaffoldStatus(dialect, row, shut)
+    failed = tuple(row.verdict.failed()) if row is not None else ()
+    return ScaffoldStatus(dialect, row, failed)
 
 
 def _next_commands(
-    bench: Workbench, sketch: ScaffoldPlan, stands: tuple[ScaffoldStatus, ...]
+    bench: Workbench, plan: ScaffoldPlan, statuses: tuple[ScaffoldStatus, ...]
 ) -> Iterator[str]:
     """Yield the commands that fix failed gates, then the one that tries the hook."""
-    first = next((one for one in stands if one.row is not None), None)
-    if sketch.saved is None or first is None or first.row is None:
-        yield f"hookscope lint {_shell_path(bench, sketch.root)}"
+    first = next((one for one in statuses if one.row is not None), None)
+    if plan.saved_event is None or first is None or first.row is None:
+        yield f"hookscope lint {_shell_path(bench, plan.root)}"
         return
-    if any(gate.name == "trusted" for one in stands for gate in one.shut):
-        yield f"hookscope trust {_shell_path(bench, _to_trust(sketch))}"
-    for one in stands:
-        yield from _gate_commands(one, bench, sketch)
-    yield f"hookscope{_options(bench, sketch, first.dialect)} test {_shell_path(bench, sketch.saved)}"
+    if any(gate.name == "trusted" for one in statuses for gate in one.failed_gates):
+        yield f"hookscope trust {_shell_path(bench, _to_trust(plan))}"
+    for one in statuses:
+        yield from _gate_commands(one, bench, plan)
+    yield f"hookscope{_options(bench, plan, first.dialect)} test {_shell_path(bench, plan.saved_event)}"
 
 
-def _gate_commands(one: ScaffoldStatus, bench: Workbench, sketch: ScaffoldPlan) -> Iterator[str]:
+def _gate_commands(status: ScaffoldStatus, bench: Workbench, plan: ScaffoldPlan) -> Iterator[str]:
     """Yield the commands that fix the other gates of one host."""
-    more, name = _options(bench, sketch, one.dialect), sketch.wish.name
-    shut = {gate.name for gate in one.shut} - {"trusted", "sent"}  # unsent events are in the notes
+    more, name = _options(bench, plan, status.dialect), plan.request.name
+    failed = {gate.name for gate in status.failed_gates} - {
+        "trusted",
+        "sent",
+    }  # unsent events are in the notes
     switched = set(OWN_SWITCHES)
-    if checked_dialect(one.dialect).switching.also_true:
+    if checked_dialect(status.dialect).switch_rules.also_true:
         switched.add(SWITCH)
-    if shut & switched:
+    if failed & switched:
         yield f"hookscope{more} enable {name}"
-    if shut - switched:
+    if failed - switched:
         yield f"hookscope{more} fix {name}"
 
 
-def _options(bench: Workbench, sketch: ScaffoldPlan, dialect: str) -> str:
+def _options(bench: Workbench, plan: ScaffoldPlan, dialect: str) -> str:
     """Return the options that make a command use the same host and workspace."""
-    given = bench.options
-    said = ""
-    if given.dialect is not None or dialect != bench.dialect.name:
-        said += f" --dialect {dialect}"
-    if given.workspace is not None or sketch.kind == "pack":
-        said += f" --workspace {_shell_path(bench, sketch.where.workspace)}"
-    return said
+    options = bench.options
+    text = ""
+    if options.dialect is not None or dialect != bench.dialect.name:
+        text += f" --dialect {dialect}"
+    if options.workspace is not None or plan.kind == "pack":
+        text += f" --workspace {_shell_path(bench, plan.place.workspace)}"
+    return text
 
 
 def _shell_path(bench: Workbench, path: Path) -> str:
     """Return a path as typed in the current folder."""
-    here = bench.setup.surroundings.cwd
-    return quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
+    cwd = bench.setup.machine.cwd
+    return quote(str(path.relative_to(cwd) if path.is_relative_to(cwd) else path))

@@ -59,12 +59,12 @@ class TargetHosts:
     """The chosen hosts in order, and the programs behind the guides among them."""
 
     chosen: tuple[TargetHost, ...]
-    behind: tuple[TargetHost, ...]
+    programs: tuple[TargetHost, ...]
 
     @property
     def all(self) -> tuple[TargetHost, ...]:
         """The chosen hosts, and the programs behind them."""
-        return (*self.chosen, *self.behind)
+        return (*self.chosen, *self.programs)
 
     @property
     def first(self) -> TargetHost:
@@ -87,24 +87,24 @@ def checked_dialect(name: str) -> Dialect:
         raise Refusal(str(error), code=2) from None
 
 
-def target_hosts(names: Sequence[str], kind: ScaffoldKind, *, asked: bool) -> TargetHosts:
+def target_hosts(names: Sequence[str], kind: ScaffoldKind, *, explicit: bool) -> TargetHosts:
     """Return those of these dialects that have such hooks. Raises Refusal if one has none.
 
     `explicit`: the user named them. Otherwise the first guide with such hooks replaces dialects without.
     """
     dialects = [checked_dialect(name) for name in dict.fromkeys(names)]
     of_events = KIND_OF_SYSTEM[kind]
-    if not asked and not any(of_events in dialect.kinds for dialect in dialects):
+    if not explicit and not any(of_events in dialect.kinds for dialect in dialects):
         dialects = [next(guide for guide in GUIDES if of_events in guide.kinds)]
     chosen = tuple(_hosts_with_kind(dialects, of_events, kind))
     lacking = [dialect.name for dialect in dialects if dialect.name not in {one.name for one in chosen}]
     if lacking:
         what = {"pack": "hook packs", "plugin": "plugins"}.get(kind, f"{of_events} hooks")
-        able = ", ".join(guide.name for guide in GUIDES if _reads_kind(guide, of_events, kind))
-        raise Refusal(f"{lacking[0]} has no {what}.", f"Of the guides {able} has.", code=2)
-    behind = [one for dialect in dialects if (one := shipped_dialect(dialect, None)) is not None]
+        supporting = ", ".join(guide.name for guide in GUIDES if _reads_kind(guide, of_events, kind))
+        raise Refusal(f"{lacking[0]} has no {what}.", f"Of the guides {supporting} has.", code=2)
+    programs = [one for dialect in dialects if (one := shipped_dialect(dialect, None)) is not None]
     return TargetHosts(
-        chosen, tuple(_hosts_with_kind([one for one in behind if one not in dialects], of_events, kind))
+        chosen, tuple(_hosts_with_kind([one for one in programs if one not in dialects], of_events, kind))
     )
 
 
@@ -130,42 +130,42 @@ def package_key(dialect: Dialect) -> str:
 
 
 def chosen_language(
-    wanted: ScriptLanguage | None, readers: TargetHosts
+    requested: ScriptLanguage | None, targets: TargetHosts
 ) -> tuple[ScriptLanguage, tuple[str, ...]]:
     """Return the requested language, else Python, or TypeScript if a chosen program runs no Python.
 
     Also returns notes about hosts that run no Python.
     """
-    if wanted is None:
+    if requested is None:
         return (
-            "python" if all(one.runs_python for one in readers.chosen) else "typescript"
-        ), _no_python_notes(readers, chosen=False)
-    return wanted, _no_python_notes(readers, chosen=True) if wanted == "python" else ()
+            "python" if all(one.runs_python for one in targets.chosen) else "typescript"
+        ), _no_python_notes(targets, chosen=False)
+    return requested, _no_python_notes(targets, chosen=True) if requested == "python" else ()
 
 
-def _no_python_notes(readers: TargetHosts, *, chosen: bool) -> tuple[str, ...]:
+def _no_python_notes(targets: TargetHosts, *, chosen: bool) -> tuple[str, ...]:
     """Return a note about programs that run no Python, if Python is written."""
-    if not chosen and not all(one.runs_python for one in readers.chosen):
+    if not chosen and not all(one.runs_python for one in targets.chosen):
         return ()
-    without = [one.dialect.product for one in readers.all if not one.runs_python]
+    without = [one.dialect.product for one in targets.all if not one.runs_python]
     if not without:
         return ()
     *others, last = dict.fromkeys(without)
-    who = f"{', '.join(others)} and {last} themselves" if others else f"{last} itself"
-    return (f"Python runs in Hookscope alone: for {who} write it with `--language typescript`.",)
+    products = f"{', '.join(others)} and {last} themselves" if others else f"{last} itself"
+    return (f"Python runs in Hookscope alone: for {products} write it with `--language typescript`.",)
 
 
-def handler_name(language: ScriptLanguage, readers: TargetHosts) -> str:
+def handler_name(language: ScriptLanguage, targets: TargetHosts) -> str:
     """Return a file name that every chosen host looks for. Raises Refusal if there is none."""
-    systems = [one.system for one in readers.chosen if isinstance(one.system, FolderSystem)]
+    systems = [one.system for one in targets.chosen if isinstance(one.system, FolderSystem)]
     first = (*systems[0].shape.handlers, *PYTHON_HANDLERS)
     for candidate in first:
         ends = candidate.endswith(ENDINGS[language])
         if ends and all(candidate in system.shape.candidates for system in systems):
             return candidate
-    who = ", ".join(one.name for one in readers.chosen)
+    host_names = ", ".join(one.name for one in targets.chosen)
     raise Refusal(
-        f"There is no name of a {language} handler that {who} would look for.",
+        f"There is no name of a {language} handler that {host_names} would look for.",
         "`--language typescript` has one.",
         code=2,
     )
@@ -176,11 +176,11 @@ def dialect_names() -> tuple[str, ...]:
     return tuple(DIALECTS)
 
 
-def offered_events(dialects: Sequence[str], kind: ScaffoldKind | None, *, asked: bool) -> tuple[str, ...]:
+def offered_events(dialects: Sequence[str], kind: ScaffoldKind | None, *, explicit: bool) -> tuple[str, ...]:
     """Return the events that the first host sends to such hooks; none if no host has such hooks."""
     try:
         kind = default_kind(dialects, kind)
-        catalogue = target_hosts(dialects, kind, asked=asked).first.catalogue
+        catalogue = target_hosts(dialects, kind, explicit=explicit).first.catalogue
     except Refusal:
         return ()
     return tuple(one.key for one in catalogue.events if one.kind == KIND_OF_SYSTEM[kind] and one.emitted)

@@ -42,26 +42,26 @@ class _AcceptedEvent:
 
     path: KeyPath  # of the event: empty, or the step of a sequence
     misses: tuple[UnmetExpectation, ...]  # unmet expectations to replace; none: a first draft
-    wanted: Mapping[str, Any]
-    written: bool  # the event has an `expect` key
+    expected: Mapping[str, Any]
+    has_expect: bool  # the event has an `expect` key
 
 
-def draft_expectations(run: Run, files: Sequence[str] | None, hidden: ExpectationMasker) -> Mapping[str, Any]:
+def draft_expectations(run: Run, files: Sequence[str] | None, masker: ExpectationMasker) -> Mapping[str, Any]:
     """Return first expectations for an event without any: errors, messages, called hooks, the verdict of
     plugin events, and the files if known.
     """
-    wanted: dict[str, Any] = {
+    expected: dict[str, Any] = {
         "errors": len(run.failed),
-        "messages": _patterns(run.messages, hidden),
-        "ran": _patterns([result.call.name for result in run.results], hidden),
+        "messages": _patterns(run.messages, masker),
+        "ran": _patterns([result.call.name for result in run.results], masker),
     }
     if run.event.kind == "plugin":
-        wanted["blocked"] = was_blocked(run)
-    return wanted if files is None else {**wanted, FILES: _patterns(files, hidden)}
+        expected["blocked"] = was_blocked(run)
+    return expected if files is None else {**expected, FILES: _patterns(files, masker)}
 
 
 def acceptance_change(
-    item: SavedEventResult, hiding: ExpectationMasking = NO_EXPECTATION_MASKING
+    item: SavedEventResult, masking: ExpectationMasking = NO_EXPECTATION_MASKING
 ) -> Change | None:
     """Return the edit that makes the run the expectation; None if nothing changes.
 
@@ -69,31 +69,35 @@ def acceptance_change(
     out of it. Raises Refusal if the event did not run as it should, or the file cannot be edited with
     certainty.
     """
-    hidden = hiding.over(one.run for one in (item, *item.steps) if one.run is not None)
+    masker = masking.masker_for(one.run for one in (item, *item.steps) if one.run is not None)
     if item.steps and item.passed:
         return None
     if not item.steps:
         _check_whole(item, item.file.name)
     source, text, document = _read_test_file(item.file)
-    asked = (
-        _step_acceptances(item, document, hidden) if item.steps else _event_acceptance(item, document, hidden)
+    accepted = (
+        _step_acceptances(item, document, masker) if item.steps else _event_acceptance(item, document, masker)
     )
-    if not asked:
+    if not accepted:
         return None
-    edits = [edit for one in asked for edit in _edits(source, text, one)]
+    edits = [edit for one in accepted for edit in _edits(source, text, one)]
     for start, end, now in sorted(edits, reverse=True):
         text = text[:start] + now + text[end:]
-    new, wanted = text.encode("utf-8", "replace"), document
-    for one in asked:
-        wanted = _replaced_at(wanted, (*one.path, "expect"), one.wanted)
-    if not reads_as(new, wanted):
+    new, expected = text.encode("utf-8", "replace"), document
+    for one in accepted:
+        expected = _replaced_at(expected, (*one.path, "expect"), one.expected)
+    if not reads_as(new, expected):
         raise Refusal(f"{item.file} cannot be edited with certainty.", BY_HAND)
     return Change(item.file, f"accept what happened in {item.file.name}", source, new)
 
 
 def _check_whole(item: SavedEventResult, what: str) -> None:
-    if item.run is None or item.left or item.run.cancelled:
-        why = f"it did not run as a whole: {item.left[0]}" if item.left else "it did not run as a whole."
+    if item.run is None or item.could_not_run or item.run.cancelled:
+        why = (
+            f"it did not run as a whole: {item.could_not_run[0]}"
+            if item.could_not_run
+            else "it did not run as a whole."
+        )
         raise Refusal(f"{what} is not accepted: {why}", "Mend that first.")
 
 
@@ -113,7 +117,7 @@ def _read_test_file(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
 
 
 def _event_acceptance(
-    item: SavedEventResult, document: Mapping[str, Any], hidden: ExpectationMasker, path: KeyPath = ()
+    item: SavedEventResult, document: Mapping[str, Any], masker: ExpectationMasker, path: KeyPath = ()
 ) -> list[_AcceptedEvent]:
     before = document.get("expect")
     if before and not item.misses:
@@ -121,20 +125,20 @@ def _event_acceptance(
     assert item.run is not None
     known = before if isinstance(before, dict) and before else None
     if known is not None:
-        wanted = _with_new_values(known, item.misses, hidden)
+        expected = _with_new_values(known, item.misses, masker)
     else:
-        wanted = draft_expectations(item.run, item.files, hidden)
-    return [_AcceptedEvent(path, item.misses if before else (), wanted, written="expect" in document)]
+        expected = draft_expectations(item.run, item.files, masker)
+    return [_AcceptedEvent(path, item.misses if before else (), expected, has_expect="expect" in document)]
 
 
 def _step_acceptances(
-    item: SavedEventResult, document: Mapping[str, Any], hidden: ExpectationMasker
+    item: SavedEventResult, document: Mapping[str, Any], masker: ExpectationMasker
 ) -> list[_AcceptedEvent]:
     """Return the new expectations of unmet steps. Raises Refusal for one that cannot be accepted."""
     written = document.get("steps")
     if not isinstance(written, list) or len(written) < len(item.steps):
         raise Refusal(f"{item.file} is not the sequence any more that was fired.", "Fire it again.")
-    asked: list[_AcceptedEvent] = []
+    accepted: list[_AcceptedEvent] = []
     for number, (done, step) in enumerate(zip(item.steps, written, strict=False), start=1):
         if done.passed:
             continue
@@ -145,8 +149,8 @@ def _step_acceptances(
                 f"{place} expects what {done.file.name} says, and that file may stand alone.",
                 "Accept that file, or give the step an `expect:` of its own.",
             )
-        asked += _event_acceptance(done, step, hidden, ("steps", number - 1))
-    return asked
+        accepted += _event_acceptance(done, step, masker, ("steps", number - 1))
+    return accepted
 
 
 def _replaced_at(value: Any, path: KeyPath, new: Any) -> Any:
@@ -161,28 +165,28 @@ def _replaced_at(value: Any, path: KeyPath, new: Any) -> Any:
 
 def accept(
     item: SavedEventResult,
-    writing: WriteChange = write_user_file,
-    hiding: ExpectationMasking = NO_EXPECTATION_MASKING,
+    write: WriteChange = write_user_file,
+    masking: ExpectationMasking = NO_EXPECTATION_MASKING,
 ) -> bool:
     """Write the acceptance; return False if nothing changes. Raises Refusal; nothing is written then."""
-    change = acceptance_change(item, hiding)
+    change = acceptance_change(item, masking)
     if change is not None:
-        writing(change)
+        write(change)
     return change is not None
 
 
 def _with_new_values(
-    before: Mapping[str, Any], misses: tuple[UnmetExpectation, ...], hidden: ExpectationMasker
+    before: Mapping[str, Any], misses: tuple[UnmetExpectation, ...], masker: ExpectationMasker
 ) -> Mapping[str, Any]:
-    wanted = dict(before)
+    expected = dict(before)
     for miss in misses:
         name, _, path = miss.what.partition(".")
-        now = _value(miss, hidden)
-        wanted[name] = {**wanted[name], path: now} if path else now
-    return wanted
+        now = _value(miss, masker)
+        expected[name] = {**expected[name], path: now} if path else now
+    return expected
 
 
-def _value(miss: UnmetExpectation, hidden: ExpectationMasker) -> Any:
+def _value(miss: UnmetExpectation, masker: ExpectationMasker) -> Any:
     """Return the new expected value. Raises Refusal if it cannot be expected."""
     if miss.got is ABSENT:
         raise Refusal(f"{miss.what} is not there any more.", "Take its line out of `expect:`.")
@@ -190,32 +194,32 @@ def _value(miss: UnmetExpectation, hidden: ExpectationMasker) -> Any:
         raise Refusal("What files it wrote is not known.", "Fire it on copies.")
     part = miss.what.partition(".")[0]
     if part in PATTERNS and isinstance(miss.expected, list) and isinstance(miss.got, list):
-        return _patterns(miss.got, hidden)
+        return _patterns(miss.got, masker)
     if isinstance(miss.got, float) and miss.what == "max_ms":
         return math.ceil(miss.got)
-    secret = any(map(hidden.veil.keys.name, miss.what.split("."))) if part in EXACT_KEYS else False
-    return hidden.value(miss.got, secret=secret) if part in EXACT_KEYS else miss.got
+    secret = any(map(masker.masker.keys.names_secret, miss.what.split("."))) if part in EXACT_KEYS else False
+    return masker.value(miss.got, secret=secret) if part in EXACT_KEYS else miss.got
 
 
-def _patterns(texts: Any, hidden: ExpectationMasker) -> list[str]:
-    return [hidden.pattern(text) for text in texts]
+def _patterns(texts: Any, masker: ExpectationMasker) -> list[str]:
+    return [masker.pattern(text) for text in texts]
 
 
-def _edits(source: bytes, text: str, asked: _AcceptedEvent) -> Iterator[tuple[int, int, str]]:
+def _edits(source: bytes, text: str, accepted: _AcceptedEvent) -> Iterator[tuple[int, int, str]]:
     """Yield the text edits: each unmet value is replaced in its place."""
-    wanted, path = asked.wanted, (*asked.path, "expect")
+    expected, path = accepted.expected, (*accepted.path, "expect")
     place = locate_yaml(source, path)
-    if place is None or not asked.written:
-        yield _added(source, text, asked)
+    if place is None or not accepted.has_expect:
+        yield _added(source, text, accepted)
         return
-    if not asked.misses:  # `expect:` without a value
+    if not accepted.misses:  # `expect:` without a value
         gap = len(text[: place.start]) - len(text[: place.start].rstrip(" "))
-        yield place.start - gap, place.end, f" {yaml_value(wanted)}"
+        yield place.start - gap, place.end, f" {yaml_value(expected)}"
         return
-    for miss in asked.misses:
+    for miss in accepted.misses:
         name, _, inner = miss.what.partition(".")
         span = locate_yaml(source, (*path, name, inner) if inner else (*path, name))
-        now = yaml_value(wanted[name][inner] if inner else wanted[name])
+        now = yaml_value(expected[name][inner] if inner else expected[name])
         if span is not None:
             level = span.line > place.line and span.column == place.column  # a list at its key's indentation
             yield span.start, span.end, f"  {now}" if level else now
@@ -225,16 +229,16 @@ def _edits(source: bytes, text: str, asked: _AcceptedEvent) -> Iterator[tuple[in
             yield place.start, place.start, f"{name}: {now}\n{' ' * (place.column - 1)}"
 
 
-def _added(source: bytes, text: str, asked: _AcceptedEvent) -> tuple[int, int, str]:
+def _added(source: bytes, text: str, accepted: _AcceptedEvent) -> tuple[int, int, str]:
     """Return a new `expect:`: at the end of the file, or after the event of a step."""
-    lines = "".join(f"  {key}: {yaml_value(item)}\n" for key, item in asked.wanted.items())
-    if not asked.path:
+    lines = "".join(f"  {key}: {yaml_value(item)}\n" for key, item in accepted.expected.items())
+    if not accepted.path:
         return len(text), len(text), f"{'' if text.endswith(chr(10)) else chr(10)}expect:\n{lines}"
-    whole, fired = locate_yaml(source, asked.path), locate_yaml(source, (*asked.path, "event"))
+    whole, fired = locate_yaml(source, accepted.path), locate_yaml(source, (*accepted.path, "event"))
     if whole is None or fired is None:
         return len(text), len(text), ""  # the result will not match, and is not written
     if text[whole.start] == "{":
-        return fired.end, fired.end, f", expect: {yaml_value(asked.wanted)}"
+        return fired.end, fired.end, f", expect: {yaml_value(accepted.expected)}"
     end = text.find("\n", fired.end)
     at = len(text) if end < 0 else end
-    return at, at, f"\n{' ' * (whole.column - 1)}expect: {yaml_value(asked.wanted)}"
+    return at, at, f"\n{' ' * (whole.column - 1)}expect: {yaml_value(accepted.expected)}"

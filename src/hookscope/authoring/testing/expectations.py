@@ -52,14 +52,14 @@ def unmet_expectations(
     Without `errors`, no errors are expected. `files`: see `changed_files`. Raises Refusal for an unknown
     expectation or one of the wrong type: a test that checks nothing is worse than none.
     """
-    told = {"errors": 0, **expect}
+    expected = {"errors": 0, **expect}
     checks: Mapping[str, ExpectationCheck] = {**CHECKS, FILES: partial(_files, files)}
-    for name in told:
+    for name in expected:
         if name not in checks:
-            near = nearest_word(name, checks)
-            meant = f"did you mean {near}?" if near else f"there are {', '.join(checks)}."
-            raise Refusal(f"`expect:` has {name!r}; {meant}", code=2)
-    return tuple(miss for name, wanted in told.items() for miss in checks[name](wanted, run))
+            closest = nearest_word(name, checks)
+            suggestion = f"did you mean {closest}?" if closest else f"there are {', '.join(checks)}."
+            raise Refusal(f"`expect:` has {name!r}; {suggestion}", code=2)
+    return tuple(miss for name, value in expected.items() for miss in checks[name](value, run))
 
 
 def changed_files(run: Run, workspace: Path, home: Path) -> tuple[str, ...] | None:
@@ -72,7 +72,7 @@ def changed_files(run: Run, workspace: Path, home: Path) -> tuple[str, ...] | No
     if run.guarded is None:
         return None
     found = run.guarded.originals
-    originals = () if found is None or run.guarded.disk else found.changed
+    originals = () if found is None or run.guarded.read_only_disk else found.changed
     changed: list[FileChange | TouchedFile] = [*run.guarded.changes]
     changed += [one for one in originals if one.path.is_relative_to(workspace)]
     return tuple(sorted({_file_name(one, workspace, home) for one in changed}))
@@ -94,8 +94,8 @@ def _file_name(change: FileChange | TouchedFile, workspace: Path, home: Path) ->
     return f"{name} (deleted)" if change.kind == "deleted" else name
 
 
-def _errors(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
-    count = _number("errors", wanted)
+def _errors(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
+    count = _number("errors", expected)
     if len(run.failed) != count:
         lines = tuple(
             f"+ {result.call.name}: {_error_message(result.error)}{_error_line(result)}"
@@ -117,30 +117,30 @@ def _error_message(error: Any) -> str:
     return f"{error.type}: {error.message}" if error is not None else "no answer"
 
 
-def _messages(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
-    if isinstance(wanted, Mapping):
-        for name, some in wanted.items():
+def _messages(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
+    if isinstance(expected, Mapping):
+        for name, expected_of_hook in expected.items():
             got = [text for result in _results_of(str(name), run) for text in result.messages]
-            if isinstance(some, int) and not isinstance(some, bool):
-                if len(got) != some:
+            if isinstance(expected_of_hook, int) and not isinstance(expected_of_hook, bool):
+                if len(got) != expected_of_hook:
                     yield UnmetExpectation(
-                        f"messages.{name}", some, len(got), tuple(f"+ {text}" for text in got)
+                        f"messages.{name}", expected_of_hook, len(got), tuple(f"+ {text}" for text in got)
                     )
             else:
-                yield from _in_order(f"messages.{name}", _texts("messages", some), got)
+                yield from _in_order(f"messages.{name}", _texts("messages", expected_of_hook), got)
         return
-    if isinstance(wanted, int) and not isinstance(wanted, bool):
-        if len(run.messages) != wanted:
+    if isinstance(expected, int) and not isinstance(expected, bool):
+        if len(run.messages) != expected:
             yield UnmetExpectation(
-                "messages", wanted, len(run.messages), tuple(f"+ {text}" for text in run.messages)
+                "messages", expected, len(run.messages), tuple(f"+ {text}" for text in run.messages)
             )
         return
-    yield from _in_order("messages", _texts("messages", wanted), run.messages)
+    yield from _in_order("messages", _texts("messages", expected), run.messages)
 
 
-def _output(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+def _output(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
     """Yield patterns that match no line printed by the hook."""
-    for name, patterns in _mapping("output", wanted).items():
+    for name, patterns in _mapping("output", expected).items():
         texts = _texts("output", patterns)
         got = [line for one in _results_of(str(name), run) for line in (one.stdout + one.stderr).splitlines()]
         lost = [pattern for pattern in texts if not any(fnmatchcase(line, pattern) for line in got)]
@@ -153,32 +153,32 @@ def _results_of(hook: str, run: Run) -> list[Result]:
     return [result for result in run.results if result.call.name == hook]
 
 
-def _ran(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
-    yield from _in_order("ran", _texts("ran", wanted), [result.call.name for result in run.results])
+def _ran(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
+    yield from _in_order("ran", _texts("ran", expected), [result.call.name for result in run.results])
 
 
-def _in_order(what: str, wanted: Sequence[str], got: Sequence[str]) -> Iterator[UnmetExpectation]:
+def _in_order(what: str, expected: Sequence[str], got: Sequence[str]) -> Iterator[UnmetExpectation]:
     """Yield a difference unless each text matches its pattern and the counts are equal."""
-    pairs = [(one, got[at] if at < len(got) else None) for at, one in enumerate(wanted)]
+    pairs = [(one, got[at] if at < len(got) else None) for at, one in enumerate(expected)]
     fits = [text is not None and fnmatchcase(text, pattern) for pattern, text in pairs]
-    if all(fits) and len(got) == len(wanted):
+    if all(fits) and len(got) == len(expected):
         return
     lines: list[str] = []
-    for (wish, text), fit in zip(pairs, fits, strict=True):
-        lines += [f"  {text}"] if fit else [f"- {wish}", *([f"+ {text}"] if text is not None else [])]
-    lines += [f"+ {text}" for text in got[len(wanted) :]]
-    yield UnmetExpectation(what, list(wanted), list(got), tuple(lines))
+    for (pattern_text, text), fit in zip(pairs, fits, strict=True):
+        lines += [f"  {text}"] if fit else [f"- {pattern_text}", *([f"+ {text}"] if text is not None else [])]
+    lines += [f"+ {text}" for text in got[len(expected) :]]
+    yield UnmetExpectation(what, list(expected), list(got), tuple(lines))
 
 
-def _files(files: Sequence[str] | None, wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+def _files(files: Sequence[str] | None, expected: Any, run: Run) -> Iterator[UnmetExpectation]:
     """Yield a difference unless every pattern matches a file and every file a pattern, in any order."""
-    counted = isinstance(wanted, int) and not isinstance(wanted, bool)
-    patterns = [] if counted else _texts("files", wanted)
+    counted = isinstance(expected, int) and not isinstance(expected, bool)
+    patterns = [] if counted else _texts("files", expected)
     if files is None:
-        yield UnmetExpectation("files", wanted, UNKNOWN)
+        yield UnmetExpectation("files", expected, UNKNOWN)
     elif counted:
-        if len(files) != wanted:
-            yield UnmetExpectation("files", wanted, len(files), tuple(f"+ {name}" for name in files))
+        if len(files) != expected:
+            yield UnmetExpectation("files", expected, len(files), tuple(f"+ {name}" for name in files))
     else:
         lost = [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in files)]
         strange = [name for name in files if not any(fnmatchcase(name, pattern) for pattern in patterns)]
@@ -187,35 +187,35 @@ def _files(files: Sequence[str] | None, wanted: Any, run: Run) -> Iterator[Unmet
             yield UnmetExpectation("files", list(patterns), list(files), lines)
 
 
-def _context(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
-    for path, value in _mapping("context", wanted).items():
+def _context(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
+    for path, value in _mapping("context", expected).items():
         found = _value_at(run.context, str(path))
         if found is ABSENT or not _fits(found, value):
             yield UnmetExpectation(f"context.{path}", value, found)
 
 
-def _result(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
-    for path, value in _mapping("result", wanted).items():
+def _result(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
+    for path, value in _mapping("result", expected).items():
         found = _value_at(run.ending.answer or {}, str(path))
         if found is ABSENT or not _fits(found, value):
             yield UnmetExpectation(f"result.{path}", value, found)
 
 
-def _fits(found: Any, wanted: Any) -> bool:
+def _fits(found: Any, expected: Any) -> bool:
     """Return whether a value is as expected; `*` in place of a value matches any."""
-    if json_equal(found, wanted):
+    if json_equal(found, expected):
         return True
-    match wanted:
+    match expected:
         case str():
-            return wanted == ANY
+            return expected == ANY
         case Mapping():
-            if not isinstance(found, Mapping) or found.keys() != wanted.keys():
+            if not isinstance(found, Mapping) or found.keys() != expected.keys():
                 return False
-            return all(_fits(found[name], item) for name, item in wanted.items())
+            return all(_fits(found[name], item) for name, item in expected.items())
         case list():
-            if not isinstance(found, list | tuple) or len(found) != len(wanted):
+            if not isinstance(found, list | tuple) or len(found) != len(expected):
                 return False
-            return all(_fits(one, item) for one, item in zip(found, wanted, strict=True))
+            return all(_fits(one, item) for one, item in zip(found, expected, strict=True))
         case _:
             return False
 
@@ -232,20 +232,20 @@ def _value_at(value: Any, path: str) -> Any:
     return value
 
 
-def _max_ms(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
-    most = _number("max_ms", wanted)
+def _max_ms(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
+    most = _number("max_ms", expected)
     took = max((result.took * 1000 for result in run.results), default=0.0)
     if took > most:
         slowest = max(run.results, key=lambda result: result.took).call.name
         yield UnmetExpectation("max_ms", most, round(took, 1), (f"+ {slowest} took {took:.1f} ms",))
 
 
-def _blocked(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
-    if not isinstance(wanted, bool):
-        raise Refusal(f"`blocked` in `expect:` wants true or false, and has {wanted!r}.", code=2)
-    if was_blocked(run) is not wanted:
+def _blocked(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
+    if not isinstance(expected, bool):
+        raise Refusal(f"`blocked` in `expect:` wants true or false, and has {expected!r}.", code=2)
+    if was_blocked(run) is not expected:
         yield UnmetExpectation(
-            "blocked", wanted, was_blocked(run), (f"+ {run.ending.verdict or 'no verdict'}",)
+            "blocked", expected, was_blocked(run), (f"+ {run.ending.verdict or 'no verdict'}",)
         )
 
 
@@ -254,22 +254,22 @@ def was_blocked(run: Run) -> bool:
     return run.ending.verdict.startswith(("blocked", "cancelled", "turn cancelled", "failed closed"))
 
 
-def _number(name: str, wanted: Any) -> float:
-    if isinstance(wanted, bool) or not isinstance(wanted, int | float) or wanted != wanted:  # NaN
-        raise Refusal(f"`{name}` in `expect:` wants a number, and has {wanted!r}.", code=2)
-    return wanted
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # NaN
+        raise Refusal(f"`{name}` in `expect:` wants a number, and has {value!r}.", code=2)
+    return value
 
 
-def _texts(name: str, wanted: Any) -> list[str]:
-    if not isinstance(wanted, list) or not all(isinstance(item, str) for item in wanted):
-        raise Refusal(f"`{name}` in `expect:` wants a list of texts, and has {wanted!r}.", code=2)
-    return wanted
+def _texts(name: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise Refusal(f"`{name}` in `expect:` wants a list of texts, and has {value!r}.", code=2)
+    return value
 
 
-def _mapping(name: str, wanted: Any) -> Mapping[str, Any]:
-    if not isinstance(wanted, Mapping):
-        raise Refusal(f"`{name}` in `expect:` wants paths with their values, and has {wanted!r}.", code=2)
-    return wanted
+def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise Refusal(f"`{name}` in `expect:` wants paths with their values, and has {value!r}.", code=2)
+    return value
 
 
 CHECKS: Mapping[str, ExpectationCheck] = {

@@ -67,22 +67,22 @@ def _check_forced(row: HookStatus, event: Event, view: Snapshot) -> None:
         raise _cannot_force(
             hook, f"it is a {event_kind(hook)} hook, and {event.key} is an event of {event.kind} hooks"
         )
-    shut = row.verdict.shut()
-    broken = next((gate for gate in shut if _failure_of(gate)), None)
+    failed = row.verdict.failed()
+    broken = next((gate for gate in failed if _failure_of(gate)), None)
     if broken is not None or hook.handler is None or hook.role == UNNAMED:
         reason = broken.reason if broken is not None else row.verdict.why() or "it has no handler"
         raise _cannot_force(
             hook, f"it is broken: {reason}", f"`hookscope info {hook.name}` shows every check."
         )
-    if any(gate_state(gate) is State.UNTRUSTED for gate in shut):
-        target, short = trust_target(hook, view.host), view.host.surroundings.short
-        if target.refused:
-            raise _cannot_force(hook, target.offer(short))
-        then = f"`{target.command(short)}` allows it from now on, `--trust` this once."
-        raise _cannot_force(hook, f"{short(target.folder)} is not trusted", then)
+    if any(gate_state(gate) is State.UNTRUSTED for gate in failed):
+        target, short = trust_target(hook, view.host), view.host.machine.short
+        if target.refusal_reason:
+            raise _cannot_force(hook, target.allow_hint(short))
+        next_step = f"`{target.command(short)}` allows it from now on, `--trust` this once."
+        raise _cannot_force(hook, f"{short(target.folder)} is not trusted", next_step)
     if hook.language not in view.languages:
-        lacks = view.without.get(hook.language) or f"is {hook.language}"
-        raise _cannot_force(hook, f"{hook.handler.name} {lacks}")
+        language_problem = view.unavailable_languages.get(hook.language) or f"is {hook.language}"
+        raise _cannot_force(hook, f"{hook.handler.name} {language_problem}")
 
 
 def _failure_of(gate: Gate) -> bool:
@@ -96,21 +96,23 @@ async def _forced_calls(
     host = view.host
     keys = host.dialect.system_of(event.kind).keys(event)
     if handler_code(hook, host).shape not in DECLARING_SHAPES:
-        heard = [key for key in keys if key in (hook.meta.events or ())]
-        return tuple(registration_of(key, hook, host) for key in heard or [event.key])
-    module = await bench.module(view, hook)
+        subscribed = [key for key in keys if key in (hook.meta.events or ())]
+        return tuple(registration_of(key, hook, host) for key in subscribed or [event.key])
+    module = await bench.load_module(view, hook)
     if isinstance(module, Failure):
         raise _cannot_force(hook, f"it does not load: {module.type}: {module.message}")
     declared = declared_registrations(module, hook, host)
-    calls = tuple(call for call in declared if call.key in keys and (call.hears or hook.kind) == event.kind)
+    calls = tuple(
+        call for call in declared if call.key in keys and (call.event_kind or hook.kind) == event.kind
+    )
     if not calls:
         names = ", ".join(dict.fromkeys(call.key for call in declared)) or "none"
         raise _cannot_force(hook, f"its module has no handler of {event.key}; it has {names}")
     return calls
 
 
-def _cannot_force(hook: Hook, why: str, then: str = "") -> Refusal:
-    return Refusal(f"{hook.name} cannot be forced: {why.rstrip('.')}.", then)
+def _cannot_force(hook: Hook, why: str, next_step: str = "") -> Refusal:
+    return Refusal(f"{hook.name} cannot be forced: {why.rstrip('.')}.", next_step)
 
 
 __all__ = ["FAULTS", "InjectedFault", "parse_faults", "plan_with_faults"]
@@ -120,21 +122,21 @@ FAULT_FORMS = "--break wants HOOK=exception, hang, slow[:SECONDS], junk or exit[
 
 def parse_faults(texts: Iterable[str]) -> dict[str, InjectedFault]:
     """Return faults by hook, from texts such as `guard=slow:2`. Raises Refusal."""
-    breakages: dict[str, InjectedFault] = {}
+    faults: dict[str, InjectedFault] = {}
     for text in texts:
         name, _, fault = text.rpartition("=")
         if not name:
             raise Refusal(f"{FAULT_FORMS}, and has {text!r}.", code=2)
         try:
-            breakage = parse_fault(fault)
+            injected_fault = parse_fault(fault)
         except InvalidFault as error:
             raise Refusal(f"{FAULT_FORMS}: {error}.", code=2) from None
-        if breakages.setdefault(name, breakage) != breakage:
+        if faults.setdefault(name, injected_fault) != injected_fault:
             raise Refusal(f"--break names {name} twice.", "A handler has one fault at a time.", code=2)
-    return breakages
+    return faults
 
 
-def plan_with_faults(view: Snapshot, plan: Plan, breakages: Mapping[str, InjectedFault]) -> Plan:
+def plan_with_faults(view: Snapshot, plan: Plan, faults: Mapping[str, InjectedFault]) -> Plan:
     """Return the plan with faults in place of these hooks' handlers, in real workers and under real limits.
 
     Names are hook names or settings keys. Faults do not count against a hook: no quarantine, no worker of
@@ -143,7 +145,7 @@ def plan_with_faults(view: Snapshot, plan: Plan, breakages: Mapping[str, Injecte
 
     Raises Refusal for an unknown hook, or one that this plan does not call.
     """
-    by_name = {_hook_name(view, name): breakage for name, breakage in breakages.items()}
+    by_name = {_hook_name(view, name): fault for name, fault in faults.items()}
     for name in by_name:
         _check_fault(name, plan)
     return with_injected_faults(plan, by_name)
@@ -164,8 +166,8 @@ def _check_fault(name: str, plan: Plan) -> None:
         raise Refusal(what, "Name a hook that is a file.")
     if not calls:
         reason = next((item.reason for item in plan.not_run if item.name == name), "it does not listen to it")
-        then = "" if plan.calls else f"`--only {name} --force` calls it all the same."
-        raise Refusal(f"{name} cannot be broken: {plan.event.key} does not call it ({reason}).", then)
+        next_step = "" if plan.calls else f"`--only {name} --force` calls it all the same."
+        raise Refusal(f"{name} cannot be broken: {plan.event.key} does not call it ({reason}).", next_step)
 
 
 AskTrust = Callable[
@@ -182,49 +184,49 @@ class FireRequest:
     context: Mapping[str, object] | None = None
     ctx: Mapping[str, object] | None = None
     only: str | None = None
-    left_out: Sequence[str] = ()
+    excluded: Sequence[str] = ()
     force: bool = False
-    breaks: Mapping[str, InjectedFault] = field(default_factory=dict)
+    faults: Mapping[str, InjectedFault] = field(default_factory=dict)
 
 
 async def plan_request(
-    bench: Workbench, what: RequestedEvent, wish: FireRequest, trusts: AskTrust | None = None
+    bench: Workbench, what: RequestedEvent, request: FireRequest, ask_trust: AskTrust | None = None
 ) -> tuple[Snapshot, Plan]:
     """Return the plan of one event to fire, and a snapshot with everything that only a load can tell.
 
     `ask_trust` is asked about untrusted folders, and returns whether it trusted any. Raises Refusal.
     """
-    view = bench.look()
-    event = _requested_event(bench, view, what, wish)
-    names = {bench.hook(view, name).hook.name for name in wish.left_out}
-    plan = without_hooks(bench.plan(view, event, only=wish.only), names)
+    view = bench.scan()
+    event = _requested_event(bench, view, what, request)
+    names = {bench.hook(view, name).hook.name for name in request.excluded}
+    plan = without_hooks(bench.plan(view, event, only=request.only), names)
     folders = waiting_for_trust(view, plan)
-    if folders and trusts is not None and trusts(view, folders):
-        view = bench.look()
-    view = await bench.ready(view, event.kind)
-    if wish.force and wish.only is not None:
-        plan = await forced_plan(bench, view, event, wish.only)
+    if folders and ask_trust is not None and ask_trust(view, folders):
+        view = bench.scan()
+    view = await bench.load_modules(view, event.kind)
+    if request.force and request.only is not None:
+        plan = await forced_plan(bench, view, event, request.only)
     else:
-        plan = without_hooks(bench.plan(view, event, only=wish.only), names)
-    return view, plan_with_faults(view, plan, wish.breaks)
+        plan = without_hooks(bench.plan(view, event, only=request.only), names)
+    return view, plan_with_faults(view, plan, request.faults)
 
 
-def _requested_event(bench: Workbench, view: Snapshot, what: RequestedEvent, wish: FireRequest) -> Event:
+def _requested_event(bench: Workbench, view: Snapshot, what: RequestedEvent, request: FireRequest) -> Event:
     if not isinstance(what, str):
         event = event_to_fire(bench, view, saved_event_in(YamlSection(Path("event"), b"", what)))
     elif is_saved_event(what):
         if not os.path.exists(what):
             from hookscope.authoring.testing.test_runs import closest_file  # rarely needed
 
-            then = closest_file(view.host.workspace, Path(what), (EVENTS_FOLDER,))
-            raise Refusal(f"There is no file {what}.", then, code=2)
+            next_step = closest_file(view.host.workspace, Path(what), (EVENTS_FOLDER,))
+            raise Refusal(f"There is no file {what}.", next_step, code=2)
         event = read_saved_event(bench, view, Path(what))
     else:
         event = bench.template(view, what)
-    if wish.session is not None:
-        event = replace(event, session_key=wish.session)
-    if wish.context is not None:
-        event = replace(event, context=dict(wish.context))
-    if wish.ctx is not None:
-        event = replace(event, ctx={**event.ctx, **wish.ctx})
+    if request.session is not None:
+        event = replace(event, session_key=request.session)
+    if request.context is not None:
+        event = replace(event, context=dict(request.context))
+    if request.ctx is not None:
+        event = replace(event, ctx={**event.ctx, **request.ctx})
     return event

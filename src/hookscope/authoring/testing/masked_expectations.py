@@ -29,7 +29,7 @@ class ExpectationMasking:
     redaction: Redaction = NOTHING_KNOWN
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def over(self, runs: Iterable[Run]) -> ExpectationMasker:
+    def masker_for(self, runs: Iterable[Run]) -> ExpectationMasker:
         """Return the masker for the values of these runs."""
         return ExpectationMasker(
             masker_of_runs(runs, self.redaction.secrets, self.redaction.keys), self.variables
@@ -43,13 +43,13 @@ NO_EXPECTATION_MASKING = ExpectationMasking()
 class ExpectationMasker:
     """Writes texts and values of runs as expectations."""
 
-    veil: Masker
+    masker: Masker
     variables: Mapping[str, str] = field(repr=False)
 
     def pattern(self, text: str) -> str:
         """Return the pattern that matches this text, whatever its unnamed secrets are."""
         parts, end = [], 0
-        for one in self.veil.found(text):
+        for one in self.masker.find(text):
             before, secret = text[end : one.start], text[one.start : one.end]
             name = self._name(one.name, secret) if one.exact else ""
             parts.append(escaped_value(literal_pattern(before)))
@@ -62,7 +62,7 @@ class ExpectationMasker:
 
         `secret`: a key above it marks it as secret.
         """
-        return self._value(value, self.veil.value(value, secret=secret))
+        return self._value(value, self.masker.masked_value(value, secret=secret))
 
     def _value(self, value: Any, masked: Any) -> Any:
         match value:
@@ -82,7 +82,7 @@ class ExpectationMasker:
     def _text(self, text: str) -> str:
         if name := self._name("", text):
             return f"${{{name}}}"
-        found = self.veil.found(text)
+        found = self.masker.find(text)
         names = [self._name(one.name, text[one.start : one.end]) if one.exact else "" for one in found]
         if not found or not all(names):
             return ANY
@@ -111,18 +111,18 @@ def expectation_masking_of(bench: Workbench) -> ExpectationMasking:
 def without_secrets(item: SavedEventResult, redaction: Redaction = NOTHING_KNOWN) -> SavedEventResult:
     """Return a test's result with secrets masked, for a report."""
     runs = [one.run for one in (item, *item.steps) if one.run is not None]
-    texts = [item.problem, *item.left, *item.notes]
+    texts = [item.problem, *item.could_not_run, *item.notes]
     return _without_secrets(item, masker_of_runs(runs, redaction.secrets, redaction.keys, texts))
 
 
-def _without_secrets(item: SavedEventResult, veil: Masker) -> SavedEventResult:
-    run = item.run and run_of(json.loads(json.dumps(mask_run(run_document(item.run, ""), veil))))
+def _without_secrets(item: SavedEventResult, masker: Masker) -> SavedEventResult:
+    run = item.run and run_of(json.loads(json.dumps(mask_run(run_document(item.run, ""), masker))))
     misses = (
         replace(
             miss,
-            expected=veil.value(miss.expected),
-            got=veil.value(miss.got),
-            lines=tuple(veil.value(miss.lines)),
+            expected=masker.masked_value(miss.expected),
+            got=masker.masked_value(miss.got),
+            lines=tuple(masker.masked_value(miss.lines)),
         )
         for miss in item.misses
     )
@@ -130,7 +130,7 @@ def _without_secrets(item: SavedEventResult, veil: Masker) -> SavedEventResult:
         item,
         run=run,
         misses=tuple(misses),
-        left=tuple(map(veil.text, item.left)),
-        problem=veil.text(item.problem),
-        steps=tuple(_without_secrets(step, veil) for step in item.steps),
+        could_not_run=tuple(map(masker.masked_text, item.could_not_run)),
+        problem=masker.masked_text(item.problem),
+        steps=tuple(_without_secrets(step, masker) for step in item.steps),
     )

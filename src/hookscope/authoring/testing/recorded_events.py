@@ -34,33 +34,37 @@ SHORTEST_ID_PREFIX = 4  # characters that an id prefix needs
 SETTINGS_MEMBER = "cfg"
 
 
-def event_from_recorded(heard: RecordedEvent, host: Host) -> Event:
+def event_from_recorded(recorded: RecordedEvent, host: Host) -> Event:
     """Return the recorded event, to be fired now with the current settings in place of its own.
 
     Raises Refusal if the dialect in force has no such events.
     """
-    if heard.kind == "loaded" or heard.kind not in host.dialect.kinds:
+    if recorded.kind == "loaded" or recorded.kind not in host.dialect.kinds:
         raise Refusal(
-            f"{host.dialect.product} has no events of the kind of {heard.key}.",
-            f"It was heard under {heard.host}: --dialect {heard.host}.",
+            f"{host.dialect.product} has no events of the kind of {recorded.key}.",
+            f"It was heard under {recorded.host}: --dialect {recorded.host}.",
         )
-    kind, _, action = heard.key.partition(":") if heard.kind == "folder" else (heard.key, "", "")
-    settings = {SETTINGS_MEMBER: as_plain(host.settings.value)} if SETTINGS_MEMBER in heard.left_out else {}
-    of_folder = heard.kind == "folder"
+    kind, _, action = recorded.key.partition(":") if recorded.kind == "folder" else (recorded.key, "", "")
+    settings = (
+        {SETTINGS_MEMBER: as_plain(host.settings.value)}
+        if SETTINGS_MEMBER in recorded.excluded_members
+        else {}
+    )
+    of_folder = recorded.kind == "folder"
     return Event(
         kind,
         action,
-        heard.session,
-        context={**heard.context, **settings} if of_folder else heard.context,
-        kind=heard.kind,
-        meta=heard.meta,
-        ctx=heard.ctx,
+        recorded.session,
+        context={**recorded.context, **settings} if of_folder else recorded.context,
+        kind=recorded.kind,
+        meta=recorded.meta,
+        ctx=recorded.ctx,
     )
 
 
-def marked_as_real(event: Event, heard: RecordedEvent) -> Event:
+def marked_as_real(event: Event, recorded: RecordedEvent) -> Event:
     """Return the event with a mark for its handlers: which recorded event it was, and when."""
-    return event_with_mark(event, {"real": heard.id, "at": iso(heard.at)})
+    return event_with_mark(event, {"real": recorded.id, "at": iso(recorded.at)})
 
 
 def select_recorded(view: Snapshot, names: Sequence[str], newest: int = 1) -> tuple[RecordedEvent, ...]:
@@ -78,21 +82,21 @@ def select_recorded(view: Snapshot, names: Sequence[str], newest: int = 1) -> tu
 
 
 def _recorded_by_id(spool: Path, name: str) -> RecordedEvent:
-    then = "`hookscope tap events` lists them."
+    next_step = "`hookscope tap events` lists them."
     if len(name) < SHORTEST_ID_PREFIX:
-        raise Refusal(f"{name!r} is too short for the id of an event.", then, code=2)
+        raise Refusal(f"{name!r} is too short for the id of an event.", next_step, code=2)
     found = events_by_id(spool, name.lower())
     if not found:
-        raise Refusal(f"No real event {name!r} is recorded here.", then)
+        raise Refusal(f"No real event {name!r} is recorded here.", next_step)
     if len(found) > 1:
         raise Refusal(f"{len(found)} real events have ids that begin with {name}.", "Type more of it.")
     return found[0]
 
 
-def context_summary(heard: RecordedEvent) -> str:
+def context_summary(recorded: RecordedEvent) -> str:
     """Return the context as one line."""
-    told = one_line(json.dumps(heard.context, ensure_ascii=False), 400)
-    return told if heard.context else ""
+    text = one_line(json.dumps(recorded.context, ensure_ascii=False), 400)
+    return text if recorded.context else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,63 +108,63 @@ class SavedRecordedEvent:
 
 
 def save_recorded(
-    heard: RecordedEvent, view: Snapshot, redaction: Redaction, file: Path | None = None
+    recorded: RecordedEvent, view: Snapshot, redaction: Redaction, file: Path | None = None
 ) -> SavedRecordedEvent:
     """Save a recorded event, by default under a name from its key and id. Raises Refusal."""
-    event = event_from_recorded(heard, view.host)
-    name = re.sub(r"[^\w.-]+", "-", heard.key).strip("-.") or "event"
-    place = file or view.host.workspace / EVENTS_FOLDER / f"{name}-{short_id(heard)}.yaml"
+    event = event_from_recorded(recorded, view.host)
+    name = re.sub(r"[^\w.-]+", "-", recorded.key).strip("-.") or "event"
+    place = file or view.host.workspace / EVENTS_FOLDER / f"{name}-{short_id(recorded)}.yaml"
     return SavedRecordedEvent(
         place, save_event(event, template_event(event.key, view.host), place, redaction)
     )
 
 
-def short_id(heard: RecordedEvent) -> str:
+def short_id(recorded: RecordedEvent) -> str:
     """Return the part of the id that is shown."""
-    return heard.id[:SHORT_ID_LENGTH]
+    return recorded.id[:SHORT_ID_LENGTH]
 
 
 @dataclass(frozen=True, slots=True)
 class RefiredEvent:
     """A recorded event that was fired again, and its run."""
 
-    heard: RecordedEvent
+    recorded: RecordedEvent
     plan: Plan
     run: Run
-    left: tuple[str, ...]  # a sentence for each handler that could not run
+    could_not_run: tuple[str, ...]  # a sentence for each handler that could not run
 
     @property
-    def well(self) -> bool:
+    def passed(self) -> bool:
         """True if every handler that should run did, and none failed."""
         failed = self.run.failed or self.run.cancelled or self.run.ending.failure is not None
-        return not (self.left or failed)
+        return not (self.could_not_run or failed)
 
 
 async def fire_recorded(
     bench: Workbench,
-    heard: RecordedEvent,
+    recorded: RecordedEvent,
     *,
     only: str | None = None,
     sandbox: bool = False,
     dry: bool = False,
-    told: Callable[[Firing], object] | None = None,
+    on_start: Callable[[Firing], object] | None = None,
 ) -> RefiredEvent | Plan:
     """Fire a recorded event now, marked as replayed; with `dry` return only the plan.
 
     `on_start` gets the firing, to cancel it. `sandbox`: on copies. Raises Refusal; OSError if the copies
     cannot be made.
     """
-    view = bench.look()
-    event = marked_as_real(event_from_recorded(heard, view.host), heard)
+    view = bench.scan()
+    event = marked_as_real(event_from_recorded(recorded, view.host), recorded)
     plan = bench.plan(view, event, only=only)
     if dry:
         return plan
-    view = await bench.ready(view, event.kind)
+    view = await bench.load_modules(view, event.kind)
     plan = bench.plan(view, event, only=only)
-    untrusted = tuple(f"{said}, `--trust` this once." for said in trust_next_steps(view, plan))
-    left = (*untrusted, *cannot_run_messages(view, plan, only=only))
-    firing = await bench.fire_guarded(view, plan) if sandbox else bench.fire(view, plan)
-    if told is not None:
-        told(firing)
+    untrusted = tuple(f"{sentence}, `--trust` this once." for sentence in trust_next_steps(view, plan))
+    could_not_run = (*untrusted, *cannot_run_messages(view, plan, only=only))
+    firing = await bench.fire_sandboxed(view, plan) if sandbox else bench.fire(view, plan)
+    if on_start is not None:
+        on_start(firing)
     run = await firing
-    return RefiredEvent(heard, plan, run, left)
+    return RefiredEvent(recorded, plan, run, could_not_run)

@@ -41,12 +41,12 @@ class ReplayStart:
     """Where a replay begins: after `earlier_results`; `later_results` are compared with the new run."""
 
     event: Event  # as recorded, with the type and action that selected its handlers
-    changed: tuple[str, str]  # type and action as earlier handlers left them
-    done: tuple[Result, ...]
-    rest: tuple[Result, ...]
+    type_and_action: tuple[str, str]  # type and action as earlier handlers left them
+    earlier_results: tuple[Result, ...]
+    later_results: tuple[Result, ...]
 
 
-def replay_start(run: Run, wanted: str) -> ReplayStart:
+def replay_start(run: Run, handler: str) -> ReplayStart:
     """Return the start of a replay at a handler: a number from 1, or the first with that name.
 
     The event is the recorded one with the changes of the handlers before it, as the journal has them.
@@ -59,7 +59,7 @@ def replay_start(run: Run, wanted: str) -> ReplayStart:
             f"Run {run.id} was a {run.event.kind} event, whose handlers share no event to go on with.",
             WHOLE_RUN,
         )
-    place = _start_position(run, wanted)
+    place = _start_position(run, handler)
     done, rest = run.results[:place], run.results[place:]
     event = run.event
     document = to_document(
@@ -83,15 +83,15 @@ def replay_start(run: Run, wanted: str) -> ReplayStart:
     )
 
 
-def _start_position(run: Run, wanted: str) -> int:
+def _start_position(run: Run, handler: str) -> int:
     names = [result.call.name for result in run.results]
-    if wanted in names:
-        return names.index(wanted)
-    if wanted.isascii() and wanted.isdigit() and 0 < int(wanted) <= len(names):
-        return int(wanted) - 1
-    near = nearest_word(wanted, names)
-    then = f"Did you mean {near}?" if near else f"It called {', '.join(names) or 'nobody'}."
-    raise Refusal(f"Run {run.id} has no handler {wanted}.", then)
+    if handler in names:
+        return names.index(handler)
+    if handler.isascii() and handler.isdigit() and 0 < int(handler) <= len(names):
+        return int(handler) - 1
+    closest = nearest_word(handler, names)
+    next_step = f"Did you mean {closest}?" if closest else f"It called {', '.join(names) or 'nobody'}."
+    raise Refusal(f"Run {run.id} has no handler {handler}.", next_step)
 
 
 def _event_at_start(event: Event, document: dict[str, Any], run: int) -> Event:
@@ -116,13 +116,15 @@ def plan_from_start(plan: Plan, start: ReplayStart) -> Plan:
 
     Raises Refusal if that handler is no longer called.
     """
-    first = start.rest[0].call
-    place = _nth_call(plan.calls, first, sum(_same_handler(result.call, first) for result in start.done))
+    first = start.later_results[0].call
+    place = _nth_call(
+        plan.calls, first, sum(_same_handler(result.call, first) for result in start.earlier_results)
+    )
     if place is None:
         why = next((item.reason for item in plan.not_run if item.name == first.name), "it is gone")
         raise Refusal(f"{first.name} is not called for {plan.event.key} any more: {why}.", WHOLE_RUN)
     left_out = tuple(NotRun(call.name, AS_RECORDED, call.hook) for call in plan.calls[:place])
-    type_, action = start.changed
+    type_, action = start.type_and_action
     return replace(
         plan,
         event=replace(plan.event, type=type_, action=action),
@@ -131,8 +133,8 @@ def plan_from_start(plan: Plan, start: ReplayStart) -> Plan:
     )
 
 
-def _nth_call(calls: Sequence[Registration], wanted: Registration, number: int) -> int | None:
-    places = [place for place, call in enumerate(calls) if _same_handler(call, wanted)]
+def _nth_call(calls: Sequence[Registration], handler_call: Registration, number: int) -> int | None:
+    places = [place for place, call in enumerate(calls) if _same_handler(call, handler_call)]
     return places[number] if number < len(places) else None
 
 
@@ -151,32 +153,32 @@ class ReplayResult:
     past: PastRun
     before: Run
     run: Run
-    different: tuple[RunDifference, ...]  # times are not compared
-    left: tuple[str, ...] = ()  # a sentence for each handler that could not run
-    changed: tuple[ChangedHandler, ...] = ()  # handlers whose files have changed since
+    differences: tuple[RunDifference, ...]  # times are not compared
+    could_not_run: tuple[str, ...] = ()  # a sentence for each handler that could not run
+    changed_handlers: tuple[ChangedHandler, ...] = ()  # handlers whose files have changed since
 
     @property
-    def same(self) -> bool:
+    def is_unchanged(self) -> bool:
         """True if everything happened as before, and every handler could run."""
-        return not (self.different or self.left or self.run.cancelled)
+        return not (self.differences or self.could_not_run or self.run.cancelled)
 
 
 def runs_to_replay(
-    bench: Workbench, numbers: Sequence[int], wanted: RunFilter, last: int | None = None
+    bench: Workbench, numbers: Sequence[int], run_filter: RunFilter, last: int | None = None
 ) -> tuple[PastRun, ...]:
     """Return the runs with these numbers; without numbers those that match the filter and are no replays,
     oldest first.
 
     `last`: only so many, the newest. Raises Refusal if there is none, or there are too many; OSError.
     """
-    view = bench.look()
+    view = bench.scan()
     if numbers:
-        return tuple(bench.record.run(view, number) for number in numbers)
-    journal = bench.record.journal(view.host)
+        return tuple(bench.run_record.run(view, number) for number in numbers)
+    journal = bench.run_record.journal(view.host)
     for limit in (
         (MOST_RUNS + 1,) if last is None else (last + FEW_RUNS, MOST_RUNS + 1)
     ):  # usually a few are enough
-        newest = journal.select(wanted, limit)
+        newest = journal.select(run_filter, limit)
         past = (past_run(stored, view.host) for stored in newest)
         fit = [one for one in past if one is not None and not is_replay(one)]
         if (last is not None and len(fit) >= last) or len(newest) < limit:
@@ -185,8 +187,8 @@ def runs_to_replay(
         raise Refusal(f"More than {MOST_RUNS:,} runs fit.", "--since and --last narrow them down.")
     if fit:
         return tuple(reversed(fit[:last]))
-    if wanted != RunFilter() and journal.recent(1):
-        failed = wanted.outcomes is not None and "failed" in wanted.outcomes
+    if run_filter != RunFilter() and journal.recent(1):
+        failed = run_filter.outcomes is not None and "failed" in run_filter.outcomes
         raise Refusal(
             "No run failed here of late." if failed else "No run fits.", "`hookscope log` lists the runs."
         )
@@ -212,20 +214,20 @@ class PreparedReplay:
     view: Snapshot
     plan: Plan
     before: Run  # the run to compare with
-    guarded: bool  # the run was sandboxed
+    sandboxed: bool  # the run was sandboxed
 
 
 async def prepare_replay(
     bench: Workbench, past: PastRun, *, only: str | None = None, start: str | None = None
 ) -> PreparedReplay:
     """Plan an earlier run again, marked as a replay; `start` as in `replay_run`. Raises Refusal."""
-    view = bench.look()
-    then = replay_start(_finished_run(past), start) if start is not None else None
+    view = bench.scan()
+    start_point = replay_start(_finished_run(past), start) if start is not None else None
     before = _finished_run(past)
-    event = marked_event(past.plan.event if then is None else then.event, past)
-    view = await bench.ready(view, event.kind)
-    plan = await _replay_plan(bench, view, event, past, then, only)
-    before = before if then is None else replace(before, results=then.rest)
+    event = marked_event(past.plan.event if start_point is None else start_point.event, past)
+    view = await bench.load_modules(view, event.kind)
+    plan = await _replay_plan(bench, view, event, past, start_point, only)
+    before = before if start_point is None else replace(before, results=start_point.later_results)
     return PreparedReplay(view, plan, before, before.guarded is not None)
 
 
@@ -237,7 +239,7 @@ async def replay_run(
     start: str | None = None,
     sandbox: bool = False,
     dry: bool = False,
-    told: Callable[[Firing], object] | None = None,
+    on_start: Callable[[Firing], object] | None = None,
 ) -> ReplayResult | Plan:
     """Fire an earlier run again with the current hooks; with `dry` return only the plan.
 
@@ -252,24 +254,26 @@ async def replay_run(
     Raises Refusal; OSError if the copies cannot be made.
     """
     if dry:
-        view = bench.look()
-        then = replay_start(_finished_run(past), start) if start is not None else None
-        event = marked_event(past.plan.event if then is None else then.event, past)
+        view = bench.scan()
+        start_point = replay_start(_finished_run(past), start) if start is not None else None
+        event = marked_event(past.plan.event if start_point is None else start_point.event, past)
         loads = event.kind != "folder"  # forcing such a hook imports its module
-        return await _replay_plan(bench, view, event, past, then, only, forces=not loads)
-    ready = await prepare_replay(bench, past, only=only, start=start)
-    view, plan, before = ready.view, ready.plan, ready.before
-    untrusted = tuple(f"{said}." for said in trust_next_steps(view, plan))
-    left = (*untrusted, *cannot_run_messages(view, plan, only=plan.only))
-    guarded = sandbox or ready.guarded
-    firing = await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan)
-    if told is not None:
-        told(firing)
+        return await _replay_plan(bench, view, event, past, start_point, only, forces=not loads)
+    prepared = await prepare_replay(bench, past, only=only, start=start)
+    view, plan, before = prepared.view, prepared.plan, prepared.before
+    untrusted = tuple(f"{sentence}." for sentence in trust_next_steps(view, plan))
+    could_not_run = (*untrusted, *cannot_run_messages(view, plan, only=plan.only))
+    sandboxed = sandbox or prepared.sandboxed
+    firing = await bench.fire_sandboxed(view, plan) if sandboxed else bench.fire(view, plan)
+    if on_start is not None:
+        on_start(firing)
     run = await firing
-    hidden = bench.redaction_of(view.host)
-    different = run_differences(before, as_recorded(run, view.host.dialect.name, hidden.secrets, hidden.keys))
+    redaction = bench.redaction_of(view.host)
+    different = run_differences(
+        before, as_recorded(run, view.host.dialect.name, redaction.secrets, redaction.keys)
+    )
     changed = await asyncio.to_thread(handlers_changed_since, past.handlers)
-    return ReplayResult(past, before, run, different, left, changed)
+    return ReplayResult(past, before, run, different, could_not_run, changed)
 
 
 def _finished_run(past: PastRun) -> Run:
@@ -287,7 +291,7 @@ async def _replay_plan(
     view: Snapshot,
     event: Event,
     past: PastRun,
-    then: ReplayStart | None,
+    start_point: ReplayStart | None,
     only: str | None,
     *,
     forces: bool = True,
@@ -299,27 +303,33 @@ async def _replay_plan(
         plan = bench.plan(view, event, only=only)
     else:
         plan = _with_same_targets(bench, view, event, past.plan)
-    return plan if then is None else plan_from_start(plan, then)
+    return plan if start_point is None else plan_from_start(plan, start_point)
 
 
-def _with_same_targets(bench: Workbench, view: Snapshot, event: Event, then: Plan) -> Plan:
+def _with_same_targets(bench: Workbench, view: Snapshot, event: Event, earlier_plan: Plan) -> Plan:
     """Return the current plan without the hooks that the earlier plan excluded by request."""
-    chosen = {item.name for item in then.not_run if item.left_out == "chosen" and item.reason == EXCLUDED}
-    at = _targeted_hooks(then)
-    if at is not None and len(at) == 1 and any(row.hook.name in at for row in view.inventory.hooks):
-        return bench.plan(view, event, only=next(iter(at)))
+    excluded = {
+        item.name for item in earlier_plan.not_run if item.exclusion == "chosen" and item.reason == EXCLUDED
+    }
+    targeted = _targeted_hooks(earlier_plan)
+    if (
+        targeted is not None
+        and len(targeted) == 1
+        and any(row.hook.name in targeted for row in view.inventory.hooks)
+    ):
+        return bench.plan(view, event, only=next(iter(targeted)))
     plan = bench.plan(view, event)
-    if at is not None:
-        listening = {call.name for call in plan.calls} | {one.name for one in plan.not_run if one.listens}
-        chosen |= listening - at
-    return without_hooks(plan, chosen)
+    if targeted is not None:
+        listening = {call.name for call in plan.calls} | {one.name for one in plan.not_run if one.subscribed}
+        excluded |= listening - targeted
+    return without_hooks(plan, excluded)
 
 
 def _targeted_hooks(plan: Plan) -> frozenset[str] | None:
     """Return the hooks that the plan was limited to; None: all subscribers."""
-    if not any(item.left_out == "unasked" for item in plan.not_run):
+    if not any(item.exclusion == "unasked" for item in plan.not_run):
         return None
-    waiting = (item.name for item in plan.not_run if item.listens and not item.left_out)
+    waiting = (item.name for item in plan.not_run if item.subscribed and not item.exclusion)
     return frozenset((*(call.name for call in plan.calls), *waiting))
 
 
@@ -328,13 +338,13 @@ def differences_between(bench: Workbench, before: Run, after: Run) -> tuple[RunD
 
     In a replay from a handler on, the handlers before it are not reported as missing.
     """
-    hidden, name = bench.redaction, bench.dialect.name
-    one, other = (as_recorded(run, name, hidden.secrets, hidden.keys) for run in (before, after))
-    left = Counter(item.name for item in after.not_run if item.reason == AS_RECORDED)
+    redaction, name = bench.redaction, bench.dialect.name
+    one, other = (as_recorded(run, name, redaction.secrets, redaction.keys) for run in (before, after))
+    skipped = Counter(item.name for item in after.not_run if item.reason == AS_RECORDED)
     rest = []
     for result in one.results:
-        if left[result.call.name] > 0:
-            left[result.call.name] -= 1
+        if skipped[result.call.name] > 0:
+            skipped[result.call.name] -= 1
         else:
             rest.append(result)
     return run_differences(replace(one, results=tuple(rest)), other)

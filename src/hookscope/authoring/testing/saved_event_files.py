@@ -37,8 +37,8 @@ def saved_event_path(name: str, workspace: Path, cwd: Path) -> Path:
     Raises Refusal for a name that leads out of the folder of saved events.
     """
     if not is_saved_event(name) and ".." in Path(name).parts:
-        then = f"Name a file, such as {name}.yaml, or the event alone."
-        raise Refusal(f"{name} leads out of {EVENTS_FOLDER}.", then, code=2)
+        next_step = f"Name a file, such as {name}.yaml, or the event alone."
+        raise Refusal(f"{name} leads out of {EVENTS_FOLDER}.", next_step, code=2)
     return cwd / name if is_saved_event(name) else workspace / EVENTS_FOLDER / f"{name}.yaml"
 
 
@@ -49,7 +49,7 @@ def save_event(
     redaction: Redaction = NOTHING_KNOWN,
     *,
     expect: Mapping[str, Any] | None = None,
-    writing: WriteChange = write_user_file,
+    write: WriteChange = write_user_file,
 ) -> tuple[str, ...]:
     """Write the event as a new file; return the variables that replace its secrets.
 
@@ -62,18 +62,21 @@ def save_event(
         expect: the expectations of its run.
         write: writes the file.
     """
-    here = local_values(event.context, template.context)
-    context = {name: value for name, value in event.context.items() if name not in (*here, CFG)}
+    local = local_values(event.context, template.context)
+    context = {name: value for name, value in event.context.items() if name not in (*local, CFG)}
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
-    veil = redaction.veil(context, ctx, event.session_key)
+    masker = redaction.masker(context, ctx, event.session_key)
     document: dict[str, Any] = {"event": event.key}
     if event.session_key != template.session_key:
-        document["session"] = with_secret_names(veil.value(event.session_key), literal=True)
-    saved = with_secret_names(veil.value(context), literal=True)
+        document["session"] = with_secret_names(masker.masked_value(event.session_key), literal=True)
+    saved = with_secret_names(masker.masked_value(context), literal=True)
     saved = {
-        str(name): (saved | here)[str(name)] for name in event.context if name in here or name in context
+        str(name): (saved | local)[str(name)] for name in event.context if name in local or name in context
     }
-    for name, value in (("context", saved), ("ctx", with_secret_names(veil.value(ctx), literal=True))):
+    for name, value in (
+        ("context", saved),
+        ("ctx", with_secret_names(masker.masked_value(ctx), literal=True)),
+    ):
         if value:
             document[name] = value
     if expect:
@@ -83,8 +86,8 @@ def save_event(
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
     if os.path.exists(file):  # unlike Path.exists it accepts invalid names
         raise Refusal(f"There is {file} already.", "Save under another name.")
-    writing(Change(file, f"save {event.key} as {file.name}", None, source))
-    return tuple(variable_name(secret.name) for secret in veil.secrets)
+    write(Change(file, f"save {event.key} as {file.name}", None, source))
+    return tuple(variable_name(secret.name) for secret in masker.secrets)
 
 
 def local_values(context: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, str]:
@@ -152,27 +155,27 @@ def read_draft(file: Path) -> SavedDraft:
 def create_saved_event(
     file: Path,
     draft: SavedDraft,
-    writing: WriteChange = write_user_file,
+    write: WriteChange = write_user_file,
     redaction: Redaction = NOTHING_KNOWN,
 ) -> tuple[str, ...]:
     """Write a draft as a new file; return the variables that replace its secrets.
 
     Raises Refusal if the file exists, or no file can hold the event.
     """
-    wanted, hidden = _draft_document(draft, redaction)
-    source = "".join(f"{line}\n" for line in yaml_lines(wanted)).encode("utf-8", "replace")
-    if not _reads_as_draft(source, wanted):
+    document, secret_names = _draft_document(draft, redaction)
+    source = "".join(f"{line}\n" for line in yaml_lines(document)).encode("utf-8", "replace")
+    if not _reads_as_draft(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
     if os.path.exists(file):
         raise Refusal(f"There is {file} already.", "Save under another name.")
-    writing(Change(file, f"save {draft.key} as {file.name}", None, source))
-    return hidden
+    write(Change(file, f"save {draft.key} as {file.name}", None, source))
+    return secret_names
 
 
 def overwrite_saved_event(
     file: Path,
     draft: SavedDraft,
-    writing: WriteChange = write_user_file,
+    write: WriteChange = write_user_file,
     redaction: Redaction = NOTHING_KNOWN,
 ) -> tuple[str, ...]:
     """Write a draft over the event of its file; return the variables that replace its secrets.
@@ -181,26 +184,26 @@ def overwrite_saved_event(
     is unchanged then.
     """
     before = saved_document(file)
-    wanted, hidden = _draft_document(draft, redaction)
+    document, secret_names = _draft_document(draft, redaction)
     source = read_regular(file)
-    after = {name: value for name, value in before.items() if name not in (*DRAFT_PARTS, "event")} | wanted
-    new = _rewritten(source, before, wanted)
+    after = {name: value for name, value in before.items() if name not in (*DRAFT_PARTS, "event")} | document
+    new = _rewritten(source, before, document)
     if not _reads_as_draft(new, after):
         raise Refusal(f"{file} cannot be edited with certainty.", "Save under another name.")
-    writing(Change(file, f"save {draft.key} as {file.name}", source, new))
-    return hidden
+    write(Change(file, f"save {draft.key} as {file.name}", source, new))
+    return secret_names
 
 
 def _draft_document(draft: SavedDraft, redaction: Redaction) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return a draft's document, and the variables in it that replace secrets."""
-    veil = redaction.veil(draft.context, draft.ctx, draft.session or "")
+    masker = redaction.masker(draft.context, draft.ctx, draft.session or "")
     document: dict[str, Any] = {"event": draft.key}
     if draft.session is not None:
-        document["session"] = with_secret_names(veil.text(draft.session))
+        document["session"] = with_secret_names(masker.masked_text(draft.session))
     for name, value in (("context", draft.context), ("ctx", draft.ctx)):
         if value:
-            document[name] = with_secret_names(veil.value(value))
-    return document, tuple(variable_name(secret.name) for secret in veil.secrets)
+            document[name] = with_secret_names(masker.masked_value(value))
+    return document, tuple(variable_name(secret.name) for secret in masker.secrets)
 
 
 def draft_with_context(event: Event, template: Event, context: Mapping[str, Any]) -> SavedDraft:
@@ -210,23 +213,23 @@ def draft_with_context(event: Event, template: Event, context: Mapping[str, Any]
     return SavedDraft(event.key, session, context, ctx)
 
 
-def _rewritten(source: bytes, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> bytes:
+def _rewritten(source: bytes, before: Mapping[str, Any], document: Mapping[str, Any]) -> bytes:
     """Return the source with every changed part replaced, last part first."""
     text = text_of(source)
     spans = {name: locate_yaml(source, (name,)) for name in ("event", *DRAFT_PARTS)}
     edits: list[tuple[int, int, str]] = []
     added: list[str] = []
     for name, span in spans.items():
-        if json_equal(before.get(name), wanted.get(name)):
+        if json_equal(before.get(name), document.get(name)):
             continue
         if span is None or name not in before:
-            added += yaml_lines({name: wanted[name]})
-        elif name == "session" and name not in wanted:
+            added += yaml_lines({name: document[name]})
+        elif name == "session" and name not in document:
             edits.append(
                 (text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end) + 1 or len(text), "")
             )
         else:
-            edits.append((span.start, span.end, _in_place(text, span, wanted.get(name))))
+            edits.append((span.start, span.end, _in_place(text, span, document.get(name))))
     for start, end, now in sorted(edits, reverse=True):
         text = text[:start] + now + text[end:]
     if added:

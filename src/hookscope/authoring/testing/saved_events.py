@@ -31,7 +31,7 @@ class SavedEvent:
     session: str | None = None  # None: the template's
     at: str | None = None  # the event's time; None: the time of the fire
     context: Mapping[str, Any] = field(default_factory=dict)
-    over: bool = False  # the context is merged into the template's
+    merges_template: bool = False  # the context is merged into the template's
     ctx: Mapping[str, Any] = field(default_factory=dict)  # merged into the template's
     expect: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""  # for people; defaults to the file's name
@@ -75,7 +75,7 @@ def saved_event_in(section: YamlSection) -> SavedEvent:
     section.check_keys(EVENT_KEYS, "An event")
     key = section.value.get("event")
     if not isinstance(key, str) or not key:
-        raise section.wrong("`event` wants a key such as command:new.", "event")
+        raise section.refusal("`event` wants a key such as command:new.", "event")
     return SavedEvent(
         file=section.file,
         key=key,
@@ -99,12 +99,12 @@ def event_to_fire(bench: Workbench, view: Snapshot, saved: SavedEvent) -> Event:
     event = bench.template(view, saved.key)
     variables, where = bench.filler.variables(view), saved.place or str(saved.file)
     if saved.at is not None:
-        at = bench.filler.filled(saved.at, variables, event.timestamp, where)
+        at = bench.filler.fill(saved.at, variables, event.timestamp, where)
         event = replace(event, timestamp=parse_moment(at, where))
-    session, context, ctx = bench.filler.filled(
+    session, context, ctx = bench.filler.fill(
         [saved.session, saved.context, saved.ctx], variables, event.timestamp, where
     )
-    context = {**event.context, **context} if saved.over else context
+    context = {**event.context, **context} if saved.merges_template else context
     event = replace(event, context=context, ctx={**event.ctx, **ctx})
     return event if session is None else replace(event, session_key=str(session))
 
@@ -117,20 +117,20 @@ def expectations_of(bench: Workbench, view: Snapshot, saved: SavedEvent, event: 
     if "${" not in repr(saved.expect):
         return saved.expect
     variables, where = bench.filler.variables(view), saved.place or str(saved.file)
-    wanted = dict(bench.filler.filled(saved.expect, variables, event.timestamp, where))
+    expected = dict(bench.filler.fill(saved.expect, variables, event.timestamp, where))
     values = {name: literal_pattern(value) for name, value in variables.values.items()}
     as_patterns = replace(variables, values=values)
     for name in PATTERNS:
         match saved.expect.get(name):
             case list() as texts:
-                wanted[name] = _texts_in(texts, filled_value(texts, as_patterns, event.timestamp, where))
+                expected[name] = _texts_in(texts, filled_value(texts, as_patterns, event.timestamp, where))
             case Mapping() as hooks:  # `{greet: [...]}`: of one hook
                 plain = filled_value(hooks, as_patterns, event.timestamp, where)
-                wanted[name] = {
+                expected[name] = {
                     hook: _texts_in(texts, plain[hook]) if isinstance(texts, list) else plain[hook]
                     for hook, texts in hooks.items()
                 }
-    return wanted
+    return expected
 
 
 def _texts_in(written: Sequence[Any], values: Sequence[Any]) -> list[Any]:
@@ -143,8 +143,8 @@ def parse_moment(at: object, where: str) -> datetime:
         moment = datetime.fromisoformat(str(at))
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        then = "`at` is such as 2026-01-30T09:00:00Z or ${now-1h}."
-        raise Refusal(f"{where} has `at: {at}`, which is no time.", then, code=2) from None
+        next_step = "`at` is such as 2026-01-30T09:00:00Z or ${now-1h}."
+        raise Refusal(f"{where} has `at: {at}`, which is no time.", next_step, code=2) from None
 
 
 def read_saved_event(bench: Workbench, view: Snapshot, file: Path) -> Event:

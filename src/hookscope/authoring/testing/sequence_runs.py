@@ -30,7 +30,7 @@ class SequenceStepRun:
     """One step that was fired, or could not be."""
 
     step: SequenceStep
-    done: SavedEventResult
+    result: SavedEventResult
     plan: Plan | None
 
 
@@ -46,7 +46,7 @@ class SequenceResult:
     def passed(self) -> bool:
         """True if every step was fired and met its expectations."""
         whole = len(self.steps) == len(self.sequence.steps) and not self.cancelled
-        return whole and all(one.done.passed for one in self.steps)
+        return whole and all(one.result.passed for one in self.steps)
 
 
 class SequenceRun:
@@ -93,12 +93,12 @@ class SequenceRun:
             await self._wait(step.after if self._delays else 0)
             if self.cancelled:
                 return
-            done, plan = await run_saved_event(
-                self._bench, step.event, sandbox=self._sandbox, told=self._begun
+            result, plan = await run_saved_event(
+                self._bench, step.event, sandbox=self._sandbox, on_start=self._started
             )
             self._firing = None
-            yield SequenceStepRun(step, done, plan)
-            if self._stop and not done.passed:
+            yield SequenceStepRun(step, result, plan)
+            if self._stop and not result.passed:
                 return
 
     async def run(self) -> SequenceResult:
@@ -113,7 +113,7 @@ class SequenceRun:
             except TimeoutError:
                 return
 
-    def _begun(self, firing: Firing) -> None:
+    def _started(self, firing: Firing) -> None:
         self._firing = firing
         if self.cancelled:
             firing.cancel()
@@ -121,22 +121,22 @@ class SequenceRun:
 
 def plan_sequence(bench: Workbench, sequence: EventSequence) -> tuple[Plan, ...]:
     """Return the plan of each step. Runs nothing. Raises Refusal for the first invalid step."""
-    view = bench.look()
+    view = bench.scan()
     plans = []
     for number, step in enumerate(sequence.steps, start=1):
         try:
             plans.append(bench.plan(view, event_to_fire(bench, view, step.event)))
         except Refusal as refused:
-            told = refused.what.startswith(str(step.event.file))
-            where = "" if told else f"Step {number} of {sequence.name} cannot be fired: "
-            raise Refusal(f"{where}{refused.what}", refused.then, code=2) from None
+            names_file = refused.problem.startswith(str(step.event.file))
+            where = "" if names_file else f"Step {number} of {sequence.name} cannot be fired: "
+            raise Refusal(f"{where}{refused.problem}", refused.next_step, code=2) from None
     return tuple(plans)
 
 
 async def run_test_file(
     bench: Workbench,
     file: Path,
-    told: Callable[[Firing | SequenceRun], object] | None = None,
+    on_start: Callable[[Firing | SequenceRun], object] | None = None,
     *,
     sandbox: bool = False,
 ) -> SavedEventResult:
@@ -149,14 +149,16 @@ async def run_test_file(
     try:
         section = read_section(file, "saved event: it wants a mapping with `event: KEY`")
         if not is_sequence(section):
-            return (await run_saved_event(bench, saved_event_in(section), sandbox=sandbox, told=told))[0]
+            return (
+                await run_saved_event(bench, saved_event_in(section), sandbox=sandbox, on_start=on_start)
+            )[0]
         sequence = sequence_in(section, file.stem)
         plan_sequence(bench, sequence)
     except Refusal as refused:
-        unplayed = section is not None and is_sequence(section)
-        return SavedEventResult(file, None, problem=str(refused), sequence=unplayed)
+        holds_sequence = section is not None and is_sequence(section)
+        return SavedEventResult(file, None, problem=str(refused), sequence=holds_sequence)
     sequencing = SequenceRun(bench, sequence, sandbox=sandbox)
-    if told is not None:
-        told(sequencing)
-    over = await sequencing.run()
-    return SavedEventResult(file, None, steps=tuple(one.done for one in over.steps), sequence=True)
+    if on_start is not None:
+        on_start(sequencing)
+    result = await sequencing.run()
+    return SavedEventResult(file, None, steps=tuple(one.result for one in result.steps), sequence=True)

@@ -48,7 +48,7 @@ class EventSequence:
     notes: str = ""
     source: str = ""  # source of its order
     tags: tuple[str, ...] = ()
-    ships: bool = False  # shipped with Hookscope: what the host sends
+    is_shipped: bool = False  # shipped with Hookscope: what the host sends
 
     @property
     def expects(self) -> bool:
@@ -104,18 +104,18 @@ def _step(section: YamlSection, session: str | None, number: int) -> SequenceSte
         session = section.text("session") or saved.session or session
         return SequenceStep(replace(saved, session=session, expect=expect), after)
     section.check_keys(STEP_KEYS, "A step")
-    given = {key: value for key, value in section.value.items() if key in EVENT_KEYS}
-    saved = saved_event_in(YamlSection(section.file, section.source, given, section.path))
-    if "context" in given and "with" in section.value:
-        raise section.wrong(
+    event_keys = {key: value for key, value in section.value.items() if key in EVENT_KEYS}
+    saved = saved_event_in(YamlSection(section.file, section.source, event_keys, section.path))
+    if "context" in event_keys and "with" in section.value:
+        raise section.refusal(
             "`with` is laid over the example that `context` replaces: give one of them.", "with"
         )
     return SequenceStep(
         replace(
             saved,
             session=saved.session or session,
-            context=saved.context if "context" in given else section.mapping("with"),
-            over="context" not in given,
+            context=saved.context if "context" in event_keys else section.mapping("with"),
+            merges_template="context" not in event_keys,
             place=place,
         ),
         after,
@@ -129,7 +129,7 @@ def _delay(section: YamlSection) -> float:
         return 0.0
     found = AFTER.fullmatch(written) if isinstance(written, str) else None
     if found is None or (seconds := float(found[1]) * UNITS[found[2]]) > LONGEST:
-        raise section.wrong("`after` wants a time such as 250ms, 2s or 1m; an hour at most.", "after")
+        raise section.refusal("`after` wants a time such as 250ms, 2s or 1m; an hour at most.", "after")
     return seconds
 
 
@@ -158,7 +158,7 @@ def _shipped(name: str) -> Iterator[EventSequence]:
     assert isinstance(document, dict)
     for title, body in document["sequences"].items():
         section = YamlSection(Path(f"{name}.yaml"), text, body, ("sequences", title))
-        yield replace(sequence_in(section, title), ships=True)
+        yield replace(sequence_in(section, title), is_shipped=True)
 
 
 def sequence_named(text: str, workspace: Path, dialect: Dialect, cwd: Path) -> EventSequence:
@@ -168,9 +168,9 @@ def sequence_named(text: str, workspace: Path, dialect: Dialect, cwd: Path) -> E
     rows = sequences_of(workspace, dialect)
     row = next((row for row in rows if text in (row.name, row.file.stem)), None)
     if row is None:
-        near = nearest_word(text, [row.name for row in rows])
-        then = f"Did you mean {near}?" if near else "`hookscope sequence` lists what there is."
-        raise Refusal(f"There is no sequence {text!r}.", then, code=2)
+        closest = nearest_word(text, [row.name for row in rows])
+        next_step = f"Did you mean {closest}?" if closest else "`hookscope sequence` lists what there is."
+        raise Refusal(f"There is no sequence {text!r}.", next_step, code=2)
     if row.sequence is None:
         raise Refusal(row.problem, code=2)
     return row.sequence

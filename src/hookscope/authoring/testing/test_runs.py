@@ -37,7 +37,7 @@ class SavedEventResult:
     file: Path
     run: Run | None  # None: it could not be fired, and `problem` says why
     misses: tuple[UnmetExpectation, ...] = ()
-    left: tuple[str, ...] = ()  # a sentence for each handler that could not run
+    could_not_run: tuple[str, ...] = ()  # a sentence for each handler that could not run
     problem: str = ""
     files: tuple[str, ...] | None = None  # what it wrote, if sandboxed; see `changed_files`
     expects: bool = True  # the file has expectations
@@ -52,7 +52,7 @@ class SavedEventResult:
         if self.steps:
             return not self.problem and (self.accepted or all(step.passed for step in self.steps))
         missed = self.misses and not self.accepted
-        return self.run is not None and not (missed or self.left or self.run.cancelled)
+        return self.run is not None and not (missed or self.could_not_run or self.run.cancelled)
 
     @property
     def took(self) -> float | None:
@@ -61,33 +61,35 @@ class SavedEventResult:
         return sum(run.took for run in runs) if runs else None
 
     @property
-    def why(self) -> tuple[str, ...]:
+    def failure_lines(self) -> tuple[str, ...]:
         """Why it did not pass: one line per difference, items of lists indented below."""
-        sentences = (self.problem, *self.left) if self.problem else self.left
-        sentences = (*sentences, *self._kept_out())
+        sentences = (self.problem, *self.could_not_run) if self.problem else self.could_not_run
+        sentences = (*sentences, *self._unexplained_skips())
         own = (*(one_line(sentence, 400) for sentence in sentences), *_lines(self.misses))
-        return (*own, *self._of_steps())
+        return (*own, *self._step_lines())
 
-    def _kept_out(self) -> Iterator[str]:
+    def _unexplained_skips(self) -> Iterator[str]:
         """Yield subscribers with expectations that did not run, unless reported otherwise."""
-        told = " ".join(self.left)
+        reported = " ".join(self.could_not_run)
         for item in self.run.not_run if self.run is not None and self.misses else ():
-            is_told = (
-                item.left_out or item.reason.startswith("untrusted") or f"{item.name} did not run" in told
+            is_reported = (
+                item.exclusion
+                or item.reason.startswith("untrusted")
+                or f"{item.name} did not run" in reported
             )
             if (
-                item.listens
-                and not is_told
+                item.subscribed
+                and not is_reported
                 and any(_expected_of_hook(miss, item.name) for miss in self.misses)
             ):
                 yield f"{item.name} did not run: {item.reason}"
 
-    def _of_steps(self) -> Iterator[str]:
+    def _step_lines(self) -> Iterator[str]:
         for number, step in enumerate(self.steps, start=1):
             if not step.passed:
                 key = f" {one_line(step.run.event.key)}" if step.run is not None else ""
                 yield f"step {number}{key}:"
-                yield from (f"  {line}" for line in step.why or ("cancelled",))
+                yield from (f"  {line}" for line in step.failure_lines or ("cancelled",))
 
 
 def _expected_of_hook(miss: UnmetExpectation, name: str) -> bool:
@@ -113,8 +115,8 @@ def _compared(miss: UnmetExpectation) -> str:
 
 
 def _short_value(value: object) -> str:
-    told = value if isinstance(value, Placeholder) else json.dumps(value, ensure_ascii=False, default=str)
-    return one_line(told, 120)
+    text = value if isinstance(value, Placeholder) else json.dumps(value, ensure_ascii=False, default=str)
+    return one_line(text, 120)
 
 
 def saved_event_paths(workspace: Path, named: Sequence[Path]) -> list[Path]:
@@ -129,10 +131,10 @@ def saved_event_paths(workspace: Path, named: Sequence[Path]) -> list[Path]:
     files = [file for place in places for file in _test_files_below(place)]
     if not files:
         where = ", ".join(map(str, places[:1] if not named else places))
-        then = "A saved event is a YAML file with `event:`" + (
+        next_step = "A saved event is a YAML file with `event:`" + (
             "." if named else "; `fire KEY --save NAME` writes one."
         )
-        raise Refusal(f"There are no saved events in {where}.", then)
+        raise Refusal(f"There are no saved events in {where}.", next_step)
     return files
 
 
@@ -141,10 +143,10 @@ def closest_file(
 ) -> str:
     """Return a hint with the closest saved event or sequence in these folders."""
     known = {file.stem: file for folder in folders for file in _test_files_below(workspace / folder)}
-    near = nearest_word(place.stem, known)
-    if near is None:
+    closest = nearest_word(place.stem, known)
+    if closest is None:
         return "`hookscope events --saved` lists saved events, `hookscope sequence` sequences."
-    return f"Did you mean {os.path.relpath(known[near])}?"
+    return f"Did you mean {os.path.relpath(known[closest])}?"
 
 
 def _test_files_below(place: Path) -> Iterator[Path]:
@@ -159,7 +161,7 @@ async def run_saved_event(
     saved: SavedEvent,
     *,
     sandbox: bool = False,
-    told: Callable[[Firing], object] | None = None,
+    on_start: Callable[[Firing], object] | None = None,
 ) -> tuple[SavedEventResult, Plan | None]:
     """Fire a saved event and compare its run; return the result and the plan. Refusals become results.
 
@@ -169,19 +171,19 @@ async def run_saved_event(
     """
     file, plan = saved.file, None
     try:
-        view = bench.look()
+        view = bench.scan()
         event = event_to_fire(bench, view, saved)
-        view = await bench.ready(view, event.kind)
+        view = await bench.load_modules(view, event.kind)
         plan = bench.plan(view, event)
-        left = (*trust_next_steps(view, plan), *cannot_run_messages(view, plan))
+        could_not_run = (*trust_next_steps(view, plan), *cannot_run_messages(view, plan))
         expect = expectations_of(bench, view, saved, event)
-        guarded = sandbox or FILES in expect
-        firing = await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan)
-        if told is not None:
-            told(firing)
+        sandboxed = sandbox or FILES in expect
+        firing = await bench.fire_sandboxed(view, plan) if sandboxed else bench.fire(view, plan)
+        if on_start is not None:
+            on_start(firing)
         run = await firing
         notes = tuple(note for note in run.notes if note not in plan.notes)
-        return replace(compare_run(file, expect, run, view, left), notes=notes), plan
+        return replace(compare_run(file, expect, run, view, could_not_run), notes=notes), plan
     except Refusal as refused:
         return SavedEventResult(file, None, problem=str(refused)), plan
     except OSError as error:
@@ -191,11 +193,11 @@ async def run_saved_event(
 
 
 def compare_run(
-    file: Path, expect: Mapping[str, Any], run: Run, view: Snapshot, left: tuple[str, ...] = ()
+    file: Path, expect: Mapping[str, Any], run: Run, view: Snapshot, could_not_run: tuple[str, ...] = ()
 ) -> SavedEventResult:
     """Return a run compared with its expectations. Raises Refusal for an invalid expectation."""
     host = view.host
-    files = changed_files(run, host.workspace, host.surroundings.home)
+    files = changed_files(run, host.workspace, host.machine.home)
     return SavedEventResult(
-        file, run, unmet_expectations(expect, run, files), left, files=files, expects=bool(expect)
+        file, run, unmet_expectations(expect, run, files), could_not_run, files=files, expects=bool(expect)
     )

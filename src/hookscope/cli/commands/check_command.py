@@ -13,6 +13,6 @@ def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answ
     """How many hooks are ready, and what stops the others."""
     if host_format.is_host_format(shape, eligible=eligible):
         return host_format.host_check(options, verbose)
-    view = answers.workbench_for(options).look()
-    told = hook_output.check_text(view, verbose=verbose)
-    return Answer(json_documents.check_document(view), told, aside=untrusted_program_messages(view))
+    view = answers.workbench_for(options).scan()
+    text = hook_output.check_text(view, verbose=verbose)
+    return Answer(json_documents.check_document(view), text, notes=untrusted_program_messages(view))

@@ -74,8 +74,8 @@ def command(
         if dialects is not None or shipped:
             raise Refusal("--surroundings compares one host's.", "Name the host with --dialect.", code=2)
         if fire is not None or trust or sandbox:
-            then = "`hookscope fire KEY --env-from SOURCE` fires an event in another one."
-            raise Refusal("--surroundings compares, and fires nothing.", then, code=2)
+            next_step = "`hookscope fire KEY --env-from SOURCE` fires an event in another one."
+            raise Refusal("--surroundings compares, and fires nothing.", next_step, code=2)
         return _compare_machines(options, names, surroundings, different)
     if fire is None and (trust or sandbox):
         raise Refusal("--trust and --sandbox say how to fire.", "Name the event with --fire KEY.", code=2)
@@ -85,13 +85,13 @@ def command(
         raise Refusal("--fire fires at one hook, or at all of them.", "Name one, or none.", code=2)
     bench = answers.workbench_for(options)
     chosen = chosen_dialects(dialects) if dialects is not None else usual_dialects(bench, shipped=shipped)
-    found = compare_hosts(bench, chosen)
+    comparison = compare_hosts(bench, chosen)
     if names:
-        found = only_hooks(found, names)
-    document = comparison_document.comparison_document(found, different=different)
-    text = comparison_output.comparison_text(found, different=different)
+        comparison = only_hooks(comparison, names)
+    document = comparison_document.comparison_document(comparison, different=different)
+    text = comparison_output.comparison_text(comparison, different=different)
     if fire is None:
-        return Answer(document, text, yes=not found.differing)
+        return Answer(document, text, ok=not comparison.differing)
     only_one = names[0] if names else None
     firing = HostRuns(
         bench, chosen, template_or_saved_event(fire), only=only_one, trust_all=trust, sandbox=sandbox
@@ -99,15 +99,15 @@ def command(
     runs = asyncio.run(_fire_at_hosts(firing))
     if not any(one.run for one in runs):
         raise Refusal(f"{fire} was fired at none of them: {runs[0].problem}")
-    left = (
-        *answers.untrusted_folder_warnings(firing.untrusted, bench.setup.surroundings),
-        *dict.fromkeys(text for one in runs for text in one.left),
+    not_run = (
+        *answers.untrusted_folder_warnings(firing.untrusted, bench.setup.machine),
+        *dict.fromkeys(text for one in runs for text in one.could_not_run),
     )
     return Answer(
         {**document, "runs": comparison_document.run_documents(runs)},
         f"{text}\n\n{comparison_output.run_comparison_text(fire, runs)}",
-        yes=not (found.differing or left or outcomes_differ(runs)),
-        aside=left,
+        ok=not (comparison.differing or not_run or outcomes_differ(runs)),
+        notes=not_run,
     )
 
 
@@ -116,14 +116,14 @@ def _compare_machines(options: Options, names: Sequence[str], text: str, differe
 
     places = compared_machines(text, options)
     bench = answers.workbench_for(places[0].options)
-    found = compare_machines(places, bench.dialect.name)
+    comparison = compare_machines(places, bench.dialect.name)
     if names:
-        found = only_hooks(found, names)
+        comparison = only_hooks(comparison, names)
     return Answer(
-        comparison_document.comparison_document(found, different=different),
-        comparison_output.comparison_text(found, different=different),
-        yes=not found.differing,
-        aside=tuple(f"{place.label}: {note}" for place in places[1:] for note in place.notes),
+        comparison_document.comparison_document(comparison, different=different),
+        comparison_output.comparison_text(comparison, different=different),
+        ok=not comparison.differing,
+        notes=tuple(f"{place.label}: {note}" for place in places[1:] for note in place.notes),
     )
 
 

@@ -22,6 +22,6 @@ def command(shell: str | None, as_json: bool) -> int:
     if shell not in SHELLS:
         raise click.UsageError(f"Which shell is it? One of {', '.join(SHELLS)}: `{SETUP_LINES['bash']}`.")
     script = completion_script(shell)
-    told = {"shell": shell, "read_by": SETUP_LINES[shell], "script": script}
-    click.echo(json.dumps(told, indent=2) if as_json else script.rstrip())
+    document = {"shell": shell, "read_by": SETUP_LINES[shell], "script": script}
+    click.echo(json.dumps(document, indent=2) if as_json else script.rstrip())
     return 0

@@ -25,11 +25,11 @@ def command(options: Options, trust: bool) -> Answer:
     Neovim and Emacs want to be told.
     """
     if sys.stdin.isatty():
-        then = "`hookscope help debugging` says how; `hookscope fire KEY --debug` is for a terminal."
-        raise Refusal("`hookscope dap` is started by an editor.", then, code=2)
+        next_step = "`hookscope help debugging` says how; `hookscope fire KEY --debug` is for a terminal."
+        raise Refusal("`hookscope dap` is started by an editor.", next_step, code=2)
     from hookscope.integrations.dap.session import serve_editor
 
-    if why := serve_editor(options, trusts=trust, report=_run_report):
+    if why := serve_editor(options, trust_all=trust, report=_run_report):
         raise Refusal(
             f"What came is not the Debug Adapter Protocol: {why}.", "Is this what the editor starts?"
         )
@@ -37,4 +37,4 @@ def command(options: Options, trust: bool) -> Answer:
 
 
 def _run_report(run: Run, plan: Plan, view: Snapshot) -> str:
-    return run_output.run_text(run, view.host.surroundings, plan)
+    return run_output.run_text(run, view.host.machine, plan)

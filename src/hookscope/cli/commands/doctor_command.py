@@ -11,14 +11,14 @@ from hookscope.model.text import one_line
 def command(options: Options) -> Answer:
     """What was detected and from where, and what is missing, each with the next step."""
     bench = answers.workbench_for(options)
-    findings = bench.doctor(bench.look())
+    findings = bench.doctor(bench.scan())
     width = max(len(item.name) for item in findings)
     lines = []
     for item in findings:
-        lines.append(f"{'✓' if item.well else '!'} {item.name:<{width}}  {one_line(item.found, 400)}")
-        if item.then:
-            lines.append(f"  {'':<{width}}  {one_line(item.then, 400)}")
+        lines.append(f"{'✓' if item.ok else '!'} {item.name:<{width}}  {one_line(item.found, 400)}")
+        if item.next_step:
+            lines.append(f"  {'':<{width}}  {one_line(item.next_step, 400)}")
     document = [
-        {"name": item.name, "found": item.found, "well": item.well, "next": item.then} for item in findings
+        {"name": item.name, "found": item.found, "well": item.ok, "next": item.next_step} for item in findings
     ]
     return Answer({"findings": document}, fold_text(lines))

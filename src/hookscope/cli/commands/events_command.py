@@ -27,7 +27,7 @@ def command(options: Options, key: str | None, saved: bool) -> Answer:
             [event_output.saved_event_document(row) for row in rows],
             event_output.saved_event_list_text(rows, key or ""),
         )
-    view = bench.look()
+    view = bench.scan()
     catalogue = view.host.dialect.catalogue()
     if key is None:
         documents = [event_output.event_type_document(event, view) for event in catalogue.events]

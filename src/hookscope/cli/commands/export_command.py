@@ -66,19 +66,19 @@ def command(
         raise Refusal("A page has one run; --jsonl takes several.", code=2)
     if limit is not None and (numbers or html is not None):
         raise Refusal("--limit is for lines of runs that are looked for.", "Leave it out.", code=2)
-    wanted = run_filter_of(given)
+    run_filter = run_filter_of(given)
     bench = answers.workbench_for(options)
-    journal = bench.record.journal(bench.open())
+    journal = bench.run_record.journal(bench.open())
     try:
-        runs = _selected_runs(journal, numbers, wanted, limit if html is None else 1)
+        runs = _selected_runs(journal, numbers, run_filter, limit if html is None else 1)
         first = next(runs, None)
         if first is None:
             raise Refusal(no_runs_message(given))
-        hidden = bench.redaction
+        redaction = bench.redaction
         if html is not None:
-            texts = _html_page(journal, first, hidden)
+            texts = _html_page(journal, first, redaction)
         else:
-            texts = _jsonl_lines(journal, chain([first], runs), hidden)
+            texts = _jsonl_lines(journal, chain([first], runs), redaction)
         count = _write_export(target, texts)
     except OSError as error:
         raise Refusal(str(error)) from None
@@ -91,14 +91,14 @@ def command(
 
 
 def _selected_runs(
-    journal: Journal, numbers: Sequence[int], wanted: RunFilter, limit: int | None
+    journal: Journal, numbers: Sequence[int], run_filter: RunFilter, limit: int | None
 ) -> Iterator[StoredRun]:
     """Return the runs with these numbers in that order, else the runs that match, oldest first."""
     from hookscope.app.runs.past_runs import runs_numbered
 
     if numbers:
         return iter(runs_numbered(journal, numbers))
-    return journal.each(wanted) if limit is None else reversed(journal.select(wanted, limit))
+    return journal.iterate(run_filter) if limit is None else reversed(journal.select(run_filter, limit))
 
 
 def _jsonl_lines(journal: Journal, runs: Iterator[StoredRun], redaction: Redaction) -> Iterator[str]:
@@ -124,9 +124,9 @@ def _write_export(target: str, texts: Iterable[str]) -> int:
         return sum(1 for text in texts if sys.stdout.write(text) >= 0)
     path = Path(os.path.realpath(target))
     device = os.path.exists(path) and not os.path.isfile(path)  # os.path accepts any name, unlike Path
-    aside = path if device else path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path if device else path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        file = aside.open("w", encoding="utf-8", newline="\n")
+        file = temporary.open("w", encoding="utf-8", newline="\n")
     except OSError as error:
         raise Refusal(
             f"Cannot write {target}: {error_reason(error)}.", "Name another file.", code=2
@@ -134,11 +134,11 @@ def _write_export(target: str, texts: Iterable[str]) -> int:
     try:
         with file:
             count = sum(1 for text in texts if file.write(text) >= 0)
-        if aside is not path:
-            aside.replace(path)
+        if temporary is not path:
+            temporary.replace(path)
     except BaseException:
         with suppress(OSError):
-            if aside is not path:
-                aside.unlink()
+            if temporary is not path:
+                temporary.unlink()
         raise
     return count

@@ -83,23 +83,25 @@ class RepeatedFiring:
     plan: Plan
     times: int
     sandbox: bool
-    shuffling: OrderRuns | None
+    order_runs: OrderRuns | None
 
     def firings(self) -> AsyncGenerator[Firing]:
         """Yield the firings. Raises OSError if the copies for the sandbox cannot be made."""
-        if self.shuffling is not None:
-            return self.shuffling.firings()
+        if self.order_runs is not None:
+            return self.order_runs.firings()
         return repeated_firings(self.bench, self.view, self.plan, self.times, sandbox=self.sandbox)
 
-    def told(self, done: EndedRuns, here: Machine) -> RepetitionReport:
+    def report(self, done: EndedRuns, machine: Machine) -> RepetitionReport:
         """Return the report on the finished runs."""
-        if self.shuffling is not None:
-            found = self.shuffling.told()
-            text = repetition_output.order_text(done, found, here, copies=self.sandbox)
-            return RepetitionReport("shuffled", repetition_output.order_document(found), text)
-        again = summarize_repetition([run for run, _ in done])
-        text = repetition_output.repetition_text(done, again, here)
-        return RepetitionReport("repeated", repetition_output.repetition_document(again, self.times), text)
+        if self.order_runs is not None:
+            findings = self.order_runs.findings()
+            text = repetition_output.order_text(done, findings, machine, copies=self.sandbox)
+            return RepetitionReport("shuffled", repetition_output.order_document(findings), text)
+        repetition = summarize_repetition([run for run, _ in done])
+        text = repetition_output.repetition_text(done, repetition, machine)
+        return RepetitionReport(
+            "repeated", repetition_output.repetition_document(repetition, self.times), text
+        )
 
 
 def repeated_firing(
@@ -111,12 +113,12 @@ def repeated_firing(
     """
     if times is None:
         return None
-    shuffling = None
+    order_runs = None
     if seed is not None:
         from hookscope.analysis.order_runs import OrderRuns
 
-        shuffling = OrderRuns(bench, view, plan, times, seed=seed, sandbox=sandbox)
-    return RepeatedFiring(bench, view, plan, times, sandbox, shuffling)
+        order_runs = OrderRuns(bench, view, plan, times, seed=seed, sandbox=sandbox)
+    return RepeatedFiring(bench, view, plan, times, sandbox, order_runs)
 
 
 PARAMETERS = (
@@ -195,7 +197,7 @@ def command(
     handlers run to that line, of a path or the end of one (greet/handler.py:12), where a condition holds.
     """
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    given = {
+    present = {
         fire_arguments.SEVERAL_KEYS: len(what) > 1,
         fire_arguments.AT_TERMINAL: at_terminal,
         fire_arguments.CONTEXT_FROM_INPUT: context == STANDARD_INPUT,
@@ -214,10 +216,12 @@ def command(
         "--json": as_json,
         "--json-lines": json_lines,
     }
-    fire_arguments.check_option_combinations({name for name, there in given.items() if there})
+    fire_arguments.check_option_combinations({name for name, is_given in present.items() if is_given})
     lingers = wait if repeat is None else None  # a host does not wait between events
-    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, lingers=lingers, compares=False)
-    wish = FireRequest(
+    bench = answers.workbench_for(
+        options, trust_all=trust, timeout=timeout, linger_seconds=lingers, compare_shipped=False
+    )
+    request = FireRequest(
         session,
         None if context is None else read_json_object(context, "--context"),
         None if ctx is None else read_json_object(ctx, "--ctx"),
@@ -226,8 +230,8 @@ def command(
         force,
         parse_faults(breaks),
     )
-    asked = FireArguments(
-        wish,
+    arguments = FireArguments(
+        request,
         repeat,
         shuffle_seed(shuffle, seed),
         step,
@@ -237,22 +241,22 @@ def command(
         sandbox,
         save,
         at_terminal,
-        ask=at_terminal and not (as_json or json_lines),
+        asks_for_trust=at_terminal and not (as_json or json_lines),
     )
-    fired = asyncio.run(_fire_all(bench, what, asked))
+    fired = asyncio.run(_fire_all(bench, what, arguments))
     runs = [json_documents.run_document(run, bench.dialect.name) for run in fired.runs]
     document: object = runs[0] if len(what) == len(runs) == 1 else runs
-    text = "\n\n".join(run_output.run_text(run, bench.setup.surroundings, plan) for run, plan in fired.done)
+    text = "\n\n".join(run_output.run_text(run, bench.setup.machine, plan) for run, plan in fired.done)
     steps = [{"step": "run", **run} for run in runs]
-    if fired.several is not None:
-        told = fired.several.told(fired.done, bench.setup.surroundings)
-        document = {"runs": runs, told.name: told.document}
-        steps, text = [*steps, {"step": told.name, **told.document}], told.text
+    if fired.repetition is not None:
+        report = fired.repetition.report(fired.done, bench.setup.machine)
+        document = {"runs": runs, report.name: report.document}
+        steps, text = [*steps, {"step": report.name, **report.document}], report.text
     return Answer(
         document=document,
         text="\n".join(map(json.dumps, steps)) if json_lines else text,
-        yes=not fired.left and all(_is_success(run) for run in fired.runs),
-        aside=(*fired.said, *fired.left),
+        ok=not fired.not_run and all(_is_success(run) for run in fired.runs),
+        notes=(*fired.notes, *fired.not_run),
     )
 
 
@@ -266,11 +270,11 @@ class FireResults:
     """The results of all requested events. Grows while events are fired."""
 
     done: list[tuple[Run, Plan]] = field(default_factory=list)
-    left: dict[str, None] = field(
+    not_run: dict[str, None] = field(
         default_factory=dict
     )  # sentences on handlers that should have run and could not
-    said: list[str] = field(default_factory=list)  # sentences that do not change the exit code
-    several: RepeatedFiring | None = None
+    notes: list[str] = field(default_factory=list)  # sentences that do not change the exit code
+    repetition: RepeatedFiring | None = None
 
     @property
     def runs(self) -> list[Run]:
@@ -278,43 +282,51 @@ class FireResults:
         return [run for run, _ in self.done]
 
 
-async def _fire_all(bench: Workbench, what: Sequence[str], asked: FireArguments) -> FireResults:
+async def _fire_all(bench: Workbench, what: Sequence[str], arguments: FireArguments) -> FireResults:
     """Fire the events one after another, until one is cancelled."""
     fired = FireResults()
-    trusts = partial(ask_for_trust, bench) if asked.ask else None
+    ask = partial(ask_for_trust, bench) if arguments.asks_for_trust else None
     try:
         for item in what:
-            view, plan = await plan_request(bench, item, asked.wish, trusts)
-            if not (asked.sandbox or asked.debug):  # they have their own workers
-                await bench.expect(view, plan)
-            fired.said += [
-                text for text in answers.unreadable_settings_warnings(view.host) if text not in fired.said
+            view, plan = await plan_request(bench, item, arguments.request, ask)
+            if not (arguments.sandbox or arguments.debug):  # they have their own workers
+                await bench.prestart_workers(view, plan)
+            fired.notes += [
+                text for text in answers.unreadable_settings_warnings(view.host) if text not in fired.notes
             ]
-            if strange := undocumented_event_note(view, plan.event.key):
-                fired.said.append(strange)
+            if undocumented := undocumented_event_note(view, plan.event.key):
+                fired.notes.append(undocumented)
             notes = event_note_texts(plan.event, view.host.dialect.catalogue())
-            fired.said += [f"note: {one_line(plan.event.key)}: {note}" for note in notes]
-            if asked.save is not None:
-                fired.said.append(await asyncio.to_thread(save_event_as, bench, view, plan.event, asked.save))
-            fired.left |= dict.fromkeys(
-                answers.untrusted_folder_warnings(waiting_for_trust(view, plan), view.host.surroundings)
+            fired.notes += [f"note: {one_line(plan.event.key)}: {note}" for note in notes]
+            if arguments.save is not None:
+                fired.notes.append(
+                    await asyncio.to_thread(save_event_as, bench, view, plan.event, arguments.save)
+                )
+            fired.not_run |= dict.fromkeys(
+                answers.untrusted_folder_warnings(waiting_for_trust(view, plan), view.host.machine)
             )
-            fired.left |= dict.fromkeys(cannot_run_messages(view, plan, only=asked.wish.only))
-            by_hand = (
-                Stepper() if asked.step else NamedStops(plan, view.host.surroundings) if asked.debug else None
+            fired.not_run |= dict.fromkeys(cannot_run_messages(view, plan, only=arguments.request.only))
+            control = (
+                Stepper()
+                if arguments.step
+                else NamedStops(plan, view.host.machine)
+                if arguments.debug
+                else None
             )
-            if isinstance(by_hand, NamedStops):
-                await by_hand.name(asked.stop_at)
-            fired.several = repeated_firing(
-                bench, view, plan, asked.repeat, seed=asked.seed, sandbox=asked.sandbox
+            if isinstance(control, NamedStops):
+                await control.set_breakpoints(arguments.stop_at)
+            fired.repetition = repeated_firing(
+                bench, view, plan, arguments.repeat, seed=arguments.seed, sandbox=arguments.sandbox
             )
-            async with aclosing(_started_firings(bench, view, plan, asked, by_hand, fired.several)) as begun:
-                async for firing in begun:
+            async with aclosing(
+                _started_firings(bench, view, plan, arguments, control, fired.repetition)
+            ) as firings:
+                async for firing in firings:
                     fired.done.append(
-                        (await _run_to_end(firing, plan, asked, by_hand, view.host.surroundings), plan)
+                        (await _run_to_end(firing, plan, arguments, control, view.host.machine), plan)
                     )
             last = fired.done[-1][0]
-            fired.said += await asyncio.to_thread(silent_handler_reasons, last, view)
+            fired.notes += await asyncio.to_thread(silent_handler_reasons, last, view)
             if last.cancelled:
                 break
     finally:
@@ -323,17 +335,21 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: FireArguments)
 
 
 async def _run_to_end(
-    firing: Firing, plan: Plan, asked: FireArguments, by_hand: Stepper | NamedStops | None, here: Machine
+    firing: Firing,
+    plan: Plan,
+    arguments: FireArguments,
+    control: Stepper | NamedStops | None,
+    machine: Machine,
 ) -> Run:
     """Follow one run to its end. Ctrl-C cancels it, and what is known is still the answer."""
     with cancel_on_interrupt(firing.cancel):
-        if isinstance(by_hand, Stepper):
-            await step_through(firing, by_hand, plan, here)
-        elif by_hand is not None:
-            await debug_run(firing, by_hand)
-        elif asked.stream:
+        if isinstance(control, Stepper):
+            await step_through(firing, control, plan, machine)
+        elif control is not None:
+            await debug_run(firing, control)
+        elif arguments.stream:
             await stream_steps(firing, plan)
-        elif asked.warns:
+        elif arguments.warns_of_slow:
             await warn_of_slow_handlers(firing)
         return await firing
 
@@ -342,28 +358,28 @@ async def _started_firings(
     bench: Workbench,
     view: Snapshot,
     plan: Plan,
-    asked: FireArguments,
-    by_hand: Stepper | NamedStops | None,
-    several: RepeatedFiring | None,
+    arguments: FireArguments,
+    control: Stepper | NamedStops | None,
+    repetition: RepeatedFiring | None,
 ) -> AsyncGenerator[Firing]:
     """Yield one firing; with --repeat one after another."""
     try:
-        if several is not None:
-            async with aclosing(several.firings()) as begun:
-                async for firing in begun:
+        if repetition is not None:
+            async with aclosing(repetition.firings()) as firings:
+                async for firing in firings:
                     yield firing
         else:
-            yield await _start_firing(bench, view, plan, by_hand, sandbox=asked.sandbox)
+            yield await _start_firing(bench, view, plan, control, sandbox=arguments.sandbox)
     except OSError as error:
-        if not asked.sandbox or is_file_limit(error):
+        if not arguments.sandbox or is_file_limit(error):
             raise
         raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
 
 
 async def _start_firing(
-    bench: Workbench, view: Snapshot, plan: Plan, by_hand: Stepper | NamedStops | None, *, sandbox: bool
+    bench: Workbench, view: Snapshot, plan: Plan, control: Stepper | NamedStops | None, *, sandbox: bool
 ) -> Firing:
     """Start a firing. Raises OSError if the copies for the `sandbox` cannot be made."""
-    if isinstance(by_hand, NamedStops):
-        return await bench.fire_debugged(view, plan, by_hand.debugger, sandbox=sandbox)
-    return await bench.fire_guarded(view, plan, by_hand) if sandbox else bench.fire(view, plan, by_hand)
+    if isinstance(control, NamedStops):
+        return await bench.fire_debugged(view, plan, control.debugger, sandbox=sandbox)
+    return await bench.fire_sandboxed(view, plan, control) if sandbox else bench.fire(view, plan, control)

@@ -45,35 +45,35 @@ def command(
     run is asked by `hookscope trust`.
     """
     bench = answers.workbench_for(options)
-    view = bench.look()
-    wanted = rules if lint or rules else None
+    view = bench.scan()
+    lint_rules = rules if lint or rules else None
     _check_rules(rules)
-    repair = find_repair(bench, view, name, gate=gate, rules=wanted)
+    repair = find_repair(bench, view, name, gate=gate, rules=lint_rules)
     _check_gate(repair, gate)
     if values:
-        repair = find_repair(bench, view, name, _parse_values(values, repair), gate=gate, rules=wanted)
+        repair = find_repair(bench, view, name, _parse_values(values, repair), gate=gate, rules=lint_rules)
     written = apply and bool(repair.changes)
-    aside: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if written:
         files = dict.fromkeys(change.path for change in repair.changes)
-        aside = tuple(text for file in files for text in answers.written_despite_what_if(options, file))
+        notes = tuple(text for file in files for text in answers.written_despite_what_if(options, file))
         try:
             apply_repair(bench, repair)
-        except Refusal as refused:
+        except Refusal as refusal:
             raise with_manual_command(
-                refused, command_on(options, "fix", name, *_typed_options(gate, lint, rules))
+                refusal, command_on(options, "fix", name, *_typed_options(gate, lint, rules))
             ) from None
         repair = with_status_now(bench, repair)
         bench.close_now()
     failed = None if repair.fixes else last_failed_run(bench, view, repair)
     words = ("fix", name, *_typed_options(gate, lint, rules))
-    shown = change_output.RepairContext(view, written, failed, command_on(options, *words))
-    unread = answers.unreadable_settings_warnings(view.host)
+    context = change_output.RepairContext(view, written, failed, command_on(options, *words))
+    settings_warnings = answers.unreadable_settings_warnings(view.host)
     return Answer(
-        change_output.repair_document(repair, shown),
-        change_output.repair_text(repair, shown),
-        yes=repair.ready,
-        aside=(*unread, *aside),
+        change_output.repair_document(repair, context),
+        change_output.repair_text(repair, context),
+        ok=repair.ready,
+        notes=(*settings_warnings, *notes),
     )
 
 
@@ -95,7 +95,9 @@ def _check_rules(rules: tuple[str, ...]) -> None:
 
 def _check_gate(repair: Repair, gate: str | None) -> None:
     """Raise Refusal for a gate that the hook does not have."""
-    names = [one.name for one in repair.before.verdict.gates] if repair.before is not None else []
+    names = (
+        [failed_gate.name for failed_gate in repair.before.verdict.gates] if repair.before is not None else []
+    )
     if gate is not None and repair.before is not None and gate not in names:
         listed = ", ".join(dict.fromkeys(names))
         raise Refusal(f"{repair.name} has no check {gate!r}.", f"It has {listed}.", code=2)
@@ -106,12 +108,12 @@ def _parse_values(values: tuple[str, ...], repair: Repair) -> FixValues:
     named: dict[str, str] = {}
     for text in values:
         name, sign, value = text.partition("=")
-        if sign and name in repair.asks:
+        if sign and name in repair.required_values:
             named[name] = value
-        elif len(repair.asks) == 1 and len(values) == 1:
-            named[repair.asks[0]] = text
+        elif len(repair.required_values) == 1 and len(values) == 1:
+            named[repair.required_values[0]] = text
         else:
-            wanted = ", ".join(f"--value {name}=…" for name in repair.asks) or "no value"
-            what = f"--value {name}=…" if sign else "A --value without a name"  # the value may be a secret
-            raise Refusal(f"{what} is not asked for.", f"Asked for: {wanted}.", code=2)
+            accepted = ", ".join(f"--value {name}=…" for name in repair.required_values) or "no value"
+            subject = f"--value {name}=…" if sign else "A --value without a name"  # the value may be a secret
+            raise Refusal(f"{subject} is not asked for.", f"Asked for: {accepted}.", code=2)
     return FixValues(named)

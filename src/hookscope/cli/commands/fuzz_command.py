@@ -60,16 +60,16 @@ def command(
     hypothesis, which the extra `hookscope[fuzz]` brings.
     """
     bench = answers.workbench_for(
-        options, trust_all=trust, timeout=LIMIT if timeout is None else timeout, compares=False
+        options, trust_all=trust, timeout=LIMIT if timeout is None else timeout, compare_shipped=False
     )
     if seed is None:
         seed = secrets.randbelow(2**32)
-    fuzzed, left = asyncio.run(_fuzz_hooks(bench, key, only, examples, seed, sandbox, save))
+    fuzzed, not_run = asyncio.run(_fuzz_hooks(bench, key, only, examples, seed, sandbox, save))
     return Answer(
         fuzz_output.fuzz_document(fuzzed),
-        fuzz_output.fuzz_text(fuzzed, bench.setup.surroundings),
-        yes=not (fuzzed.found or left or fuzzed.stopped),
-        aside=tuple(left),
+        fuzz_output.fuzz_text(fuzzed, bench.setup.machine),
+        ok=not (fuzzed.failures or not_run or fuzzed.stopped),
+        notes=tuple(not_run),
     )
 
 
@@ -83,21 +83,21 @@ async def _fuzz_hooks(
     save: str | None,
 ) -> tuple[FuzzResult, list[str]]:
     try:
-        view = bench.look()
+        view = bench.scan()
         template = bench.template(view, key)
-        view = await bench.ready(view, template.kind)
+        view = await bench.load_modules(view, template.kind)
         plan = bench.plan(view, template, only=only)
-        left = [
-            *answers.untrusted_folder_warnings(waiting_for_trust(view, plan), view.host.surroundings),
+        not_run = [
+            *answers.untrusted_folder_warnings(waiting_for_trust(view, plan), view.host.machine),
             *cannot_run_messages(view, plan, only=only),
         ]
-        if left and not plan.calls:
-            raise Refusal(left[0])
-        told = _report_failure if sys.stderr.isatty() else None
+        if not_run and not plan.calls:
+            raise Refusal(not_run[0])
+        report = _report_failure if sys.stderr.isatty() else None
         fuzz = Fuzzer(
-            bench, view, template, only=only, examples=examples, seed=seed, sandbox=sandbox, told=told
+            bench, view, template, only=only, examples=examples, seed=seed, sandbox=sandbox, on_failure=report
         )
-        return save_failures(bench, view, await _run_fuzz(fuzz), save), left
+        return save_failures(bench, view, await _run_fuzz(fuzz), save), not_run
     finally:
         await bench.close()
 
@@ -113,7 +113,7 @@ async def _run_fuzz(fuzz: Fuzzer) -> FuzzResult:
 
 def _report_failure(result: Result) -> None:
     error = result.error
-    what = f"{error.type}: {error.message}" if error is not None else result.status
+    problem = f"{error.type}: {error.message}" if error is not None else result.status
     click.echo(
-        f"{one_line(result.call.name)} fails: {one_line(what)}; looking for the smallest event.", err=True
+        f"{one_line(result.call.name)} fails: {one_line(problem)}; looking for the smallest event.", err=True
     )

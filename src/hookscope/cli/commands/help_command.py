@@ -24,22 +24,26 @@ def command(ctx: click.Context, topic: str | None, as_json: bool) -> int:
         lines = [f"  {name:<14}{title}" for name, title in TOPICS.items()]
         text = "\n".join(["hookscope help TOPIC", "", *lines, "", "hookscope help COMMAND is its --help."])
         return print_answer(Answer({"topics": dict(TOPICS)}, text), as_json=as_json)
-    known = group.list_commands(ctx) if isinstance(group, click.Group) else []
+    command_names = group.list_commands(ctx) if isinstance(group, click.Group) else []
     chapter = chapter_of(topic, readme())
     if chapter is not None:
         document = {"topic": topic, "title": chapter.title, "text": chapter.text}
-        options = f"\n\n`hookscope {topic} --help` has the options." if topic in known else ""
+        options = f"\n\n`hookscope {topic} --help` has the options." if topic in command_names else ""
         return print_answer(Answer(document, chapter_text(chapter) + options), as_json=as_json)
-    if topic in known and isinstance(group, click.Group):
-        found = group.get_command(ctx, topic)
-        assert found is not None
-        with click.Context(found, info_name=topic, parent=ctx.parent) as its:
+    if topic in command_names and isinstance(group, click.Group):
+        help_command = group.get_command(ctx, topic)
+        assert help_command is not None
+        with click.Context(help_command, info_name=topic, parent=ctx.parent) as help_context:
             return print_answer(
-                Answer({"topic": topic, "text": found.get_help(its)}, found.get_help(its)), as_json=as_json
+                Answer(
+                    {"topic": topic, "text": help_command.get_help(help_context)},
+                    help_command.get_help(help_context),
+                ),
+                as_json=as_json,
             )
-    near = nearest_word(topic, (*TOPICS, *known))
-    then = f"did you mean `{near}`?" if near else "`hookscope help` lists them."
-    raise click.UsageError(f"There is no topic {one_line(topic)!r}; {then}", ctx)
+    closest = nearest_word(topic, (*TOPICS, *command_names))
+    next_step = f"did you mean `{closest}`?" if closest else "`hookscope help` lists them."
+    raise click.UsageError(f"There is no topic {one_line(topic)!r}; {next_step}", ctx)
 
 
 def chapter_text(chapter: Chapter) -> str:
@@ -52,9 +56,9 @@ def chapter_text(chapter: Chapter) -> str:
 
     console = Console()
     console.width = min(console.width, MAX_WIDTH)
-    with console.capture() as told:
+    with console.capture() as captured:
         console.print(Markdown(written))
-    return told.get().rstrip()
+    return captured.get().rstrip()
 
 
 with_completion("help", command.params)

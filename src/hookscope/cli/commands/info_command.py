@@ -23,26 +23,26 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     if host_format.is_host_format(shape):
         return host_format.host_info(options, name)
     bench = answers.workbench_for(options)
-    view = bench.look()
+    view = bench.scan()
     row = bench.hook(view, name)
     from hookscope.app.runs.activation_chain import activation_chain  # it imports the database
     from hookscope.app.runs.activation_links import chain_problem, gates_with_links
 
-    aside = answers.unreadable_settings_warnings(view.host)
+    notes = answers.unreadable_settings_warnings(view.host)
     try:
         links = activation_chain(bench, view, row)
     except OSError as error:
-        links, aside = (), (*aside, f"What has come of it is not known: {error}.")
+        links, notes = (), (*notes, f"What has come of it is not known: {error}.")
     verdict = replace(row.verdict, gates=gates_with_links(row.verdict.gates, links))
-    told = replace(row, verdict=verdict)
+    shown = replace(row, verdict=verdict)
     document = {
-        **json_documents.hook_document(told, view),
+        **json_documents.hook_document(shown, view),
         **json_documents.declared_document(row.hook),
-        "chain": [json_documents.link_document(one) for one in links],
+        "chain": [json_documents.link_document(link) for link in links],
         "limits": json_documents.limits_document(view.limits_of(row.hook)),
     }
     return Answer(
         document,
-        hook_output.hook_info_text(view, told, links, chain_problem(links), places=places),
-        aside=aside,
+        hook_output.hook_info_text(view, shown, links, chain_problem(links), places=places),
+        notes=notes,
     )

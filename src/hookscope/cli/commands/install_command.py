@@ -44,13 +44,13 @@ def command(
     and checked as a whole; then everything that would be written is shown, and a terminal is asked. Nothing
     of it is run. `hookscope uninstall` takes exactly that back.
     """
-    asked = InstallOptions(link=link, pin=pin, force=force, dependencies=dependencies)
+    install_options = InstallOptions(link=link, pin=pin, force=force, dependencies=dependencies)
     if is_host_format(shape):
         return pack_operations.install_in_host_format(
-            options, spec, asked, dry_run=dry_run, accept_changed=accept_changed
+            options, spec, install_options, dry_run=dry_run, accept_changed=accept_changed
         )
-    bench, desk = pack_operations.open_pack_desk(options, writes=not dry_run)
-    planned = desk.plan_install(spec, asked, pack_operations.progress_reporter(as_json))
+    bench, manager = pack_operations.open_pack_desk(options, writes=not dry_run)
+    planned = manager.plan_install(spec, install_options, pack_operations.progress_reporter(as_json))
     return pack_operations.confirm_and_apply(
-        bench, desk, planned, ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)
+        bench, manager, planned, ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)
     )

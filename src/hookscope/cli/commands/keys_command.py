@@ -31,22 +31,22 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
             f"There is no preset {one_line(preset, 40)!r}; there are {', '.join(preset_names())}."
         )
     file = read_keys()
-    found = key_listing_of(file, preset)
-    wide = max(len(row.id) for row in found.actions) + 2
-    keys = max(len(" ".join(row.keys)) for row in found.actions) + 2
-    lines = [f"preset {found.preset}, {'with' if file.file.exists() else 'no'} {printable(str(file.file))}"]
+    listing = key_listing_of(file, preset)
+    wide = max(len(row.id) for row in listing.actions) + 2
+    keys = max(len(" ".join(row.keys)) for row in listing.actions) + 2
+    lines = [f"preset {listing.preset}, {'with' if file.file.exists() else 'no'} {printable(str(file.file))}"]
     if preset is not None:
-        lines = [f"preset {found.preset}"]
-    room = ""
-    for row in found.actions:
-        if row.room != room:
-            room = row.room
-            lines += ["", f"{room}{', where letters are typed' if row.typing else ''}"]
-        told = (row.command or f"– {row.without}") if commands else row.meaning
-        lines += row_with_text(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}"[:-2], told)
+        lines = [f"preset {listing.preset}"]
+    section = ""
+    for row in listing.actions:
+        if row.room != section:
+            section = row.room
+            lines += ["", f"{section}{', where letters are typed' if row.typing else ''}"]
+        text = (row.command or f"– {row.without}") if commands else row.meaning
+        lines += row_with_text(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}"[:-2], text)
     document = {
         "file": str(file.file),
-        "preset": found.preset,
+        "preset": listing.preset,
         "presets": list(preset_names()),
         "actions": [
             {
@@ -59,7 +59,7 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
                 "command": row.command or None,
                 "without": row.without or None,
             }
-            for row in found.actions
+            for row in listing.actions
         ],
         "problems": [
             {
@@ -67,11 +67,11 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
                 "file": str(problem.place.file) if problem.place else None,
                 "line": problem.place.line if problem.place else None,
             }
-            for problem in found.problems
+            for problem in listing.problems
         ],
     }
-    aside = tuple(
+    notes = tuple(
         f"{problem.place.file}, line {problem.place.line}: {problem.text}" if problem.place else problem.text
-        for problem in found.problems
+        for problem in listing.problems
     )
-    return Answer(document, "\n".join(lines), yes=not found.problems, aside=aside)
+    return Answer(document, "\n".join(lines), ok=not listing.problems, notes=notes)

@@ -54,14 +54,16 @@ def command(
     if explain == "all":
         return Answer(rule_titles(), lint_output.rule_list_text(rule_titles()))
     if explain is not None:
-        rule, told = rule_named(explain)
-        return Answer(lint_output.rule_document(rule, told), lint_output.rule_text(rule, told))
+        rule, documentation = rule_named(explain)
+        return Answer(
+            lint_output.rule_document(rule, documentation), lint_output.rule_text(rule, documentation)
+        )
     bench = answers.workbench_for(options)
     linted = lint_hooks(bench, paths, rules)
     if sarif is not None:
         _write_sarif(sarif, linted, bench)
     return Answer(
-        lint_output.lint_document(linted), lint_output.lint_text(linted), yes=not linted.report.failed
+        lint_output.lint_document(linted), lint_output.lint_text(linted), ok=not linted.report.failed
     )
 
 
@@ -70,4 +72,4 @@ def _write_sarif(file: Path, linted: LintResult, bench: Workbench) -> None:
     from hookscope.cli.render.lint_output import sarif_document
 
     rules = [rule_named(name) for name in rule_titles()]
-    write_report(file, sarif_document(linted, rules, bench.setup.surroundings.cwd, bench.redaction))
+    write_report(file, sarif_document(linted, rules, bench.setup.machine.cwd, bench.redaction))

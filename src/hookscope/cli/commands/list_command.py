@@ -17,20 +17,20 @@ def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answ
     """What hooks there are, and why some would not run."""
     if host_format.is_host_format(shape):
         return host_format.host_list(options, eligible, verbose)
-    view = answers.workbench_for(options).look()
-    found = view.inventory
+    view = answers.workbench_for(options).scan()
+    inventory = view.inventory
     if eligible:
         view = only_eligible(view)
-    told = partial(_list_text, view, verbose, found)
+    text = partial(_list_text, view, verbose, inventory)
     return Answer(
-        json_documents.inventory_document(view, found), told, aside=untrusted_program_messages(view)
+        json_documents.inventory_document(view, inventory), text, notes=untrusted_program_messages(view)
     )
 
 
-def _list_text(view: Snapshot, verbose: bool, found: Inventory) -> str:
+def _list_text(view: Snapshot, verbose: bool, inventory: Inventory) -> str:
     from hookscope.cli.render import hook_output  # JSON needs no tables
 
-    return hook_output.hook_list_text(view, verbose=verbose, found=found)
+    return hook_output.hook_list_text(view, verbose=verbose, full_inventory=inventory)
 
 
 def only_eligible(view: Snapshot) -> Snapshot:

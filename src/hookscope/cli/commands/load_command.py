@@ -26,19 +26,19 @@ def command(options: Options, name: str | None, trust: bool) -> Answer:
     """Import all trusted handlers, or that of one hook, in a worker process and report as the host's
     loader does."""
     bench = answers.workbench_for(options, trust_all=trust)
-    view = bench.look()
+    view = bench.scan()
     folders = untrusted_folders(view)
     if name is not None:
         row = bench.hook(view, name)
         name = row.hook.name
         folders = (trust_target(row.hook, view.host),) if row.state is State.UNTRUSTED else ()
-    left = answers.untrusted_folder_warnings(folders, bench.setup.surroundings)
+    not_trusted = answers.untrusted_folder_warnings(folders, bench.setup.machine)
     report = asyncio.run(_load_hooks(bench, name))
     return Answer(
         json_documents.load_document(report),
-        run_output.load_text(report, bench.setup.surroundings),
-        yes=not (report.failed or report.stopped or left) and (name is None or report.registered > 0),
-        aside=(*answers.unreadable_settings_warnings(view.host), *left),
+        run_output.load_text(report, bench.setup.machine),
+        ok=not (report.failed or report.stopped or not_trusted) and (name is None or report.registered > 0),
+        notes=(*answers.unreadable_settings_warnings(view.host), *not_trusted),
     )
 
 

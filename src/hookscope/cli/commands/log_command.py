@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 OUTCOME_SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "⊘", "interrupted": "☠", "running": "»"}
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 POLL_SECONDS = 0.25  # seconds between two checks for new runs
+UNREADABLE_POLLS = 20  # in a row, until following ends with the journal's error
 
 DEFAULT_LIMIT = 20  # runs, without --limit
 CONTEXT_LENGTH_LIMIT = 4000  # characters of a context
@@ -67,7 +68,7 @@ def command(
     not, with accents or not. It looks into the first 2,000 characters of each text and 32,000 of each run;
     names of fields are not searched.
     """
-    wanted = run_filter_of(given)
+    run_filter = run_filter_of(given)
     if numbers and (limit is not None or follow or any(given.values())):
         raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
     if file is not None and follow:
@@ -81,19 +82,19 @@ def command(
         return _runs_in_full(bench, tuple(dict.fromkeys(numbers)), file)
     limit = limit or DEFAULT_LIMIT
     if file is not None:
-        return _runs_of_file(Path(file), wanted, limit, given)
-    journal = bench.record.journal(bench.open())
+        return _runs_of_file(Path(file), run_filter, limit, given)
+    journal = bench.run_record.journal(bench.open())
     try:
         newest = journal.recent(1)  # read first: later runs are followed
-        runs = journal.select(wanted, limit)[::-1]
+        runs = journal.select(run_filter, limit)[::-1]
         entries = () if any(given.values()) else journal.entries(limit)[::-1]
         if follow:
-            _follow_journal(journal, runs, newest[0].id if newest else 0, wanted, as_json)
+            _follow_journal(journal, runs, newest[0].id if newest else 0, run_filter, as_json)
         settings = journal.settings(runs)
     except OSError as error:
         raise Refusal(str(error)) from None
-    nothing = no_runs_message(given) if any(given.values()) else "Nothing was fired in this workspace yet."
-    return _log_answer(runs, entries, settings, nothing)
+    no_runs = no_runs_message(given) if any(given.values()) else "Nothing was fired in this workspace yet."
+    return _log_answer(runs, entries, settings, no_runs)
 
 
 def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) -> Answer:
@@ -107,7 +108,7 @@ def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) ->
             runs = file_runs_numbered(source, numbers)
             settings = source.settings(runs)
         else:
-            journal = bench.record.journal(host)
+            journal = bench.run_record.journal(host)
             runs = runs_numbered(journal, numbers)
             settings = journal.settings(runs)
     except OSError as error:
@@ -118,57 +119,65 @@ def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) ->
     )
 
 
-def _runs_of_file(path: Path, wanted: RunFilter, limit: int, given: Mapping[str, Any]) -> Answer:
+def _runs_of_file(path: Path, run_filter: RunFilter, limit: int, parameters: Mapping[str, Any]) -> Answer:
     """Return the answer for the last matching runs of a file."""
     from hookscope.app.runs.past_runs import RunFile
 
     source = RunFile(path)
-    fit = (run for run in source.runs() if wanted.in_time(run) and wanted.takes(run))
-    runs = deque(fit, maxlen=limit)
-    nothing = f"{one_line(str(path))} holds no run. `hookscope export --jsonl FILE` writes some into one."
-    if any(given.values()):
-        nothing = no_runs_message(given, f"hookscope log --from {shell_path(path)}")
-    return _log_answer(runs, (), source.settings(runs), nothing)
+    matching = (run for run in source.runs() if run_filter.is_in_time(run) and run_filter.matches(run))
+    runs = deque(matching, maxlen=limit)
+    no_runs = f"{one_line(str(path))} holds no run. `hookscope export --jsonl FILE` writes some into one."
+    if any(parameters.values()):
+        no_runs = no_runs_message(parameters, f"hookscope log --from {shell_path(path)}")
+    return _log_answer(runs, (), source.settings(runs), no_runs)
 
 
 def _log_answer(
     runs: Sequence[StoredRun],
     entries: Sequence[JournalEntry],
     settings: Mapping[str, object],
-    nothing: str,
+    no_runs: str,
 ) -> Answer:
-    told = {
+    document = {
         "runs": [logged_run_document(run) for run in runs],
         "entries": [entry_document(entry) for entry in entries],
         "settings": dict(settings),
     }
-    return Answer(told, "\n".join(log_lines(runs, entries) or [nothing]))
+    return Answer(document, "\n".join(log_lines(runs, entries) or [no_runs]))
 
 
 def _follow_journal(
-    journal: Journal, runs: Sequence[StoredRun], newest: int, wanted: RunFilter, as_json: bool
+    journal: Journal, runs: Sequence[StoredRun], newest: int, run_filter: RunFilter, as_json: bool
 ) -> None:
     """Print the runs so far, then each matching run when it ends. Ends by Ctrl-C only."""
-    for run in _runs_as_they_end(journal, [run for run in runs if run.id <= newest], newest, wanted):
+    for run in _runs_as_they_end(journal, [run for run in runs if run.id <= newest], newest, run_filter):
         click.echo(json.dumps(logged_run_document(run)) if as_json else run_line(run))
         sys.stdout.flush()
 
 
 def _runs_as_they_end(
-    journal: Journal, runs: Sequence[StoredRun], newest: int, wanted: RunFilter
+    journal: Journal, runs: Sequence[StoredRun], newest: int, run_filter: RunFilter
 ) -> Iterator[StoredRun]:
     yield from runs
-    going: list[int] = [run.id for run in runs if run.outcome == "running"]
+    running: list[int] = [run.id for run in runs if run.outcome == "running"]
+    failed_polls = 0
     while True:
-        fresh = journal.newer_than(newest, 200)
-        if not fresh and _was_recreated(journal, newest):
-            newest = 0
-            continue
-        newest = max((run.id for run in fresh), default=newest)
-        going += [run.id for run in fresh]
-        now = [run for number in going if (run := journal.run(number)) is not None]
-        going = [run.id for run in now if run.outcome == "running"]
-        yield from (run for run in now if run.outcome != "running" and wanted.takes(run))
+        try:
+            new_runs = journal.newer_than(newest, 200)
+            if not new_runs and _was_recreated(journal, newest):
+                newest = 0
+                continue
+            known = [*running, *(run.id for run in new_runs)]
+            now = [run for number in known if (run := journal.run(number)) is not None]
+        except OSError:  # the file is being removed or created: unreadable only for a moment
+            failed_polls += 1
+            if failed_polls > UNREADABLE_POLLS:
+                raise
+        else:
+            failed_polls = 0
+            newest = max((run.id for run in new_runs), default=newest)
+            running = [run.id for run in now if run.outcome == "running"]
+            yield from (run for run in now if run.outcome != "running" and run_filter.matches(run))
         time.sleep(POLL_SECONDS)
 
 
@@ -188,10 +197,10 @@ def logged_run_document(run: StoredRun) -> dict[str, object]:
     """
     from hookscope.storage.journal.exported_runs import exported_run_document
 
-    told = json_documents.stored_run_document(run.document)
+    document = json_documents.stored_run_document(run.document)
     return {
         **exported_run_document(run),
-        "run": told,
+        "run": document,
         "version": run.version or None,
         "settings": run.settings,
     }
@@ -208,14 +217,14 @@ def logged_run_text(run: StoredRun, host: Host) -> str:
         f"run {run.id}  {when}  under {one_line(run.dialect)}  "
         f"{OUTCOME_SIGNS[run.outcome]} {run.outcome}{pinned}"
     )
-    said = [head, f"session  {one_line(event.session_key)}"]
-    said += [f"context  {one_line(context, CONTEXT_LENGTH_LIMIT)}"] if event.context else []
-    done, plan = run_and_plan(run, host)
-    if done is None:
-        said += ["", "Its end is not on record: nothing is known of its handlers."]
+    lines = [head, f"session  {one_line(event.session_key)}"]
+    lines += [f"context  {one_line(context, CONTEXT_LENGTH_LIMIT)}"] if event.context else []
+    run_so_far, plan = run_and_plan(run, host)
+    if run_so_far is None:
+        lines += ["", "Its end is not on record: nothing is known of its handlers."]
     else:
-        said += ["", run_output.run_text(done, host.surroundings, plan)]
-    return "\n".join(said)
+        lines += ["", run_output.run_text(run_so_far, host.machine, plan)]
+    return "\n".join(lines)
 
 
 def entry_document(entry: JournalEntry) -> dict[str, object]:
@@ -232,11 +241,11 @@ def entry_document(entry: JournalEntry) -> dict[str, object]:
 
 def log_lines(runs: Sequence[StoredRun], entries: Sequence[JournalEntry]) -> list[str]:
     """Return runs, loads and changes as lines, in order of time."""
-    told = [(run.started, run_line(run)) for run in runs] + [
+    timed_lines = [(run.started, run_line(run)) for run in runs] + [
         (entry.at, entry_line(entry)) for entry in entries
     ]
-    told.sort(key=lambda pair: pair[0])
-    return [text for _, text in told]
+    timed_lines.sort(key=lambda pair: pair[0])
+    return [text for _, text in timed_lines]
 
 
 def entry_line(entry: JournalEntry) -> str:

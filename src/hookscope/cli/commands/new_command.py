@@ -61,7 +61,7 @@ def command(
     Nothing is overwritten, and `hookscope undo` takes all of it back. The new folder may run: it was not
     there before, and what lies in it comes from here.
     """
-    wish = ScaffoldRequest(
+    request = ScaffoldRequest(
         name,
         _hook_kind(kind, pack, plugin),
         tuple(key.strip() for text in events for key in text.split(",") if key.strip()),
@@ -71,21 +71,21 @@ def command(
         description,
     )
     bench = answers.workbench_for(options)
-    sketch = plan_new(bench, bench.look(), wish)
+    plan = plan_new(bench, bench.scan(), request)
     if dry_run:
         return Answer(
-            scaffold_output.planned_files_document(sketch),
-            scaffold_output.planned_files_text(sketch, bench.setup.surroundings),
+            scaffold_output.planned_files_document(plan),
+            scaffold_output.planned_files_text(plan, bench.setup.machine),
         )
-    made = write_scaffold(bench, sketch, trust=trust)
+    result = write_scaffold(bench, plan, trust=trust)
     bench.close_now()
     if edit:
-        made = replace(made, notes=(*made.notes, *_open_editor(sketch.main, bench.open().workspace)))
-    really = answers.written_despite_what_if(options, sketch.main)
+        result = replace(result, notes=(*result.notes, *_open_editor(plan.main_file, bench.open().workspace)))
+    notes = answers.written_despite_what_if(options, plan.main_file)
     return Answer(
-        scaffold_output.written_files_document(made),
-        scaffold_output.written_files_text(made, bench.setup.surroundings),
-        aside=really,
+        scaffold_output.written_files_document(result),
+        scaffold_output.written_files_text(result, bench.setup.machine),
+        notes=notes,
     )
 
 

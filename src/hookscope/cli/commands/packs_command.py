@@ -9,12 +9,12 @@ from hookscope.cli.render import pack_output
 @answers.command("packs")
 def command(options: Options) -> Answer:
     """What is installed for this host: version, source, hooks, and what has changed on disk since."""
-    bench, desk = pack_operations.open_pack_desk(options, writes=False)
+    bench, manager = pack_operations.open_pack_desk(options, writes=False)
     host = bench.open()
-    statuses, theirs = desk.statuses(), desk.of_host()
+    statuses, host_installs = manager.statuses(), manager.installed_by_host()
     document = {
         "dialect": host.dialect.name,
         "packs": [pack_output.pack_status_document(item) for item in statuses],
-        "of_host": [pack_output.host_install_document(item) for item in theirs],
+        "of_host": [pack_output.host_install_document(item) for item in host_installs],
     }
-    return Answer(document, pack_output.pack_list_text(statuses, host, theirs))
+    return Answer(document, pack_output.pack_list_text(statuses, host, host_installs))

@@ -28,19 +28,19 @@ def command(options: Options, numbers: Sequence[int], off: bool) -> Answer:
     with --pinned those that are pinned. Exit 1 where a run is not there.
     """
     bench = answers.workbench_for(options)
-    journal = bench.record.journal(bench.open())
-    asked = tuple(dict.fromkeys(numbers))
+    journal = bench.run_record.journal(bench.open())
+    distinct = tuple(dict.fromkeys(numbers))
     try:
-        found = asyncio.run(journal.pin(asked, on=not off))
+        changed = asyncio.run(journal.pin(distinct, on=not off))
     except OSError as error:
         raise Refusal(str(error)) from None
     finally:
         bench.close_now()
-    missing = [number for number in asked if number not in found]
-    done = "not pinned any more" if off else "pinned"
+    missing = [number for number in distinct if number not in changed]
+    outcome = "not pinned any more" if off else "pinned"
     return Answer(
-        {"pinned": not off, "runs": sorted(found), "missing": missing},
-        "\n".join(f"Run {number} is {done}." for number in sorted(found)),
-        yes=not missing,
-        aside=tuple(f"There is no run {number} in this workspace. {NEXT_STEP}" for number in missing),
+        {"pinned": not off, "runs": sorted(changed), "missing": missing},
+        "\n".join(f"Run {number} is {outcome}." for number in sorted(changed)),
+        ok=not missing,
+        notes=tuple(f"There is no run {number} in this workspace. {NEXT_STEP}" for number in missing),
     )

@@ -13,7 +13,7 @@ from hookscope.cli.render import plan_output
 def command(options: Options, key: str) -> Answer:
     """Who would run for an event such as command:new, in order, and who not. Runs nothing."""
     bench = answers.workbench_for(options)
-    view = bench.look()
+    view = bench.scan()
     plan = bench.plan(view, bench.template(view, key))
-    aside = answers.unreadable_settings_warnings(view.host)
-    return Answer(json_documents.plan_document(plan), plan_output.plan_text(plan, view), aside=aside)
+    notes = answers.unreadable_settings_warnings(view.host)
+    return Answer(json_documents.plan_document(plan), plan_output.plan_text(plan, view), notes=notes)

@@ -63,26 +63,26 @@ def command(
         options,
         trust_all=trust,
         timeout=timeout,
-        told_late=lambda who, what: late.append(f"{who}, after it had answered: {what}"),
-        compares=False,
+        on_late=lambda who, what: late.append(f"{who}, after it had answered: {what}"),
+        compare_shipped=False,
     )
-    wanted = SessionRequest(
+    request = SessionRequest(
         tuple(messages) or (FIRST_MESSAGE,), secrets.token_hex(8), _read_script(replies, script)
     )
-    played, report, folders = asyncio.run(_play_session(bench, wanted, late, wait))
-    left = answers.untrusted_folder_warnings(topmost_targets(folders), bench.setup.surroundings)
+    result, report, folders = asyncio.run(_play_session(bench, request, late, wait))
+    not_trusted = answers.untrusted_folder_warnings(topmost_targets(folders), bench.setup.machine)
     not_loaded = [f"{name} did not load; `hookscope load` says why." for name in report.failed]
     return Answer(
-        session_output.session_document(played, bench.dialect.name),
-        session_output.session_text(played, bench.setup.surroundings),
-        yes=not (left or report.failed) and is_success(played),
-        aside=(*left, *not_loaded, *late),
+        session_output.session_document(result, bench.dialect.name),
+        session_output.session_text(result, bench.setup.machine),
+        ok=not (not_trusted or report.failed) and is_success(result),
+        notes=(*not_trusted, *not_loaded, *late),
     )
 
 
-def is_success(played: SimulationResult) -> bool:
+def is_success(result: SimulationResult) -> bool:
     """Return True if no hook and no turn has failed."""
-    return not played.failed and played.failure is None and played.rest == "waiting"
+    return not result.failed and result.failure is None and result.end == "waiting"
 
 
 def _read_script(replies: Sequence[str], script: str | None) -> ReplyScript | None:
@@ -95,7 +95,7 @@ def _read_script(replies: Sequence[str], script: str | None) -> ReplyScript | No
 
 
 async def _play_session(
-    bench: Workbench, wanted: SessionRequest, late: list[str], wait: float
+    bench: Workbench, request: SessionRequest, late: list[str], wait: float
 ) -> tuple[SimulationResult, LoadReport, Sequence[TrustTarget]]:
     """Simulate the session. Ctrl-C cancels it, and the events so far are still the answer.
 
@@ -103,16 +103,16 @@ async def _play_session(
     """
     try:
         engine, report = await session_engine(bench)
-        folders = untrusted_folders(bench.look())
-        playing = Simulation(engine, wanted)
-        with cancel_on_interrupt(playing.cancel):
-            played = await playing
-        if played.rest != "cancelled":
-            late += await bench.settled(wait)
+        folders = untrusted_folders(bench.scan())
+        simulation = Simulation(engine, request)
+        with cancel_on_interrupt(simulation.cancel):
+            result = await simulation
+        if result.end != "cancelled":
+            late += await bench.wait_for_background_work(wait)
         refused = (
-            untrusted_agent_folders(session_agents_of(engine.host), engine.host) if played.untrusted else ()
+            untrusted_agent_folders(session_agents_of(engine.host), engine.host) if result.untrusted else ()
         )
-        return played, report, (*folders, *refused)
+        return result, report, (*folders, *refused)
     except OSError as error:
         raise Refusal(f"Cannot read the project's agents: {error}.", "Nothing was played.") from None
     finally:

@@ -84,34 +84,38 @@ def command(
     """
     if start is not None and only is not None:
         raise Refusal("--from and --only leave out different handlers.", "Choose one of them.", code=2)
-    asked_for = [name for name, value in given.items() if value and name != "failed"]
-    if numbers and (every or last or asked_for or given["failed"]):
+    filters = [name for name, value in given.items() if value and name != "failed"]
+    if numbers and (every or last or filters or given["failed"]):
         raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
-    wide = last is None and (every or bool(asked_for))
-    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, lingers=wait, compares=False)
+    several = last is None and (every or bool(filters))
+    bench = answers.workbench_for(
+        options, trust_all=trust, timeout=timeout, linger_seconds=wait, compare_shipped=False
+    )
     try:
-        past = runs_to_replay(bench, numbers, run_filter_of(given), None if wide else last or 1)
+        past_runs = runs_to_replay(bench, numbers, run_filter_of(given), None if several else last or 1)
     except OSError as error:
         raise Refusal(str(error)) from None
-    asked = ReplayArguments(only, start, sandbox, dry)
-    done, refused = asyncio.run(_replay_runs(bench, past, asked))
+    arguments = ReplayArguments(only, start, sandbox, dry)
+    results, failures = asyncio.run(_replay_runs(bench, past_runs, arguments))
     if dry:
-        return dry_run_answer([plan for plan in done if isinstance(plan, Plan)], refused)
-    runs = [one for one in done if isinstance(one, ReplayResult)]
-    left = dict.fromkeys(sentence for one in runs for sentence in one.left)
+        return dry_run_answer([plan for plan in results if isinstance(plan, Plan)], failures)
+    runs = [replay for replay in results if isinstance(replay, ReplayResult)]
+    not_run = dict.fromkeys(sentence for replay in runs for sentence in replay.could_not_run)
     return Answer(
-        [replay_output.replay_document(one, bench.dialect.name) for one in runs],
+        [replay_output.replay_document(replay, bench.dialect.name) for replay in runs],
         "\n\n".join(map(replay_output.replay_text, runs)),
-        yes=all(one.same for one in runs) and not refused,
-        aside=(*left, *refused),
+        ok=all(replay.is_unchanged for replay in runs) and not failures,
+        notes=(*not_run, *failures),
     )
 
 
 async def _replay_runs(
-    bench: Workbench, past: Sequence[PastRun], asked: ReplayArguments
+    bench: Workbench, past_runs: Sequence[PastRun], arguments: ReplayArguments
 ) -> tuple[list[ReplayResult | Plan], list[str]]:
     def fire(one: PastRun, told: Callable[[Cancellable], object]) -> Awaitable[ReplayResult | Plan]:
-        start, sandbox = asked.start, asked.sandbox
-        return replay_run(bench, one, only=asked.only, start=start, sandbox=sandbox, dry=asked.dry, told=told)
+        start, sandbox = arguments.start, arguments.sandbox
+        return replay_run(
+            bench, one, only=arguments.only, start=start, sandbox=sandbox, dry=arguments.dry, on_start=told
+        )
 
-    return await fire_in_turn(bench, past, fire, lambda one: f"Run {one.id}")
+    return await fire_in_turn(bench, past_runs, fire, lambda one: f"Run {one.id}")

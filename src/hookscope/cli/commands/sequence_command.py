@@ -54,8 +54,8 @@ def command(
     All steps run in the same workers, as in a host: what a handler keeps in memory is there at the next
     step. Exit 1 where a handler fails or a step is not what its `expect:` says.
     """
-    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compares=False)
-    view = bench.look()
+    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compare_shipped=False)
+    view = bench.scan()
     host = view.host
     if not names:
         rows = sequences_of(host.workspace, host.dialect)
@@ -63,39 +63,39 @@ def command(
             [sequence_output.sequence_row_document(item) for item in rows],
             sequence_output.sequence_list_text(rows, host.dialect.name),
         )
-    cwd = host.surroundings.cwd
-    wanted = [sequence_named(name, host.workspace, host.dialect, cwd) for name in names]
+    cwd = host.machine.cwd
+    sequences = [sequence_named(name, host.workspace, host.dialect, cwd) for name in names]
     plans = [
-        plan_sequence(bench, sequence) for sequence in wanted
+        plan_sequence(bench, sequence) for sequence in sequences
     ]  # an error in the last step must stop the first one
     keys = dict.fromkeys(plan.event.key for several in plans for plan in several)
-    strange = [told for key in keys if (told := undocumented_event_note(view, key))]
+    notes = [note for key in keys if (note := undocumented_event_note(view, key))]
     if dry:
-        pairs = list(zip(wanted, plans, strict=True))
+        pairs = list(zip(sequences, plans, strict=True))
         documents = [sequence_output.planned_sequence_document(*pair) for pair in pairs]
         return Answer(
             documents[0] if len(names) == len(documents) == 1 else documents,
             "\n\n".join(sequence_output.planned_sequence_text(*pair) for pair in pairs),
-            aside=tuple(strange),
+            notes=tuple(notes),
         )
     folders = dict.fromkeys(
         one for several in plans for plan in several for one in waiting_for_trust(view, plan)
     )
-    over, late = asyncio.run(
-        _fire_sequences(bench, wanted, delays=not no_delays, stop=stop, sandbox=sandbox, wait=wait)
+    results, late = asyncio.run(
+        _fire_sequences(bench, sequences, delays=not no_delays, stop=stop, sandbox=sandbox, wait=wait)
     )
-    documents = [sequence_output.sequence_document(one, bench.dialect.name) for one in over]
+    documents = [sequence_output.sequence_document(one, bench.dialect.name) for one in results]
     return Answer(
         documents[0] if len(names) == len(documents) == 1 else documents,
-        "\n\n".join(sequence_output.sequence_text(one, bench.setup.surroundings) for one in over),
-        yes=len(over) == len(wanted) and all(one.passed for one in over),
-        aside=(*strange, *answers.untrusted_folder_warnings(folders, bench.setup.surroundings), *late),
+        "\n\n".join(sequence_output.sequence_text(one, bench.setup.machine) for one in results),
+        ok=len(results) == len(sequences) and all(one.passed for one in results),
+        notes=(*notes, *answers.untrusted_folder_warnings(folders, bench.setup.machine), *late),
     )
 
 
 async def _fire_sequences(
     bench: Workbench,
-    wanted: Sequence[EventSequence],
+    sequences: Sequence[EventSequence],
     *,
     delays: bool,
     stop: bool,
@@ -106,17 +106,17 @@ async def _fire_sequences(
 
     Also returns notes on what handlers did after the last step.
     """
-    over: list[SequenceResult] = []
+    results: list[SequenceResult] = []
     late: tuple[str, ...] = ()
     try:
-        for sequence in wanted:
-            running = SequenceRun(bench, sequence, delays=delays, stop=stop, sandbox=sandbox)
-            with cancel_on_interrupt(running.cancel):
-                over.append(await running.run())
-            if running.cancelled or (stop and not over[-1].passed):
+        for sequence in sequences:
+            sequence_run = SequenceRun(bench, sequence, delays=delays, stop=stop, sandbox=sandbox)
+            with cancel_on_interrupt(sequence_run.cancel):
+                results.append(await sequence_run.run())
+            if sequence_run.cancelled or (stop and not results[-1].passed):
                 break
-        if not over[-1].cancelled:
-            late = await bench.settled(wait)
+        if not results[-1].cancelled:
+            late = await bench.wait_for_background_work(wait)
     finally:
         await bench.close()
-    return over, late
+    return results, late

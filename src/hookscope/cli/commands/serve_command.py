@@ -76,7 +76,7 @@ def command(
     from hookscope.integrations.serve.server import ServeOptions, browser_opener, serve_consoles
 
     def tell(address: ServerAddress) -> None:
-        url = address.entrance if address.shown else f"{address.origin}/?token=…"
+        url = address.url if address.shows_token else f"{address.origin}/?token=…"
         if as_json:
             click.echo(answers.json_text({"url": url, "origin": address.origin}))
             return
@@ -88,6 +88,6 @@ def command(
             if not post(address):
                 click.echo("hookscope: no browser opens here; open that address yourself.", err=True)
 
-        wish = ServeOptions(host, port, token, token_file, public_url, sessions)
-        asyncio.run(serve_consoles(options, wish, tell, open_page if opens else None))
+        serve_options = ServeOptions(host, port, token, token_file, public_url, sessions)
+        asyncio.run(serve_consoles(options, serve_options, tell, open_page if opens else None))
     raise click.exceptions.Exit(0)  # the address has been printed

@@ -25,12 +25,14 @@ class TapGroup(LazyGroup):
     module = "hookscope.cli.commands.tap_subcommands"
     attribute = "tap_{}"
 
-    def stranger(self, name: str) -> str:
+    def unknown_command_message(self, name: str) -> str:
         from hookscope.model.text import nearest_word, one_line
 
-        near = nearest_word(name, TAP_COMMANDS)
-        then = f"did you mean `hookscope tap {near}`?" if near else f"it has {', '.join(TAP_COMMANDS)}."
-        return f"`hookscope tap` has no {one_line(name)!r}; {then}"
+        closest = nearest_word(name, TAP_COMMANDS)
+        next_step = (
+            f"did you mean `hookscope tap {closest}`?" if closest else f"it has {', '.join(TAP_COMMANDS)}."
+        )
+        return f"`hookscope tap` has no {one_line(name)!r}; {next_step}"
 
 
 @click.group("tap", cls=TapGroup, invoke_without_command=True)

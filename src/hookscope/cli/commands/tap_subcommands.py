@@ -67,12 +67,12 @@ def tap_install(options: Options, language: str, plugin_hooks: bool, dry_run: bo
     plan = plan_tap_install(host, cast(TapLanguage, language), plugin_hooks=plugin_hooks)
     if not dry_run:
         apply_tap_plan(plan)
-        for done in plan.notes:
-            bench.edits.note(TAP_NAME, done)
+        for note in plan.notes:
+            bench.edits.record(TAP_NAME, note)
         bench.close_now()
-    view = bench.look()
+    view = bench.scan()
     taps = () if dry_run else tap_statuses(bench, view)
-    notices = host.dialect.switching.notices
+    notices = host.dialect.switch_rules.when_noticed
     return Answer(
         {
             **tap_output.tap_change_document(plan, written=not dry_run),
@@ -92,7 +92,7 @@ def tap_status(options: Options) -> Answer:
     recorded. Exit 1 where none is installed, or something is wanted.
     """
     bench = answers.workbench_for(options)
-    view = bench.look()
+    view = bench.scan()
     taps = tap_statuses(bench, view)
     try:
         recorded = spool_summary_of(view)
@@ -105,7 +105,7 @@ def tap_status(options: Options) -> Answer:
             "recorded": tap_output.recording_document(recorded),
         },
         tap_output.tap_status_text(taps, recorded, view),
-        yes=bool(taps) and all(tap.whole == "installed" and not tap.needs for tap in taps),
+        ok=bool(taps) and all(tap.files_state == "installed" and not tap.blockers for tap in taps),
     )
 
 
@@ -134,7 +134,7 @@ def tap_events(options: Options, limit: int, event: str | None, follow: bool, as
         raise tap_output.unreadable_spool(error) from None
     document = {
         "spool": str(spool),
-        "events": [tap_output.recorded_event_document(heard) for heard in events],
+        "events": [tap_output.recorded_event_document(recorded) for recorded in events],
         "skipped": skipped,
     }
     return Answer(document, tap_output.recorded_events_text(events, skipped))
@@ -143,12 +143,12 @@ def tap_events(options: Options, limit: int, event: str | None, follow: bool, as
 def _follow_events(spool: Path, limit: int, key: str | None, as_json: bool) -> None:
     """Print the events so far, then each new event. Ends by Ctrl-C only."""
     for events in _events_as_they_come(spool, limit, key):
-        for heard in events:
-            if heard.kind != "loaded" and key in (None, heard.key):
+        for event in events:
+            if event.kind != "loaded" and key in (None, event.key):
                 click.echo(
-                    json.dumps(tap_output.recorded_event_document(heard))
+                    json.dumps(tap_output.recorded_event_document(event))
                     if as_json
-                    else tap_output.recorded_event_line(heard)
+                    else tap_output.recorded_event_line(event)
                 )
         sys.stdout.flush()
 
@@ -161,11 +161,11 @@ def _events_as_they_come(spool: Path, limit: int, key: str | None) -> Iterator[S
         )
     yield events
     while True:
-        news = tail.news()
-        yield news.events
-        if news.missed:
+        batch = tail.read_new()
+        yield batch.events
+        if batch.missed:
             click.echo("hookscope: some events came too fast to be shown here.", err=True)
-        if not news.events:
+        if not batch.events:
             time.sleep(POLL_SECONDS)
 
 
@@ -194,25 +194,25 @@ def tap_fire(
     """Fire real events again, the newest where none is named, and see what each handler does. Handlers find
     which event it was in `replayed`. Ids are those of `tap events`; four characters will do.
     """
-    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compares=False)
+    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compare_shipped=False)
     try:
-        events = select_recorded(bench.look(), names, last)
+        events = select_recorded(bench.scan(), names, last)
     except OSError as error:
         raise tap_output.unreadable_spool(error) from None
-    done, refused = asyncio.run(_fire_all_recorded(bench, events, only, sandbox, dry))
+    results, failures = asyncio.run(_fire_all_recorded(bench, events, only, sandbox, dry))
     if dry:
-        return dry_run_answer([plan for plan in done if isinstance(plan, Plan)], refused)
-    runs = [one for one in done if isinstance(one, RefiredEvent)]
-    left = dict.fromkeys(sentence for one in runs for sentence in one.left)
+        return dry_run_answer([plan for plan in results if isinstance(plan, Plan)], failures)
+    runs = [refired for refired in results if isinstance(refired, RefiredEvent)]
+    not_run = dict.fromkeys(sentence for refired in runs for sentence in refired.could_not_run)
     return Answer(
-        [tap_output.fired_document(one, bench.dialect.name) for one in runs],
+        [tap_output.fired_document(refired, bench.dialect.name) for refired in runs],
         "\n\n".join(
-            f"{tap_output.fired_again_text(one.heard)}\n"
-            f"{run_output.run_text(one.run, bench.setup.surroundings, one.plan)}"
-            for one in runs
+            f"{tap_output.fired_again_text(refired.recorded)}\n"
+            f"{run_output.run_text(refired.run, bench.setup.machine, refired.plan)}"
+            for refired in runs
         ),
-        yes=all(one.well for one in runs) and not refused,
-        aside=(*left, *refused),
+        ok=all(refired.passed for refired in runs) and not failures,
+        notes=(*not_run, *failures),
     )
 
 
@@ -220,7 +220,7 @@ async def _fire_all_recorded(
     bench: Workbench, events: Sequence[RecordedEvent], only: str | None, sandbox: bool, dry: bool
 ) -> tuple[list[RefiredEvent | Plan], list[str]]:
     def fire(heard: RecordedEvent, told: Callable[[Cancellable], object]) -> Awaitable[RefiredEvent | Plan]:
-        return fire_recorded(bench, heard, only=only, sandbox=sandbox, dry=dry, told=told)
+        return fire_recorded(bench, heard, only=only, sandbox=sandbox, dry=dry, on_start=told)
 
     return await fire_in_turn(bench, events, fire, tap_output.short_event_id)
 
@@ -236,22 +236,22 @@ def tap_save(options: Options, name: str, file: str | None) -> Answer:
     Without a name it is called after its key and id. Secrets become names of variables.
     """
     bench = answers.workbench_for(options)
-    view = bench.look()
+    view = bench.scan()
     try:
-        (heard,) = select_recorded(view, [name])
+        (event,) = select_recorded(view, [name])
     except OSError as error:
         raise tap_output.unreadable_spool(error) from None
-    place = saved_event_path(file, view.host.workspace, view.host.surroundings.cwd) if file else None
-    saved = save_recorded(heard, view, bench.redaction_of(view.host), place)
+    place = saved_event_path(file, view.host.workspace, view.host.machine.cwd) if file else None
+    saved = save_recorded(event, view, bench.redaction_of(view.host), place)
     variables = ", ".join(saved.variables)
-    then = f" Its secrets are taken from the environment: {variables}." if saved.variables else ""
+    secrets_note = f" Its secrets are taken from the environment: {variables}." if saved.variables else ""
     return Answer(
         {
-            "event": tap_output.recorded_event_document(heard),
+            "event": tap_output.recorded_event_document(event),
             "file": str(saved.file),
             "variables": list(saved.variables),
         },
-        f"Saved {one_line(heard.key)} as {printable(view.host.surroundings.short(saved.file))}.{then}",
+        f"Saved {one_line(event.key)} as {printable(view.host.machine.short(saved.file))}.{secrets_note}",
     )
 
 
@@ -261,12 +261,12 @@ def tap_lists(options: Options) -> Answer:
     nobody listens to. Both hold for as long as the tap has recorded, which is said.
     """
     bench = answers.workbench_for(options)
-    view = bench.look()
+    view = bench.scan()
     try:
-        lists = event_usage_of(view)
+        usage = event_usage_of(view)
     except OSError as error:
         raise tap_output.unreadable_spool(error) from None
-    return Answer(tap_output.coverage_document(lists, view), tap_output.coverage_text(lists))
+    return Answer(tap_output.coverage_document(usage, view), tap_output.coverage_text(usage))
 
 
 @answers.command(
@@ -286,8 +286,8 @@ def tap_remove(options: Options, events: bool, dry_run: bool) -> Answer:
         apply_tap_plan(plan)
         if events:
             remove_spool(plan.spool)
-        for done in plan.notes:
-            bench.edits.note(TAP_NAME, done)
+        for note in plan.notes:
+            bench.edits.record(TAP_NAME, note)
         bench.close_now()
     kept = os.path.isdir(plan.spool) and not events
     return Answer(

@@ -62,7 +62,7 @@ class TestArguments:
     """The command line's arguments, for every round."""
 
     options: Options
-    what: Sequence[Path]
+    paths: Sequence[Path]
     junit: Path | None
     accept: bool
     timeout: float | None
@@ -94,7 +94,7 @@ def command(
     copies of HOME, of the host's state folder and of the workspace; what they wrote is shown and thrown away.
     """
     named = [Path(name) for name in what]
-    asked = TestArguments(options, named, junit, accept, timeout, wait, sandbox, trust)
+    arguments = TestArguments(options, named, junit, accept, timeout, wait, sandbox, trust)
     if watch and accept:
         raise Refusal(
             "--accept writes once; with --watch it would accept every mistake.",
@@ -102,60 +102,64 @@ def command(
             code=2,
         )
     if watch:
-        _watch_rounds(asked, as_json)
-    return _run_round(asked, _workbench(asked))[0]
+        _watch_rounds(arguments, as_json)
+    return _run_round(arguments, _workbench(arguments))[0]
 
 
-def _workbench(asked: TestArguments) -> Workbench:
+def _workbench(arguments: TestArguments) -> Workbench:
     return answers.workbench_for(
-        asked.options, trust_all=asked.trust, timeout=asked.timeout, lingers=asked.wait, compares=False
+        arguments.options,
+        trust_all=arguments.trust,
+        timeout=arguments.timeout,
+        linger_seconds=arguments.wait,
+        compare_shipped=False,
     )
 
 
-def _run_round(asked: TestArguments, bench: Workbench) -> tuple[Answer, bool]:
+def _run_round(arguments: TestArguments, bench: Workbench) -> tuple[Answer, bool]:
     """Run one round; also return whether Ctrl-C ended it. Raises Refusal if there is nothing to test."""
     host = bench.open()
-    files = saved_event_paths(host.workspace, asked.what)
-    if asked.junit is not None:
-        check_report_writable(asked.junit)
-    turns = InterruptibleSeries()
-    items = asyncio.run(_run_tests(bench, files, turns, sandbox=asked.sandbox))
-    copies = bench.setup.surroundings if asked.sandbox else None
-    refused = [f"Stopped: {len(items)} of {len(files)} were fired."] if turns.stopped else []
-    if asked.accept and not turns.stopped:
-        items = [_accept_outcome(bench, item, refused) for item in items]
-    if asked.junit is not None:
-        write_report(asked.junit, test_output.junit_xml(items, copies, bench.redaction))
+    files = saved_event_paths(host.workspace, arguments.paths)
+    if arguments.junit is not None:
+        check_report_writable(arguments.junit)
+    series = InterruptibleSeries()
+    results = asyncio.run(_run_tests(bench, files, series, sandbox=arguments.sandbox))
+    copied_machine = bench.setup.machine if arguments.sandbox else None
+    notes = [f"Stopped: {len(results)} of {len(files)} were fired."] if series.stopped else []
+    if arguments.accept and not series.stopped:
+        results = [_accept_outcome(bench, result, notes) for result in results]
+    if arguments.junit is not None:
+        write_report(arguments.junit, test_output.junit_xml(results, copied_machine, bench.redaction))
     return Answer(
-        [test_output.saved_event_document(item, bench.dialect.name) for item in items],
-        test_output.saved_event_results_text(items, copies),
-        yes=all(item.passed for item in items) and not turns.stopped,
-        aside=(*answers.unreadable_settings_warnings(host), *refused),
-    ), turns.stopped
+        [test_output.saved_event_document(result, bench.dialect.name) for result in results],
+        test_output.saved_event_results_text(results, copied_machine),
+        ok=all(result.passed for result in results) and not series.stopped,
+        notes=(*answers.unreadable_settings_warnings(host), *notes),
+    ), series.stopped
 
 
-def _watch_rounds(asked: TestArguments, as_json: bool) -> NoReturn:
+def _watch_rounds(arguments: TestArguments, as_json: bool) -> NoReturn:
     """Test, then again whenever hooks, settings or saved events are saved. Ends by Ctrl-C only."""
     changes: SimpleQueue[frozenset[Path]] = SimpleQueue()
     watch = Watch(changes.put)
     try:
         while True:
-            began = time_ns()
-            bench = _workbench(asked)  # a new one each round: settings and modules are read again
+            started = time_ns()
+            bench = _workbench(arguments)  # a new one each round: settings and modules are read again
             host = bench.open()
-            watched = _watched_files(asked, host)
-            watch.watch(watched, began)
+            watched = _watched_files(arguments, host)
+            watch.watch(watched, started)
             try:
-                answer, stopped = _run_round(asked, bench)
+                answer, stopped = _run_round(arguments, bench)
             except Refusal as error:
-                answer, stopped = Answer([], "", aside=(str(error),)), False
+                answer, stopped = Answer([], "", notes=(str(error),)), False
             if as_json:
                 answer = replace(answer, document=None, text=json.dumps(answer.document, default=str))
             answers.print_answer(answer, as_json=False)
             if stopped:
                 raise click.Abort
             click.echo(WAITING_MESSAGE, err=True)
-            saved = _wait_for_save(changes, asked, host, watched)
+            saved = _wait_for_save(changes, arguments, host, watched)
             if not as_json:
                 names = ", ".join(sorted(one_line(path.name, 40) for path in saved)) or "new folders"
                 click.echo(f"\n── {names} ──\n")
@@ -163,14 +167,14 @@ def _watch_rounds(asked: TestArguments, as_json: bool) -> NoReturn:
         watch.close()
 
 
-def _watched_files(asked: TestArguments, host: Host) -> WatchedPaths:
-    named = asked.what or [host.workspace / EVENTS_FOLDER, host.workspace / SEQUENCES_FOLDER]
+def _watched_files(arguments: TestArguments, host: Host) -> WatchedPaths:
+    named = arguments.paths or [host.workspace / EVENTS_FOLDER, host.workspace / SEQUENCES_FOLDER]
     places = (*named, host.workspace / ENVIRONMENTS_FOLDER, host.workspace / DOTENV)
-    return watched_paths(host).and_also(host.surroundings.absolute(place) for place in places)
+    return watched_paths(host).with_paths(host.machine.absolute(place) for place in places)
 
 
 def _wait_for_save(
-    changes: SimpleQueue[frozenset[Path]], asked: TestArguments, host: Host, watched: WatchedPaths
+    changes: SimpleQueue[frozenset[Path]], arguments: TestArguments, host: Host, watched: WatchedPaths
 ) -> frozenset[Path]:
     """Wait until a file that an author writes was saved; files that handlers write do not count.
 
@@ -181,7 +185,7 @@ def _wait_for_save(
         try:
             paths = changes.get(timeout=POLL)
         except Empty:
-            if _watched_files(asked, host) != watched:
+            if _watched_files(arguments, host) != watched:
                 return frozenset()
             continue
         while not changes.empty():
@@ -195,35 +199,35 @@ def _wait_for_save(
             return saved
 
 
-def _accept_outcome(bench: Workbench, item: SavedEventResult, refused: list[str]) -> SavedEventResult:
+def _accept_outcome(bench: Workbench, result: SavedEventResult, failures: list[str]) -> SavedEventResult:
     try:
-        accepted = accept_run(item, bench.edits.keep, expectation_masking_of(bench))
+        accepted = accept_run(result, bench.edits.write_saved_file, expectation_masking_of(bench))
     except Refusal as error:
-        refused.append(str(error))
-        return item
-    now_right = tuple(_newly_accepted_errors(item)) if accepted else ()
-    return replace(item, accepted=accepted, notes=(*item.notes, *now_right))
+        failures.append(str(error))
+        return result
+    notes = tuple(_newly_accepted_errors(result)) if accepted else ()
+    return replace(result, accepted=accepted, notes=(*result.notes, *notes))
 
 
-def _newly_accepted_errors(item: SavedEventResult) -> Iterator[str]:
+def _newly_accepted_errors(test_result: SavedEventResult) -> Iterator[str]:
     """Yield a note for each error that is newly accepted: bugs are easily accepted by mistake."""
-    for one in (item, *item.steps):
-        if one.run is None or (one.expects and not any(miss.what == "errors" for miss in one.misses)):
+    for part in (test_result, *test_result.steps):
+        if part.run is None or (part.expects and not any(miss.what == "errors" for miss in part.misses)):
             continue
-        for name in dict.fromkeys(result.call.name for result in one.run.failed):
+        for name in dict.fromkeys(result.call.name for result in part.run.failed):
             yield f"{name} fails, and that is expected from now on; `hookscope undo` takes it back."
 
 
 async def _run_tests(
-    bench: Workbench, files: Sequence[Path], turns: InterruptibleSeries, *, sandbox: bool
+    bench: Workbench, files: Sequence[Path], series: InterruptibleSeries, *, sandbox: bool
 ) -> list[SavedEventResult]:
-    items: list[SavedEventResult] = []
+    results: list[SavedEventResult] = []
     try:
-        with cancel_on_interrupt(turns.stop):
+        with cancel_on_interrupt(series.stop):
             for file in files:
-                items.append(await run_test_file(bench, file, turns.begun, sandbox=sandbox))
-                if turns.stopped:
+                results.append(await run_test_file(bench, file, series.started, sandbox=sandbox))
+                if series.stopped:
                     break
     finally:
         await bench.close()
-    return items
+    return results

@@ -37,53 +37,56 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
         raise Refusal("An empty text names no folder.", "`hookscope trust .` is of this one.", code=2)
     bench = answers.workbench_for(options)
     _check_folder(bench, folder)
-    before = bench.look()
+    snapshot_before = bench.scan()
     real = bench.trust(Path(folder), everything_below=everything_below)
-    asked = trust_request(before, folder_target(real, before.host))
-    view = bench.look()
-    short = view.host.surroundings.short
-    found = f": {asked.counted} so far" if asked.handlers else ""
+    request = trust_request(snapshot_before, folder_target(real, snapshot_before.host))
+    view = bench.scan()
+    short = view.host.machine.short
+    count_text = f": {request.handlers_text} so far" if request.handlers else ""
     lines = [
-        f"Handlers in {printable(short(real))} may run now, in all folders below it too{found}.",
-        *(f"The workspace may run them with {printable(one.in_words)}." for one in asked.programs),
+        f"Handlers in {printable(short(real))} may run now, in all folders below it too{count_text}.",
+        *(
+            f"The workspace may run them with {printable(program.description)}."
+            for program in request.programs
+        ),
     ]
-    left = waiting_below(view, Path(folder))
-    for path, target in left[:LINK_LIMIT]:
+    waiting = waiting_below(view, Path(folder))
+    for path, target in waiting[:LINK_LIMIT]:
         lines.append(
             f"Not yet {printable(short(path))}: it leads to {printable(short(target.folder))}; "
             f"`{printable(target.command(short))}` allows that."
         )
-    if len(left) > LINK_LIMIT:
-        lines.append(f"{len(left) - LINK_LIMIT} more wait: `hookscope list` names them.")
+    if len(waiting) > LINK_LIMIT:
+        lines.append(f"{len(waiting) - LINK_LIMIT} more wait: `hookscope list` names them.")
     document: dict[str, object] = {
         "trusted": str(real),
-        "handlers": asked.handlers,
-        "more": asked.more,
+        "handlers": request.handlers,
+        "more": request.more,
         "everything_below": real in view.host.trust.everything_below,
         "waiting": [
             {"path": str(path), "trust": str(target.folder)}
-            | ({"refused": target.refused} if target.refused else {})
-            for path, target in left
+            | ({"refused": target.refusal_reason} if target.refusal_reason else {})
+            for path, target in waiting
         ],
     }
-    if asked.programs:
-        document["programs"] = [{"key": one.key, "path": one.path} for one in asked.programs]
+    if request.programs:
+        document["programs"] = [{"key": program.key, "path": program.path} for program in request.programs]
     return Answer(document, "\n".join(lines))
 
 
-def _check_folder(bench: Workbench, named: str) -> None:
+def _check_folder(bench: Workbench, name: str) -> None:
     """Raise Refusal for a file or a hook's name, with the folder to trust instead."""
-    here = bench.setup.surroundings
-    path = here.absolute(Path(named))
+    machine = bench.setup.machine
+    path = machine.absolute(Path(name))
     if os.path.isdir(path):
         return
-    found = bench.look().inventory.find(named)
+    row = bench.scan().inventory.find(name)
     if os.path.isfile(path):
         target = folder_target(path.parent, bench.open())
-        said = f"{named} is a file, and it is folders that are trusted."
-    elif found is not None:
-        target = trust_target(found.hook, bench.open())
-        said = f"{named} is a hook, and it is folders that are trusted."
+        sentence = f"{name} is a file, and it is folders that are trusted."
+    elif row is not None:
+        target = trust_target(row.hook, bench.open())
+        sentence = f"{name} is a hook, and it is folders that are trusted."
     else:
         return  # neither exists: the workbench reports it
-    raise Refusal(said, f"`{target.command(here.short)}` allows the one that it lies in.")
+    raise Refusal(sentence, f"`{target.command(machine.short)}` allows the one that it lies in.")

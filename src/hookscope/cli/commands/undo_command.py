@@ -41,35 +41,35 @@ def command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> 
         if keep_later:
             raise Refusal("--forget takes nothing back, so it has no --keep-later.", "Take one.", code=2)
         return _forget_edit(bench, dry_run)
-    undoing = bench.edits.undoing()
-    back = undoing.back
+    undoing = bench.edits.pending_undo()
+    reverse = undoing.inverse
     if not dry_run:
-        if undoing.alone and not keep_later:
+        if undoing.file_changed and not keep_later:
             raise Refusal(
-                f"{back.path} has changed since that edit; nothing was written.",
+                f"{reverse.path} has changed since that edit; nothing was written.",
                 "`hookscope undo --keep-later` takes back the edit alone; --dry-run shows it.",
             )
         bench.edits.undo(undoing)
         bench.close_now()
     document = {
-        "file": str(back.path),
-        "meaning": back.meaning,
+        "file": str(reverse.path),
+        "meaning": reverse.meaning,
         "written": not dry_run,
-        "alone": undoing.alone,
-        "diff": masked_preview(back),
+        "alone": undoing.file_changed,
+        "diff": masked_preview(reverse),
         **_undo_document(False, undoing.unreadable),
     }
-    said = "Would be taken back" if dry_run else "Taken back"
+    verb = "Would be taken back" if dry_run else "Taken back"
     lines = [
-        *change_output.diff_lines(back, bench.setup.surroundings),
-        f"{said}: {one_line(undoing.change.meaning)}.",
+        *change_output.diff_lines(reverse, bench.setup.machine),
+        f"{verb}: {one_line(undoing.change.meaning)}.",
     ]
-    return Answer(document, "\n".join(lines), aside=undoing.passed_over)
+    return Answer(document, "\n".join(lines), notes=undoing.skipped_messages)
 
 
 def _forget_edit(bench: Workbench, dry_run: bool) -> Answer:
     """Forget the last edit; its files stay as they are."""
-    change, unreadable = bench.edits.last()
+    change, unreadable = bench.edits.newest()
     if not dry_run:
         bench.edits.forget(change)
     document = {
@@ -80,9 +80,9 @@ def _forget_edit(bench: Workbench, dry_run: bool) -> Answer:
         "diff": "",
         **_undo_document(not dry_run, unreadable),
     }
-    said = "Would be forgotten" if dry_run else "Forgotten"
-    text = f"{said}: {one_line(change.meaning)}. Its files stay as they are."
-    return Answer(document, text, aside=unreadable_edits_text(unreadable))
+    verb = "Would be forgotten" if dry_run else "Forgotten"
+    text = f"{verb}: {one_line(change.meaning)}. Its files stay as they are."
+    return Answer(document, text, notes=unreadable_edits_text(unreadable))
 
 
 def _undo_document(forgotten: bool, unreadable: Iterable[Path]) -> dict[str, object]:

@@ -50,32 +50,43 @@ def command(
         )
     if bool(ids) == everything:
         raise click.UsageError("Name the packs to update, or --all.")
-    bench, desk = pack_operations.open_pack_desk(options, writes=not dry_run)
+    bench, manager = pack_operations.open_pack_desk(options, writes=not dry_run)
     for name in ids:
-        desk.record(name)
-    how = ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)
-    found = [_update_pack(bench, desk, name, how, force=force) for name in (ids or tuple(desk.installed()))]
-    texts = [text for one in found if (text := one.in_words())] if found else ["No pack is installed here."]
-    aside = tuple(sentence for one in found for sentence in one.aside)
-    if everything and (theirs := [one.id for one in desk.of_host()]):
-        aside += (
-            printable(f"Left to {bench.open().dialect.product}, which installed it: {', '.join(theirs)}."),
+        manager.record(name)
+    confirmation = ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)
+    updates = [
+        _update_pack(bench, manager, name, confirmation, force=force)
+        for name in (ids or tuple(manager.installed()))
+    ]
+    texts = (
+        [text for update in updates if (text := update.rendered_text())]
+        if updates
+        else ["No pack is installed here."]
+    )
+    notes = tuple(sentence for update in updates for sentence in update.notes)
+    if everything and (host_packs := [update.id for update in manager.installed_by_host()]):
+        notes += (
+            printable(
+                f"Left to {bench.open().dialect.product}, which installed it: {', '.join(host_packs)}."
+            ),
         )
-    document = {"updates": [one.document for one in found]}
-    return Answer(document, "\n\n".join(texts), yes=all(one.yes for one in found), aside=aside)
+    document = {"updates": [update.document for update in updates]}
+    return Answer(document, "\n\n".join(texts), ok=all(update.ok for update in updates), notes=notes)
 
 
 def _update_pack(
-    bench: Workbench, desk: PackManager, name: str, how: ConfirmationOptions, *, force: bool
+    bench: Workbench, manager: PackManager, name: str, confirmation: ConfirmationOptions, *, force: bool
 ) -> Answer:
     """Update one pack. A problem with it does not stop the update of others."""
     try:
-        planned = desk.plan_update(name, force=force, progress=pack_operations.progress_reporter(how.as_json))
-        if isinstance(planned, PackUpToDate):
+        plan = manager.plan_update(
+            name, force=force, progress=pack_operations.progress_reporter(confirmation.as_json)
+        )
+        if isinstance(plan, PackUpToDate):
             return Answer(
-                pack_output.up_to_date_document(planned), pack_output.up_to_date_text(planned, bench.open())
+                pack_output.up_to_date_document(plan), pack_output.up_to_date_text(plan, bench.open())
             )
-        return confirm_and_apply(bench, desk, planned, how)
+        return confirm_and_apply(bench, manager, plan, confirmation)
     except Refusal as error:
-        document = {"id": name, "written": False, "error": error.what, "next": error.then}
-        return Answer(document, "", yes=False, aside=(printable(str(error)),))
+        document = {"id": name, "written": False, "error": error.problem, "next": error.next_step}
+        return Answer(document, "", ok=False, notes=(printable(str(error)),))

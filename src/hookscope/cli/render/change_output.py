@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from hookscope.model.machine import Machine
 
 
-def diff_lines(change: Change, surroundings: Machine) -> Iterator[str]:
+def diff_lines(change: Change, machine: Machine) -> Iterator[str]:
     """Yield each changed file with its short path and its diff, which has only the file's name."""
     for part in change.parts:
         if preview := masked_preview(part):
-            yield one_line(surroundings.short(part.path))
+            yield one_line(machine.short(part.path))
             yield printable(preview).rstrip()
             if hides_secrets(part):
                 yield MASKED_NOTE
@@ -43,26 +43,26 @@ class RepairContext:
 
     view: Snapshot
     written: bool
-    failed: ActivationLink | None  # the last run, if it failed
+    failed_run: ActivationLink | None  # the last run, if it failed
     command: str  # this command without values and --apply
 
 
-def repair_document(repair: Repair, shown: RepairContext) -> Document:
+def repair_document(repair: Repair, context: RepairContext) -> Document:
     """Return the document of `fix --json`."""
     return {
         "hook": repair.name,
         "state": _state_document(repair.before),
         "after": _state_document(repair.after),
         "ready": repair.ready,
-        "written": shown.written,
+        "written": context.written,
         "fixes": [_fix_document(fix) for fix in repair.fixes],
         "changes": [_change_document(change) for change in repair.changes],
-        "still_shut": [gate_document(item) for item in repair.still],
+        "still_shut": [gate_document(item) for item in repair.remaining_gates],
         "others": [effect_document(other) for other in repair.others],
         "notices": repair.notices if repair.changes else "",
         "remarks": [_finding_document(finding) for finding in repair.remarks],
-        "failed_run": shown.failed.run if shown.failed is not None else None,
-        "next": _next_command(repair, shown) if repair.asks else None,
+        "failed_run": context.failed_run.run if context.failed_run is not None else None,
+        "next": _next_command(repair, context) if repair.required_values else None,
     }
 
 
@@ -73,7 +73,7 @@ def _finding_document(finding: LintFinding) -> Document:
         "file": str(finding.place.file),
         "line": finding.place.line,
         "text": finding.text,
-        "then": finding.then,
+        "then": finding.next_step,
         "by_hand": not finding.fix,
     }
 
@@ -85,11 +85,11 @@ def _state_document(row: HookStatus | None) -> str | None:
 def _fix_document(fix: Fix) -> Document:
     return {
         "gate": fix.gate,
-        "reason": fix.shut.reason if fix.shut is not None else "",
-        "near": list(fix.shut.near) if fix.shut is not None else [],
+        "reason": fix.failed_gate.reason if fix.failed_gate is not None else "",
+        "near": list(fix.failed_gate.near) if fix.failed_gate is not None else [],
         "title": fix.title,
         "files": [str(change.path) for change in fix.changes],
-        "asks": list(fix.asks),
+        "asks": list(fix.required_values),
         "hint": fix.hint,
         "why_not": fix.why_not,
     }
@@ -98,20 +98,20 @@ def _fix_document(fix: Fix) -> Document:
 def _change_document(change: Change) -> Document:
     return {
         "file": str(change.path),
-        "to": None if change.to is None else str(change.to),
+        "to": None if change.renamed_to is None else str(change.renamed_to),
         "meaning": change.meaning,
         "diff": masked_preview(change),
     }
 
 
-def repair_text(repair: Repair, shown: RepairContext) -> str:
+def repair_text(repair: Repair, context: RepairContext) -> str:
     """Return each failed gate with its fix, the diffs, and the hook's status afterwards."""
-    return "\n".join(line.rstrip() for line in _repair_lines(repair, shown))
+    return "\n".join(line.rstrip() for line in _repair_lines(repair, context))
 
 
-def _repair_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
+def _repair_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
     if not repair.fixes:
-        yield from _no_failed_gate_lines(repair, shown)
+        yield from _no_failed_gate_lines(repair, context)
         return
     yield f"{_status_word(repair.before)}  {one_line(repair.name)}"
     for fix in repair.fixes:
@@ -119,19 +119,19 @@ def _repair_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
         yield from _fix_lines(fix)
     if repair.remarks:
         yield ""
-        yield from _finding_lines(repair, shown)
+        yield from _finding_lines(repair, context)
     for change in repair.changes:
         yield ""
-        yield from diff_lines(change, shown.view.host.surroundings)
+        yield from diff_lines(change, context.view.host.machine)
     yield ""
-    yield from _outcome_lines(repair, shown)
+    yield from _outcome_lines(repair, context)
 
 
-def _no_failed_gate_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
+def _no_failed_gate_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
     """Yield what is known of a hook without a failed gate: an error, lint findings, or nothing."""
     name = one_line(repair.name)
-    row = shown.view.inventory.find(repair.name)
-    load = shown.view.failed_loads.get(row.hook) if row is not None else None
+    row = context.view.inventory.find(repair.name)
+    load = context.view.failed_loads.get(row.hook) if row is not None else None
     if not repair.ready:
         yield f"Nothing stops {name} there."
     elif load is not None:
@@ -140,66 +140,66 @@ def _no_failed_gate_lines(repair: Repair, shown: RepairContext) -> Iterator[str]
             f"{name}: no check stops it, and it {why}. Only its author can mend that; "
             f"{retry_hint(repair.name)}."
         )
-    elif repair.remarks or shown.failed is not None:
+    elif repair.remarks or context.failed_run is not None:
         yield f"{name} is ready: no check stops it."
     else:
         info = f"`hookscope info {one_line(shell_path(repair.name))}`"
         yield f"{name} is ready: there is nothing to fix. {info} says what came of it so far."
-    if shown.failed is not None and load is None:
-        found = one_line(shown.failed.found, 300)
-        yield f"Its last run failed: {found}. `hookscope log {shown.failed.run}` shows it."
-    yield from _finding_lines(repair, shown)
+    if context.failed_run is not None and load is None:
+        message = one_line(context.failed_run.found, 300)
+        yield f"Its last run failed: {message}. `hookscope log {context.failed_run.run}` shows it."
+    yield from _finding_lines(repair, context)
 
 
-def _finding_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
+def _finding_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
     """Yield the lint findings to fix by hand, and how many a command fixes."""
     by_hand = [finding for finding in repair.remarks if not finding.fix]
     others = len(repair.remarks) - len(by_hand)
     for finding in by_hand[:FINDING_LIMIT]:
-        where = printable(shown.view.host.surroundings.short(finding.place.file))
-        said = one_line(f"{finding.text} {finding.then}".strip(), 400)
-        yield f"by hand: {where}:{finding.place.line}  {said} [{finding.rule}]"
+        where = printable(context.view.host.machine.short(finding.place.file))
+        text = one_line(f"{finding.text} {finding.next_step}".strip(), 400)
+        yield f"by hand: {where}:{finding.place.line}  {text} [{finding.rule}]"
     if len(by_hand) > FINDING_LIMIT:
         lint = f"`hookscope lint {one_line(shell_path(repair.name))}`"
         yield f"and {len(by_hand) - FINDING_LIMIT} more by hand: {lint} lists all."
     if others:
-        what = "1 thing" if others == 1 else f"{others} things"
-        yield f"`--lint` also mends {what} that lint finds: `{shown.command} --lint`."
+        count_text = "1 thing" if others == 1 else f"{others} things"
+        yield f"`--lint` also mends {count_text} that lint finds: `{context.command} --lint`."
 
 
 def _fix_lines(fix: Fix) -> Iterator[str]:
-    gate = fix.shut
+    gate = fix.failed_gate
     reason = one_line(gate.reason, 300) if gate is not None else ""
     sign = "·" if " " in fix.gate else "✗"
     yield f"{sign} {fix.gate:<9} {reason or one_line(fix.title, 300)}"
     if gate is not None:
         yield from near_miss_lines(gate, places=False)
-    if fix.asks:
+    if fix.required_values:
         yield f"      fix: {one_line(fix.title, 300)}"
-        yield "      give: " + " ".join(f"--value {one_line(name)}=…" for name in fix.asks)
+        yield "      give: " + " ".join(f"--value {one_line(name)}=…" for name in fix.required_values)
     elif fix.hint:
         yield f"      by hand: {one_line(fix.hint, 400)}"
     elif fix.why_not:
-        yield f"      {'by hand' if fix.by_hand else 'no fix'}: {one_line(fix.why_not, 400)}"
+        yield f"      {'by hand' if fix.is_manual else 'no fix'}: {one_line(fix.why_not, 400)}"
     elif reason:
         yield f"      fix: {one_line(fix.title, 300)}"
 
 
-def _outcome_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
+def _outcome_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
     for other in repair.others:
         yield f"also {one_line(other.name)} ({other.source}): {other.before} → {other.after}"
-    for item in repair.still:
+    for item in repair.remaining_gates:
         yield f"still shut: {item.name} – {one_line(item.reason, 300)}"
     if repair.changes:
-        yield _status_after_lines(repair, shown.written)
-    elif not repair.asks:
-        yield "Nothing was written." if shown.written else "Nothing can be written as it is."
-    if repair.asks:
-        others = "" if not repair.changes or shown.written else " too"
+        yield _status_after_lines(repair, context.written)
+    elif not repair.required_values:
+        yield "Nothing was written." if context.written else "Nothing can be written as it is."
+    if repair.required_values:
+        others = "" if not repair.changes or context.written else " too"
         yield f"With a value in place of each `…` this shows the edit{others}, and with `--apply` writes it:"
-        yield f"  {one_line(_next_command(repair, shown), 2_000)}"
+        yield f"  {one_line(_next_command(repair, context), 2_000)}"
     steps = len(repair.changes)
-    if shown.written and steps:
+    if context.written and steps:
         times = "" if steps == 1 else f", {steps} times"
         yield f"`hookscope undo`{times} takes it back. {repair.notices}"
 
@@ -210,26 +210,31 @@ def _status_after_lines(repair: Repair, written: bool) -> str:
     Otherwise a successful write would look like a failure.
     """
     before, after = _status_word(repair.before), _status_word(repair.after)
-    if not repair.still or repair.before is None:
+    if not repair.remaining_gates or repair.before is None:
         return f"{before} → {after}" + ("." if written else ", once `--apply` has written it.")
-    opened = ", ".join(repair.opened) or "a part of it"
-    done = (
-        f"Written; {opened} {_is_or_are(repair.opened)} open now."
+    fixed_gates = ", ".join(repair.fixed_gates) or "a part of it"
+    progress = (
+        f"Written; {fixed_gates} {_is_or_are(repair.fixed_gates)} open now."
         if written
-        else f"`--apply` opens {opened}."
+        else f"`--apply` opens {fixed_gates}."
     )
-    shut = tuple(dict.fromkeys(gate.name for gate in repair.still))
-    stands = f"{after} still" if before == after else f"{before} → {after}"
-    return f"{done} {', '.join(shut)} {_is_or_are(shut)} shut still: {stands} (exit code 1)."
+    failed_gates = tuple(dict.fromkeys(gate.name for gate in repair.remaining_gates))
+    status = f"{after} still" if before == after else f"{before} → {after}"
+    return (
+        f"{progress} {', '.join(failed_gates)} {_is_or_are(failed_gates)} shut still: {status} (exit code 1)."
+    )
 
 
 def _is_or_are(names: tuple[str, ...]) -> str:
     return "are" if len(names) > 1 else "is"
 
 
-def _next_command(repair: Repair, shown: RepairContext) -> str:
+def _next_command(repair: Repair, context: RepairContext) -> str:
     """Return the next command, with each required value."""
-    return f"{shown.command} {shlex.join(word for name in repair.asks for word in ('--value', f'{name}=…'))}"
+    return (
+        f"{context.command} "
+        f"{shlex.join(word for name in repair.required_values for word in ('--value', f'{name}=…'))}"
+    )
 
 
 def _status_word(row: HookStatus | None) -> str:

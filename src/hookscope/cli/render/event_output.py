@@ -75,19 +75,19 @@ def event_list_text(view: Snapshot) -> str:
     width = column_width((event.key for event in events), 32)
     lines = [f"{view.host.dialect.name}: {len(events)} events"]
     for kind in view.host.dialect.kinds:
-        mine = [event for event in events if event.kind == kind]
-        lines += ["", KIND_TITLES[kind]] if mine else []
-        for event in mine:
+        of_kind = [event for event in events if event.kind == kind]
+        lines += ["", KIND_TITLES[kind]] if of_kind else []
+        for event in of_kind:
             lines += _event_list_lines(event, view, width)
     return fold_text(lines)
 
 
 def _event_list_lines(event: EventType, view: Snapshot, width: int) -> list[str]:
     count = len(subscribed_hooks(event, view))
-    heard = f"{count} hook{'s' * (count != 1)}" if count else "–"
+    count_text = f"{count} hook{'s' * (count != 1)}" if count else "–"
     sent = "" if event.emitted else "never sent: "
     return row_with_text(
-        f"  {fit_to_width(event.key, width)}  {heard:>8}", f"{sent}{one_line(event.when, 120)}"
+        f"  {fit_to_width(event.key, width)}  {count_text:>8}", f"{sent}{one_line(event.when, 120)}"
     )
 
 
@@ -139,7 +139,7 @@ def _field_lines(fields: Mapping[str, EventField], required: Sequence[str], desc
     If no source describes all possible fields (`described` is False), a line says so.
     """
     rows = list(_field_rows(fields, ""))
-    names, types = (
+    name_width, type_width = (
         column_width((name for name, _ in rows), 30),
         column_width((type_words(field) for _, field in rows), 16),
     )
@@ -147,7 +147,7 @@ def _field_lines(fields: Mapping[str, EventField], required: Sequence[str], desc
     for name, field in rows:
         needed = "needed; " if name in required else ""
         lines += row_with_text(
-            f"  {fit_to_width(name, names)}  {fit_to_width(type_words(field), types)}",
+            f"  {fit_to_width(name, name_width)}  {fit_to_width(type_words(field), type_width)}",
             f"{needed}{field_summary(field)}",
         )
     if not described:
@@ -187,8 +187,8 @@ def saved_event_list_text(rows: Sequence[SavedEventRow], key: str = "") -> str:
     """
     if not rows:
         key = one_line(key, 60)
-        what = f"No event {key}" if key else "No event"
-        return f"{what} is saved here; `hookscope fire {shell_path(key) or 'KEY'} --save NAME` saves one."
+        subject = f"No event {key}" if key else "No event"
+        return f"{subject} is saved here; `hookscope fire {shell_path(key) or 'KEY'} --save NAME` saves one."
     names = [one_line(name) for name in distinct_names([(row.name, row.file) for row in rows])]
     width = column_width(names, 40)
     keys = column_width((one_line(row.key) for row in rows), 32)

@@ -18,67 +18,69 @@ SETTINGS_NOTE = ", and `cfg`, the settings in force"  # not shown, because it ho
 VALUE_WIDTH_LIMIT = 300  # characters of a value
 
 
-def fuzz_document(fuzzed: FuzzResult) -> Document:
+def fuzz_document(result: FuzzResult) -> Document:
     """Return the document of `fuzz --json`."""
     return {
-        "event": fuzzed.template.key,
-        "seed": fuzzed.seed,
-        "examples": fuzzed.examples,
-        "stopped": fuzzed.stopped,
+        "event": result.template.key,
+        "seed": result.seed,
+        "examples": result.examples,
+        "stopped": result.stopped,
         "hooks": [
             {
-                "hook": one.hook,
-                "fired": one.fired,
-                "ended": one.why or None,
-                "failures": [_failure_document(found) for found in one.found],
+                "hook": hook.hook,
+                "fired": hook.fired,
+                "ended": hook.stop_reason or None,
+                "failures": [_failure_document(failure) for failure in hook.failures],
             }
-            for one in fuzzed.hooks
+            for hook in result.hooks
         ],
     }
 
 
-def _failure_document(found: FoundFailure) -> Document:
+def _failure_document(failure: FoundFailure) -> Document:
     return {
-        "status": found.status,
-        "type": found.type,
-        "place": None if found.place is None else {"file": found.place[0], "line": found.place[1]},
-        "times": found.times,
-        "again": found.again,
-        "event": json_documents.event_document(found.event),
-        "saved": None if found.file is None else str(found.file),
-        "not_saved": found.not_kept or None,
-        "run": None if found.run is None else found.run.id,
-        "error": failure_document(found.error),
+        "status": failure.status,
+        "type": failure.type,
+        "place": None if failure.place is None else {"file": failure.place[0], "line": failure.place[1]},
+        "times": failure.times,
+        "again": failure.reproduced,
+        "event": json_documents.event_document(failure.event),
+        "saved": None if failure.file is None else str(failure.file),
+        "not_saved": failure.save_problem or None,
+        "run": None if failure.run is None else failure.run.id,
+        "error": failure_document(failure.error),
     }
 
 
-def fuzz_text(fuzzed: FuzzResult, here: Machine) -> str:
+def fuzz_text(result: FuzzResult, machine: Machine) -> str:
     """Return a paragraph for each hook, and the seed to repeat the events."""
-    parts = ["\n".join(_hook_lines(one, fuzzed.template, here)) for one in fuzzed.hooks]
-    stopped = "stopped before its end; " if fuzzed.stopped else ""
-    return "\n\n".join([*parts, f"{stopped}--seed {fuzzed.seed} fires the same events again"])
+    parts = ["\n".join(_hook_lines(hook, result.template, machine)) for hook in result.hooks]
+    stopped = "stopped before its end; " if result.stopped else ""
+    return "\n\n".join([*parts, f"{stopped}--seed {result.seed} fires the same events again"])
 
 
-def _hook_lines(searched: FuzzedHook, template: Event, here: Machine) -> Iterator[str]:
-    failures = len(searched.found)
-    said = f"✗ {failures} failure{'s' * (failures > 1)}" if failures else "✓ nothing failed"
-    ended = f"; ended since {one_line(searched.why)}" if searched.why else ""
-    yield f"{one_line(searched.hook)}  {searched.fired:,} events  {said}{ended}"
-    for found in searched.found:
+def _hook_lines(hook: FuzzedHook, template: Event, machine: Machine) -> Iterator[str]:
+    failures = len(hook.failures)
+    outcome = f"✗ {failures} failure{'s' * (failures > 1)}" if failures else "✓ nothing failed"
+    ended = f"; ended since {one_line(hook.stop_reason)}" if hook.stop_reason else ""
+    yield f"{one_line(hook.hook)}  {hook.fired:,} events  {outcome}{ended}"
+    for failure in hook.failures:
         yield ""
-        yield from _failure_lines(found, template, here)
+        yield from _failure_lines(failure, template, machine)
 
 
-def _failure_lines(found: FoundFailure, template: Event, here: Machine) -> Iterator[str]:
-    lines = run_output.error_lines(found.error, here) or [found.status]
+def _failure_lines(failure: FoundFailure, template: Event, machine: Machine) -> Iterator[str]:
+    lines = run_output.error_lines(failure.error, machine) or [failure.status]
     yield f"  ✗ {lines[0]}"
     yield from (f"      {line}" for line in lines[1:])
-    if not found.again:
+    if not failure.reproduced:
         yield "      fired once more it did not fail so: it depends on more than the event"
     yield "    the smallest event that leads to it:"
-    yield from (f"      {line}" for line in _event_difference(found.event, template))
-    kept = f"kept as {printable(here.short(found.file))}" if found.file is not None else "not kept"
-    yield f"    {kept}{f': {one_line(found.not_kept)}' if found.not_kept else ''}"
+    yield from (f"      {line}" for line in _event_difference(failure.event, template))
+    file_text = (
+        f"kept as {printable(machine.short(failure.file))}" if failure.file is not None else "not kept"
+    )
+    yield f"    {file_text}{f': {one_line(failure.save_problem)}' if failure.save_problem else ''}"
 
 
 def _event_difference(event: Event, template: Event) -> Iterator[str]:

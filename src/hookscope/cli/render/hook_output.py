@@ -39,7 +39,7 @@ def hook_info_text(
     view: Snapshot,
     row: HookStatus,
     links: Sequence[ActivationLink] = (),
-    unfit: str = "",
+    chain_problem: str = "",
     *,
     places: bool = False,
 ) -> str:
@@ -48,12 +48,12 @@ def hook_info_text(
     `chain_problem` is the problem that its activation links show.
     """
     hook = row.hook
-    state = State.BROKEN if row.state is State.READY and unfit else row.state
+    state = State.BROKEN if row.state is State.READY and chain_problem else row.state
     lines = [f"{state_word(state).rstrip()}  {one_line(hook.name)}"]
     if row.state is not State.READY:
         lines[0] += f"  – {one_line(row.verdict.why(), 300)}"
-    elif unfit:
-        lines[0] += f"  – its checks are open, but it {one_line(unfit, 300)}"
+    elif chain_problem:
+        lines[0] += f"  – its checks are open, but it {one_line(chain_problem, 300)}"
     if hook.description:
         lines.append(f"  {one_line(hook.description)}")
     lines.append("")
@@ -67,15 +67,15 @@ def hook_info_text(
     lines += ["", "So far", *map(link_line, links)] if links else []
     lines += ["", "Which file wins", *_copy_lines(view, row)]
     lines += ["", *_hook_facts(view, row)]
-    told = {near for gate in row.verdict.shut() for near in gate.near}
-    notes = (note for note in (*row.notes, *row.differs) if note not in told)
+    shown_notes = {near for gate in row.verdict.failed() for near in gate.near}
+    notes = (note for note in (*row.notes, *row.dialect_differences) if note not in shown_notes)
     lines += [f"note: {one_line(note, 400)}" for note in notes]
     return fold_text(lines)
 
 
 def _has_unlisted_step(row: HookStatus) -> bool:
     """Return True if a failed gate has a next step that is not shown beside it."""
-    return any(gate_state(gate) is not State.UNTRUSTED for gate in row.verdict.shut())
+    return any(gate_state(gate) is not State.UNTRUSTED for gate in row.verdict.failed())
 
 
 def gates_for_display(gates: Sequence[Gate]) -> list[Gate]:
@@ -116,29 +116,31 @@ def deciding_setting(gate: Gate, view: Snapshot) -> str:
     return place_text(place) if place else ""
 
 
-def link_line(item: ActivationLink) -> str:
+def link_line(link: ActivationLink) -> str:
     """Return the line of an activation link, with its next step."""
-    then = f"; {one_line(item.then)}" if item.then else ""
-    return f"  {GATE_MARKS[item.passed]} {fit_to_width(item.title, 24)}  {one_line(item.found, 400)}{then}"
+    next_step = f"; {one_line(link.next_step)}" if link.next_step else ""
+    return (
+        f"  {GATE_MARKS[link.passed]} {fit_to_width(link.title, 24)}  {one_line(link.found, 400)}{next_step}"
+    )
 
 
 def _copy_lines(view: Snapshot, row: HookStatus) -> list[str]:
     copies = [other for other in view.inventory.hooks if other.hook.name == row.hook.name]
-    short = view.host.surroundings.short
+    shorten = view.host.machine.short
     lines = []
     for other in sorted(copies, key=lambda other: -other.hook.folder.rank):
         sign = "▸" if other.hook is row.hook else " "
         outcome = "wins" if other.verdict.shadowed_by is None else "shadowed"
-        where = printable(short(other.hook.path or other.hook.folder.path))
+        where = printable(shorten(other.hook.path or other.hook.folder.path))
         lines.append(f"  {sign} {other.hook.folder.source:<9}  {where}  {outcome}")
     return lines
 
 
 def _hook_facts(view: Snapshot, row: HookStatus) -> list[str]:
     hook = row.hook
-    short = view.host.surroundings.short
+    shorten = view.host.machine.short
     facts = [
-        ("handler", f"{printable(short(hook.handler))} ({hook.language})" if hook.handler else "–"),
+        ("handler", f"{printable(shorten(hook.handler))} ({hook.language})" if hook.handler else "–"),
         ("kind", " ".join(filter(None, (hook.role, hook.kind))) if hook.kind != "folder" else ""),
         ("events", subscribed_events_text(row)),
         ("export", one_line(hook.meta.export)),
@@ -160,114 +162,124 @@ def subscribed_events_text(row: HookStatus) -> str:
     return one_line(", ".join(row.events), 60) if row.events else "–"
 
 
-def orphan_setting_lines(view: Snapshot, found: Inventory | None = None) -> list[str]:
+def orphan_setting_lines(view: Snapshot, full_inventory: Inventory | None = None) -> list[str]:
     """Return a line for each entry without a hook, with its place; such entries have no effect.
 
     `full_inventory`: the unfiltered one, if the view is filtered.
     """
     lines = []
-    for item in orphaned_entries(found or view.inventory, view.host):
-        at = f"  ({place_text(item.place)})" if item.place else ""
-        lines.append(f"  ! {one_line(item.key, 60)}{at}  no such hook was found; {one_line(item.then, 300)}")
+    for entry in orphaned_entries(full_inventory or view.inventory, view.host):
+        at = f"  ({place_text(entry.place)})" if entry.place else ""
+        lines.append(
+            f"  ! {one_line(entry.key, 60)}{at}  no such hook was found; {one_line(entry.advice, 300)}"
+        )
     return ["", "entries without a hook", *lines] if lines else []
 
 
-def hook_list_text(view: Snapshot, *, verbose: bool = False, found: Inventory | None = None) -> str:
+def hook_list_text(view: Snapshot, *, verbose: bool = False, full_inventory: Inventory | None = None) -> str:
     """Return the text of `list`: hooks by folder, highest rank first; `verbose` adds failed gates.
 
     `full_inventory`: the unfiltered one, if the view is filtered.
     """
     rows = view.inventory.hooks
-    held = {id(row.hook.folder) for row in (found or view.inventory).hooks}
+    used_folders = {id(row.hook.folder) for row in (full_inventory or view.inventory).hooks}
     names = column_width((one_line(row.hook.name) for row in rows), 32)
     events = column_width((subscribed_events_text(row) for row in rows), 30)
     lines = [host_headline(view), *problem_lines(view)]
     for source, folder, group, rejects in hooks_by_folder(view):
-        lines += ["", _folder_line(source, folder, view, bool(group or rejects), id(folder) in held)]
+        lines += ["", _folder_line(source, folder, view, bool(group or rejects), id(folder) in used_folders)]
         for row in group:
             lines += [
                 *_hook_lines(row, names, events, view),
                 *(failed_gate_lines(row, view) if verbose else ()),
             ]
         lines += [
-            f"  {_rejected_word(item)}  {one_line(item.path.name)}: {one_line(item.reason)}"
-            for item in rejects
+            f"  {_rejected_word(rejected)}  {one_line(rejected.path.name)}: {one_line(rejected.reason)}"
+            for rejected in rejects
         ]
-    lines += orphan_setting_lines(view, found)
+    lines += orphan_setting_lines(view, full_inventory)
     return fold_text(lines)
 
 
 def host_headline(view: Snapshot) -> str:
     """Return the dialect, the workspace and the settings file, on one line."""
     host = view.host
-    short = host.surroundings.short
-    settings = printable(short(host.settings.file)) if host.settings.exists else "none yet"
+    shorten = host.machine.short
+    settings = printable(shorten(host.settings.file)) if host.settings.exists else "none yet"
     settings = f" · settings {settings}" if host.dialect.layout.settings else ""
-    workspace = printable(short(host.workspace))
-    return f"{host.dialect.name} ({printable(view.because)}) · workspace {workspace}{settings}"
+    workspace = printable(shorten(host.workspace))
+    return f"{host.dialect.name} ({printable(view.dialect_reason)}) · workspace {workspace}{settings}"
 
 
 def problem_lines(view: Snapshot) -> list[str]:
     """Return a line for each file or folder that could not be read."""
-    return [f"! {one_line(problem_text(item), 400)}" for item in view.inventory.problems]
+    return [f"! {one_line(problem_text(problem), 400)}" for problem in view.inventory.problems]
 
 
 def hooks_by_folder(
     view: Snapshot,
 ) -> Iterator[tuple[str, Folder | None, list[HookStatus], list[RejectedHook]]]:
     """Yield the folders, highest rank first, each with its hooks and rejected hooks; legacy last."""
-    at: dict[Path, list[Folder]] = {}
+    by_path: dict[Path, list[Folder]] = {}
     for folder in view.folders:
-        at.setdefault(folder.path, []).append(folder)
-    homes = [(item, _innermost_folder(item, at)) for item in view.inventory.rejected]
+        by_path.setdefault(folder.path, []).append(folder)
+    rejected_folders = [(item, _innermost_folder(item, by_path)) for item in view.inventory.rejected]
     known = set(view.host.folders)
     hooks: dict[int, list[HookStatus]] = {}  # by identity of the folder, because two folders can be equal
-    at_home: dict[int, list[RejectedHook]] = {}
+    rejected_by_folder: dict[int, list[RejectedHook]] = {}
     for row in view.inventory.hooks:
         hooks.setdefault(id(row.hook.folder), []).append(row)
-    for item, home in homes:
-        at_home.setdefault(id(home), []).append(item)
+    for item, enclosing in rejected_folders:
+        rejected_by_folder.setdefault(id(enclosing), []).append(item)
     for folder in sorted(view.folders, key=lambda folder: -folder.rank):
-        yield folder.source, folder, hooks.get(id(folder), []), at_home.get(id(folder), [])
-    rest = [row for row in view.inventory.hooks if row.hook.folder not in known]
-    homeless = at_home.get(id(None), [])
-    for source in dict.fromkeys([*(row.hook.folder.source for row in rest), *(i.source for i in homeless)]):
-        rows = [row for row in rest if row.hook.folder.source == source]
-        yield source, None, rows, [item for item in homeless if item.source == source]
+        yield folder.source, folder, hooks.get(id(folder), []), rejected_by_folder.get(id(folder), [])
+    other_rows = [row for row in view.inventory.hooks if row.hook.folder not in known]
+    without_folder = rejected_by_folder.get(id(None), [])
+    for source in dict.fromkeys(
+        [*(row.hook.folder.source for row in other_rows), *(i.source for i in without_folder)]
+    ):
+        rows = [row for row in other_rows if row.hook.folder.source == source]
+        yield source, None, rows, [item for item in without_folder if item.source == source]
 
 
-def _innermost_folder(item: RejectedHook, folders: Mapping[Path, Sequence[Folder]]) -> Folder | None:
+def _innermost_folder(rejected: RejectedHook, folders: Mapping[Path, Sequence[Folder]]) -> Folder | None:
     """Return the innermost folder around a rejected hook, at any depth; None if only settings name it."""
-    around = next((folders[path] for path in (item.path, *item.path.parents) if path in folders), ())
-    return max(around, key=lambda folder: folder.source == item.source, default=None)
+    candidates = next(
+        (folders[path] for path in (rejected.path, *rejected.path.parents) if path in folders), ()
+    )
+    return max(candidates, key=lambda folder: folder.source == rejected.source, default=None)
 
 
-def _folder_line(source: str, folder: Folder | None, view: Snapshot, filled: bool, held: bool) -> str:
+def _folder_line(source: str, folder: Folder | None, view: Snapshot, has_rows: bool, is_used: bool) -> str:
     if folder is None:
         return source
-    empty = "none eligible" if held else "no hooks"
-    note = "" if filled else f"  ({empty})" if folder.real is not None else "  (absent)"
-    return f"{source}  {printable(view.host.surroundings.short(folder.path))}{note}"
+    empty = "none eligible" if is_used else "no hooks"
+    note = "" if has_rows else f"  ({empty})" if folder.real is not None else "  (absent)"
+    return f"{source}  {printable(view.host.machine.short(folder.path))}{note}"
 
 
-def _hook_lines(row: HookStatus, names: int, events: int, view: Snapshot) -> list[str]:
-    name = fit_to_width(one_line(row.hook.name), names)
+def _hook_lines(row: HookStatus, name_width: int, event_width: int, view: Snapshot) -> list[str]:
+    name = fit_to_width(one_line(row.hook.name), name_width)
     why = one_line(
-        _not_ready_reason(row, view.host.surroundings.short)
+        _not_ready_reason(row, view.host.machine.short)
         or _load_failure_text(row, view)
         or unsent_event_hint(row, view),
         300,
     )
     return row_with_text(
-        f"  {state_word(view.stands(row))}  {name}  {fit_to_width(subscribed_events_text(row), events)}", why
+        f"  {state_word(view.display_state(row))}  {name}  "
+        f"{fit_to_width(subscribed_events_text(row), event_width)}",
+        why,
     )
 
 
-def _not_ready_reason(row: HookStatus, shown: Callable[[Path], str] = str) -> str:
+def _not_ready_reason(row: HookStatus, format_path: Callable[[Path], str] = str) -> str:
     """Return why a hook would not run; without events, also those that its program would find."""
-    why = row.verdict.why(shown)
-    read = next((one for one in row.differs if f": {READS_PREFIX}" in one), "")
-    return f"{why}; {read}" if why and read else why
+    why = row.verdict.why(format_path)
+    events_note = next(
+        (difference for difference in row.dialect_differences if f": {READS_PREFIX}" in difference), ""
+    )
+    return f"{why}; {events_note}" if why and events_note else why
 
 
 def _load_failure_text(row: HookStatus, view: Snapshot) -> str:
@@ -276,8 +288,8 @@ def _load_failure_text(row: HookStatus, view: Snapshot) -> str:
     return "" if failed is None else f"{failed.why}; {retry_hint(row.hook.name)}"
 
 
-def _rejected_word(item: RejectedHook) -> str:
-    return fit_to_width("– ignored", 11) if item.ignored else _broken_word()
+def _rejected_word(rejected: RejectedHook) -> str:
+    return fit_to_width("– ignored", 11) if rejected.ignored else _broken_word()
 
 
 def _broken_word() -> str:
@@ -288,7 +300,7 @@ def _broken_word() -> str:
 def check_text(view: Snapshot, *, verbose: bool = False) -> str:
     """Return the text of `check`: the count of each state and every reason; `verbose`: each failed gate."""
     rows = view.inventory.hooks
-    counts = [(state, [row for row in rows if view.stands(row) is state]) for state in reversed(State)]
+    counts = [(state, [row for row in rows if view.display_state(row) is state]) for state in reversed(State)]
     lines = [host_headline(view), *problem_lines(view), ""]
     lines += [f"  {state_word(state)} {len(group):>4}" for state, group in counts if group]
     rejects = [item for item in view.inventory.rejected if not item.ignored]

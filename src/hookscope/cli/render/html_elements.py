@@ -67,25 +67,25 @@ def before_and_after(before: object, after: object) -> str:
     if old == new:
         return f"{text_block(old)}<p class=faint>No handler changed it.</p>"
     left, right = old.splitlines(), new.splitlines()
-    gone, come = _differing_lines(left, right)
+    removed, added = _differing_lines(left, right)
     return (
         '<div class="pair">'
-        f"<div><p class=faint>before</p><pre>{_marked_lines(left, gone)}</pre></div>"
-        f"<div><p class=faint>after</p><pre>{_marked_lines(right, come)}</pre></div>"
+        f"<div><p class=faint>before</p><pre>{_marked_lines(left, removed)}</pre></div>"
+        f"<div><p class=faint>after</p><pre>{_marked_lines(right, added)}</pre></div>"
         "</div>"
     )
 
 
 def _differing_lines(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
     """Return the numbers of the lines that only one side has; none if there are too many to compare."""
-    gone: set[int] = set()
-    come: set[int] = set()
+    removed: set[int] = set()
+    added: set[int] = set()
     if max(len(left), len(right)) <= COMPARED_LINE_LIMIT:
         for kind, *bounds in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
             if kind != "equal":
-                gone.update(range(bounds[0], bounds[1]))
-                come.update(range(bounds[2], bounds[3]))
-    return gone, come
+                removed.update(range(bounds[0], bounds[1]))
+                added.update(range(bounds[2], bounds[3]))
+    return removed, added
 
 
 def _marked_lines(lines: Sequence[str], numbers: set[int]) -> str:

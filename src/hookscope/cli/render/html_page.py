@@ -48,15 +48,15 @@ def timeline(results: Sequence[Document], took_ms: float) -> str:
     """Return a row for each handler, with a bar from its start to its end on one scale."""
     if not results:
         return ""
-    whole = max(took_ms, *(one["started_ms"] + one["ms"] for one in results)) or 1.0
-    lines = "".join(_timeline_row(number, one, whole) for number, one in enumerate(results, 1))
+    total_ms = max(took_ms, *(result["started_ms"] + result["ms"] for result in results)) or 1.0
+    lines = "".join(_timeline_row(number, result, total_ms) for number, result in enumerate(results, 1))
     return f"<table>{lines}</table>"
 
 
-def _timeline_row(number: int, result: Document, whole: float) -> str:
+def _timeline_row(number: int, result: Document, total_ms: float) -> str:
     start, took = result["started_ms"], result["ms"]
-    left = min(100 * start / whole, 100 - NARROWEST_BAR)
-    width = max(min(100 * took / whole, 100 - left), NARROWEST_BAR)
+    left = min(100 * start / total_ms, 100 - NARROWEST_BAR)
+    width = max(min(100 * took / total_ms, 100 - left), NARROWEST_BAR)
     label = f"starts at {duration(start / 1000)}, takes {duration(took / 1000)}"
     return (
         f'<tr><td class="number faint">{number}</td><td>{escape_text(result["hook"])}</td>'
@@ -78,10 +78,10 @@ def handler_article(result: Document, planned: Document | None) -> str:
     took = duration(result["ms"] / 1000) + (
         f", loaded in {duration(result['load_ms'] / 1000)}" if result["load_ms"] else ""
     )
-    said = [f"as {result['key']}", took, *marks]
+    facts = [f"as {result['key']}", took, *marks]
     return (
         f'<article><div class="head"><h3>{escape_text(result["hook"])}</h3>{status_text(result["status"])}'
-        f'<span class="faint">{escape_text(" · ".join(said))}</span></div>'
+        f'<span class="faint">{escape_text(" · ".join(facts))}</span></div>'
         + article_part("Messages", message_list(result["messages"], result["delivered"]))
         + article_part("Error", failure_html(result["error"]))
         + article_part(
@@ -104,8 +104,8 @@ def message_list(texts: Sequence[str], delivered: bool) -> str:
     """Return the pushed messages, and what their host does with them."""
     if not texts:
         return ""
-    fate = "delivered to the user" if delivered else "ignored by this host"
-    return f'{text_list(texts)}<p class="faint">{fate}</p>'
+    delivery = "delivered to the user" if delivered else "ignored by this host"
+    return f'{text_list(texts)}<p class="faint">{delivery}</p>'
 
 
 def failure_html(error: Document | None) -> str:
@@ -113,8 +113,8 @@ def failure_html(error: Document | None) -> str:
     if error is None:
         return ""
     frames = "".join(_stack_frame(frame) for frame in reversed(error["frames"]))
-    said = f'<p class="bad"><b>{escape_text(error["type"])}</b>: {escape_text(error["message"])}</p>'
-    return f"{said}{frames}"
+    headline = f'<p class="bad"><b>{escape_text(error["type"])}</b>: {escape_text(error["message"])}</p>'
+    return f"{headline}{frames}"
 
 
 def _stack_frame(frame: Document) -> str:
@@ -127,20 +127,21 @@ def _stack_frame(frame: Document) -> str:
 def _change_list(changes: Sequence[Document]) -> str:
     return fact_table(
         (
-            str(one.get("op", "")),
-            code_html(one.get("path", "")) + (text_block(json_block(one["value"])) if "value" in one else ""),
+            str(change.get("op", "")),
+            code_html(change.get("path", ""))
+            + (text_block(json_block(change["value"])) if "value" in change else ""),
         )
-        for one in changes
+        for change in changes
     )
 
 
 def _handler_file(result: Document, planned: Document | None) -> str:
-    known = planned or {}
+    handler = planned or {}
     return fact_table(
         (
             ("path", code_html(result["handler"]) if result["handler"] else ""),
-            ("content", code_html(known["digest"]) if known.get("digest") else ""),
-            ("code beside it", code_html(known["beside"]) if known.get("beside") else ""),
+            ("content", code_html(handler["digest"]) if handler.get("digest") else ""),
+            ("code beside it", code_html(handler["beside"]) if handler.get("beside") else ""),
         )
     )
 
@@ -190,7 +191,7 @@ def _page_head(run: StoredRun) -> str:
     when = run.started.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     took = "no end on record" if run.took is None else duration(run.took)
     count = len(run.document["results"])
-    told = [
+    facts = [
         f"{count} handler{'s' * (count != 1)} ran",
         took,
         f"{run.dialect} ({run.version})" if run.version else run.dialect,
@@ -203,7 +204,7 @@ def _page_head(run: StoredRun) -> str:
         f'<header><p class="faint">Run {run.id} · {when} UTC</p>\n'
         f'<h1>{escape_text(run.key)} <span class="state {css}">{sign} '
         f"{escape_text(run.outcome)}</span></h1>\n"
-        f'<p class="faint">{escape_text(" · ".join(told))}</p>{what_if}</header>\n'
+        f'<p class="faint">{escape_text(" · ".join(facts))}</p>{what_if}</header>\n'
     )
 
 
@@ -225,32 +226,37 @@ def _handler_articles(document: Document, planned: Sequence[Document]) -> Iterat
 
     A handler can be in the plan twice under one key, so each plan entry is used once.
     """
-    left = list(planned)
+    unused = list(planned)
     for result in document["results"]:
-        found = next(
-            (one for one in left if (one["hook"], one["key"]) == (result["hook"], result["key"])), None
+        entry = next(
+            (
+                candidate
+                for candidate in unused
+                if (candidate["hook"], candidate["key"]) == (result["hook"], result["key"])
+            ),
+            None,
         )
-        if found is not None:
-            left.remove(found)
-        yield handler_article(result, found)
+        if entry is not None:
+            unused.remove(entry)
+        yield handler_article(result, entry)
 
 
 def _planned_section(document: Document, planned: Sequence[Document]) -> str:
     """Return the planned handlers, in order, if there are no results."""
     if document["results"] or not planned:
         return ""
-    return text_list(f"{one['hook']} as {one['key']}" for one in planned)
+    return text_list(f"{entry['hook']} as {entry['key']}" for entry in planned)
 
 
-def _not_run_section(left: Sequence[Document]) -> str:
+def _not_run_section(not_run: Sequence[Document]) -> str:
     """Return subscribed hooks and near misses that did not run; the others are collapsed."""
-    listening = [one for one in left if one.get("listens", True) or one.get("near")]
-    others = [one for one in left if not (one.get("listens", True) or one.get("near"))]
+    subscribed = [entry for entry in not_run if entry.get("listens", True) or entry.get("near")]
+    others = [entry for entry in not_run if not (entry.get("listens", True) or entry.get("near"))]
     return fact_table(
-        (one["hook"], escape_text(one.get("near") or one["reason"])) for one in listening
+        (entry["hook"], escape_text(entry.get("near") or entry["reason"])) for entry in subscribed
     ) + collapsible(
         f"{len(others)} that listen to other events, or to none",
-        fact_table((one["hook"], escape_text(one["reason"])) for one in others),
+        fact_table((entry["hook"], escape_text(entry["reason"])) for entry in others),
     )
 
 
@@ -277,27 +283,29 @@ def _caused_event_section(document: Document) -> str:
     """Return an event that a handler caused, with the events it caused itself."""
     event = document["event"]
     key = f"{event['type']}:{event['action']}" if event["action"] else event["type"]
-    heard = timeline(document["results"], document["ms"]) or '<p class="faint">No hook heard it.</p>'
+    handlers = timeline(document["results"], document["ms"]) or '<p class="faint">No hook heard it.</p>'
     failed = f'<p class="bad">{escape_text(document["failure"])}</p>' if document["failure"] else ""
     inner = "".join(map(_caused_event_section, document["caused"]))
-    return f'<article><div class="head"><h3>{escape_text(key)}</h3></div>{failed}{heard}{inner}</article>\n'
+    return (
+        f'<article><div class="head"><h3>{escape_text(key)}</h3></div>{failed}{handlers}{inner}</article>\n'
+    )
 
 
-def _file_section(guarded: Document | None) -> str:
+def _file_section(sandbox: Document | None) -> str:
     """Return the files that handlers wrote, changed and deleted, with diffs."""
-    if guarded is None:
+    if sandbox is None:
         return ""
     rows = fact_table(
-        (kind, f"{code_html(path)}{text_block(diff)}") for path, kind, _, _, diff, *_ in guarded["changes"]
+        (kind, f"{code_html(path)}{text_block(diff)}") for path, kind, _, _, diff, *_ in sandbox["changes"]
     )  # fmt: skip
-    more = f"<p>and {guarded['more']:,} more</p>" if guarded["more"] else ""
-    walls = f'<p class="faint">{escape_text(guarded["walls"])}</p>'
-    none = unchanged_summary(disk=guarded["disk"], complete=guarded.get("complete", False))
+    more = f"<p>and {sandbox['more']:,} more</p>" if sandbox["more"] else ""
+    walls = f'<p class="faint">{escape_text(sandbox["walls"])}</p>'
+    none = unchanged_summary(read_only_disk=sandbox["disk"], complete=sandbox.get("complete", False))
     return (
         (rows or f"<p>{escape_text(f'{none[0].upper()}{none[1:]}.')}</p>")
         + more
         + walls
-        + text_list(guarded["notes"])
+        + text_list(sandbox["notes"])
     )
 
 

@@ -60,16 +60,16 @@ def _cut_gap(text: str, width: int) -> int:
     return width - 1 - cell_len(set_cell_size(text, width - 1).rstrip())
 
 
-def column_width(texts: Iterable[str], widest: int) -> int:
+def column_width(texts: Iterable[str], maximum: int) -> int:
     """Return the width of a column for these texts, at most `maximum` cells."""
-    return min(max((cell_len(text) for text in texts), default=0), widest)
+    return min(max((cell_len(text) for text in texts), default=0), maximum)
 
 
 def distinct_names(named: Sequence[tuple[str, Path]]) -> list[str]:
     """Return the name of each file; if names repeat, the path below the common folder."""
     times = Counter(name for name, _ in named)
-    alike = [os.path.abspath(file.parent) for name, file in named if times[name] > 1]
-    above = os.path.commonpath(alike) if alike else ""
+    folders = [os.path.abspath(file.parent) for name, file in named if times[name] > 1]
+    above = os.path.commonpath(folders) if folders else ""
     return [name if times[name] == 1 else os.path.relpath(file, above) for name, file in named]
 
 
@@ -97,33 +97,37 @@ def fold_text(lines: Iterable[str]) -> str:
 
 def fold_lines(lines: Iterable[str]) -> list[str]:
     """Return the lines, folded as by `fold_text`."""
-    wide = terminal_width()
-    bare = (line.rstrip() for line in lines)
-    return list(bare) if wide is None else [part for line in bare for part in _folded_parts(line, wide)]
+    width = terminal_width()
+    stripped = (line.rstrip() for line in lines)
+    return (
+        list(stripped)
+        if width is None
+        else [part for line in stripped for part in _folded_parts(line, width)]
+    )
 
 
 def row_with_text(row: str, text: str) -> list[str]:
     """Return a row with the text of its last column: beside it, or below if that is too narrow."""
-    wide = terminal_width()
+    width = terminal_width()
     start = _cell_width(row) + 2
-    if wide is None or start + _cell_width(text) <= wide:
+    if width is None or start + _cell_width(text) <= width:
         return [f"{row}  {text}"]
-    if wide - start >= NARROWEST_COLUMN:
-        first, *rest = _folded_parts(" " * start + text, wide, start)
+    if width - start >= NARROWEST_COLUMN:
+        first, *rest = _folded_parts(" " * start + text, width, start)
         return [row + first[start - 2 :], *rest]
     below = _indent(click.unstyle(row)) + 2
-    return [row, *_folded_parts(" " * below + text, wide, below)]
+    return [row, *_folded_parts(" " * below + text, width, below)]
 
 
-def _folded_parts(line: str, wide: int, indent: int | None = None) -> Iterator[str]:
-    if _cell_width(line) <= wide:
+def _folded_parts(line: str, width: int, indent: int | None = None) -> Iterator[str]:
+    if _cell_width(line) <= width:
         yield line
         return
-    indent = min(_indent(click.unstyle(line)) if indent is None else indent, max(2, wide - NARROWEST_COLUMN))
+    indent = min(_indent(click.unstyle(line)) if indent is None else indent, max(2, width - NARROWEST_COLUMN))
     part, used = "", 0
     for blanks, word in _WORDS.findall(line):
         size = len(blanks) + _cell_width(word)
-        if part.strip() and used + size > wide:
+        if part.strip() and used + size > width:
             yield part
             part, used = " " * indent, indent
             size, blanks = _cell_width(word), ""
@@ -134,8 +138,8 @@ def _folded_parts(line: str, wide: int, indent: int | None = None) -> Iterator[s
 
 def _indent(line: str) -> int:
     first = _COLUMNS.match(line)
-    begins = len(line) - len(line.lstrip())
-    return cell_len(first[0]) if first and cell_len(first[0]) <= begins + 28 else begins + 4
+    leading = len(line) - len(line.lstrip())
+    return cell_len(first[0]) if first and cell_len(first[0]) <= leading + 28 else leading + 4
 
 
 def _cell_width(text: str) -> int:

@@ -37,7 +37,7 @@ def lint_document(linted: LintResult) -> dict[str, Any]:
     return {
         "dialect": linted.host.dialect.name,
         "findings": [_finding_document(finding) for finding in report.findings],
-        "rules_not_run": [{"rule": one.rule, "why": one.why} for one in report.not_run],
+        "rules_not_run": [{"rule": skipped.rule, "why": skipped.why} for skipped in report.not_run],
         "counts": {"hooks": len(report.subjects), **_level_counts(report)},
         "hooks": [_hook_document(subject) for subject in report.subjects],
     }
@@ -52,7 +52,7 @@ def _finding_document(finding: LintFinding) -> dict[str, Any]:
         "line": finding.place.line,
         "column": finding.place.column,
         "text": finding.text,
-        "then": finding.then,
+        "then": finding.next_step,
         "fix": None if finding.fix is None else [_edit_document(edit) for edit in finding.fix],
         "docs": finding.docs,
     }
@@ -70,15 +70,15 @@ def _hook_document(subject: LintSubject) -> dict[str, Any]:
 
 
 def _level_counts(report: LintReport) -> dict[str, int]:
-    return {level: sum(one.severity.value == level for one in report.findings) for level in LEVELS}
+    return {level: sum(finding.severity.value == level for finding in report.findings) for level in LEVELS}
 
 
 def lint_text(linted: LintResult) -> str:
     """Return the findings by hook, and their counts."""
-    report, short = linted.report, linted.host.surroundings.short
+    report, shorten = linted.report, linted.host.machine.short
     lines: list[str] = []
     for (name, folder), findings in groupby(report.findings, lambda one: (one.hook, one.place.file.parent)):
-        lines.append(click.style(f"{one_line(name)}  {printable(short(folder))}", bold=True))
+        lines.append(click.style(f"{one_line(name)}  {printable(shorten(folder))}", bold=True))
         for finding in findings:
             lines += fold_lines(_finding_lines(finding))
         lines.append("")
@@ -92,31 +92,31 @@ def _finding_lines(finding: LintFinding) -> Iterator[str]:
     level = click.style(f"{finding.severity.value:<7}", fg=LEVEL_COLOURS[finding.severity.value])
     rule = click.style(f"[{finding.rule}]", dim=True)
     yield f"  {level} {where}  {printable(finding.text)} {rule}"
-    if finding.then:
-        yield f"          {printable(finding.then)}"
+    if finding.next_step:
+        yield f"          {printable(finding.next_step)}"
 
 
 def _lint_summary(linted: LintResult) -> str:
     report = linted.report
     hooks, counts = len(report.subjects), _level_counts(report)
-    of = f"{_count_text(hooks, 'hook')} under {linted.host.dialect.name}"
+    scope = f"{_count_text(hooks, 'hook')} under {linted.host.dialect.name}"
     if not hooks:
         return f"There are no hooks here to lint, under {linted.host.dialect.name}."
     if not report.findings:
-        return f"Nothing found in {of}."
-    said = ", ".join(_count_text(count, level) for level, count in counts.items() if count)
-    return f"{said} in {of}. `hookscope lint --explain RULE` says more."
+        return f"Nothing found in {scope}."
+    counts_text = ", ".join(_count_text(count, level) for level, count in counts.items() if count)
+    return f"{counts_text} in {scope}. `hookscope lint --explain RULE` says more."
 
 
-def _count_text(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _count_text(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _skipped_rule_lines(report: LintReport) -> Iterator[str]:
     """Yield why some rules did not run, each reason once."""
     by_reason: dict[str, list[str]] = {}
-    for one in report.not_run:
-        by_reason.setdefault(one.why, []).append(one.rule)
+    for skipped in report.not_run:
+        by_reason.setdefault(skipped.why, []).append(skipped.rule)
     for why, rules in by_reason.items():
         yield f"{_count_text(len(rules), 'rule')} did not run for {printable(why)}."
 
@@ -127,25 +127,25 @@ def rule_list_text(rules: Mapping[str, str]) -> str:
     return fold_text(f"{name:<{width}}  {title}" for name, title in rules.items())
 
 
-def rule_document(rule: Rule, told: RuleDocumentation) -> dict[str, Any]:
+def rule_document(rule: Rule, documentation: RuleDocumentation) -> dict[str, Any]:
     """Return a rule's documentation, for programs."""
     return {
         "rule": rule.id,
-        "title": told.title,
-        "why": told.why,
-        "by_host": rule.by_host,
+        "title": documentation.title,
+        "why": documentation.why,
+        "by_host": rule.depends_on_host,
         "reads_source": rule.reads_source,
-        "bad": dict(told.bad.files),
-        "good": dict(told.good.files),
+        "bad": dict(documentation.bad.files),
+        "good": dict(documentation.good.files),
     }
 
 
-def rule_text(rule: Rule, told: RuleDocumentation) -> str:
+def rule_text(rule: Rule, documentation: RuleDocumentation) -> str:
     """Return a rule's documentation, for people."""
-    lines = [click.style(rule.id, bold=True), "", *fold_lines([told.title, "", told.why])]
-    if rule.by_host:
+    lines = [click.style(rule.id, bold=True), "", *fold_lines([documentation.title, "", documentation.why])]
+    if rule.depends_on_host:
         lines += ["", "What it says depends on the host: `--dialect` picks one."]
-    for title, example in (("Bad", told.bad), ("Good", told.good)):
+    for title, example in (("Bad", documentation.bad), ("Good", documentation.good)):
         lines += ["", click.style(title, bold=True)]
         for file, text in example.files.items():
             lines += [f"  {file}", *(f"    {line}".rstrip() for line in text.splitlines())]
@@ -164,7 +164,7 @@ def sarif_document(
 
     Secrets in findings are masked.
     """
-    places = {rule.id: place for place, (rule, _) in enumerate(rules)}
+    rule_indexes = {rule.id: index for index, (rule, _) in enumerate(rules)}
     report = linted.report
     run = {
         "tool": {
@@ -179,33 +179,35 @@ def sarif_document(
             {
                 "executionSuccessful": True,
                 "toolExecutionNotifications": [
-                    {"level": "note", "message": {"text": f"{one.rule} did not run: {one.why}"}}
-                    for one in report.not_run
+                    {"level": "note", "message": {"text": f"{skipped.rule} did not run: {skipped.why}"}}
+                    for skipped in report.not_run
                 ],
             }
         ],
-        "results": redaction.value([_sarif_result(finding, places, root) for finding in report.findings]),
+        "results": redaction.masked_value(
+            [_sarif_result(finding, rule_indexes, root) for finding in report.findings]
+        ),
     }
     return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _sarif_rule(rule: Rule, told: RuleDocumentation) -> dict[str, Any]:
+def _sarif_rule(rule: Rule, documentation: RuleDocumentation) -> dict[str, Any]:
     return {
         "id": rule.id,
-        "shortDescription": {"text": told.title},
-        "fullDescription": {"text": told.why or told.title},
-        "help": {"text": f"{told.why}\n\n`{rule.docs}` shows an example.".lstrip()},
+        "shortDescription": {"text": documentation.title},
+        "fullDescription": {"text": documentation.why or documentation.title},
+        "help": {"text": f"{documentation.why}\n\n`{rule.docs}` shows an example.".lstrip()},
     }
 
 
-def _sarif_result(finding: LintFinding, places: Mapping[str, int], root: Path) -> dict[str, Any]:
+def _sarif_result(finding: LintFinding, rule_indexes: Mapping[str, int], root: Path) -> dict[str, Any]:
     location = _sarif_location(finding.place, root)
     name = "\0".join((finding.rule, location["artifactLocation"]["uri"], finding.text))
     return {
         "ruleId": finding.rule,
-        "ruleIndex": places[finding.rule],
+        "ruleIndex": rule_indexes[finding.rule],
         "level": SARIF_LEVELS[finding.severity.value],
-        "message": {"text": f"{finding.hook}: {finding.text} {finding.then}".rstrip()},
+        "message": {"text": f"{finding.hook}: {finding.text} {finding.next_step}".rstrip()},
         "locations": [{"physicalLocation": location}],
         # Identifies the same finding in a later version of the file, on any line.
         "partialFingerprints": {"hookscope/v1": sha256(name.encode("utf-8", "surrogatepass")).hexdigest()},

@@ -29,43 +29,42 @@ INTEGRITY_WORDS = {"as installed": "", "changed": "  ✗ changed on disk since",
 FILE_LIMIT = 200  # files to list
 
 
-def pack_plan_text(item: PackPlan, host: Host, *, diff: bool = False) -> str:
+def pack_plan_text(plan: PackPlan, host: Host, *, diff: bool = False) -> str:
     """Return everything that would be written and what it can do, before the user confirms."""
     lines = [
-        _plan_headline(item),
-        *_drift_lines(item),
-        *_hook_lines(item),
-        *_file_lines(item, host),
-        *_setting_lines(item, host),
+        _plan_headline(plan),
+        *_drift_lines(plan),
+        *_hook_lines(plan),
+        *_file_lines(plan, host),
+        *_setting_lines(plan, host),
     ]
-    for file in item.files if diff else ():
-        preview = item.file_change(file).preview()
-        lines += (
-            ["", f"  {printable(host.surroundings.short(file.path))}", printable(preview)] if preview else []
-        )
+    for file in plan.files if diff else ():
+        preview = plan.file_change(file).preview()
+        lines += ["", f"  {printable(host.machine.short(file.path))}", printable(preview)] if preview else []
     return "\n".join(lines).rstrip()
 
 
-def applied_plan_text(item: PackChanged, host: Host) -> str:
+def applied_plan_text(applied: PackChanged, host: Host) -> str:
     """Return what was written, and the next step."""
-    pack, record = item.planned, item.record
-    verb = {"install": "Installed", "update": "Updated", "uninstall": "Uninstalled"}[pack.action]
-    lines = [f"{verb} {_pack_name(record or pack.before)}."]
-    if item.kept is not None:
-        count = len(pack.on_disk.to_keep)
+    plan, record = applied.plan, applied.record
+    verb = {"install": "Installed", "update": "Updated", "uninstall": "Uninstalled"}[plan.action]
+    lines = [f"{verb} {_pack_name(record or plan.before)}."]
+    if applied.kept_folder is not None:
+        count = len(plan.on_disk.files_to_keep)
         files = f"{count} file{'s' * (count != 1)} that had changed"
         lines.append(
-            f"{files} since it was installed: copies are in {printable(host.surroundings.short(item.kept))}."
+            f"{files} since it was installed: copies are in "
+            f"{printable(host.machine.short(applied.kept_folder))}."
         )
-    waiting = [hook for hook in pack.hooks if hook.row.state is State.UNTRUSTED]
+    waiting = [hook for hook in plan.hooks if hook.row.state is State.UNTRUSTED]
     if waiting:
         names = one_line(", ".join(hook.name for hook in waiting))
-        short = host.surroundings.short
+        short = host.machine.short
         targets = _trust_targets(waiting, record, host)
         commands = " and ".join(f"`{printable(target.command(short))}`" for target in targets)
         lines.append(f"Hookscope itself runs {names} after {commands}.")
-    if host.dialect.switching.notices:
-        lines.append(host.dialect.switching.notices)
+    if host.dialect.switch_rules.when_noticed:
+        lines.append(host.dialect.switch_rules.when_noticed)
     return "\n".join(lines)
 
 
@@ -74,48 +73,56 @@ def _trust_targets(
 ) -> tuple[TrustTarget, ...]:
     """Return what to trust for all these hooks: one folder of the pack if possible, else each hook."""
     roots = tuple(dict.fromkeys(trust_target(hook.row.hook, host) for hook in waiting))
-    own = () if record is None else tuple(folder_target(folder, host) for folder in record.folders)
-    whole = (one for one in own if all(root.folder.is_relative_to(one.folder) for root in roots))
-    return roots if len(roots) == 1 else tuple(islice(whole, 1)) or roots
+    pack_folders = () if record is None else tuple(folder_target(folder, host) for folder in record.folders)
+    covering = (
+        target for target in pack_folders if all(root.folder.is_relative_to(target.folder) for root in roots)
+    )
+    return roots if len(roots) == 1 else tuple(islice(covering, 1)) or roots
 
 
-def up_to_date_text(item: PackUpToDate, host: Host) -> str:
+def up_to_date_text(pack: PackUpToDate, host: Host) -> str:
     """Return why there is nothing to update, and what has changed on disk."""
-    lines = [f"{_pack_name(item.record)}: {item.why}."]
-    lines += _changed_file_lines(item.on_disk, host)
-    if item.on_disk.word != "as installed":
+    lines = [f"{_pack_name(pack.record)}: {pack.reason}."]
+    lines += _changed_file_lines(pack.on_disk, host)
+    if pack.on_disk.state != "as installed":
         lines.append(
-            f"`hookscope update {one_line(item.record.id)} --force --accept-changed` puts it in place again."
+            f"`hookscope update {one_line(pack.record.id)} --force --accept-changed` puts it in place again."
         )
     return "\n".join(lines)
 
 
-def pack_list_text(items: Sequence[PackStatus], host: Host, theirs: Sequence[HostInstall] = ()) -> str:
+def pack_list_text(
+    statuses: Sequence[PackStatus], host: Host, host_installs: Sequence[HostInstall] = ()
+) -> str:
     """Return the text of `packs`: what is installed, from where, changed files; and the host's own."""
-    if not items and not theirs:
-        if host.dialect.packs is None:
+    if not statuses and not host_installs:
+        if host.dialect.pack_rules is None:
             return f"{host.dialect.product} has no folder that hooks are installed into."
         return f"No pack is installed for {host.dialect.product} here. `hookscope install SPEC` does that."
-    names = column_width((one_line(item.record.id) for item in items), 32)
-    versions = column_width((item.record.version or "–" for item in items), 14)
+    names = column_width((one_line(status.record.id) for status in statuses), 32)
+    versions = column_width((status.record.version or "–" for status in statuses), 14)
     lines = []
-    for item in items:
-        record = item.record
+    for status in statuses:
+        record = status.record
         name, version = (
             fit_to_width(one_line(record.id), names),
             fit_to_width(one_line(record.version) or "–", versions),
         )
-        how = "linked" if record.linked is not None else "pinned" if record.pinned else record.source
+        source = "linked" if record.linked is not None else "pinned" if record.pinned else record.source
         age = long_duration((datetime.now(UTC) - record.at).total_seconds())
-        word = INTEGRITY_WORDS[item.on_disk.word]
-        lines.append(f"{name}  {version}  {fit_to_width(how, 7)}  {one_line(record.origin)}  {age} ago{word}")
+        word = INTEGRITY_WORDS[status.integrity.state]
+        lines.append(
+            f"{name}  {version}  {fit_to_width(source, 7)}  {one_line(record.origin)}  {age} ago{word}"
+        )
         lines.append(f"  hooks: {one_line(', '.join(record.hooks), 400)}")
-        lines += _changed_file_lines(item.on_disk, host)
-    if theirs:
+        lines += _changed_file_lines(status.integrity, host)
+    if host_installs:
         lines += ["", f"{host.dialect.product} itself has installed, as its settings say:"]
-        for one in theirs:
-            hooks = ", ".join(one.hooks) or "not said"
-            lines.append(f"  {one_line(one.id)}  {one_line(one.origin)}  hooks: {one_line(hooks, 400)}")
+        for install in host_installs:
+            hooks = ", ".join(install.hooks) or "not said"
+            lines.append(
+                f"  {one_line(install.id)}  {one_line(install.origin)}  hooks: {one_line(hooks, 400)}"
+            )
     return "\n".join(lines).lstrip("\n")
 
 
@@ -125,37 +132,37 @@ def _pack_name(record: InstalledPack | None) -> str:
     return one_line(f"{record.id} {record.version}".strip())
 
 
-def _plan_headline(item: PackPlan) -> str:
-    before, after = item.before, item.after
+def _plan_headline(plan: PackPlan) -> str:
+    before, after = plan.before, plan.after
     if after is None:
         return f"uninstall {_pack_name(before)}, installed from {one_line(before.origin) if before else ''}"
-    came = f" (now {one_line(before.version or before.resolved)})" if before is not None else ""
+    current = f" (now {one_line(before.version or before.resolved)})" if before is not None else ""
     link = ", linked: nothing is copied" if after.linked is not None else ""
     pinned = ", pinned" if after.pinned else ""
     lines = [
-        f"{item.action} {_pack_name(after)}{came} from {after.source} "
+        f"{plan.action} {_pack_name(after)}{current} from {after.source} "
         f"{one_line(after.resolved)}{pinned}{link}"
     ]
     lines.append(f"  integrity {one_line(after.integrity)}")
     return "\n".join(lines)
 
 
-def _drift_lines(item: PackPlan) -> Iterator[str]:
-    if item.drift:
-        yield f"  ✗ {one_line(item.drift, 600)}"
-    if item.unaccepted:
+def _drift_lines(plan: PackPlan) -> Iterator[str]:
+    if plan.drift:
+        yield f"  ✗ {one_line(plan.drift, 600)}"
+    if plan.integrity_problem:
         yield "  ✗ needs --accept-changed: an integrity check failed"
 
 
-def _hook_lines(item: PackPlan) -> Iterator[str]:
-    yield from ("",) if item.hooks else ()
-    for hook in item.hooks:
+def _hook_lines(plan: PackPlan) -> Iterator[str]:
+    yield from ("",) if plan.hooks else ()
+    for hook in plan.hooks:
         row = hook.row
         events = "known after a load" if row.events is None else ", ".join(row.events) or "no events"
         yield f"  {state_word(row.state)}  {one_line(hook.name)}  hears {one_line(events, 300)}"
         if row.hook.description:
             yield f"      {one_line(row.hook.description)}"
-        for gate in row.verdict.shut():
+        for gate in row.verdict.failed():
             if gate_state(gate) is not State.UNTRUSTED:
                 yield f"      ✗ {one_line(gate.name)}: {one_line(gate.reason, 300)}"
         yield from (f"      – {one_line(note, 300)}" for note in row.notes)
@@ -163,12 +170,12 @@ def _hook_lines(item: PackPlan) -> Iterator[str]:
             yield "      ! Hookscope runs it without asking: its folder is trusted"
         yield from _requirement_lines(hook)
         yield from _usage_lines(hook.uses, "      ")
-    shared = list(_usage_lines(item.shared, "      "))
+    shared = list(_usage_lines(plan.shared_uses, "      "))
     if shared:
         yield from ("    files that belong to no hook alone", *shared)
-    if item.needs:
-        yield f"    depends on {one_line(', '.join(item.needs), 300)} ({item.comes})"
-    yield from (f"    – {one_line(note, 300)}" for note in item.notes)
+    if plan.dependency_ranges:
+        yield f"    depends on {one_line(', '.join(plan.dependency_ranges), 300)} ({plan.dependency_note})"
+    yield from (f"    – {one_line(note, 300)}" for note in plan.notes)
 
 
 def _requirement_lines(hook: PackHookPlan) -> Iterator[str]:
@@ -178,12 +185,12 @@ def _requirement_lines(hook: PackHookPlan) -> Iterator[str]:
         yield f"      {_gate_mark(gate)} needs {gate.name}: {one_line(', '.join(gate.needed), 200)}"
     for spec in hook.row.hook.meta.install:
         kind, label = one_line(str(spec.get("kind", "?"))), spec.get("label")
-        what = spec.get("package") or spec.get("repository") or spec.get("url") or spec.get("id") or ""
+        package = spec.get("package") or spec.get("repository") or spec.get("url") or spec.get("id") or ""
         bins = spec.get("bins")
-        gives = f" for {one_line(', '.join(map(str, bins)))}" if isinstance(bins, list) and bins else ""
-        said = f" ({one_line(str(label))})" if label else ""
-        named = " ".join(filter(None, (kind, one_line(str(what)))))
-        yield f"      → its author says: install {named}{gives}{said}; Hookscope never runs that"
+        provides = f" for {one_line(', '.join(map(str, bins)))}" if isinstance(bins, list) and bins else ""
+        label_text = f" ({one_line(str(label))})" if label else ""
+        named = " ".join(filter(None, (kind, one_line(str(package)))))
+        yield f"      → its author says: install {named}{provides}{label_text}; Hookscope never runs that"
 
 
 def _gate_mark(gate: Gate) -> str:
@@ -191,29 +198,33 @@ def _gate_mark(gate: Gate) -> str:
 
 
 def _usage_lines(uses: HandlerUses, indent: str) -> Iterator[str]:
-    for what, names in uses.told:
-        yield f"{indent}{what}: {one_line(', '.join(names), 300)}"
+    for kind, names in uses.descriptions:
+        yield f"{indent}{kind}: {one_line(', '.join(names), 300)}"
 
 
-def _file_lines(item: PackPlan, host: Host) -> Iterator[str]:
-    if not item.files:
+def _file_lines(plan: PackPlan, host: Host) -> Iterator[str]:
+    if not plan.files:
         return
-    total = sum(file.size for file in item.files)
-    yield from ("", f"  files ({len(item.files):,}{f', {size_in_words(total)}' if total else ''})")
-    shown = [file for file in item.files if file.action != "same"]
+    total = sum(file.size for file in plan.files)
+    yield from ("", f"  files ({len(plan.files):,}{f', {size_in_words(total)}' if total else ''})")
+    shown = [file for file in plan.files if file.action != "same"]
     for file in shown[:FILE_LIMIT]:
         size = f"  {size_in_words(file.size)}" if file.action != "remove" else ""
         runs = "  may be run" if file.runnable else ""
         yield f"  {FILE_SIGNS[file.action]} {_display_path(file.path, host)}{size}{runs}"
     if len(shown) > FILE_LIMIT:
         yield f"    and {len(shown) - FILE_LIMIT:,} more; --json lists all"
-    if item.left_out:
-        yield f"    left out: {one_line(', '.join(item.left_out), 300)}"
-    yield from _changed_file_lines(item.on_disk, host)
+    if plan.excluded:
+        yield f"    left out: {one_line(', '.join(plan.excluded), 300)}"
+    yield from _changed_file_lines(plan.on_disk, host)
 
 
-def _changed_file_lines(item: PackIntegrity, host: Host) -> Iterator[str]:
-    for word, paths in (("changed", item.changed), ("missing", item.missing), ("added", item.added)):
+def _changed_file_lines(integrity: PackIntegrity, host: Host) -> Iterator[str]:
+    for word, paths in (
+        ("changed", integrity.changed),
+        ("missing", integrity.missing),
+        ("added", integrity.added),
+    ):
         for path in paths[:20]:
             yield f"  ! {word} on disk since: {_display_path(path, host)}"
         if len(paths) > 20:
@@ -221,95 +232,99 @@ def _changed_file_lines(item: PackIntegrity, host: Host) -> Iterator[str]:
 
 
 def _display_path(path: Path, host: Host) -> str:
-    return printable(host.surroundings.short(path)).replace("\n", "␊")
+    return printable(host.machine.short(path)).replace("\n", "␊")
 
 
-def _setting_lines(item: PackPlan, host: Host) -> Iterator[str]:
-    preview = masked_preview(item.change)
-    file = printable(host.surroundings.short(item.change.path))
+def _setting_lines(plan: PackPlan, host: Host) -> Iterator[str]:
+    preview = masked_preview(plan.change)
+    file = printable(host.machine.short(plan.change.path))
     yield from ("", f"  settings {file}" + ("" if preview else ": nothing changes"))
     if preview:
         yield printable(preview).rstrip()
-    if hides_secrets(item.change):
+    if hides_secrets(plan.change):
         yield MASKED_NOTE
-    for other in item.others:
+    for other in plan.other_effects:
         yield f"  {one_line(other.name)} ({other.source}): {other.before} → {other.after}"
 
 
-def applied_plan_document(document: Document, done: PackChanged) -> Document:
+def applied_plan_document(document: Document, applied: PackChanged) -> Document:
     """Return the document of a plan that was applied."""
-    return {**document, "written": True, "kept": str(done.kept) if done.kept is not None else None}
+    return {
+        **document,
+        "written": True,
+        "kept": str(applied.kept_folder) if applied.kept_folder is not None else None,
+    }
 
 
-def pack_plan_document(item: PackPlan, *, diff: bool = False) -> Document:
+def pack_plan_document(plan: PackPlan, *, diff: bool = False) -> Document:
     """Return the document of what would be written."""
-    after = item.after or item.before
+    after = plan.after or plan.before
     assert after is not None  # a plan has at least one of them
     return {
-        "action": item.action,
+        "action": plan.action,
         **_record_document(after),
-        "from": _record_document(item.before)
-        if item.action == "update" and item.before is not None
+        "from": _record_document(plan.before)
+        if plan.action == "update" and plan.before is not None
         else None,
         "written": False,
-        "hooks": [_hook_document(hook) for hook in item.hooks] or [{"name": name} for name in after.hooks],
-        "shared": _usage_document(item.shared),
+        "hooks": [_hook_document(hook) for hook in plan.hooks] or [{"name": name} for name in after.hooks],
+        "shared": _usage_document(plan.shared_uses),
         "files": [
             {
                 "path": str(file.path),
                 "action": file.action,
                 "size": file.size,
                 "runnable": file.runnable,
-                **({"diff": item.file_change(file).preview()} if diff else {}),
+                **({"diff": plan.file_change(file).preview()} if diff else {}),
             }
-            for file in item.files
+            for file in plan.files
         ],
-        "settings": {"file": str(item.change.path), "diff": masked_preview(item.change)},
-        "others": [json_documents.effect_document(other) for other in item.others],
-        "needs": list(item.needs),
-        "left_out": list(item.left_out),
-        "drift": item.drift or None,
-        "unaccepted": item.unaccepted or None,
-        "notes": list(item.notes),
-        "on_disk": _integrity_document(item.on_disk) if item.before is not None else None,
+        "settings": {"file": str(plan.change.path), "diff": masked_preview(plan.change)},
+        "others": [json_documents.effect_document(other) for other in plan.other_effects],
+        "needs": list(plan.dependency_ranges),
+        "left_out": list(plan.excluded),
+        "drift": plan.drift or None,
+        "unaccepted": plan.integrity_problem or None,
+        "notes": list(plan.notes),
+        "on_disk": _integrity_document(plan.on_disk) if plan.before is not None else None,
         "kept": None,
     }
 
 
-def up_to_date_document(item: PackUpToDate) -> Document:
+def up_to_date_document(pack: PackUpToDate) -> Document:
     """Return the document of an update with nothing to do."""
     return {
         "action": "none",
-        **_record_document(item.record),
+        **_record_document(pack.record),
         "written": False,
-        "why": item.why,
-        "on_disk": _integrity_document(item.on_disk),
+        "why": pack.reason,
+        "on_disk": _integrity_document(pack.on_disk),
     }
 
 
-def pack_status_document(item: PackStatus) -> Document:
+def pack_status_document(status: PackStatus) -> Document:
     """Return one pack of `packs --json`."""
-    record = item.record
+    record = status.record
     return {
         **_record_document(record),
         "hooks": list(record.hooks),
         "folders": [str(folder) for folder in record.folders] or [str(record.linked)],
-        "settings": [list(setting.wanted.path) for setting in record.settings],
-        "on_disk": _integrity_document(item.on_disk),
+        "settings": [list(setting.setting.path) for setting in record.settings],
+        "on_disk": _integrity_document(status.integrity),
     }
 
 
-def host_install_document(item: HostInstall) -> Document:
+def host_install_document(install: HostInstall) -> Document:
     """Return one pack of `packs --json` that the host itself has installed."""
     return {
-        "id": item.id,
-        "source": item.source or None,
-        "spec": item.spec or None,
-        "version": item.version or None,
-        "hooks": list(item.hooks),
-        "folder": str(item.folder) if item.folder is not None else None,
-        "file": str(item.place.file) if item.place else None,
-        "line": item.place.line if item.place else None,
+        "id": install.id,
+        "source": install.source or None,
+        "spec": install.spec or None,
+        "version": install.version or None,
+        "hooks": list(install.hooks),
+        "folder": str(install.folder) if install.folder is not None else None,
+        "file": str(install.place.file) if install.place else None,
+        "line": install.place.line if install.place else None,
     }
 
 
@@ -328,20 +343,20 @@ def _record_document(record: InstalledPack) -> Document:
     }
 
 
-def _integrity_document(item: PackIntegrity) -> Document:
+def _integrity_document(integrity: PackIntegrity) -> Document:
     return {
-        "state": item.word,
-        "changed": [str(path) for path in item.changed],
-        "missing": [str(path) for path in item.missing],
-        "added": [str(path) for path in item.added],
+        "state": integrity.state,
+        "changed": [str(path) for path in integrity.changed],
+        "missing": [str(path) for path in integrity.missing],
+        "added": [str(path) for path in integrity.added],
     }
 
 
-def _hook_document(item: PackHookPlan) -> Document:
-    row = item.row
+def _hook_document(hook: PackHookPlan) -> Document:
+    row = hook.row
     return {
-        "name": item.name,
-        "path": str(item.path),
+        "name": hook.name,
+        "path": str(hook.path),
         "description": row.hook.description,
         "events": None if row.events is None else list(row.events),
         "state": row.state.value,
@@ -349,16 +364,16 @@ def _hook_document(item: PackHookPlan) -> Document:
         "why": row.verdict.why() or None,
         "gates": [json_documents.gate_document(gate) for gate in row.verdict.gates],
         "install": [dict(spec) for spec in row.hook.meta.install],
-        "uses": _usage_document(item.uses),
+        "uses": _usage_document(hook.uses),
         "notes": list(row.notes),
     }
 
 
-def _usage_document(item: HandlerUses) -> Document:
+def _usage_document(uses: HandlerUses) -> Document:
     return {
-        "env": list(item.env),
-        "optional_env": list(item.optional_env),
-        "programs": list(item.bins),
-        "network": list(item.network),
-        "writes": list(item.writes),
+        "env": list(uses.env),
+        "optional_env": list(uses.optional_env),
+        "programs": list(uses.bins),
+        "network": list(uses.network),
+        "writes": list(uses.writes),
     }

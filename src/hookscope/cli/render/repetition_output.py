@@ -32,84 +32,87 @@ from hookscope.model.text import duration, one_line, printable
 ITEM_LIMIT = 3  # messages and places shown for one handler
 
 
-def repetition_document(repeated: Repetition, asked: int) -> Document:
-    """Return `repeated` of `fire --repeat --json`; `requested`: how many runs."""
+def repetition_document(repetition: Repetition, requested: int) -> Document:
+    """Return `repetition` of `fire --repeat --json`; `requested`: how many runs."""
     return {
-        "times": asked,
-        "done": repeated.times,
-        "hooks": [_repeated_hook_document(one) for one in repeated.hooks],
+        "times": requested,
+        "done": repetition.times,
+        "hooks": [_repeated_hook_document(part) for part in repetition.hooks],
         "files": None
-        if repeated.files is None
+        if repetition.files is None
         else [
-            {"path": one.path, "verdict": one.again.value, "bytes": list(one.sizes)} for one in repeated.files
+            {"path": part.path, "verdict": part.outcome.value, "bytes": list(part.sizes)}
+            for part in repetition.files
         ],
     }
 
 
-def _repeated_hook_document(one: HookRepetition) -> Document:
+def _repeated_hook_document(hook: HookRepetition) -> Document:
     return {
-        "hook": one.hook,
-        "key": one.key,
-        "verdict": one.again.value,
-        "statuses": [status or None for status in one.statuses],
-        "ms": [json_documents.milliseconds(took) for took in one.took],
-        "messages": list(one.messages),
-        "characters": list(one.characters),
-        "changes": list(one.changes),
-        "again": {"messages": list(one.same_messages), "changes": list(one.same_changes)},
+        "hook": hook.hook,
+        "key": hook.key,
+        "verdict": hook.outcome.value,
+        "statuses": [status or None for status in hook.statuses],
+        "ms": [json_documents.milliseconds(took) for took in hook.took],
+        "messages": list(hook.messages),
+        "characters": list(hook.characters),
+        "changes": list(hook.changes),
+        "again": {"messages": list(hook.same_messages), "changes": list(hook.same_changes)},
     }
 
 
-def repetition_text(done: Sequence[tuple[Run, Plan]], repeated: Repetition, here: Machine) -> str:
+def repetition_text(
+    runs_and_plans: Sequence[tuple[Run, Plan]], repetition: Repetition, machine: Machine
+) -> str:
     """Return a line for each handler with what repeats, then files, then the first failed run."""
-    runs, plan = [run for run, _ in done], done[0][1]
+    runs, plan = [run for run, _ in runs_and_plans], runs_and_plans[0][1]
     took = [run.took for run in runs]
     head = f"{one_line(plan.event.key)}  fired {times_text(len(runs))}  {duration_range(took)}"
-    width = column_width((one_line(one.hook) for one in repeated.hooks), 32)
+    width = column_width((one_line(hook.hook) for hook in repetition.hooks), 32)
     lines = [head, ""]
-    for one in repeated.hooks:
-        ended = ", ".join(f"{status or 'did not run'} ×{n}" for status, n in Counter(one.statuses).items())
+    for hook in repetition.hooks:
+        ended = ", ".join(f"{status or 'did not run'} ×{n}" for status, n in Counter(hook.statuses).items())
         lines.append(
-            f"  {fit_to_width(one_line(one.hook), width)}  {one.again.value:<19}  "
-            f"{ended}  {duration_range(one.took)}"
+            f"  {fit_to_width(one_line(hook.hook), width)}  {hook.outcome.value:<19}  "
+            f"{ended}  {duration_range(hook.took)}"
         )
-        lines += [f"      {line}" for line in _repeated_hook_lines(one)]
-    if not repeated.hooks:
+        lines += [f"      {line}" for line in _repeated_hook_lines(hook)]
+    if not repetition.hooks:
         lines.append("  nobody ran")
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     lines += [f"note: {one_line(note, 400)}" for note in notes]
-    lines += ["", *_repeated_file_lines(repeated, here)]
+    lines += ["", *_repeated_file_lines(repetition, machine)]
     failed = next((run for run in runs if run.failed or run.ending.failure), None)
     if failed is not None:
         lines += ["", f"the first run that failed, {runs.index(failed) + 1} of {len(runs)}:"]
-        lines.append(run_output.run_text(failed, here, plan))
+        lines.append(run_output.run_text(failed, machine, plan))
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _repeated_hook_lines(one: HookRepetition) -> Iterator[str]:
-    if any(one.messages):
-        length = f", {_number_series(one.characters)} characters" if len(set(one.characters)) > 1 else ""
-        yield f"messages {_number_series(one.messages)}{length}"
-        yield from (f"again: {one_line(message, 120)}" for message in one.same_messages[:ITEM_LIMIT])
-        if len(one.same_messages) > ITEM_LIMIT:
-            yield f"again: {len(one.same_messages) - ITEM_LIMIT} more"
-    if any(one.changes):
-        places = ", ".join(one_line(path, 60) for path in one.same_changes[:ITEM_LIMIT])
-        yield f"changes of the event {_number_series(one.changes)}{f': {places}' if places else ''}"
+def _repeated_hook_lines(hook: HookRepetition) -> Iterator[str]:
+    if any(hook.messages):
+        length = f", {_number_series(hook.characters)} characters" if len(set(hook.characters)) > 1 else ""
+        yield f"messages {_number_series(hook.messages)}{length}"
+        yield from (f"again: {one_line(message, 120)}" for message in hook.same_messages[:ITEM_LIMIT])
+        if len(hook.same_messages) > ITEM_LIMIT:
+            yield f"again: {len(hook.same_messages) - ITEM_LIMIT} more"
+    if any(hook.changes):
+        places = ", ".join(one_line(path, 60) for path in hook.same_changes[:ITEM_LIMIT])
+        yield f"changes of the event {_number_series(hook.changes)}{f': {places}' if places else ''}"
 
 
-def _repeated_file_lines(repeated: Repetition, here: Machine) -> Iterator[str]:
-    files, guarded = repeated.files, repeated.guarded
-    if files is None or guarded is None:
+def _repeated_file_lines(repetition: Repetition, machine: Machine) -> Iterator[str]:
+    files, sandbox = repetition.files, repetition.sandbox
+    if files is None or sandbox is None:
         yield "What files they wrote is not known: with --sandbox all share the same copies, and it is shown."
         return
     yield "files (in copies, thrown away)"
-    for one in files:
-        where = printable(here.short(Path(one.path)))
-        yield f"  {_REPETITION_WORDS[one.again]:<14} {where}  {_number_series(one.sizes, ' bytes')}"
+    for file in files:
+        where = printable(machine.short(Path(file.path)))
+        yield f"  {_REPETITION_WORDS[file.outcome]:<14} {where}  {_number_series(file.sizes, ' bytes')}"
     if not files:
-        yield f"  {guarded.unchanged}"
-    yield from run_output.sandbox_protection_lines(guarded)
+        yield f"  {sandbox.unchanged_text}"
+    yield from run_output.sandbox_protection_lines(sandbox)
 
 
 _REPETITION_WORDS = {
@@ -124,7 +127,7 @@ def _number_series(numbers: Sequence[int | None], unit: str = "") -> str:
     """Return `3 bytes each time`, or `1 → 2 → 3 bytes`; long series show first and last values."""
     if len(set(numbers)) == 1:
         return f"{_number_text(numbers[0])}{unit} each time"
-    shown = [_number_text(one) for one in numbers]
+    shown = [_number_text(number) for number in numbers]
     return " → ".join(shown if len(shown) <= 6 else [*shown[:3], "…", shown[-1]]) + unit
 
 
@@ -148,42 +151,44 @@ TEXT_KINDS = frozenset(
 )  # kinds whose values are not JSON
 
 
-def order_document(told: OrderFindings) -> Document:
+def order_document(findings: OrderFindings) -> Document:
     """Return `shuffled` of `fire --shuffle --json`."""
     return {
-        "times": told.times,
-        "done": len(told.fired),
-        "seed": told.seed,
-        "handlers": list(told.names),
-        "orders": {"possible": told.possible, "tried": len(told.orders)},
-        "matters": told.matters,
-        "findings": [_finding_document(one, told.names) for one in finding_sentences(told)],
+        "times": findings.max_runs,
+        "done": len(findings.fired),
+        "seed": findings.seed,
+        "handlers": list(findings.names),
+        "orders": {"possible": findings.possible_orders, "tried": len(findings.orders)},
+        "matters": findings.order_matters,
+        "findings": [_finding_document(item, findings.names) for item in finding_sentences(findings)],
         "left": [
-            {"sentence": text, "runs": [one.run, other.run]}
-            for text, (_, one, other) in zip(unexplained_sentences(told), told.left, strict=True)
+            {"sentence": text, "runs": [item.run, other.run]}
+            for text, (_, item, other) in zip(
+                unexplained_sentences(findings), findings.unexplained, strict=True
+            )
         ],
-        "unsteady": list(unsteady_subjects(told)),
+        "unsteady": list(unsteady_subjects(findings)),
     }
 
 
-def _finding_document(one: FindingSentence, names: Sequence[str]) -> Document:
-    found = one.finding
+def _finding_document(sentence: FindingSentence, names: Sequence[str]) -> Document:
+    finding = sentence.finding
     return {
-        "sentence": one.text,
-        "handlers": [names[found.first], names[found.second]],
-        "company": [names[call] for call in found.company],
-        "narrowed": found.narrowed,
-        **_subject_document(found.subject, found, names),
-        "also": [_subject_document(subject, found, names) for subject in found.also],
+        "sentence": sentence.text,
+        "handlers": [names[finding.first], names[finding.second]],
+        "company": [names[call] for call in finding.required_others],
+        "narrowed": finding.narrowed,
+        **_subject_document(finding.subject, finding, names),
+        "also": [_subject_document(subject, finding, names) for subject in finding.other_subjects],
         "runs": {
-            "registered": _run_document(found.registered, names),
-            "exchanged": _run_document(found.exchanged, names),
+            "registered": _run_document(finding.registered, names),
+            "exchanged": _run_document(finding.exchanged, names),
         },
     }
 
 
-def _subject_document(subject: FactSubject, found: OrderFinding, names: Sequence[str]) -> Document:
-    registered, exchanged = (_subject_value(subject, value) for value in found.values(subject))
+def _subject_document(subject: FactSubject, finding: OrderFinding, names: Sequence[str]) -> Document:
+    registered, exchanged = (_subject_value(subject, value) for value in finding.values(subject))
     return {
         "kind": subject.kind.value,
         "hook": names[subject.call] if subject.call >= 0 else None,
@@ -204,32 +209,38 @@ def _subject_value(subject: FactSubject, value: str) -> Any:
     return value if subject.kind in TEXT_KINDS else json.loads(value)
 
 
-def order_text(done: Sequence[tuple[Run, Plan]], told: OrderFindings, here: Machine, *, copies: bool) -> str:
+def order_text(
+    runs_and_plans: Sequence[tuple[Run, Plan]], findings: OrderFindings, machine: Machine, *, copies: bool
+) -> str:
     """Return a sentence for each finding with its two runs, then the first failed run.
 
     Only runs in the registered order are shown as failed.
     """
-    runs, plan = [run for run, _ in done], done[0][1]
+    runs, plan = [run for run, _ in runs_and_plans], runs_and_plans[0][1]
     took = duration_range([run.took for run in runs])
     lines = [
         f"{one_line(plan.event.key)}  fired {times_text(len(runs))}  {took}",
         "",
-        order_summary(told),
-        f"registered: {', '.join(told.names)}",
+        order_summary(findings),
+        f"registered: {', '.join(findings.names)}",
     ]
-    for one in finding_sentences(told):
-        lines += ["", one.text, *(f"    {line}" for line in evidence_lines(one.finding, told.names))]
-    lines += ["", *unexplained_sentences(told)] if told.left else []
-    if told.unsteady:
+    for sentence in finding_sentences(findings):
+        lines += [
+            "",
+            sentence.text,
+            *(f"    {line}" for line in evidence_lines(sentence.finding, findings.names)),
+        ]
+    lines += ["", *unexplained_sentences(findings)] if findings.unexplained else []
+    if findings.unstable:
         lines += [
             "",
             f"Different from run to run in one order, and so not judged: "
-            f"{', '.join(unsteady_subjects(told))}.",
+            f"{', '.join(unsteady_subjects(findings))}.",
         ]
-    if told.drawn:
-        lines += ["", f"Orders were drawn at random; --seed {told.seed} draws the same again."]
+    if findings.is_sampled:
+        lines += ["", f"Orders were drawn at random; --seed {findings.seed} draws the same again."]
     lines += [] if copies else ["", STATE_KEPT_NOTE.format("with --sandbox")]
     failed = next((run for run in runs[:2] if run.failed or run.ending.failure), None)
     if failed is not None:
-        lines += ["", "as registered:", run_output.run_text(failed, here, plan)]
+        lines += ["", "as registered:", run_output.run_text(failed, machine, plan)]
     return "\n".join(line.rstrip() for line in lines)

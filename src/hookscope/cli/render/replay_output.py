@@ -13,35 +13,40 @@ from hookscope.model.run_comparison import RunDifference
 from hookscope.model.text import duration, one_line
 
 
-def replay_document(item: ReplayResult, dialect: str) -> Document:
+def replay_document(replay: ReplayResult, dialect: str) -> Document:
     """Return one run of `replay --json`."""
     return {
-        "replayed": item.past.id,
-        "same": item.same,
+        "replayed": replay.past.id,
+        "same": replay.is_unchanged,
         "different": [
             {
-                "kind": one.kind,
-                "what": one.what,
-                "before": json_documents.plain_value(one.before),
-                "after": json_documents.plain_value(one.after),
+                "kind": difference.kind,
+                "what": difference.subject,
+                "before": json_documents.plain_value(difference.before),
+                "after": json_documents.plain_value(difference.after),
             }
-            for one in item.different
+            for difference in replay.differences
         ],
-        "changed": [{"hook": one.hook, "path": one.path, "what": one.what} for one in item.changed],
-        "could_not_run": list(item.left),
-        "run": json_documents.run_document(item.run, dialect),
+        "changed": [
+            {"hook": difference.hook, "path": difference.path, "what": difference.what}
+            for difference in replay.changed_handlers
+        ],
+        "could_not_run": list(replay.could_not_run),
+        "run": json_documents.run_document(replay.run, dialect),
     }
 
 
-def replay_text(item: ReplayResult) -> str:
+def replay_text(replay: ReplayResult) -> str:
     """Return the event, both runs, their handler times and changed files, then each difference."""
-    times = f"{duration(_handler_seconds(item.before))} → {duration(_handler_seconds(item.run))}"
-    said = "as before" if not item.different else f"{len(item.different)} different"
-    said += ", not all could run" * bool(item.left) + ", cancelled" * item.run.cancelled
-    head = f"{one_line(item.run.event.key)}  run {item.past.id} → run {item.run.id}  {said}  {times}"
-    changed = ", ".join(f"{one_line(one.hook)} ({one.words})" for one in item.changed)
+    times = f"{duration(_handler_seconds(replay.before))} → {duration(_handler_seconds(replay.run))}"
+    outcome = "as before" if not replay.differences else f"{len(replay.differences)} different"
+    outcome += ", not all could run" * bool(replay.could_not_run) + ", cancelled" * replay.run.cancelled
+    head = f"{one_line(replay.run.event.key)}  run {replay.past.id} → run {replay.run.id}  {outcome}  {times}"
+    changed = ", ".join(
+        f"{one_line(changed_file.hook)} ({changed_file.text})" for changed_file in replay.changed_handlers
+    )
     head += f"  since then: {changed}" if changed else ""
-    return "\n".join([head, *(f"  {line}" for line in _difference_lines(item))])
+    return "\n".join([head, *(f"  {line}" for line in _difference_lines(replay))])
 
 
 def _handler_seconds(run: Run) -> float:
@@ -49,24 +54,24 @@ def _handler_seconds(run: Run) -> float:
     return sum(result.took for result in run.results)
 
 
-def _difference_lines(item: ReplayResult) -> Iterator[str]:
-    for one in item.different:
-        yield from _difference_line(one)
+def _difference_lines(replay: ReplayResult) -> Iterator[str]:
+    for difference in replay.differences:
+        yield from _difference_line(difference)
 
 
-def _difference_line(one: RunDifference) -> Iterator[str]:
-    if one.kind == "message":
+def _difference_line(difference: RunDifference) -> Iterator[str]:
+    if difference.kind == "message":
         yield (
-            f"- {one_line(str(one.before), 300)}"
-            if one.after is None
-            else f"+ {one_line(str(one.after), 300)}"
+            f"- {one_line(str(difference.before), 300)}"
+            if difference.after is None
+            else f"+ {one_line(str(difference.after), 300)}"
         )
         return
-    what = one_line(one.what, 120)
-    name = f"{one.kind}.{what}" if one.kind in ("context", "result") else what
+    subject = one_line(difference.subject, 120)
+    name = f"{difference.kind}.{subject}" if difference.kind in ("context", "result") else subject
     yield (
-        f"{name}: {_short_difference_value(one.before, one.kind)} → "
-        f"{_short_difference_value(one.after, one.kind)}"
+        f"{name}: {_short_difference_value(difference.before, difference.kind)} → "
+        f"{_short_difference_value(difference.after, difference.kind)}"
     )
 
 

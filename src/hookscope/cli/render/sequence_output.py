@@ -15,20 +15,20 @@ from hookscope.model.run import Plan
 from hookscope.model.text import one_line
 
 
-def sequence_row_document(item: SequenceRow) -> Document:
+def sequence_row_document(row: SequenceRow) -> Document:
     """Return one sequence of `sequence --json` without a name."""
-    sequence = item.sequence
+    sequence = row.sequence
     steps = sequence.steps if sequence is not None else ()
     return {
-        "name": item.name,
-        "file": None if sequence is not None and sequence.ships else str(item.file),
-        "ships": sequence is not None and sequence.ships,
+        "name": row.name,
+        "file": None if sequence is not None and sequence.is_shipped else str(row.file),
+        "ships": sequence is not None and sequence.is_shipped,
         "notes": sequence.notes if sequence is not None else "",
         "source": sequence.source if sequence is not None else "",
         "tags": list(sequence.tags) if sequence is not None else [],
         "expects": sequence is not None and sequence.expects,
         "steps": [{"after_ms": _milliseconds(step), "event": step.event.key} for step in steps],
-        "problem": item.problem or None,
+        "problem": row.problem or None,
     }
 
 
@@ -43,13 +43,13 @@ def sequence_list_text(rows: Sequence[SequenceRow], dialect: str) -> str:
     return "\n".join(line.rstrip() for item in rows for line in _sequence_list_lines(item, width, dialect))
 
 
-def _sequence_list_lines(item: SequenceRow, width: int, dialect: str) -> Iterator[str]:
-    sequence = item.sequence
+def _sequence_list_lines(row: SequenceRow, width: int, dialect: str) -> Iterator[str]:
+    sequence = row.sequence
     if sequence is None:
-        yield f"✗ {fit_to_width(one_line(item.name), width)}  {one_line(item.problem, 400)}"
+        yield f"✗ {fit_to_width(one_line(row.name), width)}  {one_line(row.problem, 400)}"
         return
-    whose = dialect if sequence.ships else "workspace"
-    yield f"  {fit_to_width(one_line(item.name), width)}  {whose}  {one_line(sequence.notes, 160)}"
+    origin = dialect if sequence.is_shipped else "workspace"
+    yield f"  {fit_to_width(one_line(row.name), width)}  {origin}  {one_line(sequence.notes, 160)}"
     yield f"    {' → '.join(_step_title(step) for step in sequence.steps)}"
     if sequence.source:
         yield f"    source: {one_line(sequence.source, 200)}"
@@ -68,26 +68,26 @@ def _milliseconds(step: SequenceStep) -> float:
     return round(step.after * 1000, 3)
 
 
-def sequence_document(item: SequenceResult, dialect: str) -> Document:
+def sequence_document(result: SequenceResult, dialect: str) -> Document:
     """Return one result of `sequence NAME --json`."""
     return {
-        "sequence": item.sequence.name,
-        "steps": [_step_document(one, dialect) for one in item.steps],
-        "cancelled": item.cancelled,
-        "ok": item.passed,
+        "sequence": result.sequence.name,
+        "steps": [_step_document(step_run, dialect) for step_run in result.steps],
+        "cancelled": result.cancelled,
+        "ok": result.passed,
     }
 
 
-def _step_document(item: SequenceStepRun, dialect: str) -> Document:
-    done = test_output.saved_event_document(item.done, dialect)
+def _step_document(step_run: SequenceStepRun, dialect: str) -> Document:
+    document = test_output.saved_event_document(step_run.result, dialect)
     return {
-        "after_ms": _milliseconds(item.step),
-        "event": item.step.event.key,
-        "passed": done["passed"],
-        "problem": done["problem"],
-        "could_not_run": done["could_not_run"],
-        "misses": done["misses"],
-        "run": done["run"],
+        "after_ms": _milliseconds(step_run.step),
+        "event": step_run.step.event.key,
+        "passed": document["passed"],
+        "problem": document["problem"],
+        "could_not_run": document["could_not_run"],
+        "misses": document["misses"],
+        "run": document["run"],
     }
 
 
@@ -109,13 +109,13 @@ def planned_sequence_text(sequence: EventSequence, plans: Sequence[Plan]) -> str
     return "\n\n".join(blocks)
 
 
-def sequence_text(item: SequenceResult, here: Machine) -> str:
+def sequence_text(result: SequenceResult, machine: Machine) -> str:
     """Return the text of `sequence NAME`: each step as `fire` prints it, its failures, and the count."""
     blocks = [
-        f"{_step_headline(item.sequence, number)}\n{_step_text(one, here)}"
-        for number, one in enumerate(item.steps, start=1)
+        f"{_step_headline(result.sequence, number)}\n{_step_text(step_run, machine)}"
+        for number, step_run in enumerate(result.steps, start=1)
     ]
-    return "\n\n".join([*blocks, _count_line(item)])
+    return "\n\n".join([*blocks, _count_line(result)])
 
 
 def _step_headline(sequence: EventSequence, number: int) -> str:
@@ -124,16 +124,20 @@ def _step_headline(sequence: EventSequence, number: int) -> str:
     return f"── {one_line(sequence.name, 60)} {number}/{len(sequence.steps)}{waited}"
 
 
-def _step_text(item: SequenceStepRun, here: Machine) -> str:
-    done = item.done
-    lines = [run_output.run_text(done.run, here, item.plan).rstrip()] if done.run is not None else []
-    return "\n".join([*lines, *(f"✗ {line}" if line[0] != " " else f"  {line}" for line in done.why)])
+def _step_text(step_run: SequenceStepRun, machine: Machine) -> str:
+    result = step_run.result
+    lines = (
+        [run_output.run_text(result.run, machine, step_run.plan).rstrip()] if result.run is not None else []
+    )
+    return "\n".join(
+        [*lines, *(f"✗ {line}" if line[0] != " " else f"  {line}" for line in result.failure_lines)]
+    )
 
 
-def _count_line(item: SequenceResult) -> str:
-    steps, whole = len(item.steps), len(item.sequence.steps)
-    failed = sum(not one.done.passed for one in item.steps)
-    fired = f"{steps} step{'s' * (steps != 1)}" if steps == whole else f"{steps} of {whole} steps fired"
-    result = f"{failed} did not pass" if failed else "all passed" if steps == whole else "none failed"
-    cancelled = ", cancelled" if item.cancelled else ""
-    return f"{one_line(item.sequence.name, 60)}: {fired}, {result}{cancelled}"
+def _count_line(sequence_result: SequenceResult) -> str:
+    steps, total = len(sequence_result.steps), len(sequence_result.sequence.steps)
+    failed = sum(not step_run.result.passed for step_run in sequence_result.steps)
+    fired = f"{steps} step{'s' * (steps != 1)}" if steps == total else f"{steps} of {total} steps fired"
+    result = f"{failed} did not pass" if failed else "all passed" if steps == total else "none failed"
+    cancelled = ", cancelled" if sequence_result.cancelled else ""
+    return f"{one_line(sequence_result.sequence.name, 60)}: {fired}, {result}{cancelled}"

@@ -29,8 +29,8 @@ from hookscope.recording.spool import EventCount, RecordedEvent
 
 def unreadable_spool(error: OSError) -> Refusal:
     """Return the refusal for a spool that exists and cannot be read."""
-    what = f"Cannot read {error.filename or 'the spool'}: {error_reason(error)}."
-    return Refusal(what, "Make it readable, or `hookscope tap remove` and install the tap again.")
+    problem = f"Cannot read {error.filename or 'the spool'}: {error_reason(error)}."
+    return Refusal(problem, "Make it readable, or `hookscope tap remove` and install the tap again.")
 
 
 # Installing and removing
@@ -60,8 +60,10 @@ def tap_document(tap: TapStatus) -> Document:
         "language": tap.language,
         "root": str(tap.root),
         "events": list(tap.events),
-        "state": tap.whole,
-        "needs": [{"gate": need.gate, "reason": need.reason, "then": need.then} for need in tap.needs],
+        "state": tap.files_state,
+        "needs": [
+            {"gate": need.gate, "reason": need.reason, "then": need.next_step} for need in tap.blockers
+        ],
         "notes": list(tap.notes),
     }
 
@@ -77,7 +79,7 @@ def planned_install_text(plan: TapPlan, host: Host) -> str:
 
 def installed_text(plan: TapPlan, taps: Sequence[TapStatus], host: Host) -> str:
     """Return where the files are, what the host requires, and the next step."""
-    notices = host.dialect.switching.notices
+    notices = host.dialect.switch_rules.when_noticed
     lines = [
         f"{_file_action(change.old, change.new)} {_display_path(change.path, host)}"
         for change in plan.changes
@@ -115,10 +117,10 @@ def _event_count_text(tap: TapStatus) -> str:
 
 
 def _requirement_lines(tap: TapStatus) -> Iterator[str]:
-    for need in tap.needs:
+    for need in tap.blockers:
         yield f"  ✗ the host will not run it: {one_line(need.reason)}"
-        yield f"    → {one_line(need.then, 400)}"
-    if not tap.needs and tap.whole == "installed":
+        yield f"    → {one_line(need.next_step, 400)}"
+    if not tap.blockers and tap.files_state == "installed":
         yield "  ✓ nothing stops the host from running it"
     yield from (f"  – {one_line(note, 400)}" for note in tap.notes)
 
@@ -126,47 +128,47 @@ def _requirement_lines(tap: TapStatus) -> Iterator[str]:
 # Status
 
 
-def recording_document(item: SpoolSummary) -> Document:
+def recording_document(summary: SpoolSummary) -> Document:
     """Return a summary of the recorded events, for `tap status --json`."""
     return {
-        "spool": str(item.folder),
-        "bytes": item.size,
-        "events": item.events,
-        "last": iso(item.last) if item.last else None,
-        "loaded": iso(item.loaded) if item.loaded else None,
-        "pid": item.pid or None,
-        "skipped": item.skipped,
+        "spool": str(summary.folder),
+        "bytes": summary.size,
+        "events": summary.events,
+        "last": iso(summary.last) if summary.last else None,
+        "loaded": iso(summary.loaded) if summary.loaded else None,
+        "pid": summary.pid or None,
+        "skipped": summary.skipped,
     }
 
 
-def tap_status_text(taps: Sequence[TapStatus], item: SpoolSummary, view: Snapshot) -> str:
+def tap_status_text(taps: Sequence[TapStatus], summary: SpoolSummary, view: Snapshot) -> str:
     """Return each tap with what the host requires, then a summary of the recorded events."""
     product = view.host.dialect.product
     lines = [] if taps else [f"No tap is installed for {product} here. `hookscope tap install` does that."]
     for tap in taps:
-        stands = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
+        state_texts = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
         lines.append(
-            f"{tap.name}  {tap.kind}, {tap.language}  {stands[tap.whole]}  "
+            f"{tap.name}  {tap.kind}, {tap.language}  {state_texts[tap.files_state]}  "
             f"{_display_path(tap.root, view.host)}"
         )
         lines += [f"  hears {_event_count_text(tap)}", *_requirement_lines(tap), ""]
-    if item.loaded is not None:
-        when = f"{_moment_text(item.loaded)}, {_age_text(item.loaded)}"
-        lines.append(f"loaded    by {product}, last {when}; its process was {item.pid}")
+    if summary.loaded is not None:
+        when = f"{_moment_text(summary.loaded)}, {_age_text(summary.loaded)}"
+        lines.append(f"loaded    by {product}, last {when}; its process was {summary.pid}")
     elif taps:
         lines.append(f"loaded    not yet: {product} has not loaded it since it records")
-    if item.events:
-        last = f", the last {_age_text(item.last)}" if item.last else ""
-        where = f"{item.size:,} bytes in {_display_path(item.folder, view.host)}"
-        lines.append(f"recorded  {_count_text(item.events, 'event')}{last}; {where}")
+    if summary.events:
+        last = f", the last {_age_text(summary.last)}" if summary.last else ""
+        where = f"{summary.size:,} bytes in {_display_path(summary.folder, view.host)}"
+        lines.append(f"recorded  {_count_text(summary.events, 'event')}{last}; {where}")
     elif taps:
-        lines.append(f"recorded  nothing yet in {_display_path(item.folder, view.host)}")
-    lines += _skipped_lines(item.skipped)
+        lines.append(f"recorded  nothing yet in {_display_path(summary.folder, view.host)}")
+    lines += _skipped_lines(summary.skipped)
     return "\n".join(lines).rstrip()
 
 
 def _display_path(path: Path, host: Host) -> str:
-    return printable(host.surroundings.short(path))
+    return printable(host.machine.short(path))
 
 
 def _skipped_lines(count: int) -> list[str]:
@@ -174,8 +176,8 @@ def _skipped_lines(count: int) -> list[str]:
     return [f"{_count_text(count, 'line')} of the spool {are} no event and {are} left out."] if count else []
 
 
-def _count_text(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def _count_text(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _moment_text(at: datetime) -> str:
@@ -189,73 +191,73 @@ def _age_text(at: datetime) -> str:
 # Events
 
 
-def recorded_event_document(heard: RecordedEvent) -> Document:
+def recorded_event_document(event: RecordedEvent) -> Document:
     """Return one event of `tap events --json`."""
     return {
-        "id": heard.id,
-        "at": iso(heard.at),
-        "key": heard.key,
-        "kind": heard.kind,
-        "session": heard.session,
-        "host": heard.host,
-        "language": heard.language,
-        "pid": heard.pid,
-        "seq": heard.number,
-        "context": dict(heard.context),
-        "meta": dict(heard.meta),
-        "ctx": dict(heard.ctx),
-        "left_out": list(heard.left_out),
-        "cut": heard.cut,
+        "id": event.id,
+        "at": iso(event.at),
+        "key": event.key,
+        "kind": event.kind,
+        "session": event.session,
+        "host": event.host,
+        "language": event.language,
+        "pid": event.pid,
+        "seq": event.number,
+        "context": dict(event.context),
+        "meta": dict(event.meta),
+        "ctx": dict(event.ctx),
+        "left_out": list(event.excluded_members),
+        "cut": event.cut,
     }
 
 
-def recorded_events_text(found: Sequence[RecordedEvent], skipped: int) -> str:
+def recorded_events_text(events: Sequence[RecordedEvent], skipped: int) -> str:
     """Return the text of `tap events`; `skipped` lines could not be read."""
-    lines = [recorded_event_line(heard) for heard in found] or ["No real event was recorded here yet."]
+    lines = [recorded_event_line(event) for event in events] or ["No real event was recorded here yet."]
     return "\n".join([*lines, *_skipped_lines(skipped)])
 
 
-def recorded_event_line(heard: RecordedEvent) -> str:
+def recorded_event_line(event: RecordedEvent) -> str:
     """Return id, time, key, session, and the beginning of the context."""
-    key, session = fit_to_width(one_line(heard.key), 24), fit_to_width(one_line(heard.session) or "–", 24)
-    cut = "  (shortened)" if heard.cut else ""
+    key, session = fit_to_width(one_line(event.key), 24), fit_to_width(one_line(event.session) or "–", 24)
+    cut = "  (shortened)" if event.cut else ""
     return (
-        f"{short_event_id(heard)}  {_moment_text(heard.at)}  {key}  {session}  "
-        f"{one_line(context_summary(heard), 120)}{cut}"
+        f"{short_event_id(event)}  {_moment_text(event.at)}  {key}  {session}  "
+        f"{one_line(context_summary(event), 120)}{cut}"
     ).rstrip()
 
 
-def short_event_id(heard: RecordedEvent) -> str:
+def short_event_id(event: RecordedEvent) -> str:
     """Return the short id that people type."""
-    return short_id(heard)
+    return short_id(event)
 
 
-def fired_again_text(heard: RecordedEvent) -> str:
+def fired_again_text(event: RecordedEvent) -> str:
     """Return which real event is fired again."""
-    cut = f"; {heard.cut} parts of it were shortened when it was recorded" if heard.cut else ""
-    return f"real event {short_event_id(heard)} of {_moment_text(heard.at)}, {one_line(heard.host)}{cut}"
+    cut = f"; {event.cut} parts of it were shortened when it was recorded" if event.cut else ""
+    return f"real event {short_event_id(event)} of {_moment_text(event.at)}, {one_line(event.host)}{cut}"
 
 
-def fired_document(item: RefiredEvent, dialect: str) -> Document:
+def fired_document(refired: RefiredEvent, dialect: str) -> Document:
     """Return one event of `tap fire --json`."""
     return {
-        "real": recorded_event_document(item.heard),
-        "could_not_run": list(item.left),
-        "run": json_documents.run_document(item.run, dialect),
+        "real": recorded_event_document(refired.recorded),
+        "could_not_run": list(refired.could_not_run),
+        "run": json_documents.run_document(refired.run, dialect),
     }
 
 
 # The two lists
 
 
-def coverage_document(item: EventUsage, view: Snapshot) -> Document:
+def coverage_document(usage: EventUsage, view: Snapshot) -> Document:
     """Return the document of `tap lists --json`."""
     return {
         "dialect": view.host.dialect.name,
-        "since": iso(item.since) if item.since else None,
-        "loaded": iso(item.loaded) if item.loaded else None,
-        "events": item.count,
-        "seen": [_seen_event_document(one) for one in item.seen],
+        "since": iso(usage.since) if usage.since else None,
+        "loaded": iso(usage.loaded) if usage.loaded else None,
+        "events": usage.count,
+        "seen": [_seen_event_document(one) for one in usage.seen],
         "never_seen": [
             {
                 "hook": one.hook,
@@ -264,52 +266,57 @@ def coverage_document(item: EventUsage, view: Snapshot) -> Document:
                 "key": one.key,
                 "recorded": one.recorded,
             }
-            for one in item.unheard
+            for one in usage.never_received
         ],
-        "nobody_listens": [_seen_event_document(one) for one in item.unanswered],
-        "unknown": list(item.unknown),
-        "skipped": item.skipped,
+        "nobody_listens": [_seen_event_document(one) for one in usage.without_hook],
+        "unknown": list(usage.unknown),
+        "skipped": usage.skipped,
     }
 
 
-def _seen_event_document(one: EventCount) -> Document:
+def _seen_event_document(count: EventCount) -> Document:
     return {
-        "key": one.key,
-        "kind": one.kind,
-        "count": one.count,
-        "first": iso(one.first),
-        "last": iso(one.last),
+        "key": count.key,
+        "kind": count.kind,
+        "count": count.count,
+        "first": iso(count.first),
+        "last": iso(count.last),
     }
 
 
-def coverage_text(item: EventUsage) -> str:
+def coverage_text(usage: EventUsage) -> str:
     """Return how long was recorded, then both lists."""
-    if item.since is None:
+    if usage.since is None:
         return "Nothing was ever recorded here: both lists need a tap. `hookscope tap install` puts one in."
-    what = f"{_count_text(item.count, 'event')} of {_count_text(len(item.seen), 'key')}"
+    total_text = f"{_count_text(usage.count, 'event')} of {_count_text(len(usage.seen), 'key')}"
     lines = [
-        f"Recorded for {long_duration((datetime.now(UTC) - item.since).total_seconds())}: {what}.",
+        f"Recorded for {long_duration((datetime.now(UTC) - usage.since).total_seconds())}: {total_text}.",
         "",
         "Subscribed, never seen",
     ]
-    lines += list(_never_seen_lines(item)) or ["  none"]
-    lines += ["", "Seen, nobody listens", *(_unhandled_event_lines(item) or ["  none"])]
-    if item.unknown:
-        lines += ["", f"Only a load tells what they listen to: {one_line(', '.join(item.unknown), 1_000)}."]
-    return "\n".join([*lines, *_skipped_lines(item.skipped)])
+    lines += list(_never_seen_lines(usage)) or ["  none"]
+    lines += ["", "Seen, nobody listens", *(_unhandled_event_lines(usage) or ["  none"])]
+    if usage.unknown:
+        lines += ["", f"Only a load tells what they listen to: {one_line(', '.join(usage.unknown), 1_000)}."]
+    return "\n".join([*lines, *_skipped_lines(usage.skipped)])
 
 
-def _never_seen_lines(item: EventUsage) -> Iterator[str]:
+def _never_seen_lines(usage: EventUsage) -> Iterator[str]:
     """Yield subscriptions that a tap would have recorded, then those that no tap covers."""
-    width = column_width((one_line(one.key) for one in item.unheard), 32)
-    for one in sorted(item.unheard, key=lambda one: not one.recorded):
-        told = f"{one_line(one.hook)} ({one.source})" + ("" if one.recorded else ": no tap hears it")
-        yield f"{' ' if one.recorded else '?'} {fit_to_width(one_line(one.key), width)}  {told}"
+    width = column_width((one_line(subscription.key) for subscription in usage.never_received), 32)
+    for subscription in sorted(usage.never_received, key=lambda one: not one.recorded):
+        subscriber = f"{one_line(subscription.hook)} ({subscription.source})" + (
+            "" if subscription.recorded else ": no tap hears it"
+        )
+        yield (
+            f"{' ' if subscription.recorded else '?'} "
+            f"{fit_to_width(one_line(subscription.key), width)}  {subscriber}"
+        )
 
 
-def _unhandled_event_lines(item: EventUsage) -> list[str]:
-    width = column_width((one_line(one.key) for one in item.unanswered), 32)
+def _unhandled_event_lines(usage: EventUsage) -> list[str]:
+    width = column_width((one_line(count.key) for count in usage.without_hook), 32)
     return [
-        f"  {fit_to_width(one_line(one.key), width)}  {one.count:>7,} ×  last {_age_text(one.last)}"
-        for one in item.unanswered
+        f"  {fit_to_width(one_line(count.key), width)}  {count.count:>7,} ×  last {_age_text(count.last)}"
+        for count in usage.without_hook
     ]

@@ -106,10 +106,10 @@ class Bridge:
     def _look(self, number: int) -> None:
         began, self._read_at = perf_counter(), time_ns()
         try:
-            view = self.bench.look()
-            filling = self.bench.filler.filling(view)
+            view = self.bench.scan()
+            filling = self.bench.filler.sources(view)
             listing = listing_of(view).with_groups()
-            view.work_out()
+            view.precompute()
             freeze_scan_result(listing.rows)
         except Exception as error:  # the console lives on; what went wrong is said
             post_to(self.screen, StateChanged(ScanFailed(error_text(error))))
@@ -121,17 +121,17 @@ class Bridge:
         """Watch the files of this view from now on; what is watched, in words."""
         if self._watch is None:
             self._watch = self.bench.watch(lambda paths: post_to(self.screen, FilesChanged(paths)))
-        also = (*self.bench.setup.read_from, *self.bench.learned_in)
+        also = (*self.bench.setup.source_files, *self.bench.shared_state_files)
         return self._watch.follow(view.host, also, self._read_at)
 
     def is_learned(self, path: Path) -> bool:
         """Does only what was learned of hooks lie there, or will it: none of what they are made of."""
-        return any(file.is_relative_to(path) for file in self.bench.learned_in)
+        return any(file.is_relative_to(path) for file in self.bench.shared_state_files)
 
     def _hear_late(self, bench: Workbench) -> None:
         """Post what handlers print or throw after they have answered, and what copies do not protect."""
-        bench.crew.told_late = lambda who, text: post_to(self.screen, LateOutputReported(who, text))
-        bench.crew.warn_unprotected = lambda text: post_to(self.screen, UnprotectedReported(text))
+        bench.worker_pools.on_late = lambda who, text: post_to(self.screen, LateOutputReported(who, text))
+        bench.worker_pools.warn_unprotected = lambda text: post_to(self.screen, UnprotectedReported(text))
 
     def close(self) -> None:
         """Watch nothing any more, and scan nothing."""
@@ -158,7 +158,7 @@ class Bridge:
 
         def reading() -> None:
             if path is not None:
-                source = read_source(row, path, view.host.surroundings)
+                source = read_source(row, path, view.host.machine)
                 post_to(self.screen, StateChanged(SourceRead(source)))
             if isinstance(item, HookStatus) and not get_current_worker().is_cancelled:
                 post_to(self.screen, StateChanged(HookChecked(self._checked(row, item, view))))
@@ -192,7 +192,7 @@ class Bridge:
 
         def trusting() -> None:
             try:
-                done = tuple(self.bench.trust(folder, as_asked=True) for folder in folders)
+                done = tuple(self.bench.trust(folder, must_be_real=True) for folder in folders)
             except Exception as error:
                 post_to(self.screen, TrustWritten((), error_text(error)))
             else:
@@ -235,9 +235,9 @@ class Bridge:
             from hookscope.app.toggle import UndoBlocked  # here: a start takes nothing back
 
             try:
-                undoing = self.bench.edits.undoing()
+                undoing = self.bench.edits.pending_undo()
             except UndoBlocked as error:
-                post_to(self.screen, UndoPlanned(None, error.what, error.change))
+                post_to(self.screen, UndoPlanned(None, error.problem, error.change))
             except Exception as error:
                 post_to(self.screen, UndoPlanned(None, error_text(error)))
             else:
@@ -258,7 +258,7 @@ class Bridge:
             else:
                 taken = f"taken back: {undoing.change.meaning}"
                 post_to(self.screen, SettingsWritten("undo", taken, files=undoing.files))
-                for told in undoing.passed_over:
+                for told in undoing.skipped_messages:
                     post_to(self.screen, NoticeShown(told))
 
         self._write(applying)

@@ -50,7 +50,7 @@ def repair_sheet(repair: Repair, fix: Fix, surroundings: Machine) -> Content:
     )
     parts = [outcome, safe_paragraph(fix.title), Content()]
     parts += [change_sheet(change, surroundings) for change in repair.changes]
-    for gate in repair.still:
+    for gate in repair.remaining_gates:
         parts.append(safe_paragraph(f"still shut: {gate.name} – {gate.reason}").stylize(MUTED))
     for other in repair.others:
         parts.append(safe_paragraph(f"also {other.name} ({other.source}): {other.before} → {other.after}"))
@@ -87,18 +87,18 @@ class FixController:
     def _found(self, asked: FixRequested, repair: Repair, given: FixValues, wanted: Fix | None) -> None:
         view = self.context.state.view
         useless = next((fix for fix in repair.fixes if wanted is not None and fix.gate == wanted.gate), None)
-        fix = next((fix for fix in repair.fixes if fix.asks or fix.changes), None)
+        fix = next((fix for fix in repair.fixes if fix.required_values or fix.changes), None)
         if view is None:
             return
         if wanted is not None and useless is not None and useless.why_not:
             self._still_shut(wanted, useless, given)
         elif fix is None:
             self._in_words(asked, repair)
-        elif fix.asks:
+        elif fix.required_values:
             self._value(asked, fix, given)
         else:
             title = f"Fix {one_line(fix.gate, 40)}?"
-            sheet = repair_sheet(repair, fix, view.host.surroundings)
+            sheet = repair_sheet(repair, fix, view.host.machine)
             self.context.push_dialog(
                 EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later")),
                 lambda agreed: self._write(repair) if agreed else None,
@@ -106,13 +106,13 @@ class FixController:
 
     def _value(self, asked: FixRequested, fix: Fix, given: FixValues) -> None:
         """One value after another, then the edit."""
-        name = next(name for name in fix.asks if name not in given.named)
+        name = next(name for name in fix.required_values if name not in given.named)
 
         def answered(value: str | None) -> None:
             if value is None:
                 return
             values = {**given.named, name: value}
-            if all(other in values for other in fix.asks):
+            if all(other in values for other in fix.required_values):
                 self.ask(asked, values, fix)
             else:
                 self._value(asked, fix, FixValues(values))
@@ -132,9 +132,11 @@ class FixController:
         """The values do not open the check they were asked for: nothing is written, nor another opened."""
         values = ", ".join(
             f"{name} = {'…' if is_secret_name(name) else one_line(given.named[name], 40)}"
-            for name in wanted.asks
+            for name in wanted.required_values
         )
-        reason = one_line(useless.shut.reason if useless.shut is not None else useless.why_not, 120)
+        reason = one_line(
+            useless.failed_gate.reason if useless.failed_gate is not None else useless.why_not, 120
+        )
         self._say(f"With {values} {wanted.gate} stays shut ({reason}); nothing was written.")
 
     def _in_words(self, asked: FixRequested, repair: Repair) -> None:
@@ -147,7 +149,7 @@ class FixController:
                 CopyRequested(hint.hint, f"hint, which is never run: {one_line(hint.hint, 120)}")
             )
         elif why is not None:
-            what = f"{why.gate}, by hand" if why.by_hand else f"No fix for {why.gate}"
+            what = f"{why.gate}, by hand" if why.is_manual else f"No fix for {why.gate}"
             self._say(f"{what}: {one_line(why.why_not, 240)}.")
         elif repair.fixes and view is not None and isinstance(asked.item, HookStatus):
             self.context.post(TrustRequested((trust_target(asked.item.hook, view.host),)))
@@ -166,9 +168,13 @@ class FixController:
         self.context.log_line("fix", meaning, subject=repair.name)
         before, after = (_status_line(row).plain for row in (repair.before, repair.after))
         now = f"{before} → {after}"
-        if before == after and repair.opened:  # another check is shut: the write is no failure
-            now = f"{', '.join(repair.opened)} open now, {after} still"
-        still = f"; still shut: {', '.join(gate.name for gate in repair.still)}" if repair.still else ""
+        if before == after and repair.fixed_gates:  # another check is shut: the write is no failure
+            now = f"{', '.join(repair.fixed_gates)} open now, {after} still"
+        still = (
+            f"; still shut: {', '.join(gate.name for gate in repair.remaining_gates)}"
+            if repair.remaining_gates
+            else ""
+        )
         self._say(f"{one_line(repair.name, 60)}: {now}{still}", "information")
         self.context.bridge.look()
 

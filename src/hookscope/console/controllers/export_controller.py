@@ -62,8 +62,8 @@ def without_secrets(picture: str, redaction: Redaction) -> str:
     texts = [unescape(match[2]).replace("\xa0", " ") for match in SVG_TEXT.finditer(picture)]
     whole = "".join(texts)
     hidden = bytearray(len(whole))
-    veil = redaction.veil(texts, whole)
-    for one in veil.found(whole):
+    veil = redaction.masker(texts, whole)
+    for one in veil.find(whole):
         hidden[one.start : one.end] = b"\1" * (one.end - one.start)
     for secret in (*redaction.secrets, *veil.secrets):
         for start in range(len(secret.value) - SECRET_WINDOW + 1):
@@ -138,8 +138,8 @@ class ExportController:
         picture = picture_of(self._app)  # before the question covers it
         ending = JSON if shown.as_document is not None else TEXT
         view = self.context.state.view
-        folder = view.host.surroundings.cwd if view is not None else Path.cwd()
-        short = partial(below_home, surroundings=view.host.surroundings) if view is not None else str
+        folder = view.host.machine.cwd if view is not None else Path.cwd()
+        short = partial(below_home, surroundings=view.host.machine) if view is not None else str
         self._again = None
 
         def why_not(typed: str) -> str:

@@ -90,7 +90,7 @@ class FireController:
         if not draft.written or draft.event is None or filling is None:
             return draft, ""
         try:
-            event = filled_event(draft.event, filling, self.context.bench.filler.filled)
+            event = filled_event(draft.event, filling, self.context.bench.filler.fill)
         except Refusal as refused:
             return replace(draft, event=None), str(refused)
         return replace(draft, event=event, written=False), ""
@@ -120,7 +120,7 @@ class FireController:
         try:
             if filling is not None:
                 now = datetime.now(UTC)
-                message = str(bench.filler.filled(message, filling.variables, now, "The message"))
+                message = str(bench.filler.fill(message, filling.variables, now, "The message"))
             targets = session_trust_targets(view)
         except Exception as error:  # a host without sessions, an agent that cannot be read, a variable
             self.context.notify(str(error) or type(error).__name__, "warning")
@@ -217,7 +217,7 @@ class FireController:
         view, bench, runner = self.state.view, self.context.bench, self.context.runner
         if view is None:
             return
-        event, short = plan.event, view.host.surroundings.short
+        event, short = plan.event, view.host.machine.short
 
         def again(ready: Snapshot) -> Plan:
             return bench.plan(ready, event, only=draft.only, automatic=automatic)
@@ -252,7 +252,7 @@ class FireController:
             )
 
     def _fuzzed(self, fuzzed: FuzzResult) -> None:
-        level = "error" if fuzzed.found else "info"
+        level = "error" if fuzzed.failures else "info"
         self.context.log_line("fuzz", fuzz_summary(fuzzed), level, fuzzed.template.key)
 
         def chosen(file: Path | None) -> None:
@@ -323,7 +323,7 @@ class FireController:
         """Nothing goes on any more: what was saved meanwhile fires now."""
         self.context.change(JobChanged(""))
         self._fire_armed()
-        if self.state.view is not None and self.context.bench.knows_more(self.state.view):
+        if self.state.view is not None and self.context.bench.is_outdated(self.state.view):
             self.context.bridge.look()
 
     def show_run(self, number: int) -> None:
@@ -337,11 +337,11 @@ class FireController:
                 self.pane.run_view.show_past(past)
                 self.context.change(ModeChosen("fire"))
 
-            self.context.bridge.ask("journal", lambda: bench.record.run(view, number), show)
+            self.context.bridge.ask("journal", lambda: bench.run_record.run(view, number), show)
 
     def lift_quarantine(self, hook: Hook) -> None:
         """Let automatic fires run a hook again."""
-        if self.context.bench.crew.lift(hook):
+        if self.context.bench.worker_pools.lift_quarantine(hook):
             self.context.log_line("quarantine", "lifted: automatic fires run it again", subject=hook.name)
             self.context.bridge.look()
 
@@ -351,7 +351,7 @@ class FireController:
         bench = self.context.bench
         hooks = [result.call.hook for result in run.failed if result.call.hook is not None]
         known = view.quarantined if view is not None else frozenset()
-        kept = [hook for hook in hooks if bench.crew.quarantined(hook) and hook.handler not in known]
+        kept = [hook for hook in hooks if bench.worker_pools.quarantined(hook) and hook.handler not in known]
         for hook in kept:
             text = "three faults within five minutes: only a fire by hand runs it now"
             self.context.log_line("quarantine", text, "warning", hook.name)

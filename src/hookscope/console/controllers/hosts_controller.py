@@ -121,7 +121,7 @@ class HostsController:
         return tuple(side.dialect for side in found.sides) if found is not None else ()
 
     def _choose(self) -> None:
-        if self.pane.comparison is not None and self.pane.comparison.of_surroundings:
+        if self.pane.comparison is not None and self.pane.comparison.compares_machines:
             self._places, self._stale = None, True
             self.compare()
             return
@@ -139,7 +139,7 @@ class HostsController:
     # Firing.
 
     def _ask_fire(self) -> None:
-        if self.pane.comparison is not None and self.pane.comparison.of_surroundings:
+        if self.pane.comparison is not None and self.pane.comparison.compares_machines:
             self.context.notify(
                 with_keys(
                     "An event is fired at hosts: {hosts.choose} goes back to them. "
@@ -176,7 +176,7 @@ class HostsController:
         if not draft.written or filling is None:
             return draft.event
         try:
-            return filled_event(draft.event, filling, self.context.bench.filler.filled)
+            return filled_event(draft.event, filling, self.context.bench.filler.fill)
         except Exception as error:  # a variable that is not set
             self.context.notify(error_text(error), "warning")
             return None
@@ -251,7 +251,7 @@ class HostsController:
 def _untrusted_targets(firing: HostRuns) -> tuple[TrustTarget, ...] | str:
     """The folders that would have to be trusted; a sentence where none of the hosts takes the event."""
     try:
-        return firing.would_need()
+        return firing.folders_to_trust()
     except Exception as error:
         return error_text(error)
 
@@ -260,7 +260,7 @@ def _ask_trust_of_hosts(bench: Workbench, folders: tuple[Path, ...]) -> str:
     """Allow these folders to run; why that could not be recorded, empty where it was."""
     try:
         for folder in folders:
-            bench.trust(folder, as_asked=True)
+            bench.trust(folder, must_be_real=True)
     except Exception as error:
         return error_text(error)
     return ""

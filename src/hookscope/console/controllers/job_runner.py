@@ -96,7 +96,10 @@ class JobRunner:
 
         def remembering() -> None:
             try:
-                past, others = self.bench.record.runs(view), self.bench.record.left_out(view)
+                past, others = (
+                    self.bench.run_record.runs(view),
+                    self.bench.run_record.hidden_run_dialects(view),
+                )
             except Exception as error:
                 post_to(self.screen, ConsoleTaskFailed("the journal", error_text(error)))
                 past, others = (), ()
@@ -219,13 +222,13 @@ async def fire_job(
     bench = runner.bench
     try:
         if asked.guarded or plan.event.kind != "folder":
-            ready = await bench.ready(view, plan.event.kind)
+            ready = await bench.load_modules(view, plan.event.kind)
             if ready is not view:
                 view, plan = ready, again(ready)
                 runner.bridge.look()  # the rows show what the load has found out
         if _is_cancelled(runner):
             return
-        firing = await bench.fire_guarded(view, plan) if asked.guarded else bench.fire(view, plan)
+        firing = await bench.fire_sandboxed(view, plan) if asked.guarded else bench.fire(view, plan)
     except Exception as error:
         post_to(runner.screen, FiringEnded(0, None, error_text(error)))
     else:
@@ -253,7 +256,7 @@ async def fire_with_options(
 
     way, bench = asked.way, runner.bench
     assert way is not None, "an event that is simply fired goes the other way"
-    ready = await bench.ready(view, event.kind)
+    ready = await bench.load_modules(view, event.kind)
     if ready is not view:
         runner.bridge.look()
     plan = await _plan_with_options(runner, ready, event, asked.only, way)
@@ -293,7 +296,7 @@ async def _fire_in_orders(
     async with aclosing(shuffling.firings()) as fired:
         async for firing in fired:
             await runner.follow(shuffling.plan, firing, asked)
-    post_to(runner.screen, ThreadAnswered(partial(told, shuffling.told())))
+    post_to(runner.screen, ThreadAnswered(partial(told, shuffling.findings())))
 
 
 async def _fire_by_steps(runner: JobRunner, view: Snapshot, plan: Plan, asked: ComposedEvent) -> None:
@@ -302,7 +305,7 @@ async def _fire_by_steps(runner: JobRunner, view: Snapshot, plan: Plan, asked: C
     stepper = runner.stepper = Stepper()
     bench = runner.bench
     guarded = asked.way is not None and asked.way.guarded
-    firing = await bench.fire_guarded(view, plan, stepper) if guarded else bench.fire(view, plan, stepper)
+    firing = await bench.fire_sandboxed(view, plan, stepper) if guarded else bench.fire(view, plan, stepper)
     await runner.follow(plan, firing, asked)
 
 
@@ -351,7 +354,7 @@ async def replay_job(
     if _is_cancelled(runner):
         return
     plan, view = ready.plan, ready.view
-    firing = await bench.fire_guarded(view, plan) if ready.guarded else bench.fire(view, plan)
+    firing = await bench.fire_sandboxed(view, plan) if ready.sandboxed else bench.fire(view, plan)
     number, run = await runner.follow(plan, firing)
     if run is not None:
         post_to(runner.screen, ThreadAnswered(partial(told, number)))
@@ -385,7 +388,7 @@ async def fuzz_job(
     from hookscope.analysis.fuzzing import Fuzzer, save_failures
 
     bench = runner.bench
-    ready = await bench.ready(view, event.kind)
+    ready = await bench.load_modules(view, event.kind)
     if _is_cancelled(runner):
         return
     fuzz = Fuzzer(bench, ready, event, only=only, seed=int.from_bytes(token_bytes(4)), sandbox=True)
@@ -408,9 +411,9 @@ async def sequence_job(
     sequencing = SequenceRun(runner.bench, sequence)
     runner.goes(sequencing)
     async for stepped in sequencing.steps():
-        passed = passed and stepped.done.passed
-        if stepped.plan is not None and stepped.done.run is not None:
-            number = runner.tell(stepped.plan, stepped.done.run)
+        passed = passed and stepped.result.passed
+        if stepped.plan is not None and stepped.result.run is not None:
+            number = runner.tell(stepped.plan, stepped.result.run)
         post_to(runner.screen, ThreadAnswered(partial(told, number, stepped)))
     post_to(runner.screen, ThreadAnswered(partial(over, passed and not sequencing.cancelled)))
 

@@ -344,9 +344,9 @@ class PacksController:
 
         self.reading.remember(planned)
         if isinstance(planned, PackUpToDate):
-            changed = planned.on_disk.word == "changed"
+            changed = planned.on_disk.state == "changed"
             aside = f" What was changed on disk stays: {key_of('packs.diff')} shows it." if changed else ""
-            self._came(f"{planned.record.id}: {planned.why}.{aside}")
+            self._came(f"{planned.record.id}: {planned.reason}.{aside}")
             self.reading.refresh()
             self._next()
         else:
@@ -363,7 +363,7 @@ class PacksController:
                 try:
                     found.append(desk.plan_update(name, progress=progress))
                 except Exception as error:
-                    if progress.cancelled():
+                    if progress.is_cancelled():
                         raise
                     found.append(PackTaskFailure(f"{name}: {error_text(error)}"))
             return found
@@ -400,21 +400,21 @@ class PacksController:
         view = self.context.state.view
         if self._list is None or view is None:
             return
-        surroundings = view.host.surroundings
+        surroundings = view.host.machine
         left = f"   {len(self._waiting)} more after it" if self._waiting else ""
         verb = "remove" if planned.action == "uninstall" else planned.action
 
         def accepted(agreed: bool | None) -> None:
             if agreed:
                 self._run(
-                    lambda desk, progress: desk.carry_out(planned, progress, accept_changed=True), self._done
+                    lambda desk, progress: desk.apply(planned, progress, accept_changed=True), self._done
                 )
             else:
                 self._say(f"Nothing was written for {planned.id}.")
                 self._next()
 
         def answered(agreed: bool | None) -> None:
-            if agreed and planned.unaccepted:
+            if agreed and planned.integrity_problem:
                 question = f"The integrity check failed. {plan_title(planned)}"
                 failed = PackPlanScreen(
                     question,
@@ -436,11 +436,11 @@ class PacksController:
         from hookscope.console.screens.packs_sheets import done_text
 
         text = done_text(done)
-        if done.planned.action == "install":
-            self._results, self.reading.fresh = [], done.planned.id
+        if done.plan.action == "install":
+            self._results, self.reading.fresh = [], done.plan.id
         self._came(text)
-        action = {"uninstall": "remove"}.get(done.planned.action, done.planned.action)
-        self.context.log_line("pack", f"{action}: {text}", subject=done.planned.id)
+        action = {"uninstall": "remove"}.get(done.plan.action, done.plan.action)
+        self.context.log_line("pack", f"{action}: {text}", subject=done.plan.id)
         self.context.bridge.look()
         self.reading.refresh()
         self._next()
@@ -464,7 +464,7 @@ class PacksController:
         if not compared.files:
             self._say(f"{compared.record.id}: every file is as it was installed.")
             return
-        surroundings = view.host.surroundings
+        surroundings = view.host.machine
         title = f"{one_line(compared.record.id, 60)}   changed on disk since"
         self.context.push_dialog(
             PackPlanScreen(title, lambda width: pack_changes_sheet(compared, surroundings, width))
@@ -472,7 +472,7 @@ class PacksController:
 
     def _may_write(self) -> bool:
         """What is installed is real, whatever is assumed."""
-        assumed = sorted(self.context.bench.setup.surroundings.assumed - {"home"})
+        assumed = sorted(self.context.bench.setup.machine.assumed - {"home"})
         if assumed:
             words, ends = " and ".join(assumed), key_of("console.all_real")
             self._wrong(f"What is installed is real, and {words} would be assumed; {ends} ends that.")

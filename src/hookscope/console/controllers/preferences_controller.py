@@ -124,4 +124,4 @@ def _keymap_of(keys: KeysFile) -> Keymap:
     """The keys of a file. A console without one looks up no actions."""
     from hookscope.console.keymap.active_keys import resolve_keymap
 
-    return resolve_keymap(keys) if keys.wishes or keys.preset or keys.problems else DEFAULT_KEYMAP
+    return resolve_keymap(keys) if keys.preferences or keys.preset or keys.problems else DEFAULT_KEYMAP

@@ -202,7 +202,7 @@ class RestoreController:
         from hookscope.app.console_files import masked_draft
 
         redaction, draft = self._opened.redaction, kept.draft
-        kept = replace(kept, log_filter=redaction.text(kept.log_filter))
+        kept = replace(kept, log_filter=redaction.masked_text(kept.log_filter))
         if draft.text is None:
             return kept
         texts = [masked_draft(text, redaction) for text in (draft.session, draft.text, draft.ctx_text)]

@@ -104,7 +104,7 @@ class CompareController:
         if len(runs) != 2 or runs[0] is None or runs[1] is None or self.context.state.view is None:
             return
         before, after = runs[0], runs[1]
-        bench, short = self.context.bench, self.context.state.view.host.surroundings.short
+        bench, short = self.context.bench, self.context.state.view.host.machine.short
 
         def comparing() -> tuple[ComparedLine, ...]:
             from hookscope.authoring.testing.replay import differences_between
@@ -146,7 +146,7 @@ class DebugController:
             job = self.context.runner.job or "Nothing"
             self.context.notify(f"{job} is going on, and none of its handlers stands.")
         elif view is not None:
-            short = view.host.surroundings.short
+            short = view.host.machine.short
             self._opened = DebugScreen(self._last.debugger, self._last.seen, short, self._cancel)
             self.context.push_dialog(self._opened)
 

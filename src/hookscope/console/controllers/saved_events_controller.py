@@ -111,7 +111,7 @@ class SavedEventsController:
         called: list[int] = []
 
         def told(number: int, stepped: SequenceStepRun) -> None:
-            done = stepped.done
+            done = stepped.result
             if done.run is not None and done.run.results:
                 called.append(number)
             if stepped.step.event.expect and done.run is not None:
@@ -155,7 +155,7 @@ class SavedEventsController:
         self.checked[done.file] = done
         if self._list is not None:
             self._list.show(done)
-        text = "as expected" if done.passed else one_line("; ".join(done.why) or "cancelled", 300)
+        text = "as expected" if done.passed else one_line("; ".join(done.failure_lines) or "cancelled", 300)
         told, level = (f"✓ {text}", "info") if done.passed else (f"✗ {text}", "error")
         run = done.run.id if done.run is not None else None  # 0: on no record
         self.context.log_entries([LogEntry(local_now(), "test", done.file.name, told, level, run or None)])
@@ -188,7 +188,7 @@ class SavedEventsController:
                     lambda: (file, create_saved_event(file, saved, self._keep, self._redaction())), draft
                 )
 
-        short = host.surroundings.short(host.workspace / EVENTS_FOLDER)
+        short = host.machine.short(host.workspace / EVENTS_FOLDER)
         question = Question(
             "Save this event as",
             f"a file in {short}",
@@ -202,7 +202,7 @@ class SavedEventsController:
         return self.context.bench.redaction
 
     def _keep(self, change: Change) -> None:
-        self.context.bench.edits.keep(change)
+        self.context.bench.edits.write_saved_file(change)
 
     def taken_back(self, files: Sequence[Path]) -> None:
         """Files are as they were before: what is shown of them is read again, and compared again."""
@@ -279,7 +279,9 @@ class SavedEventsController:
         self.checked[done.file] = done
         self.pane.run_view.compared(number, done)
         if done.expects and not done.passed:
-            self.context.log_line("expect", one_line("; ".join(done.why), 300), "error", done.file.name)
+            self.context.log_line(
+                "expect", one_line("; ".join(done.failure_lines), 300), "error", done.file.name
+            )
 
     def accept(self, number: int, item: SavedEventResult) -> None:
         """Show what would be written, so that what happened is expected."""
@@ -304,7 +306,7 @@ class SavedEventsController:
                     SAVED_GROUP, lambda: self._keep(change), lambda _: self._accepted(number, item)
                 )
 
-        sheet = change_sheet(change, view.host.surroundings)
+        sheet = change_sheet(change, view.host.machine)
         self.context.push_dialog(EditScreen("Expect what happened?", sheet), answered)
 
     def _accepted(self, number: int, item: SavedEventResult) -> None:

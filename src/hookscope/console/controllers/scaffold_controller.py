@@ -68,24 +68,24 @@ class ScaffoldController:
         self.context.bridge.ask(SCAFFOLD_GROUP, writing, self._written)
 
     def _written(self, made: ScaffoldResult) -> None:
-        sketch = made.sketched
-        name, count = one_line(sketch.wish.name, 60), len(sketch.files)
+        sketch = made.plan
+        name, count = one_line(sketch.request.name, 60), len(sketch.files)
         self.context.log_line("new", f"{sketch.kind}, {count} files in {sketch.root}", subject=name)
         for note in made.notes:
             self.context.log_line("new", note, "warning", name)
-        first = made.stands[0] if made.stands else None
+        first = made.statuses[0] if made.statuses else None
         if first is None or first.row is None:
-            said = f"{name} is written; no list here has it: {made.next[0]}"
-        elif first.shut:
-            said = f"{name} is written and {first.row.state}: {one_line(first.shut[0].reason, 160)}"
+            said = f"{name} is written; no list here has it: {made.next_commands[0]}"
+        elif first.failed_gates:
+            said = f"{name} is written and {first.row.state}: {one_line(first.failed_gates[0].reason, 160)}"
         else:
             fire, undo = key_of("hooks.fire"), key_of("hooks.undo")
             said = f"{name} is written and ready: {fire} fires at it, {undo} takes it back."
         self.context.notify(said)
-        self._awaited = sketch.main
+        self._awaited = sketch.main_file
         self.context.bridge.look()
         if editor_of(os.environ):  # which looks again when it ends
-            self.context.post(EditorRequested(FilePosition(sketch.main)))
+            self.context.post(EditorRequested(FilePosition(sketch.main_file)))
 
     def looked(self) -> None:
         """Select the new one, as soon as a look has found it."""

@@ -107,7 +107,9 @@ class ScanController:
         saved = frozenset(path for path in event.paths if not bridge.is_learned(path))
         if not saved:
             self._learned()
-            if not event.paths <= set(context.bench.learned_in):  # their folder: they come a moment later
+            if not event.paths <= set(
+                context.bench.shared_state_files
+            ):  # their folder: they come a moment later
                 context.after(NEW_FOLDER_DELAY, self._learned, "new folder")
             return
         if context.state.view is not None:
@@ -120,7 +122,7 @@ class ScanController:
         view = self.context.state.view
         if view is None:
             return
-        if self.context.bench.knows_more(view):
+        if self.context.bench.is_outdated(view):
             self.context.bridge.look()
         elif self._watches:
             self.context.bridge.follow(view)

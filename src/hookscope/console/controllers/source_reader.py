@@ -45,6 +45,6 @@ class SourceReader:
         row, view = self.context.state.row, self.context.state.view
         if row is None or view is None or not isinstance(row.item, HookStatus):
             return
-        if what.is_about(row.item, view):
+        if what.concerns(row.item, view):
             self._reading = ("", 0, "")
             self.read_selected()

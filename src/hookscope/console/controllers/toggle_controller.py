@@ -54,7 +54,7 @@ class EditController:
             bridge.apply_toggle(toggle)
         else:
             title = f"Switch {'on' if toggle.on else 'off'}?"
-            sheet = toggle_sheet(toggle, view.host.surroundings)
+            sheet = toggle_sheet(toggle, view.host.machine)
             self._ask(
                 EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later   shown once")),
                 self._agreed(toggle),
@@ -72,7 +72,7 @@ class EditController:
         undoing, view = planned.undoing, self.context.state.view
         if planned.stuck is not None and view is not None:
             stuck = planned.stuck
-            sheet = stuck_sheet(planned.problem, stuck, view.host.surroundings)
+            sheet = stuck_sheet(planned.problem, stuck, view.host.machine)
             self._ask(ForgetScreen("Give up this undo?", sheet), lambda: self._give_up(stuck))
         elif undoing is None or view is None:
             self._say(planned.problem or "Still looking.")
@@ -82,11 +82,11 @@ class EditController:
     def _take_back(self, undoing: Undoing, view: Snapshot) -> None:
         """Ask first where its file has changed since, and where it was not made here."""
         bridge = self.context.bridge
-        ours = self.context.bench.edits.made_here(undoing.change)
-        if ours and not undoing.alone:
+        ours = self.context.bench.edits.is_own(undoing.change)
+        if ours and not undoing.file_changed:
             bridge.apply_undo(undoing)
             return
-        sheet = undo_sheet(undoing, view.host.surroundings, ours=ours)
+        sheet = undo_sheet(undoing, view.host.machine, ours=ours)
         self._ask(EditScreen("Take back this edit?", sheet), lambda: bridge.apply_undo(undoing))
 
     def _give_up(self, change: Change) -> None:

@@ -49,7 +49,7 @@ class WhatIfController:
     def looked(self, view: Snapshot) -> None:
         """The strip says what this view assumes."""
         options = self.context.bench.options
-        words = assumption_words(options, view.host.surroundings)
+        words = assumption_words(options, view.host.machine)
         if words or self.context.panes.is_made("what_if_strip"):
             self.context.panes.what_if_strip.show(words)
         notes = self.context.bench.setup.notes
@@ -122,7 +122,7 @@ class WhatIfController:
         self.context.bridge.look()
         if not has_what_if(bench.options):
             self.context.log_line("what if", "all is as it really is")
-            self.context.run(bench.crew.close_others(), WHAT_IF_GROUP, WHAT_IF_GROUP)
+            self.context.run(bench.worker_pools.close_others(), WHAT_IF_GROUP, WHAT_IF_GROUP)
 
     def compare(self) -> None:
         """Mode 4, with what is real and what is supposed side by side."""

@@ -36,7 +36,7 @@ class WorkspaceController:
         def ask(recent: tuple[Path, ...]) -> None:
             from hookscope.console.dialogs.choosers import WorkspaceScreen
 
-            there = WorkspaceScreen(recent, view.host.workspace, view.host.surroundings.cwd)
+            there = WorkspaceScreen(recent, view.host.workspace, view.host.machine.cwd)
             self.context.push_dialog(there, self.open)
 
         def recent() -> tuple[Path, ...]:

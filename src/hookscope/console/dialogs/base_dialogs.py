@@ -98,11 +98,11 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
 
     def show_keys(self) -> None:
         """Show the available keys that are named nowhere else in the key bar."""
-        told = {key for part in self.children for key in keys_in_hints(part._border_subtitle)}
-        told |= {one.key for action in self.ON_BUTTONS for one in keys_of_action(action)}
-        left = (one for one in keys_of_screen(self) if one.key not in told)
+        named_keys = {key for part in self.children for key in keys_in_hints(part._border_subtitle)}
+        named_keys |= {shown_key.key for action in self.ON_BUTTONS for shown_key in keys_of_action(action)}
+        unnamed = (shown_key for shown_key in keys_of_screen(self) if shown_key.key not in named_keys)
         self.query_one(KeyBar).keys = (
-            *left,
+            *unnamed,
             *(keys_of_action(HELP_ACTION, last=True) if self.HAS_HELP else ()),
         )
 
@@ -135,14 +135,14 @@ class _ButtonLayout(HorizontalLayout):
     def arrange(
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
     ) -> ArrangeResult:
-        beside = super().arrange(parent, children, Size(WIDEST_ROW, size.height), greedy)
-        widths = [min(one.region.width, size.width) for one in beside]
+        placements = super().arrange(parent, children, Size(WIDEST_ROW, size.height), greedy)
+        widths = [min(placement.region.width, size.width) for placement in placements]
         placed = []
         for y, line in enumerate(button_lines(widths, size.width)):
             x = size.width - sum(widths[n] + BUTTON_GAP for n in line) + BUTTON_GAP
             for n in line:
-                at = 0 if isinstance(beside[n].widget, Static) else x
-                placed.append(beside[n]._replace(region=Region(at, y, widths[n], 1)))
+                at = 0 if isinstance(placements[n].widget, Static) else x
+                placed.append(placements[n]._replace(region=Region(at, y, widths[n], 1)))
                 x += widths[n] + BUTTON_GAP
         return placed
 
@@ -192,8 +192,8 @@ class ButtonDialog(Overlay[ButtonAnswer]):
 
     def make_room(self) -> None:
         """Limit the text's height, so that the buttons fit."""
-        left = self.size.height - LINES_AROUND_TEXT - max(1, self.query_one(AnswerRow).size.height)
-        self.query_one("#question-text").styles.max_height = max(3, left)
+        available = self.size.height - LINES_AROUND_TEXT - max(1, self.query_one(AnswerRow).size.height)
+        self.query_one("#question-text").styles.max_height = max(3, available)
 
     def action_other_button(self) -> None:
         self.focus_next(Button)

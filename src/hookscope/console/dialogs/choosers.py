@@ -40,9 +40,9 @@ class HostChoices(LineList):
         return len(self.known)
 
     def line_at(self, index: int, width: int) -> Content:
-        one = self.known[index]
-        mark = Content.styled("✓ ", "$text-success") if one.name in self.chosen else Content("· ")
-        return Content.assemble(mark, fixed_width(one.name, HOST_NAME_WIDTH), (one.title, MARK_MUTED))
+        dialect = self.known[index]
+        mark = Content.styled("✓ ", "$text-success") if dialect.name in self.chosen else Content("· ")
+        return Content.assemble(mark, fixed_width(dialect.name, HOST_NAME_WIDTH), (dialect.title, MARK_MUTED))
 
     def turn(self) -> None:
         """Choose the dialect under the cursor, or exclude it."""
@@ -89,10 +89,10 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
     def action_take(self) -> None:
         chosen = self.choices.chosen
         if len(chosen) < LEAST_HOSTS:
-            told = with_keys("Choose two hosts or more: {chooser.turn} marks one.")
-            self.app.notify(told, severity="warning", markup=False)
+            message = with_keys("Choose two hosts or more: {chooser.turn} marks one.")
+            self.app.notify(message, severity="warning", markup=False)
             return
-        self.dismiss(tuple(one.name for one in self.choices.known if one.name in chosen))
+        self.dismiss(tuple(dialect.name for dialect in self.choices.known if dialect.name in chosen))
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         event.stop()
@@ -189,9 +189,9 @@ class WorkspaceScreen(Picker[Path, Path]):
     def _taken(self, event: Input.Submitted) -> None:
         event.stop()
         typed = event.value.strip()
-        whole = typed_path(typed, self._base) if typed else None
-        if whole is not None and os.path.isdir(whole):
-            self.dismiss(whole.resolve())
+        folder = typed_path(typed, self._base) if typed else None
+        if folder is not None and os.path.isdir(folder):
+            self.dismiss(folder.resolve())
         elif self.row is not None:
             self.dismiss(self.row)
         else:

@@ -28,9 +28,9 @@ LIST_FRAME_HEIGHT = 3  # lines of the frame and the field
 
 def matching_completions(choices: Sequence[Completion], typed: str) -> tuple[Completion, ...]:
     """Return the completions that start with the text, then those that contain it."""
-    wanted = typed.strip().lower()
-    found = [choice for choice in choices if wanted in f"{choice.shown} {choice.help}".lower()]
-    return tuple(sorted(found, key=lambda choice: not choice.shown.lower().strip('"').startswith(wanted)))
+    query = typed.strip().lower()
+    matches = [choice for choice in choices if query in f"{choice.shown} {choice.help}".lower()]
+    return tuple(sorted(matches, key=lambda choice: not choice.shown.lower().strip('"').startswith(query)))
 
 
 def list_corner(cursor: Offset, screen: tuple[int, int], size: tuple[int, int]) -> Offset:
@@ -77,9 +77,9 @@ class CompletionScreen(Overlay[Completion | None]):
             frame.border_title = Content(safe_word(self._title, 60))
             frame.border_subtitle = key_hints((ENTER_KEY, "take"), ("completion.cancel", "back"))
             yield Input(self._typed, compact=True, select_on_focus=False)
-            found = OptionList(compact=True)
-            found.can_focus = False
-            yield found
+            option_list = OptionList(compact=True)
+            option_list.can_focus = False
+            yield option_list
 
     def on_mount(self) -> None:
         self._fill(self._typed)
@@ -99,8 +99,8 @@ class CompletionScreen(Overlay[Completion | None]):
 
     def _widest(self) -> int:
         """Return the cells of the widest choice and of the frame's texts, independent of the typed text."""
-        told = (self._names + NAME_GAP + cell_len(safe_word(choice.help)) for choice in self._choices)
-        return max(*told, cell_len(safe_word(self._title, 60)) + NAME_GAP, cell_len(self._typed), 0)
+        widths = (self._names + NAME_GAP + cell_len(safe_word(choice.help)) for choice in self._choices)
+        return max(*widths, cell_len(safe_word(self._title, 60)) + NAME_GAP, cell_len(self._typed), 0)
 
     @property
     def _names(self) -> int:
@@ -111,8 +111,8 @@ class CompletionScreen(Overlay[Completion | None]):
     def _fill(self, typed: str) -> None:
         self._found = matching_completions(self._choices, typed)
         width = self._names
-        found = self.query_one(OptionList)
-        found.set_options(
+        option_list = self.query_one(OptionList)
+        option_list.set_options(
             Option(
                 Content.assemble(
                     fixed_width(safe_word(choice.shown), width),
@@ -123,8 +123,8 @@ class CompletionScreen(Overlay[Completion | None]):
             for choice in self._found
         )
         if not self._found:
-            found.add_option(Option(Content.styled("nothing fits", MARK_MUTED), disabled=True))
-        found.highlighted = 0 if self._found else None
+            option_list.add_option(Option(Content.styled("nothing fits", MARK_MUTED), disabled=True))
+        option_list.highlighted = 0 if self._found else None
 
     @on(Input.Submitted)
     def _taken(self, event: Input.Submitted) -> None:
@@ -138,9 +138,9 @@ class CompletionScreen(Overlay[Completion | None]):
         self.dismiss(self._found[event.option_index])
 
     def action_move(self, by: int) -> None:
-        found = self.query_one(OptionList)
+        option_list = self.query_one(OptionList)
         if self._found:
-            found.highlighted = ((found.highlighted or 0) + by) % len(self._found)
+            option_list.highlighted = ((option_list.highlighted or 0) + by) % len(self._found)
 
     def action_cancel(self) -> None:
         self.dismiss(None)

@@ -56,9 +56,9 @@ def undo_sheet(undoing: Undoing, surroundings: Machine, *, ours: bool) -> Conten
     meaning = safe_line(undoing.change.meaning, 200).stylize("bold")
     why = [
         Content.styled(text, MUTED)
-        for text in [OTHER_TERMINAL_NOTE] * (not ours) + [LATER_EDITS_NOTE] * undoing.alone
+        for text in [OTHER_TERMINAL_NOTE] * (not ours) + [LATER_EDITS_NOTE] * undoing.file_changed
     ]
-    return Content("\n").join([meaning, *why, Content(), *_edit_lines(undoing.back, surroundings)])
+    return Content("\n").join([meaning, *why, Content(), *_edit_lines(undoing.inverse, surroundings)])
 
 
 def stuck_sheet(problem: str, change: Change, surroundings: Machine) -> Content:
@@ -80,8 +80,8 @@ def change_sheet(change: Change, surroundings: Machine) -> Content:
     return Content("\n").join(_edit_lines(change, surroundings))
 
 
-def _edit_lines(change: Change, surroundings: Machine) -> Iterator[Content]:
-    yield safe_paragraph(surroundings.short(change.path)).stylize("bold")
+def _edit_lines(change: Change, machine: Machine) -> Iterator[Content]:
+    yield safe_paragraph(machine.short(change.path)).stylize("bold")
     yield Content()
     for text in masked_preview(change).splitlines()[2:]:
         shown = safe_text(text.replace("\t", "    "), 300)
@@ -91,11 +91,11 @@ def _edit_lines(change: Change, surroundings: Machine) -> Iterator[Content]:
     yield Content()
 
 
-def _effect_line(other: Effect) -> Content:
-    looks = (STATE_STYLES[other.before], STATE_STYLES[other.after])
-    parts = [Content.styled(f"{look.glyph} {look.word}", look.style) for look in looks]
+def _effect_line(effect: Effect) -> Content:
+    styles = (STATE_STYLES[effect.before], STATE_STYLES[effect.after])
+    parts = [Content.styled(f"{style.glyph} {style.word}", style.style) for style in styles]
     return Content.assemble(
-        "also ", safe_line(other.name, 60), f" ({other.source}): ", parts[0], " → ", parts[1]
+        "also ", safe_line(effect.name, 60), f" ({effect.source}): ", parts[0], " → ", parts[1]
     )
 
 

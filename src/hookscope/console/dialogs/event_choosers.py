@@ -43,22 +43,22 @@ def event_key_rows(view: Snapshot) -> tuple[EventKeyRow, ...]:
     catalogue = view.host.dialect.catalogue()
     rows = []
     for key in view.keys:
-        exact, known = catalogue.by_key.get(key), catalogue.find(key)
+        exact, event_type = catalogue.by_key.get(key), catalogue.find(key)
         when = exact.when if exact else f"a hook listens to it; {view.host.dialect.product} has no such event"
-        if exact is None and known is not None and known.open:
-            when = f"one of your own: {known.when}"
+        if exact is None and event_type is not None and event_type.open:
+            when = f"one of your own: {event_type.when}"
         dialect = view.host.dialect
         event = dialect.event_of(key)
-        heard = set(dialect.system_of(event.kind).keys(event))
-        listeners = sum(bool(heard & set(row.events or ())) for row in view.inventory.hooks)
+        received_keys = set(dialect.system_of(event.kind).keys(event))
+        listeners = sum(bool(received_keys & set(row.events or ())) for row in view.inventory.hooks)
         rows.append(EventKeyRow(key, when, listeners, catalogue.sends(key)))
     return tuple(rows)
 
 
 def matching_keys(rows: Sequence[EventKeyRow], typed: str) -> tuple[EventKeyRow, ...]:
     """Return the rows that contain every typed word, those whose key starts with it first."""
-    found = [row for row in rows if holds_words(f"{row.key} {row.when}", typed)]
-    return tuple(sorted(found, key=lambda row: not row.key.lower().startswith(typed.lower().strip())))
+    matches = [row for row in rows if holds_words(f"{row.key} {row.when}", typed)]
+    return tuple(sorted(matches, key=lambda row: not row.key.lower().startswith(typed.lower().strip())))
 
 
 def event_key_prompt(row: EventKeyRow, width: int) -> Content:

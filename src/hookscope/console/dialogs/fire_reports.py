@@ -54,22 +54,25 @@ def order_report(told: OrderFindings, *, copies: bool) -> Content:
     return Content("\n").join(_order_lines(told, copies))
 
 
-def _order_lines(told: OrderFindings, copies: bool) -> Iterator[Content]:
-    yield Content.styled(order_summary(told), "$text-warning" if told.matters else "$text-success")
-    yield Content.styled(f"registered: {', '.join(told.names)}", MARK_MUTED)
-    for one in finding_sentences(told):
-        worst = one.finding.subject.kind is FactKind.ENDED
+def _order_lines(findings: OrderFindings, copies: bool) -> Iterator[Content]:
+    yield Content.styled(
+        order_summary(findings), "$text-warning" if findings.order_matters else "$text-success"
+    )
+    yield Content.styled(f"registered: {', '.join(findings.names)}", MARK_MUTED)
+    for sentence in finding_sentences(findings):
+        worst = sentence.finding.subject.kind is FactKind.ENDED
         yield Content()
-        yield Content.styled(one.text, "bold $text-error" if worst else "bold $text-warning")
+        yield Content.styled(sentence.text, "bold $text-error" if worst else "bold $text-warning")
         yield from (
-            Content.styled(f"  {line}", MARK_MUTED) for line in evidence_lines(one.finding, told.names)
+            Content.styled(f"  {line}", MARK_MUTED)
+            for line in evidence_lines(sentence.finding, findings.names)
         )
-    for text in unexplained_sentences(told):
+    for text in unexplained_sentences(findings):
         yield Content()
         yield Content.styled(text, "$text-warning")
-    if told.unsteady:
+    if findings.unstable:
         yield Content()
-        differing = ", ".join(unsteady_subjects(told))
+        differing = ", ".join(unsteady_subjects(findings))
         yield Content.styled(
             f"Different from run to run in one order, and so not judged: {differing}.", MARK_MUTED
         )
@@ -101,38 +104,38 @@ def repetition_report(told: Repetition, short: Callable[[Path], str] = str) -> C
     return Content("\n").join(_repetition_lines(told, short))
 
 
-def _repetition_lines(told: Repetition, short: Callable[[Path], str]) -> Iterator[Content]:
-    if not told.hooks:
+def _repetition_lines(repetition: Repetition, short: Callable[[Path], str]) -> Iterator[Content]:
+    if not repetition.hooks:
         yield Content("No handler was called.")
-    width = min(max((len(safe_word(one.hook, 40)) for one in told.hooks), default=8), 40)
-    for one in told.hooks:
-        yield from _repeated_hook_lines(one, width)
-    if told.files is None:
+    width = min(max((len(safe_word(hook.hook, 40)) for hook in repetition.hooks), default=8), 40)
+    for hook in repetition.hooks:
+        yield from _repeated_hook_lines(hook, width)
+    if repetition.files is None:
         yield Content()
         yield Content.styled(FILES_UNKNOWN, MARK_MUTED)
-    elif not told.files:
-        found = told.guarded.unchanged if told.guarded is not None else ""
+    elif not repetition.files:
+        unchanged = repetition.sandbox.unchanged_text if repetition.sandbox is not None else ""
         yield Content()
-        yield Content.styled(f"Files: {found}.", MARK_MUTED)
+        yield Content.styled(f"Files: {unchanged}.", MARK_MUTED)
     else:
         yield Content()
-        for file in told.files:
+        for file in repetition.files:
             yield _repeated_file_line(file, short(Path(file.path)))
 
 
-def _repeated_hook_lines(one: HookRepetition, width: int) -> Iterator[Content]:
-    yield Content.assemble(fixed_width(safe_word(one.hook, 40), width), "  ", _repeat_verdict(one.again))
-    outcomes = [OUTCOME_MARKS[status].glyph if status else "–" for status in one.statuses]
+def _repeated_hook_lines(hook: HookRepetition, width: int) -> Iterator[Content]:
+    yield Content.assemble(fixed_width(safe_word(hook.hook, 40), width), "  ", _repeat_verdict(hook.outcome))
+    outcomes = [OUTCOME_MARKS[status].glyph if status else "–" for status in hook.statuses]
     facts = [
         ("outcome", _series_text(outcomes)),
-        ("time", _series_text([duration(took) for took in one.took])),
-        ("messages", _series_text(one.messages) if any(one.messages) else ""),
-        ("changes", _series_text(one.changes) if any(one.changes) else ""),
+        ("time", _series_text([duration(took) for took in hook.took])),
+        ("messages", _series_text(hook.messages) if any(hook.messages) else ""),
+        ("changes", _series_text(hook.changes) if any(hook.changes) else ""),
     ]
     yield from (Content.styled(f"  {name:<9} {text}", MARK_MUTED) for name, text in facts if text)
-    for text in one.same_messages[:3]:
+    for text in hook.same_messages[:3]:
         yield Content.styled(f"  again     {safe_word(text, 200)}", MARK_MUTED)
-    for pointer in one.same_changes[:3]:
+    for pointer in hook.same_changes[:3]:
         yield Content.styled(f"  changed   {safe_word(pointer, 200)}", MARK_MUTED)
 
 
@@ -141,12 +144,12 @@ def _series_text(values: Sequence[object]) -> str:
     return f"{shown} … {values[-1]}" if len(values) > MOST_SHOWN_RUNS else shown
 
 
-def _repeated_file_line(one: FileRepetition, path: str) -> Content:
-    sizes = ["–" if size is None else f"{size:,}" for size in one.sizes]
+def _repeated_file_line(file: FileRepetition, path: str) -> Content:
+    sizes = ["–" if size is None else f"{size:,}" for size in file.sizes]
     return Content.assemble(
         safe_word(path, 200),
         "  ",
-        _repeat_verdict(one.again),
+        _repeat_verdict(file.outcome),
         (f"  {' → '.join(sizes[:MOST_SHOWN_RUNS])} bytes", MARK_MUTED),
     )
 
@@ -157,7 +160,9 @@ def _repeat_verdict(again: RepeatOutcome) -> Content:
 
 def order_conclusions(told: Repetition | OrderFindings) -> tuple[str, ...]:
     """Return a sentence for each interference between handlers; none for a plain repetition."""
-    return () if isinstance(told, Repetition) else tuple(one.text for one in finding_sentences(told))
+    return (
+        () if isinstance(told, Repetition) else tuple(sentence.text for sentence in finding_sentences(told))
+    )
 
 
 class RepeatScreen(Dialog[None]):
@@ -210,11 +215,11 @@ MOST_VISIBLE_FAILURES = 12  # failures visible at once
 
 def fuzz_summary(fuzzed: FuzzResult) -> str:
     """Return the number of events, the hooks, and the result."""
-    fired = sum(one.fired for one in fuzzed.hooks)
-    hooks = ", ".join(safe_word(one.hook, 40) for one in fuzzed.hooks)
+    fired = sum(hook.fired for hook in fuzzed.hooks)
+    hooks = ", ".join(safe_word(hook.hook, 40) for hook in fuzzed.hooks)
     stopped = "; stopped before its end" if fuzzed.stopped else ""
-    found = counted(len(fuzzed.found), "failure") if fuzzed.found else "nothing failed"
-    return f"{counted(fired, 'event')} at {hooks}: {found}{stopped}"
+    result = counted(len(fuzzed.failures), "failure") if fuzzed.failures else "nothing failed"
+    return f"{counted(fired, 'event')} at {hooks}: {result}{stopped}"
 
 
 def smallest_event(found: FoundFailure) -> str:
@@ -235,14 +240,14 @@ class FuzzFailureList(LineList):
         return len(self.found)
 
     def line_at(self, index: int, width: int) -> Content:
-        one = self.found[index]
-        mark = OUTCOME_MARKS[one.status]
-        said = f"{one.type}: {one.error.message}" if one.error is not None else one.type
+        failure = self.found[index]
+        mark = OUTCOME_MARKS[failure.status]
+        message = f"{failure.type}: {failure.error.message}" if failure.error is not None else failure.type
         return Content.assemble(
             (f"{mark.glyph} ", mark.style),
-            fixed_width(safe_word(one.hook, 40), 18),
+            fixed_width(safe_word(failure.hook, 40), 18),
             "  ",
-            safe_word(said, 200),
+            safe_word(message, 200),
         )
 
 
@@ -267,10 +272,10 @@ class FuzzScreen(Dialog[Path | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(f"Fuzz   {safe_word(self._fuzzed.template.key, 60)}")
-            loads = [("lines.choose", "loads the event")] if self._fuzzed.found else []
+            loads = [("lines.choose", "loads the event")] if self._fuzzed.failures else []
             frame.border_subtitle = key_hints(*loads, ("fuzzed.leave", "back"))
             yield Static(Content.styled(fuzz_summary(self._fuzzed), MARK_MUTED), markup=False)
-            yield FuzzFailureList(self._fuzzed.found)
+            yield FuzzFailureList(self._fuzzed.failures)
             yield Static(id="fuzzed-event", markup=False)
 
     def on_mount(self) -> None:
@@ -287,25 +292,25 @@ class FuzzScreen(Dialog[Path | None]):
     @on(LineList.Chosen)
     def _chosen(self, event: LineList.Chosen) -> None:
         event.stop()
-        found = self._fuzzed.found[event.index]
-        if found.file is None:
-            self.app.notify(safe_word(found.not_kept or "It was not kept.", 300), markup=False)
+        failure = self._fuzzed.failures[event.index]
+        if failure.file is None:
+            self.app.notify(safe_word(failure.save_problem or "It was not kept.", 300), markup=False)
         else:
-            self.dismiss(found.file)
+            self.dismiss(failure.file)
 
     def _draw(self) -> None:
         lines = self.query_one(FuzzFailureList)
         if not lines.found:
             return
-        found = lines.found[lines.cursor]
-        kept = f"kept as {found.file.name}" if found.file is not None else found.not_kept
-        where = f"{Path(found.place[0]).name}:{found.place[1]}   " if found.place is not None else ""
+        failure = lines.found[lines.cursor]
+        file_note = f"kept as {failure.file.name}" if failure.file is not None else failure.save_problem
+        where = f"{Path(failure.place[0]).name}:{failure.place[1]}   " if failure.place is not None else ""
         self.query_one("#fuzzed-event", Static).update(
             Content.assemble(
                 ("the smallest event: ", MARK_MUTED),
-                smallest_event(found),
+                smallest_event(failure),
                 "\n",
-                (safe_word(f"{where}{kept}", 300), MARK_MUTED),
+                (safe_word(f"{where}{file_note}", 300), MARK_MUTED),
             )
         )
 

@@ -55,37 +55,42 @@ def help_sheet(
     for paragraph in about.splitlines():
         sheet.say(safe_paragraph(paragraph))
     groups = [own_bindings(node, keymap) for node in nodes]
-    last = [one for group in groups for one in group if is_move(one)]
-    groups = [*([one for one in group if not is_move(one)] for group in groups), last]
-    shown = {id(one): "  ".join(key_labels(one.key)) or "no key" for group in groups for one in group}
+    last = [binding for group in groups for binding in group if is_move(binding)]
+    groups = [*([binding for binding in group if not is_move(binding)] for group in groups), last]
+    shown = {
+        id(binding): "  ".join(key_labels(binding.key)) or "no key" for group in groups for binding in group
+    }
     if not shown:
         return sheet.content()
     keys = max(Content(text).cell_length for text in shown.values()) + HELP_GAP
-    names = max(len(one.description) for group in groups for one in group) + HELP_GAP
+    names = max(len(binding.description) for group in groups for binding in group) + HELP_GAP
     for group in groups:
         if group:
             sheet.blank()
         above = ""
-        for one in group:
-            heads = [(Content.styled(shown[id(one)], "bold"), keys), (Content(one.description), names)]
-            said = with_keys_of(keymap, one.tooltip or one.description)
-            meaning, told = Content.styled(said, MUTED), command_of(one.id or "")
+        for binding in group:
+            heads = [
+                (Content.styled(shown[id(binding)], "bold"), keys),
+                (Content(binding.description), names),
+            ]
+            tooltip = with_keys_of(keymap, binding.tooltip or binding.description)
+            meaning, command_text = Content.styled(tooltip, MUTED), command_of(binding.id or "")
             command = Content.styled(
-                "" if told == above else told, FAINT
+                "" if command_text == above else command_text, FAINT
             )  # shown once for equal commands in a row
-            above = told
-            clicked = Style.from_meta({ACTION_META: one.id})
+            above = command_text
+            clicked = Style.from_meta({ACTION_META: binding.id})
             lines = Sheet(width)
             wide = lines.width - 1 - keys - names >= LEAST_MEANING_WIDTH
             heads = heads if wide else heads[:1]
             room = lines.width - 1 - sum(cells for _, cells in heads)
-            beside = meaning.cell_length + HELP_GAP + 1 + command.cell_length <= room
-            if command and beside:
+            fits_beside = meaning.cell_length + HELP_GAP + 1 + command.cell_length <= room
+            if command and fits_beside:
                 meaning = Content.assemble(meaning, " " * (HELP_GAP + 1), command)
             lines.put(heads, meaning, 1)
-            if command and not beside:  # on its own line, so that it can be copied whole
+            if command and not fits_beside:  # on its own line, so that it can be copied whole
                 lines.put([(Content(), cells) for _, cells in heads], command, 1)
-            sheet.add(lines, clicked, HOVER_STYLE if one.id == under else "")
+            sheet.add(lines, clicked, HOVER_STYLE if binding.id == under else "")
     return sheet.content()
 
 

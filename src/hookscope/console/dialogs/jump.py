@@ -59,9 +59,9 @@ class JumpLabels(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        meant = (label if label.startswith(self._typed) else " " * len(label) for label in self._labels)
+        shown = (label if label.startswith(self._typed) else " " * len(label) for label in self._labels)
         return Content("\n").join(
-            Content(label) if label.strip() else Content.styled(label, "not reverse") for label in meant
+            Content(label) if label.strip() else Content.styled(label, "not reverse") for label in shown
         )
 
 
@@ -88,16 +88,16 @@ class JumpScreen(Overlay[JumpAction | None]):
             return
         event.stop()
         typed = self._typed + (event.character or "").lower()
-        meant = {label: spot for label, spot in self._labelled if label.startswith(typed)}
-        if typed in meant:
-            self.dismiss(meant[typed].go)
-        elif meant and event.character:
+        candidates = {label: target for label, target in self._labelled if label.startswith(typed)}
+        if typed in candidates:
+            self.dismiss(candidates[typed].go)
+        elif candidates and event.character:
             self._typed = typed
             for labels in self.query(JumpLabels):
                 labels.narrow(typed)
         else:
-            told = with_keys("No label has these letters; {jump.leave} leaves.")
-            self.app.notify(told, severity="warning", markup=False)
+            message = with_keys("No label has these letters; {jump.leave} leaves.")
+            self.app.notify(message, severity="warning", markup=False)
 
     def on_click(self) -> None:
         self.dismiss(None)
@@ -106,12 +106,12 @@ class JumpScreen(Overlay[JumpAction | None]):
 def label_columns(labelled: Sequence[LabeledTarget]) -> Iterator[list[LabeledTarget]]:
     """Yield groups of labels of equal length that are directly below one another."""
     strip: list[LabeledTarget] = []
-    for label, spot in labelled:
+    for label, target in labelled:
         if strip:
             above, (x, y) = strip[-1][0], strip[-1][1].at
-            if len(above) != len(label) or spot.at != (x, y + 1):
+            if len(above) != len(label) or target.at != (x, y + 1):
                 yield strip
                 strip = []
-        strip.append((label, spot))
+        strip.append((label, target))
     if strip:
         yield strip

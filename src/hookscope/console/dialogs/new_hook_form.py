@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 def sketch_sheet(sketch: ScaffoldPlan, surroundings: Machine, width: int) -> Content:
     """Return the paths, the notes, then the text of each file."""
-    top = sketch.where.workspace
+    top = sketch.place.workspace
     parts = [
         Content.assemble(("in ", MUTED), keep_tail(safe_paragraph(below_home(top, surroundings)), width - 3))
     ]
@@ -57,7 +57,7 @@ def sketch_sheet(sketch: ScaffoldPlan, surroundings: Machine, width: int) -> Con
         shown = str(path.relative_to(top)) if path.is_relative_to(top) else surroundings.short(path)
         parts.append(Content.assemble(("+ ", "$text-success"), keep_tail(safe_paragraph(shown), width - 2)))
     parts += [safe_paragraph(note).stylize(MUTED) for note in sketch.notes]
-    for path, content in sorted(sketch.files, key=lambda file: file[0] != sketch.main):
+    for path, content in sorted(sketch.files, key=lambda file: file[0] != sketch.main_file):
         parts += [Content(), Content.styled(path.name, MUTED)]
         parts += [safe_code_line(line).stylize(FAINT) for line in content.decode().splitlines()]
     return Content("\n").join(parts)
@@ -192,7 +192,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
     def _events(self) -> tuple[str, ...]:
         names = self._dialects or (self._view.host.dialect.name,)
         kind = cast("ScaffoldKind | None", self._chosen("kind"))
-        return offered_events(names, kind, asked=bool(self._dialects))
+        return offered_events(names, kind, explicit=bool(self._dialects))
 
     @on(Input.Changed)
     @on(WordChoice.Changed)
@@ -200,14 +200,14 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
         event.stop()
         self._sketch = None
         self._asked += 1
-        asked = self._asked
+        request_number = self._asked
         if not self._typed("name"):
             self._problem = "A name is wanted."
             self._show()
             return
 
         def answered(answer: ScaffoldPlan | str) -> None:
-            if asked == self._asked and self.stands:
+            if request_number == self._asked and self.stands:
                 self._sketch, self._problem = (None, answer) if isinstance(answer, str) else (answer, "")
                 self._show()
 
@@ -219,7 +219,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
             preview.update(problem_sheet(self._problem, wrong=bool(self._typed("name"))))
         else:
             width = preview.content_region.width or self.size.width - 6
-            preview.update(sketch_sheet(self._sketch, self._view.host.surroundings, width))
+            preview.update(sketch_sheet(self._sketch, self._view.host.machine, width))
 
     # Actions.
 

@@ -108,9 +108,9 @@ class TypedQuery:
             if all(word in both for word in self.words):
                 return 0.3
         if self._scattered is not None:
-            found = self._scattered.search(name)
-            if found is not None:
-                return 0.2 * len(self._whole) / (found.end() - found.start())
+            match = self._scattered.search(name)
+            if match is not None:
+                return 0.2 * len(self._whole) / (match.end() - match.start())
         return 0.0
 
 
@@ -118,11 +118,13 @@ def best_matches(
     typed: str, candidates: Iterable[tuple[str, str, Candidate]], most: int = MOST_MATCHES
 ) -> list[RankedMatch[Candidate]]:
     """Return the best of (name, description, candidate), best first; the first of equal ones."""
-    wanted = TypedQuery(typed)
+    query = TypedQuery(typed)
     scored = (
-        (wanted.score(name, more), -number, what) for number, (name, more, what) in enumerate(candidates)
+        (query.score(name, more), -number, what) for number, (name, more, what) in enumerate(candidates)
     )
-    chosen = heapq.nlargest(most, (one for one in scored if one[0] > 0), key=lambda one: one[:2])
+    chosen = heapq.nlargest(
+        most, (scored_item for scored_item in scored if scored_item[0] > 0), key=lambda one: one[:2]
+    )
     return [RankedMatch(score, what) for score, _, what in chosen]
 
 
@@ -166,7 +168,7 @@ def run_entries(bench: Workbench, view: Snapshot, sheets: Sequence[RunSheet]) ->
     }
     try:
         stored = (
-            bench.record.runs(view, MOST_JOURNAL_RUNS) if held else ()
+            bench.run_record.runs(view, MOST_JOURNAL_RUNS) if held else ()
         )  # without runs there may be no database
     except OSError:  # already reported when the console started
         stored = ()
@@ -214,11 +216,11 @@ ListedEntries: TypeAlias = PaletteEntry | LazyEntries
 
 def expand_entries(listed: Iterable[ListedEntries], most: int | None = None) -> Iterator[PaletteEntry]:
     """Yield the entries one by one; at most `most` of each lazy group."""
-    for one in listed:
-        if isinstance(one, LazyEntries):
-            yield from one.first(most)
+    for entry in listed:
+        if isinstance(entry, LazyEntries):
+            yield from entry.first(most)
         else:
-            yield one
+            yield entry
 
 
 class PaletteSource(NamedTuple):
@@ -271,19 +273,19 @@ def _show_row(context: ConsoleContext, row: str) -> None:
 def _action_entries(screen: Screen[Any], *, over_panes: bool) -> Iterator[PaletteEntry]:
     """Yield the focused widget's actions first, because its keys may differ; movements come last."""
     app = screen.app
-    found = [
+    actions = [
         deed
         for deed in available_actions_of(all_nodes(screen), active_keymap())
         if deed.node is not app or not over_panes  # they have the same as the app, in their own name
     ]
-    named = Counter(deed.binding.description for deed in found)
-    for deed in sorted(found, key=lambda deed: is_move(deed.binding)):
+    named = Counter(deed.binding.description for deed in actions)
+    for deed in sorted(actions, key=lambda deed: is_move(deed.binding)):
         binding = deed.binding
         title = binding.description
         if named[title] > 1:  # actions of the same name also show their scope
             title = f"{title}   {scope_of(deed.id).title}"
-        told = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(deed.id))))
-        yield PaletteEntry(key_label(binding.key)[:6], title, told, partial(run_action, app, deed))
+        description = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(deed.id))))
+        yield PaletteEntry(key_label(binding.key)[:6], title, description, partial(run_action, app, deed))
 
 
 async def stored_entries(source: PaletteSource) -> tuple[PaletteEntry, ...]:
@@ -298,8 +300,13 @@ async def stored_entries(source: PaletteSource) -> tuple[PaletteEntry, ...]:
     others = [path for path in recent if path != view.host.workspace]
     return (
         *(
-            PaletteEntry("saved", one.name, one.about, partial(_load_saved_event, source, one.file))
-            for one in saved
+            PaletteEntry(
+                "saved",
+                saved_entry.name,
+                saved_entry.about,
+                partial(_load_saved_event, source, saved_entry.file),
+            )
+            for saved_entry in saved
         ),
         *(
             PaletteEntry("run", f"{run.number}  {run.key}", run.about, partial(_open_run, context, run))
@@ -345,7 +352,7 @@ def matching_entries(typed: str, entries: Sequence[PaletteEntry]) -> tuple[Palet
     bare = ((entry.text, entry.help, entry) for entry in entries)
     first = typed.split(maxsplit=1)[:1]
     kinds = {entry.kind for entry in entries}
-    return tuple(found.what for found in best_matches(typed, named if kinds.intersection(first) else bare))
+    return tuple(match.what for match in best_matches(typed, named if kinds.intersection(first) else bare))
 
 
 ENTRY_KIND_WIDTH = 7  # cells of the kind or the key
@@ -446,8 +453,8 @@ class PaletteScreen(Dialog[None]):
         with Vertical() as frame:
             frame.border_title = "Find"
             frame.border_subtitle = key_hints((ENTER_KEY, "does it"), ("find.leave", "back"))
-            found = "an action, a hook, an event, a saved event, a run"
-            yield OneLineInput(placeholder=found, compact=True, select_on_focus=False)
+            placeholder = "an action, a hook, an event, a saved event, a run"
+            yield OneLineInput(placeholder=placeholder, compact=True, select_on_focus=False)
             yield PaletteList()
             yield Static(markup=False)
 
@@ -509,9 +516,9 @@ class PaletteScreen(Dialog[None]):
         _: Worker[None] = self.run_worker(work, group=group, exclusive=True, exit_on_error=False)
 
     async def _looked(self, typed: str) -> None:
-        found = await asyncio.to_thread(self._fitting, typed)
+        matches = await asyncio.to_thread(self._fitting, typed)
         if self.stands and typed == self._typed:
-            self._show(typed, found)
+            self._show(typed, matches)
 
     def _fitting(self, typed: str) -> tuple[PaletteEntry, ...]:
         """Return the matches, in a thread. Expanded entries are reused until the list changes."""
@@ -522,9 +529,9 @@ class PaletteScreen(Dialog[None]):
                 self._all = entries
         return matching_entries(typed, entries)
 
-    def _show(self, typed: str, found: tuple[PaletteEntry, ...]) -> None:
+    def _show(self, typed: str, entries: tuple[PaletteEntry, ...]) -> None:
         again, self._shown = typed == self._shown, typed
-        self._findings.show(found, self._findings.cursor if again else 0)
+        self._findings.show(entries, self._findings.cursor if again else 0)
         self._tell()
         if self._do_first:
             self._do()

@@ -53,31 +53,31 @@ def compared_lines(
     found: Sequence[RunDifference], before: Run, after: Run, short: Callable[[Path], str]
 ) -> tuple[ComparedLine, ...]:
     """Return a line for each difference, then for significant times. `short` shortens a path."""
-    return (*(_difference_line(one, short) for one in found), *_time_lines(before, after))
+    return (*(_difference_line(difference, short) for difference in found), *_time_lines(before, after))
 
 
-def _difference_line(one: RunDifference, short: Callable[[Path], str]) -> ComparedLine:
-    name = short(Path(one.what)) if one.kind == "file" else one.what
-    what = one.kind if name == one.kind else f"{one.kind} {name}"
-    if one.kind == "order":
+def _difference_line(difference: RunDifference, short: Callable[[Path], str]) -> ComparedLine:
+    name = short(Path(difference.subject)) if difference.kind == "file" else difference.subject
+    what = difference.kind if name == difference.kind else f"{difference.kind} {name}"
+    if difference.kind == "order":
         what = "order"
     return ComparedLine(
         safe_word(what),
-        _value_text(one, one.before),
-        _value_text(one, one.after),
-        ended=one.kind == "handler",
+        _value_text(difference, difference.before),
+        _value_text(difference, difference.after),
+        ended=difference.kind == "handler",
     )
 
 
-def _value_text(one: RunDifference, value: object) -> str:
+def _value_text(difference: RunDifference, value: object) -> str:
     match value:
         case None:
             return NO_VALUE
-        case {"kind": str(kind), "bytes": size} if one.kind == "file":
+        case {"kind": str(kind), "bytes": size} if difference.kind == "file":
             return kind if size is None else f"{kind}, {size:,} bytes"
-        case str() if one.kind in ("handler", "message", "verdict"):
+        case str() if difference.kind in ("handler", "message", "verdict"):
             return safe_word(value, LONGEST_COMPARED_VALUE)
-        case list() if one.kind == "order":
+        case list() if difference.kind == "order":
             return safe_word(" → ".join(map(str, value)), LONGEST_COMPARED_VALUE)
     return safe_word(json.dumps(value, ensure_ascii=False, default=str), LONGEST_COMPARED_VALUE)
 
@@ -93,8 +93,8 @@ def _time_lines(before: Run, after: Run) -> Iterator[ComparedLine]:
     yield ComparedLine("time in all", duration(before.took), duration(after.took), time=True)
 
 
-def _differs_enough(one: float, other: float) -> bool:
-    low, high = sorted((one, other))
+def _differs_enough(first: float, second: float) -> bool:
+    low, high = sorted((first, second))
     return high - low >= LEAST_TIME_DIFFERENCE and high >= SLOWER_FACTOR * low
 
 
@@ -102,23 +102,23 @@ def comparison_table(lines: Sequence[ComparedLine], numbers: tuple[int, int], wi
     """Return the lines in three columns; long values wrap in their column."""
     longest = max((Content(line.what).cell_length for line in lines), default=0)
     first = min(WIDEST_LABEL, max(NARROWEST_LABEL, min(longest, width // 3)))
-    other = max(10, (width - first - 4) // 2)
+    value_width = max(10, (width - first - 4) // 2)
     heading = Content.assemble(
         " " * (first + 2),
-        fixed_width(f"run {numbers[0]}", other),
+        fixed_width(f"run {numbers[0]}", value_width),
         "  ",
-        fixed_width(f"run {numbers[1]}", other),
+        fixed_width(f"run {numbers[1]}", value_width),
     )
     rows = [heading.stylize(MARK_MUTED)]
     if all(line.time for line in lines):
         rows.append(Content("Both did the same."))
     for line in lines:
-        rows += _table_row(line, first, other)
+        rows += _table_row(line, first, value_width)
     return Content("\n").join(rows)
 
 
-def _table_row(line: ComparedLine, first: int, other: int) -> Iterator[Content]:
-    ends = [(text, other, _value_style(line, text)) for text in (line.before, line.after)]
+def _table_row(line: ComparedLine, first: int, value_width: int) -> Iterator[Content]:
+    ends = [(text, value_width, _value_style(line, text)) for text in (line.before, line.after)]
     columns = ((line.what, first, MARK_MUTED), *ends)
     folded = [_wrapped(text, width) for text, width, _ in columns]
     for at in range(max(map(len, folded))):

@@ -55,7 +55,7 @@ class SavedFileRow:
     @property
     def testable(self) -> bool:
         """Whether it can be fired from its file."""
-        return not self.problem and (self.sequence is None or not self.sequence.ships)
+        return not self.problem and (self.sequence is None or not self.sequence.is_shipped)
 
 
 def saved_file_rows(
@@ -70,11 +70,15 @@ def _event_row(row: SavedEventRow) -> SavedFileRow:
 
 
 def _sequence_row(row: SequenceRow) -> SavedFileRow:
-    told = row.sequence
-    if told is None:
+    sequence = row.sequence
+    if sequence is None:
         return SavedFileRow(row.name, "sequence", row.file, problem=row.problem)
-    what = f"{counted(len(told.steps), 'step')}{', as the host does it' if told.ships else ''}"
-    return SavedFileRow(row.name, what, row.file, told, told.tags, told.expects, note=told.notes)
+    steps_text = (
+        f"{counted(len(sequence.steps), 'step')}{', as the host does it' if sequence.is_shipped else ''}"
+    )
+    return SavedFileRow(
+        row.name, steps_text, row.file, sequence, sequence.tags, sequence.expects, note=sequence.notes
+    )
 
 
 def matching_saved_rows(rows: Sequence[SavedFileRow], typed: str) -> tuple[SavedFileRow, ...]:
@@ -92,7 +96,7 @@ def last_test_result(row: SavedFileRow, checked: SavedEventResult | None) -> Con
         return Content.styled("expects" if row.expects else "–", MARK_MUTED)
     if checked.passed:
         return Content.styled("✓ as expected", "$text-success")
-    missed = len(checked.misses) + len(checked.left)
+    missed = len(checked.misses) + len(checked.could_not_run)
     return Content.styled("✗ not fired" if checked.problem else f"✗ {missed} missed", "$text-error")
 
 
@@ -180,18 +184,18 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
 
     @property
     def below(self) -> int:
-        said = any(row.problem or row.note for row in self._rows)
+        has_notes = any(row.problem or row.note for row in self._rows)
         return (
             MOST_REASON_LINES + 1
-            if said or any(not checked.passed for checked in self._checked.values())
+            if has_notes or any(not checked.passed for checked in self._checked.values())
             else 0
         )
 
-    def _prompt(self, row: SavedFileRow, name: int, what: int) -> Content:
+    def _prompt(self, row: SavedFileRow, name_width: int, key_width: int) -> Content:
         return Content.assemble(
-            fixed_width(keep_ends(safe_word(row.name), name), name),
+            fixed_width(keep_ends(safe_word(row.name), name_width), name_width),
             " " * COLUMN_GAP,
-            fixed_width(safe_word(row.what), what, MARK_MUTED),
+            fixed_width(safe_word(row.what), key_width, MARK_MUTED),
             " " * COLUMN_GAP,
             RUNNING_SIGN if row.file == self._goes else last_test_result(row, self._checked.get(row.file)),
         )
@@ -205,13 +209,13 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
         """Show the failures of the row under the cursor."""
         row = self.row
         checked = self._checked.get(row.file) if row is not None else None
-        said: tuple[str, ...] = ()
+        reasons: tuple[str, ...] = ()
         if row is not None:
-            said = (row.problem,) if row.problem else checked.why if checked is not None else ()
-            said = said or ((row.note,) if row.note else ())
+            reasons = (row.problem,) if row.problem else checked.failure_lines if checked is not None else ()
+            reasons = reasons or ((row.note,) if row.note else ())
         why = self.query_one("#saved-why", Static)
-        why.set_class(bool(said), "-said")
-        why.update(safe_text("\n".join(said[:MOST_REASON_LINES]), 1_200))
+        why.set_class(bool(reasons), "-said")
+        why.update(safe_text("\n".join(reasons[:MOST_REASON_LINES]), 1_200))
 
     @on(Input.Submitted)
     def _taken(self, event: Input.Submitted) -> None:
@@ -251,7 +255,7 @@ def file_name_problem(name: str) -> str:
     if not name:
         return "A name is wanted, such as hello."
     parts = Path(name).parts
-    strange = name.startswith(("/", "~")) or ".." in parts or any(part.startswith(".") for part in parts)
-    if strange or not name.isprintable() or "\\" in name:
+    is_unsafe = name.startswith(("/", "~")) or ".." in parts or any(part.startswith(".") for part in parts)
+    if is_unsafe or not name.isprintable() or "\\" in name:
         return f"{safe_word(name, 60)} is no name for it: letters, digits and - are."
     return ""

@@ -41,63 +41,70 @@ def tap_sheet(report: TapReport, view: Snapshot, now: datetime) -> Content:
         *_recorded_lines(report.recorded, view, now, installed),
         Content(),
     ]
-    return Content("\n").join([*lines, *_list_lines(report.lists, now)])
+    return Content("\n").join([*lines, *_list_lines(report.usage, now)])
 
 
 def _tap_lines(taps: tuple[TapStatus, ...], view: Snapshot) -> Iterator[Content]:
     if not taps:
         yield safe_text(NO_TAP_NOTE)
     for tap in taps:
-        where = safe_line(view.host.surroundings.short(tap.root))
-        stands = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
-        well = tap.whole == "installed" and not tap.needs
-        sign = Content.styled("✓ " if well else "✗ ", "$text-success" if well else "$text-error")
-        yield Content.assemble(sign, where, (f"  {tap.language}, {stands[tap.whole]}", MUTED))
-        for need in tap.needs:
+        where = safe_line(view.host.machine.short(tap.root))
+        state_texts = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
+        is_healthy = tap.files_state == "installed" and not tap.blockers
+        sign = Content.styled("✓ " if is_healthy else "✗ ", "$text-success" if is_healthy else "$text-error")
+        yield Content.assemble(sign, where, (f"  {tap.language}, {state_texts[tap.files_state]}", MUTED))
+        for need in tap.blockers:
             yield Content("    the host will not run it: ") + safe_line(need.reason)
-            yield Content.styled("    → ", MUTED) + safe_line(need.then, 300)
+            yield Content.styled("    → ", MUTED) + safe_line(need.next_step, 300)
         yield from (Content.styled("    ", MUTED) + safe_line(note, 300).stylize(MUTED) for note in tap.notes)
 
 
-def _recorded_lines(item: SpoolSummary, view: Snapshot, now: datetime, installed: bool) -> Iterator[Content]:
+def _recorded_lines(
+    summary: SpoolSummary, view: Snapshot, now: datetime, installed: bool
+) -> Iterator[Content]:
     product = view.host.dialect.product
-    if item.loaded is not None:
-        yield Content(f"  {product} loaded it {ago(item.loaded, now)}, last in process {item.pid}")
-    elif installed and item.events == 0:
+    if summary.loaded is not None:
+        yield Content(f"  {product} loaded it {ago(summary.loaded, now)}, last in process {summary.pid}")
+    elif installed and summary.events == 0:
         yield Content(f"  {product} has not loaded it yet")
-    if item.events:
-        where = safe_line(view.host.surroundings.short(item.folder))
-        last = f", the last {ago(item.last, now)}" if item.last is not None else ""
-        yield Content(f"  {item.events:,} events{last}, in ") + where
-    if item.skipped:
-        yield Content(f"  {item.skipped:,} lines of the spool are no events and are left out")
+    if summary.events:
+        where = safe_line(view.host.machine.short(summary.folder))
+        last = f", the last {ago(summary.last, now)}" if summary.last is not None else ""
+        yield Content(f"  {summary.events:,} events{last}, in ") + where
+    if summary.skipped:
+        yield Content(f"  {summary.skipped:,} lines of the spool are no events and are left out")
 
 
-def _list_lines(item: EventUsage, now: datetime) -> Iterator[Content]:
-    if item.since is None:
+def _list_lines(usage: EventUsage, now: datetime) -> Iterator[Content]:
+    if usage.since is None:
         yield safe_text(NOTHING_RECORDED)
         return
-    since = long_duration((now - item.since).total_seconds())
+    since = long_duration((now - usage.since).total_seconds())
     yield Content.assemble(("Subscribed, never seen", "bold"), (f"   in {since} of recording", MUTED))
-    yield from _first_lines([*_never_seen(item)])
+    yield from _first_lines([*_never_seen(usage)])
     yield Content()
     yield Content.styled("Seen, nobody listens", "bold")
-    unanswered = ((one.key, f"{one.count:>7,} ×  last {ago(one.last, now)}") for one in item.unanswered)
-    yield from _first_lines([_seen_line(*one) for one in unanswered])
-    if item.unknown:
+    unanswered = (
+        (entry.key, f"{entry.count:>7,} ×  last {ago(entry.last, now)}") for entry in usage.without_hook
+    )
+    yield from _first_lines([_seen_line(*entry) for entry in unanswered])
+    if usage.unknown:
         yield Content()
-        yield Content("Only a load tells what they listen to: ") + safe_line(", ".join(item.unknown), 300)
+        yield Content("Only a load tells what they listen to: ") + safe_line(", ".join(usage.unknown), 300)
 
 
-def _never_seen(item: EventUsage) -> Iterator[Content]:
-    for one in sorted(item.unheard, key=lambda one: not one.recorded):
-        unknown = "" if one.recorded else "  ? no tap hears it"
-        yield _seen_line(one.key, f"{keep_ends(one_line(one.hook), HOOK_NAME_WIDTH)} ({one.source}){unknown}")
+def _never_seen(usage: EventUsage) -> Iterator[Content]:
+    for subscription in sorted(usage.never_received, key=lambda one: not one.recorded):
+        unknown = "" if subscription.recorded else "  ? no tap hears it"
+        yield _seen_line(
+            subscription.key,
+            f"{keep_ends(one_line(subscription.hook), HOOK_NAME_WIDTH)} ({subscription.source}){unknown}",
+        )
 
 
-def _seen_line(key: str, told: str) -> Content:
+def _seen_line(key: str, text: str) -> Content:
     name = safe_line(key, 60)
-    return Content("  ") + name.pad_right(max(1, EVENT_KEY_WIDTH - name.cell_length)) + Content(f" {told}")
+    return Content("  ") + name.pad_right(max(1, EVENT_KEY_WIDTH - name.cell_length)) + Content(f" {text}")
 
 
 def _first_lines(lines: list[Content]) -> list[Content]:
@@ -153,8 +160,8 @@ def _worker_line(language: str, facts: WorkerFacts) -> Content:
 
 
 def _age(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes} m {rest:02} s" if minutes else f"{rest} s"
+    minutes, seconds_left = divmod(int(seconds), 60)
+    return f"{minutes} m {seconds_left:02} s" if minutes else f"{seconds_left} s"
 
 
 def _size(memory: int) -> str:
@@ -183,4 +190,4 @@ class WorkersScreen(Overlay[None]):
         self.set_interval(REFRESH_SECONDS, self._draw, name="workers")
 
     def _draw(self) -> None:
-        self.query_one("#workers-sheet", Static).update(workers_sheet(self._bench.crew.workers()))
+        self.query_one("#workers-sheet", Static).update(workers_sheet(self._bench.worker_pools.workers()))

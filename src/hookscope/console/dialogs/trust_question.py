@@ -42,15 +42,15 @@ def ask_trust(
 
     If none can be trusted, nothing is asked; a firing continues without them.
     """
-    short = view.host.surroundings.short
+    short = view.host.machine.short
     for target in targets:
-        if target.refused:
-            context.notify(f"{target.offer(short)}.", "warning")
-    asked = [target for target in targets if not target.refused]
-    if asked:
+        if target.refusal_reason:
+            context.notify(f"{target.allow_hint(short)}.", "warning")
+    trustable = [target for target in targets if not target.refusal_reason]
+    if trustable:
         context.bridge.ask(
             "trust question",
-            lambda: trust_requests(view, asked),
+            lambda: trust_requests(view, trustable),
             lambda requests: context.push_dialog(TrustScreen(requests, view, firing=firing), then),
             opens=True,
             scans=True,
@@ -61,18 +61,20 @@ def ask_trust(
 
 def allowed_folders(targets: Sequence[TrustTarget]) -> tuple[Path, ...]:
     """Return the folders that a yes allows."""
-    return tuple(target.folder for target in targets if not target.refused)
+    return tuple(target.folder for target in targets if not target.refusal_reason)
 
 
 def hooks_below(folder: Path, view: Snapshot) -> list[Hook]:
     """Return the hooks that trust in this folder would allow."""
-    targets = {id(target): target for _, target in view.waiting}  # thousands of hooks can share a target
+    targets = {
+        id(target): target for _, target in view.awaiting_trust
+    }  # thousands of hooks can share a target
     covered = {
         number
         for number, target in targets.items()
         if folder == target.folder or folder in target.folder.parents
     }
-    return [hook for hook, target in view.waiting if id(target) in covered]
+    return [hook for hook, target in view.awaiting_trust if id(target) in covered]
 
 
 def trust_text(requests: tuple[TrustRequest, ...], view: Snapshot, width: int) -> Content:
@@ -85,10 +87,10 @@ def trust_text(requests: tuple[TrustRequest, ...], view: Snapshot, width: int) -
         folder, hooks = request.folder, hooks_below(request.folder, view)
         sheet.blank()
         sheet.say(safe_paragraph(str(folder)).stylize("bold"))
-        below = f"and everything below it, now and later: {request.counted} so far"
+        below = f"and everything below it, now and later: {request.handlers_text} so far"
         sheet.say(Content.styled(below, MUTED), 2)
         for program in request.programs:
-            sheet.say(safe_paragraph(f"The workspace runs them with {program.in_words}."), 2)
+            sheet.say(safe_paragraph(f"The workspace runs them with {program.description}."), 2)
         for hook in hooks[:MOST_NAMED_HOOKS]:
             sheet.put(
                 [(safe_paragraph(hook.name), 24)],
@@ -110,7 +112,7 @@ def _handler_file(hook: Hook, folder: Path, view: Snapshot) -> str:
     file, base = str(hook.handler), os.path.join(folder, "")
     if hook.leads_out is None and file.startswith(base):
         return file[len(base) :]
-    return view.host.surroundings.short(hook.leads_out or hook.handler)
+    return view.host.machine.short(hook.leads_out or hook.handler)
 
 
 class TrustScreen(ButtonDialog[TrustAnswer]):

@@ -89,29 +89,31 @@ def _variables(text: str) -> dict[str, str]:
         raise Refusal(
             "A quote in the variables is never closed.", "They are NAME=value, with blanks between."
         ) from None
-    found = {}
+    variables = {}
     for word in words:
         name, sign, value = word.partition("=")
         if not sign or not name or "\0" in word:
             raise Refusal(f"{word!r} is not NAME=value.", "Blanks stand between variables.")
-        found[name] = value
-    return found
+        variables[name] = value
+    return variables
 
 
 def real_values(view: Snapshot, options: Options) -> WhatIfFields:
     """Return the placeholders of empty fields: the real values, as far as this view knows."""
     host = view.host
-    short, kept = host.surroundings.short, options.supposed
+    short, supposed = host.machine.short, options.supposed
     folders = len(os.environ.get("PATH", "").split(os.pathsep))
     return WhatIfFields(
         platform=real_machine().platform,
         path=f"{folders} folders   DIRS, or +DIRS before them",
         environment="this shell's   clean, FILE, pid:N, unit:NAME, launchd:LABEL …",
         variables="NAME=value …",
-        settings="FILE" if "settings" in kept else short(host.settings.file),
-        workspace="DIR" if kept & {"workspace", "agent"} else short(host.workspace),
+        settings="FILE" if "settings" in supposed else short(host.settings.file),
+        workspace="DIR" if supposed & {"workspace", "agent"} else short(host.workspace),
         agent="of those in the settings",
-        host="NAME, or NAME@VERSION" if "host" in kept else f"{host.dialect.name}   {view.because}",
+        host="NAME, or NAME@VERSION"
+        if "host" in supposed
+        else f"{host.dialect.name}   {view.dialect_reason}",
     )
 
 

@@ -110,15 +110,15 @@ class KeyAction:
 @cache
 def all_actions() -> Mapping[str, KeyAction]:
     """Return all actions by id, in the order of the scopes."""
-    found: dict[str, KeyAction] = {}
-    for room in KEY_SCOPES:
-        for binding in bindings_of(owner_of(room)):
-            known = found.get(binding.id or "")
-            rooms = (*(known.rooms if known else ()), room.name)
+    actions: dict[str, KeyAction] = {}
+    for scope in KEY_SCOPES:
+        for binding in bindings_of(owner_of(scope)):
+            existing = actions.get(binding.id or "")
+            scopes = (*(existing.rooms if existing else ()), scope.name)
             keys = tuple(key.strip() for key in binding.key.split(","))
-            letters = room.typing or binding.priority
-            found[binding.id or ""] = KeyAction(binding.id or "", keys, binding.tooltip, rooms, letters)
-    return found
+            letters = scope.typing or binding.priority
+            actions[binding.id or ""] = KeyAction(binding.id or "", keys, binding.tooltip, scopes, letters)
+    return actions
 
 
 def owner_of(room: KeyScope) -> type[DOMNode]:
@@ -141,11 +141,11 @@ def scope_of(action: str) -> KeyScope:
 @cache
 def _home_of(action: str) -> tuple[KeyScope, Binding]:
     prefix = action.partition(".")[0]
-    for room in KEY_SCOPES:
-        if (room.prefix or room.name) == prefix:
-            for binding in bindings_of(owner_of(room)):
+    for scope in KEY_SCOPES:
+        if (scope.prefix or scope.name) == prefix:
+            for binding in bindings_of(owner_of(scope)):
                 if binding.id == action:
-                    return room, binding
+                    return scope, binding
     raise KeyError(action)
 
 
@@ -158,7 +158,7 @@ def bindings_of(owner: type[DOMNode]) -> tuple[Binding, ...]:
 @cache
 def enclosing_scopes(room: str) -> frozenset[str]:
     """Return a scope and all scopes around it."""
-    within = next(known.within for known in KEY_SCOPES if known.name == room)
+    within = next(scope.within for scope in KEY_SCOPES if scope.name == room)
     return frozenset({room}).union(*(enclosing_scopes(outer) for outer in within))
 
 
@@ -173,8 +173,8 @@ def shared_keys() -> frozenset[frozenset[str]]:
     """Return pairs of actions that share a key on purpose: the inner one refines the outer one."""
     pairs: set[frozenset[str]] = set(EQUIVALENT_ACTIONS)
     everything = tuple(all_actions().values())
-    for number, one in enumerate(everything):
-        for other in everything[number + 1 :]:
-            if set(one.keys) & set(other.keys) and active_together(one.rooms, other.rooms):
-                pairs.add(frozenset({one.id, other.id}))
+    for number, first in enumerate(everything):
+        for second in everything[number + 1 :]:
+            if set(first.keys) & set(second.keys) and active_together(first.rooms, second.rooms):
+                pairs.add(frozenset({first.id, second.id}))
     return frozenset(pairs)

@@ -82,8 +82,8 @@ def parse_key_name(text: str) -> str:
     spelled = text.strip().replace("^", "ctrl+", 1) if text.startswith("^") else text.strip()
     *before, last = spelled.split("+") if not spelled.endswith("++") else [*spelled[:-2].split("+"), "+"]
     modifiers = {KEY_ALIASES.get(word.strip().lower(), word.strip().lower()) for word in before}
-    if strange := modifiers - set(MODIFIERS):
-        raise BadKey(f"{one_line(text, 40)} is no key: {one_line(sorted(strange)[0], 20)} is no modifier.")
+    if unknown := modifiers - set(MODIFIERS):
+        raise BadKey(f"{one_line(text, 40)} is no key: {one_line(sorted(unknown)[0], 20)} is no modifier.")
     base = _base(last.strip(), text)
     if len(base) == 1 and base.isalpha() and modifiers:
         base = base.lower() if modifiers != {"shift"} else base.upper()
@@ -98,16 +98,16 @@ def parse_key_name(text: str) -> str:
     return key
 
 
-def _base(last: str, whole: str) -> str:
+def _base(last: str, spelled: str) -> str:
     if len(last) == 1:
         return _single(last)
     name = KEY_ALIASES.get(last.lower(), last.lower())
     if name in NAMED_KEYS or name in SIGNS:
         return name
     keys = (key for key in (*NAMED_KEYS, *KEY_ALIASES, *SIGNS) if KEY_ALIASES.get(key) not in MODIFIERS)
-    near = nearest_word(name, sorted(keys))
-    then = f" Did you mean {KEY_ALIASES.get(near, near)}?" if near else ""
-    raise BadKey(f"{one_line(whole, 40)} is no key that is known.{then}")
+    closest = nearest_word(name, sorted(keys))
+    then = f" Did you mean {KEY_ALIASES.get(closest, closest)}?" if closest else ""
+    raise BadKey(f"{one_line(spelled, 40)} is no key that is known.{then}")
 
 
 def _single(character: str) -> str:
@@ -197,93 +197,98 @@ def resolve_keymap(file: KeysFile) -> Keymap:
     problems = list(file.problems)
     name = file.preset or "default"
     if name not in PRESETS:
-        near = nearest_word(name, PRESETS)
-        then = f" Did you mean {near}?" if near else f" There are {' and '.join(PRESETS)}."
+        closest = nearest_word(name, PRESETS)
+        then = f" Did you mean {closest}?" if closest else f" There are {' and '.join(PRESETS)}."
         problems.append(Problem(f"{one_line(name, 40)} is no preset of keys.{then}", file.preset_place))
         name = "default"
-    known = all_actions()
-    before = {**{action.id: action.keys for action in known.values()}, **PRESETS[name]}
+    actions = all_actions()
+    before = {**{action.id: action.keys for action in actions.values()}, **PRESETS[name]}
     wishes: dict[str, KeyPreference] = {}
-    wanted: KeysOfActions = {}
-    for wish in file.wishes:
-        action = known.get(wish.action)
+    preferred: KeysOfActions = {}
+    for preference in file.preferences:
+        action = actions.get(preference.action)
         if action is None:
-            near = nearest_word(wish.action, known)
-            then = f"Did you mean {near}?" if near else "`hookscope keys` lists them."
-            text = f"There is no action {one_line(wish.action, 60)}. {then}"
-            problems.append(Problem(text, wish.place))
+            closest = nearest_word(preference.action, actions)
+            then = f"Did you mean {closest}?" if closest else "`hookscope keys` lists them."
+            text = f"There is no action {one_line(preference.action, 60)}. {then}"
+            problems.append(Problem(text, preference.place))
             continue
-        keys, wrong = _accepted_keys(action, wish)
+        keys, wrong = _accepted_keys(action, preference)
         problems += wrong
-        if keys or not wish.keys:
-            wishes[wish.action], wanted[wish.action] = wish, keys
-    problems += _section(known, before, wanted, wishes)
+        if keys or not preference.keys:
+            wishes[preference.action], preferred[preference.action] = preference, keys
+    problems += _section(actions, before, preferred, wishes)
     problems.sort(key=lambda problem: problem.place.line if problem.place is not None else 0)
-    force = {**before, **wanted}
-    other = {action: keys for action, keys in force.items() if keys != known[action].keys}
+    force = {**before, **preferred}
+    other = {action: keys for action, keys in force.items() if keys != actions[action].keys}
     return Keymap(other, name, tuple(problems))
 
 
-def _accepted_keys(action: KeyAction, wish: KeyPreference) -> tuple[tuple[str, ...], list[Problem]]:
+def _accepted_keys(action: KeyAction, preference: KeyPreference) -> tuple[tuple[str, ...], list[Problem]]:
     """Return the preferred keys that this action can have, and the problems of the others."""
     keys: list[str] = [FIXED_ACTIONS[action.id]] if action.id in FIXED_ACTIONS else []
     problems = []
-    for text in wish.keys:
+    for text in preference.keys:
         try:
             named = parse_key(text)
         except BadKey as error:
-            problems.append(Problem(f"{action.id}: {error}", wish.place))
+            problems.append(Problem(f"{action.id}: {error}", preference.place))
             continue
         if action.typing and writes_text(named[0]):
-            said = f"{action.id}: one types where it acts, so {key_label(named[0])} cannot be its key."
-            problems.append(Problem(f"{said} ctrl+{named[0][:1].lower()} could.", wish.place))
+            sentence = f"{action.id}: one types where it acts, so {key_label(named[0])} cannot be its key."
+            problems.append(Problem(f"{sentence} ctrl+{named[0][:1].lower()} could.", preference.place))
         else:
             keys += named
     return tuple(dict.fromkeys(keys)), problems
 
 
 def _section(
-    known: Mapping[str, KeyAction],
-    before: KeysOfActions,
-    wanted: KeysOfActions,
-    wishes: dict[str, KeyPreference],
+    actions: Mapping[str, KeyAction],
+    preset_keys: KeysOfActions,
+    preferred: KeysOfActions,
+    preferences: dict[str, KeyPreference],
 ) -> Iterator[Problem]:
     """Take preferred keys away until no key has two actions in one scope. Changes `preferred`."""
-    order = list(wishes)
-    while clash := _clash(known, {**before, **wanted}, wishes):
+    order = list(preferences)
+    while clash := _clash(actions, {**preset_keys, **preferred}, preferences):
         key, loser, other = clash
-        left = tuple(found for found in wanted[loser] if found != key)
-        if left:
-            wanted[loser] = left
+        remaining = tuple(preferred_key for preferred_key in preferred[loser] if preferred_key != key)
+        if remaining:
+            preferred[loser] = remaining
         else:
-            del wanted[loser]
-        keeps = ", ".join(key_label(found) for found in left or before[loser]) or "no key"
-        yield Problem(f"{loser} keeps {keeps}: {key_label(key)} is {other} already.", wishes[loser].place)
-        if not left:
-            del wishes[loser]
-    assert set(wanted) <= set(order)
+            del preferred[loser]
+        keeps = (
+            ", ".join(key_label(preferred_key) for preferred_key in remaining or preset_keys[loser])
+            or "no key"
+        )
+        yield Problem(
+            f"{loser} keeps {keeps}: {key_label(key)} is {other} already.", preferences[loser].place
+        )
+        if not remaining:
+            del preferences[loser]
+    assert set(preferred) <= set(order)
 
 
 def _clash(
-    known: Mapping[str, KeyAction], force: KeysOfActions, wishes: Mapping[str, KeyPreference]
+    actions_by_id: Mapping[str, KeyAction], force: KeysOfActions, preferences: Mapping[str, KeyPreference]
 ) -> tuple[str, str, str] | None:
     """Return a key with two actions in one scope, the preference that loses it, and the other action."""
     holders: dict[str, list[str]] = {}
     for action, keys in force.items():
         for key in keys:
             holders.setdefault(key, []).append(action)
-    order = {action: number for number, action in enumerate(wishes)}
+    order = {action: number for number, action in enumerate(preferences)}
     for key, held in holders.items():
-        for number, one in enumerate(held):
-            for other in held[number + 1 :]:
-                if one not in order and other not in order:
+        for number, first in enumerate(held):
+            for second in held[number + 1 :]:
+                if first not in order and second not in order:
                     continue
-                if frozenset({one, other}) in shared_keys() or not active_together(
-                    known[one].rooms, known[other].rooms
+                if frozenset({first, second}) in shared_keys() or not active_together(
+                    actions_by_id[first].rooms, actions_by_id[second].rooms
                 ):
                     continue
-                loser = max(one, other, key=lambda action: order.get(action, -1))
-                return key, loser, other if loser == one else one
+                loser = max(first, second, key=lambda action: order.get(action, -1))
+                return key, loser, second if loser == first else first
     return None
 
 
@@ -359,7 +364,7 @@ def keys_in_hints(bar: Content | None) -> frozenset[str]:
     """Return the keys in such key hints."""
     spans = bar.spans if bar is not None else ()
     clicks = (span.style.meta.get(CLICK_META, "") for span in spans if isinstance(span.style, Style))
-    return frozenset(found[1] for found in map(CLICKED_KEY.fullmatch, clicks) if found)
+    return frozenset(match[1] for match in map(CLICKED_KEY.fullmatch, clicks) if match)
 
 
 def share_a_key(one: str, other: str) -> bool:

@@ -218,31 +218,35 @@ def keys_of_screen(screen: Screen[Any], state: ConsoleState | None = None) -> tu
     """Return the keys of a screen that work now; `state`: the panes' state, if it has panes."""
     acting = screen.active_bindings.values()
     keys = keys_of_bindings(
-        (one.binding for one in acting if not why_unavailable_at(one.node, one.binding.action)), state
+        (active.binding for active in acting if not why_unavailable_at(active.node, active.binding.action)),
+        state,
     )
     if state is None or any(key.last for key in keys):
         return keys
-    return (*keys, *(one for action in RIGHT_END_WHILE_TYPING for one in keys_of_action(action, last=True)))
+    return (
+        *keys,
+        *(active for action in RIGHT_END_WHILE_TYPING for active in keys_of_action(action, last=True)),
+    )
 
 
 def keys_of_bindings(bindings: Iterable[Binding], state: ConsoleState | None) -> tuple[ShownKey, ...]:
     """Return the keys that work now, in the order of the bindings; each action once."""
-    found: dict[str, ShownKey] = {}
+    shown_keys: dict[str, ShownKey] = {}
     for binding in bindings:
         name = binding.action.rpartition(".")[2].partition("(")[0]
         if (
             not binding.show
-            or binding.action in found
+            or binding.action in shown_keys
             or (state is not None and why_unavailable(name, state))
         ):
             continue
         shown = binding.key_display or key_label(binding.key)
         if not shown:
             continue
-        found[binding.action] = ShownKey(
+        shown_keys[binding.action] = ShownKey(
             binding.key, shown, binding.description, binding.id in RIGHT_END_ACTIONS
         )
-    return tuple(found.values())
+    return tuple(shown_keys.values())
 
 
 def keys_of_action(action: str, *, last: bool = False) -> tuple[ShownKey, ...]:
@@ -301,15 +305,15 @@ class AvailableAction(NamedTuple):
 
 def own_bindings(node: DOMNode, keymap: Keymap = DEFAULT_KEYMAP) -> list[Binding]:
     """Return the bindings of this node's class that have an id, with the keys in force."""
-    found: dict[str, Binding] = {}
+    bindings: dict[str, Binding] = {}
     for cls in type(node).__mro__:
         for binding in cls.__dict__.get("BINDINGS", ()):
-            if isinstance(binding, Binding) and binding.id and binding.id not in found:
+            if isinstance(binding, Binding) and binding.id and binding.id not in bindings:
                 keys = keymap.of(binding.id, binding.key)
-                found[binding.id] = binding if keys == binding.key else replace(binding, key=keys)
+                bindings[binding.id] = binding if keys == binding.key else replace(binding, key=keys)
         if not cls.__dict__.get("_inherit_bindings", True):  # Textual's record of `inherit_bindings`
             break
-    return list(found.values())
+    return list(bindings.values())
 
 
 def is_move(binding: Binding) -> bool:
@@ -325,10 +329,10 @@ def focused_nodes(screen: Screen[Any]) -> list[DOMNode]:
 
 def all_nodes(screen: Screen[Any]) -> Iterator[DOMNode]:
     """Yield the focused nodes, then all others, except input fields: their keys need the focus."""
-    near = focused_nodes(screen)
-    yield from near
+    focused = focused_nodes(screen)
+    yield from focused
     for node in screen.walk_children():
-        if node not in near and not isinstance(node, Input):
+        if node not in focused and not isinstance(node, Input):
             yield node
 
 

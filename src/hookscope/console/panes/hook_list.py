@@ -66,7 +66,7 @@ class GroupedLines:
         """Return the first line of the row with this id, in that group or in any."""
         for start, each in zip(self._starts, self.groups, strict=False):
             if group is None or each.key == group:
-                place = next((at for at, one in enumerate(each.rows) if one.id == row), None)
+                place = next((at for at, candidate in enumerate(each.rows) if candidate.id == row), None)
                 if place is not None:
                     return start + 1 + place
         return None
@@ -188,18 +188,20 @@ class HookList(LineList, inherit_bindings=False):
         lines = GroupedLines(self._groups, airy=self._airy)
         self._columns = hook_columns(width, self._rows, self._grouping)
         self.post_message(self.Resized(self._columns))
-        wanted = self._wanted(before, lines)
+        target_line = self._wanted(before, lines)
         self._lines = lines
         self._strips.clear()
         self.hovered = None
-        self.set_reactive(HookList.cursor, wanted or 0)
+        self.set_reactive(HookList.cursor, target_line or 0)
         if self.virtual_size.height != lines.count:
             resize_to(self, Size(width, lines.count))
         self.refresh()
-        moved = wanted != at or lines.count != before.count
-        if wanted is not None and moved:
+        moved = target_line != at or lines.count != before.count
+        if target_line is not None and moved:
             self.show_cursor_line()
-        if wanted is not None and (moved or self.pointed_row != row):  # another hook may be on that line now
+        if target_line is not None and (
+            moved or self.pointed_row != row
+        ):  # another hook may be on that line now
             self._tell()
 
     @property
@@ -232,8 +234,8 @@ class HookList(LineList, inherit_bindings=False):
         if isinstance(self._lines.at(line), HookRow) or not self._lines.row_count:
             return line
         above = self._lines.number_before(line)
-        found = self._lines.line_of_number(above if direction > 0 else above - 1)
-        return found if found is not None else line
+        row_line = self._lines.line_of_number(above if direction > 0 else above - 1)
+        return row_line if row_line is not None else line
 
     def watch_cursor(self, before: int, now: int) -> None:
         self.show_cursor_line()
@@ -250,9 +252,9 @@ class HookList(LineList, inherit_bindings=False):
         """Scroll as little as needed; the first hook also shows its heading."""
         shown, top = self.scrollable_content_region.height, round(self.scroll_y)
         first = self._lines.number_before(self.cursor) == 0
-        wanted = 0 if first and self.cursor < shown else min(max(top, self.cursor - shown + 1), self.cursor)
-        if shown > 0 and wanted != top:
-            self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
+        target = 0 if first and self.cursor < shown else min(max(top, self.cursor - shown + 1), self.cursor)
+        if shown > 0 and target != top:
+            self.scroll_to(y=target, animate=False, force=True, immediate=True)
 
     def action_move(self, by: int) -> None:
         """Go to the next hook in that direction; it wraps around."""

@@ -53,24 +53,26 @@ def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snap
     winner = next((n for n, copy in enumerate(copies, 1) if _has_precedence(copy)), None)
     sheet.title("Which file wins")
     for number, copy in enumerate(copies, 1):
-        here = copy.item is row
-        head = Content.styled(f" {'▸' if here else ' '} {number} {copy.source}", "bold" if here else MUTED)
-        path = view.host.surroundings.short(copy.path) if copy.path else "registered by code"
-        fate = _outcome(copy, winner, len(copies))
-        body = Content.assemble(safe_paragraph(path), "   ", safe_paragraph(fate).stylize(MUTED))
-        sheet.put([(head, 16)], body if here else body.stylize(MUTED))
+        is_shown = copy.item is row
+        head = Content.styled(
+            f" {'▸' if is_shown else ' '} {number} {copy.source}", "bold" if is_shown else MUTED
+        )
+        path = view.host.machine.short(copy.path) if copy.path else "registered by code"
+        outcome = _outcome(copy, winner, len(copies))
+        body = Content.assemble(safe_paragraph(path), "   ", safe_paragraph(outcome).stylize(MUTED))
+        sheet.put([(head, 16)], body if is_shown else body.stylize(MUTED))
 
 
 def hooks_named(name: str, view: Snapshot) -> list[SameNameHook]:
     """Return all hooks of that name, the winner first."""
     ranks = {folder.source: folder.rank for folder in view.host.folders}
-    found = [
+    hooks = [
         SameNameHook(item.hook.folder.rank, item.hook.folder.source, item.hook.path, item)
         if isinstance(item, HookStatus)
         else SameNameHook(ranks.get(item.source, -1), item.source, item.path, item)
-        for item in view.named.get(name, ())
+        for item in view.by_name.get(name, ())
     ]
-    return sorted(found, key=lambda copy: (-copy.rank, not _has_precedence(copy)))
+    return sorted(hooks, key=lambda copy: (-copy.rank, not _has_precedence(copy)))
 
 
 def _has_precedence(copy: SameNameHook) -> bool:
@@ -109,15 +111,15 @@ def _gate_facts(gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> li
     needed = ", ".join(gate.missing or gate.needed)
     if needed and gate.kind.shows_needed:
         facts.append(("needs", needed, ""))
-    found = "" if gate_state(gate) is State.UNTRUSTED else gate.found
+    found_text = "" if gate_state(gate) is State.UNTRUSTED else gate.found
     at = _setting_place(gate, view)
-    if found or at:
-        facts.append(("found", " · ".join(part for part in (found, at) if part), ""))
+    if found_text or at:
+        facts.append(("found", " · ".join(part for part in (found_text, at) if part), ""))
     facts += [("near", text, "$text-warning") for text in gate.near]
     if places and gate.looked:
         facts.append(("looked", " · ".join(gate.looked), MUTED))
     if gate.place is not None:
-        facts.append(("where", f"{view.host.surroundings.short(gate.place.file)}:{gate.place.line}", ""))
+        facts.append(("where", f"{view.host.machine.short(gate.place.file)}:{gate.place.line}", ""))
     if gate.reason:
         facts.append(("says", gate.reason, MUTED))
     if then := _next_step(gate, row.hook, view):
@@ -132,7 +134,7 @@ def _next_step(gate: Gate, hook: Hook, view: Snapshot) -> str:
     if kind.fix is FixKind.TOGGLE:
         return with_keys("{hooks.toggle} switches it on")
     if gate.fix is not None:
-        file = view.host.surroundings.short(gate.fix.file)
+        file = view.host.machine.short(gate.fix.file)
         return f"{key_of('hooks.fix')} writes {gate.fix.meaning} in {file}"
     if kind.fix is FixKind.PROGRAMS:
         offers = install_lines(hook.meta.install)
@@ -140,7 +142,7 @@ def _next_step(gate: Gate, hook: Hook, view: Snapshot) -> str:
         return f"HOOK.md offers: {offers}" if offers else install_words(gate) + again
     if kind.fix is FixKind.SET_VALUES and gate.setting is not None:
         path = ".".join(str(part) for part in gate.setting)
-        return f"{key_of('hooks.fix')} sets {path} in {view.host.surroundings.short(view.host.settings.file)}"
+        return f"{key_of('hooks.fix')} sets {path} in {view.host.machine.short(view.host.settings.file)}"
     return with_keys(kind.next_step)
 
 
@@ -224,8 +226,8 @@ def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded
         sheet.put(
             [(head, LINK_TITLE_WIDTH)], safe_paragraph(link.found).stylize(MUTED if link.passed else "")
         )
-        if link.then:
-            sheet.put([(Content(), LINK_TITLE_WIDTH)], safe_paragraph(link.then).stylize(MUTED))
+        if link.next_step:
+            sheet.put([(Content(), LINK_TITLE_WIDTH)], safe_paragraph(link.next_step).stylize(MUTED))
 
 
 SUMMARY_WIDTH = 40  # cells of a name in the border
@@ -247,13 +249,13 @@ class WhyOptions:
 
 def why_title(row: HookRow, checked: HookCheck | None = None) -> Content:
     """Return the pane's title: name, glyph, and meaning of the state."""
-    look, phrase = row.look, row.look.phrase
+    style, phrase = row.look, row.look.phrase
     if isinstance(row.item, HookStatus) and (cannot := later_failure(row.item, checked, row.failed)):
-        look, phrase = STATE_STYLES[State.BROKEN], cannot.partition(":")[0]
+        style, phrase = STATE_STYLES[State.BROKEN], cannot.partition(":")[0]
     return Content.assemble(
         safe_paragraph(row.name).truncate(SUMMARY_WIDTH, ellipsis=True),
         "   ",
-        Content.styled(f"{look.glyph} {look.word}", look.style),
+        Content.styled(f"{style.glyph} {style.word}", style.style),
         Content.styled(f" – {phrase}", MUTED),
     )
 
@@ -273,7 +275,7 @@ def hook_report(
 ) -> str:
     """Return the sheet as plain text, with everything listed, for a bug report."""
     host = view.host
-    title, where = why_title(row, checked).plain, f"{host.dialect.name} ({view.because})"
+    title, where = why_title(row, checked).plain, f"{host.dialect.name} ({view.dialect_reason})"
     head = f"{title}\nhost {where}, workspace {host.workspace}\n\n"
     return head + why_sheet(row, view, source, WhyOptions(100, unfolded=True, checked=checked)).plain + "\n"
 
@@ -282,7 +284,7 @@ def fault_place(row: HookRow) -> FilePosition | None:
     """Return the place for the editor: the fault, else the hook's HOOK.md or handler."""
     if isinstance(row.item, RejectedHook):
         return row.item.place or FilePosition(row.item.path)
-    for gate in row.item.verdict.shut():
+    for gate in row.item.verdict.failed():
         if gate.place is not None:
             return gate.place
     if row.failed is not None and row.failed.place is not None:
@@ -299,7 +301,7 @@ def _hook_part(
         emoji = f"{hook.meta.emoji} " if hook.meta.emoji else ""
         sheet.say(safe_paragraph(emoji + hook.description))
     sheet.title(*_summary(row, reading.checked, view.failed_loads.get(hook)))
-    for gate in row.verdict.shut():
+    for gate in row.verdict.failed():
         put_failed_gate(sheet, gate, row, view, reading.unfolded)
     put_passed_gates(sheet, gates_after_load(row.verdict.gates, reading.checked), view, reading.unfolded)
     if reading.checked is not None:
@@ -314,7 +316,7 @@ def _hook_part(
 
 
 def _summary(row: HookStatus, checked: HookCheck | None, failed: FailedLoad | None) -> tuple[str, str]:
-    shut = len(row.verdict.shut())
+    shut = len(row.verdict.failed())
     if row.verdict.shadowed_by is not None:
         also = f"; {_plural(shut)} would stop it too" if shut else ""
         return f"Another hook of this name wins{also}", ""
@@ -331,18 +333,20 @@ def _plural(count: int) -> str:
 
 def _findings(sheet: Sheet, checked: HookCheck, unfolded: bool) -> None:
     """Add the lint findings, worst first."""
-    found = checked.findings if unfolded else checked.findings[:MOST_FINDINGS]
-    if found:
+    findings = checked.findings if unfolded else checked.findings[:MOST_FINDINGS]
+    if findings:
         sheet.title("Mistakes", "hookscope lint")
-    for one in found:
-        style = SEVERITY_SIGNS[one.severity.value]
-        where = safe_paragraph(f"{one.place.file.name}:{one.place.line}").stylize(MUTED)
-        text = Content.assemble(where, "  ", safe_paragraph(one.text))
+    for finding in findings:
+        style = SEVERITY_SIGNS[finding.severity.value]
+        where = safe_paragraph(f"{finding.place.file.name}:{finding.place.line}").stylize(MUTED)
+        text = Content.assemble(where, "  ", safe_paragraph(finding.text))
         sheet.put([(Content.styled(" !" if style else " ·", style or MUTED), 3)], text)
-        sheet.put([(Content(), 3)], safe_paragraph(one.then).stylize(MUTED))
-    if left := len(checked.findings) - len(found):
+        sheet.put([(Content(), 3)], safe_paragraph(finding.next_step).stylize(MUTED))
+    if hidden_count := len(checked.findings) - len(findings):
         sheet.say(
-            Content.assemble((f"   {left} more", MUTED), (f"   {key_of('why.fold')} lists them", FAINT))
+            Content.assemble(
+                (f"   {hidden_count} more", MUTED), (f"   {key_of('why.fold')} lists them", FAINT)
+            )
         )
     if checked.problem and unfolded:
         sheet.say(safe_paragraph(f"not linted: {checked.problem}").stylize(FAINT), 3)
@@ -362,7 +366,7 @@ def _notes(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
 
 def _as_shipped(sheet: Sheet, row: HookStatus) -> None:
     """Add where the real program decides otherwise, below the guide's decisions."""
-    _file_names(sheet, "As it ships", row.differs)
+    _file_names(sheet, "As it ships", row.dialect_differences)
 
 
 def _file_names(sheet: Sheet, title: str, items: Sequence[str]) -> None:
@@ -386,21 +390,23 @@ def _handler(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
     if hook.handler is None:
         return
     sheet.title("Handler")
-    lane = "" if hook.language in view.languages else f" {view.without.get(hook.language, '')}".rstrip()
+    lane = (
+        ""
+        if hook.language in view.languages
+        else f" {view.unavailable_languages.get(hook.language, '')}".rstrip()
+    )
     sheet.put(
         [(Content(), 3)],
         safe_paragraph(
-            f"{view.host.surroundings.short(hook.handler)} · {hook.language}{_handler_kind(hook)}{lane}"
+            f"{view.host.machine.short(hook.handler)} · {hook.language}{_handler_kind(hook)}{lane}"
         ),
     )
     sheet.put([(Content(), 3)], safe_paragraph(f"limits: {view.limits_of(hook).in_words()}"))
     if hook.leads_out is not None:
-        sheet.put(
-            [(Content(), 3)], safe_paragraph(f"leads to {view.host.surroundings.short(hook.leads_out)}")
-        )
-    heard = ", ".join(row.events or ())
-    if heard:
-        sheet.put([(Content(), 3)], safe_paragraph(f"hears {heard}").stylize(MUTED))
+        sheet.put([(Content(), 3)], safe_paragraph(f"leads to {view.host.machine.short(hook.leads_out)}"))
+    events_text = ", ".join(row.events or ())
+    if events_text:
+        sheet.put([(Content(), 3)], safe_paragraph(f"hears {events_text}").stylize(MUTED))
     elif row.events is None:
         sheet.put([(Content(), 3)], Content.styled("what it hears is known after a load", MUTED))
 
@@ -409,11 +415,11 @@ def _declared(sheet: Sheet, row: HookStatus, view: Snapshot, source: SourceText 
     manifest = row.hook.manifest
     if manifest is None or source is None or source.path != manifest:
         return
-    sheet.title(f"Declared in {manifest.name}", view.host.surroundings.short(manifest))
+    sheet.title(f"Declared in {manifest.name}", view.host.machine.short(manifest))
     if source.problem:
         sheet.say(safe_paragraph(source.problem).stylize(MUTED), 3)
         return
-    faults = {gate.place.line for gate in row.verdict.shut() if gate.place and gate.place.file == manifest}
+    faults = {gate.place.line for gate in row.verdict.failed() if gate.place and gate.place.file == manifest}
     for number, text in header_lines(source.text):
         sheet.code(number, text, number in faults)
 
@@ -428,28 +434,28 @@ def header_lines(text: str) -> list[tuple[int, str]]:
     return list(enumerate(lines[:8], 1))
 
 
-def _rejected_part(sheet: Sheet, item: RejectedHook, view: Snapshot, source: SourceText | None) -> None:
-    short = view.host.surroundings.short
-    if item.ignored:
+def _rejected_part(sheet: Sheet, rejected: RejectedHook, view: Snapshot, source: SourceText | None) -> None:
+    short = view.host.machine.short
+    if rejected.ignored:
         sheet.say(Content.styled("This stands among hooks and is passed over:", MUTED))
     else:
         sheet.say(Content.styled("This looks like a hook and is none:", MUTED))
-    look = IGNORED_FILE if item.ignored else NOT_A_HOOK
+    style = IGNORED_FILE if rejected.ignored else NOT_A_HOOK
     sheet.blank()
-    sheet.put([(Content.styled(f" {look.glyph}", look.style), 3)], safe_paragraph(item.reason))
+    sheet.put([(Content.styled(f" {style.glyph}", style.style), 3)], safe_paragraph(rejected.reason))
     sheet.title("Where")
-    sheet.say(safe_paragraph(short(item.path)), 3)
-    if item.place is not None:
-        sheet.say(safe_paragraph(f"{short(item.place.file)}:{item.place.line}"), 3)
-        if source is not None and source.path == item.place.file and source.text:
+    sheet.say(safe_paragraph(short(rejected.path)), 3)
+    if rejected.place is not None:
+        sheet.say(safe_paragraph(f"{short(rejected.place.file)}:{rejected.place.line}"), 3)
+        if source is not None and source.path == rejected.place.file and source.text:
             sheet.blank()
             lines = source.text.split("\n")
-            first = max(1, item.place.line - SOURCE_CONTEXT)
-            for number in range(first, min(len(lines), item.place.line + SOURCE_CONTEXT) + 1):
-                sheet.code(number, lines[number - 1], number == item.place.line)
+            first = max(1, rejected.place.line - SOURCE_CONTEXT)
+            for number in range(first, min(len(lines), rejected.place.line + SOURCE_CONTEXT) + 1):
+                sheet.code(number, lines[number - 1], number == rejected.place.line)
     sheet.blank()
     sheet.say(Content.styled(with_keys("{hooks.edit} opens it, {hooks.recheck} looks again."), MUTED))
-    put_same_name_hooks(sheet, item, view)
+    put_same_name_hooks(sheet, rejected, view)
 
 
 MOST_HANDLERS = 40  # handlers to name under one key; more are counted
@@ -458,23 +464,23 @@ MOST_HANDLERS = 40  # handlers to name under one key; more are counted
 def registry_sheet(view: Snapshot, width: int) -> Content:
     """Return the event keys with their handlers in call order, then keys without handlers."""
     sheet = Sheet(width)
-    heard = [(key, calls) for key in all_keys(view) if (calls := registrations_of(key, view))]
-    if not heard:
+    handled_keys = [(key, calls) for key in all_keys(view) if (calls := registrations_of(key, view))]
+    if not handled_keys:
         sheet.say(Content.styled("No handler is registered: no event would call anything.", MUTED))
-    for key, calls in heard:
+    for key, calls in handled_keys:
         sheet.blank()
         _event_part(sheet, key, view)
         _registrations_part(sheet, view, key, calls)
-    _unsubscribed_part(sheet, view, {key for key, _ in heard})
+    _unsubscribed_part(sheet, view, {key for key, _ in handled_keys})
     return sheet.content()
 
 
 def all_keys(view: Snapshot) -> tuple[str, ...]:
     """Return the keys that can be fired, then other registered keys."""
-    beside = [
+    other_keys = [
         key for key in view.registry.by_key if not any(is_subscribed(key, other, view) for other in view.keys)
     ]
-    return tuple(dict.fromkeys([*view.keys, *beside]))
+    return tuple(dict.fromkeys([*view.keys, *other_keys]))
 
 
 def is_subscribed(listened: str, fired: str, view: Snapshot) -> bool:
@@ -495,14 +501,14 @@ def keys_of(key: str, view: Snapshot) -> tuple[str, ...]:
 
 
 def _event_part(sheet: Sheet, key: str, view: Snapshot) -> None:
-    known = view.host.dialect.catalogue().find(key)
+    event_type = view.host.dialect.catalogue().find(key)
     sheet.say(safe_paragraph(key).stylize("bold"))
-    if known is None:
+    if event_type is None:
         sheet.say(Content.styled(f"no event of {view.host.dialect.product}", MUTED), 2)
         return
     sends = "" if view.host.dialect.catalogue().sends(key) else "never sent; "
-    reach = "messages reach the user" if known.delivers else "messages are not delivered"
-    sheet.say(safe_paragraph(f"{known.when}; {sends}{reach}").stylize(MUTED), 2)
+    reach = "messages reach the user" if event_type.delivers else "messages are not delivered"
+    sheet.say(safe_paragraph(f"{event_type.when}; {sends}{reach}").stylize(MUTED), 2)
 
 
 def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Registration, ...]) -> None:
@@ -519,8 +525,8 @@ def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Reg
         sheet.say(Content.styled(f"… and {len(calls) - MOST_HANDLERS} more", MUTED), 6)
 
 
-def _unsubscribed_part(sheet: Sheet, view: Snapshot, heard: set[str]) -> None:
-    rest = [key for key in view.keys if key not in heard]
-    if rest:
+def _unsubscribed_part(sheet: Sheet, view: Snapshot, handled_keys: set[str]) -> None:
+    unhandled = [key for key in view.keys if key not in handled_keys]
+    if unhandled:
         sheet.title("Nobody that may run listens to")
-        sheet.say(safe_paragraph(", ".join(rest)).stylize(MUTED), 2)
+        sheet.say(safe_paragraph(", ".join(unhandled)).stylize(MUTED), 2)

@@ -238,7 +238,7 @@ class KeysPane(SheetPane):
 
 def is_switched_on(row: HookStatus) -> bool:
     """Return True if the hook's own switch is on, whatever else blocks it."""
-    return not any(gate.name == "enabled" for gate in row.verdict.shut())
+    return not any(gate.name == "enabled" for gate in row.verdict.failed())
 
 
 class HooksPane(RemovableWidget, Container):
@@ -271,9 +271,11 @@ class HooksPane(RemovableWidget, Container):
         if state.view is None:
             return
         view = state.view
-        told = (state.row, view, state.source, state.unfolded, state.checked)
-        if self._told is None or any(one is not other for one, other in zip(told, self._told, strict=True)):
-            self._told = told
+        sheet_inputs = (state.row, view, state.source, state.unfolded, state.checked)
+        if self._told is None or any(
+            current is not other for current, other in zip(sheet_inputs, self._told, strict=True)
+        ):
+            self._told = sheet_inputs
             self._show_why(state, view)
         if before.view is not view and self.has_keys_pane:
             self._show_registry(self.keys_pane, view)
@@ -314,8 +316,8 @@ class HooksPane(RemovableWidget, Container):
             listed.show(groups, state.grouping, state.rows)
         total = len(state.rows)
         grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
-        found = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
-        title = Content.assemble(found, (grouping, MUTED))
+        count_title = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
+        title = Content.assemble(count_title, (grouping, MUTED))
         filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
         below = key_hints(filtered, ("hooks.group", "group"), ("list.why", "why"))
         update_border(pane, title, below)
@@ -521,6 +523,6 @@ def _empty_text(state: ConsoleState, shown: int) -> Content:
 
 
 def _short_folders(view: Snapshot) -> str:
-    short = view.host.surroundings.short
+    short = view.host.machine.short
     folders = (f"{folder.source} {short(folder.path)}" for folder in by_precedence(view.folders))
     return "\n".join(f"{number} {folder}" for number, folder in enumerate(folders, 1))

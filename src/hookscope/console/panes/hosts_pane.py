@@ -73,11 +73,11 @@ class Matrix(LineList):
 
     def _columns(self, width: int) -> MatrixColumns:
         """Return the column widths; measured once over all rows, not for each drawn line."""
-        found, known = self.comparison, self._measured
-        assert found is not None
-        if known is None or known[0] is not found or known[1] != width:
-            self._measured = known = found, width, matrix_columns(found, width)
-        return known[2]
+        comparison, measured = self.comparison, self._measured
+        assert comparison is not None
+        if measured is None or measured[0] is not comparison or measured[1] != width:
+            self._measured = measured = comparison, width, matrix_columns(comparison, width)
+        return measured[2]
 
 
 class HostDetail(SheetPane, can_focus=True):
@@ -209,13 +209,13 @@ class HostsPane(RemovableWidget, Container):
         self._draw_below()
 
     def _title(self) -> None:
-        matrix, found = self.query_one(Matrix), self.comparison
-        if found is None:
+        matrix, comparison = self.query_one(Matrix), self.comparison
+        if comparison is None:
             matrix.border_title = Content.styled("Hosts   looking …", MARK_MUTED)
             return
-        title = Content(f"Hosts   {len(found.sides)} read the same folders")
-        if found.of_surroundings:
-            named = " and ".join(safe_word(side.name, 40) for side in found.sides)
+        title = Content(f"Hosts   {len(comparison.sides)} read the same folders")
+        if comparison.compares_machines:
+            named = " and ".join(safe_word(side.name, 40) for side in comparison.sides)
             title = Content.assemble(
                 f"Surroundings   {named}", (f"   {key_of('hosts.choose')} hosts", MARK_MUTED)
             )
@@ -226,8 +226,8 @@ class HostsPane(RemovableWidget, Container):
                 f"   » {safe_word(self.firing, 40)} is fired, {key_of('hosts.leave')} cancels", "$text-accent"
             )
         matrix.border_title = title
-        differing = len(found.differing)
-        alike = counted(len(found.lines) - differing, "hook")
+        differing = len(comparison.differing)
+        alike = counted(len(comparison.lines) - differing, "hook")
         matrix.border_subtitle = Content(f"{alike} alike · {differing} differ")
 
     def _draw_below(self) -> None:
@@ -242,12 +242,12 @@ class HostsPane(RemovableWidget, Container):
             return
         below.border_subtitle = key_hints(("hosts.copy", "copy"), ("hosts.edit", "edit"))
         if line is None:
-            told = (
+            hint = (
                 with_keys("Nothing differs: {hosts.narrow} shows all hooks.")
                 if self._different
                 else "There is no hook at any of them."
             )
-            empty = Content.styled(told if self.comparison is not None else "", MARK_MUTED)
+            empty = Content.styled(hint if self.comparison is not None else "", MARK_MUTED)
             below.show("", Content(""), lambda _: empty)
             return
         events = safe_word(", ".join(line.events), 80)

@@ -59,29 +59,35 @@ def matrix_columns(comparison: HostComparison, width: int) -> MatrixColumns:
         max(min(titles, 16), MATRIX_STATE_WIDTH),
         MATRIX_STATE_WIDTH,
     ):
-        left = room - hosts * (cell + MATRIX_GAP)
-        if left >= DIFFERENCE_WIDTH:
-            return MatrixColumns(name, cell, left)
+        available = room - hosts * (cell + MATRIX_GAP)
+        if available >= DIFFERENCE_WIDTH:
+            return MatrixColumns(name, cell, available)
     cell = max(min(MATRIX_STATE_WIDTH, room // hosts - MATRIX_GAP), 1)
-    left = room - hosts * (cell + MATRIX_GAP)
-    return MatrixColumns(name, cell, left if left >= DIFFERENCE_WIDTH // 2 else 0)
+    available = room - hosts * (cell + MATRIX_GAP)
+    return MatrixColumns(name, cell, available if available >= DIFFERENCE_WIDTH // 2 else 0)
 
 
 def matrix_heading(comparison: HostComparison, columns: MatrixColumns) -> Content:
     """Return the hosts' names above their columns."""
     hosts = [fixed_width(keep_ends(side.name, columns.cell), columns.cell) for side in comparison.sides]
-    said = [fixed_width("what differs", columns.said)] if columns.said else []
-    return Content(" " * MATRIX_GAP).join([fixed_width("hook", columns.name), *hosts, *said]).stylize(MUTED)
+    difference_heading = [fixed_width("what differs", columns.said)] if columns.said else []
+    return (
+        Content(" " * MATRIX_GAP)
+        .join([fixed_width("hook", columns.name), *hosts, *difference_heading])
+        .stylize(MUTED)
+    )
 
 
 def matrix_row(line: ComparedHook, columns: MatrixColumns) -> Content:
     """Return the row of one hook."""
     states = [_matrix_cell(cell, columns.cell) for cell in line.cells]
-    said = []
+    difference_cells = []
     if columns.said:
-        texts = "; ".join(dict.fromkeys(safe_word(one.text, 200) for one in line.differs))
-        said = [fixed_width(texts or "alike", columns.said, MUTED)]
-    return Content(" " * MATRIX_GAP).join([fixed_width(safe_word(line.name), columns.name), *states, *said])
+        texts = "; ".join(dict.fromkeys(safe_word(difference.text, 200) for difference in line.differs))
+        difference_cells = [fixed_width(texts or "alike", columns.said, MUTED)]
+    return Content(" " * MATRIX_GAP).join(
+        [fixed_width(safe_word(line.name), columns.name), *states, *difference_cells]
+    )
 
 
 def cell_style(cell: HookAtHost) -> StateStyle:
@@ -94,8 +100,8 @@ def cell_style(cell: HookAtHost) -> StateStyle:
 
 
 def _matrix_cell(cell: HookAtHost, width: int) -> Content:
-    look = cell_style(cell)
-    state = fixed_width(f"{look.glyph} {look.word}", min(MATRIX_STATE_WIDTH, width), look.style)
+    style = cell_style(cell)
+    state = fixed_width(f"{style.glyph} {style.word}", min(MATRIX_STATE_WIDTH, width), style.style)
     if width < MATRIX_STATE_WIDTH + MATRIX_SOURCE_WIDTH - 1:
         return Content.assemble(state, " " * (width - min(MATRIX_STATE_WIDTH, width)))
     return Content.assemble(state, fixed_width(safe_word(cell.source), width - MATRIX_STATE_WIDTH, MUTED))
@@ -108,22 +114,22 @@ HOST_STATE_WIDTH = 12  # cells of a hook's state
 def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparison | None = None) -> Content:
     """Return the differences, what to change, and the hook's status at each host or machine."""
     sheet = Sheet(width)
-    around = comparison is not None and comparison.of_surroundings
+    around = comparison is not None and comparison.compares_machines
     if not line.differs:
         sheet.say(
             Content.styled("It is the same in both." if around else "All of them do the same with it.", MUTED)
         )
-    for one in line.differs:
-        sheet.put([(Content.styled("≠", "$text-warning"), 2)], safe_paragraph(one.text))
-    if line.change:
+    for difference in line.differs:
+        sheet.put([(Content.styled("≠", "$text-warning"), 2)], safe_paragraph(difference.text))
+    if line.suggestions:
         sheet.title("So that it runs in both" if around else "So that every host calls it")
-        for text in line.change:
+        for text in line.suggestions:
             sheet.put([(Content.styled("→", "$text-success"), 2)], safe_paragraph(text))
     sheet.title("In each" if around else "At each host")
     host = min(HOST_WIDTH, width // 3)
     for cell in line.cells:
-        look = cell_style(cell)
-        state = Content.styled(f"{look.glyph} {look.word}", look.style)
+        style = cell_style(cell)
+        state = Content.styled(f"{style.glyph} {style.word}", style.style)
         sheet.put(
             [(Content(safe_word(cell.side.name)), host), (state, HOST_STATE_WIDTH)],
             _cell_facts(cell, sheet.width - host - HOST_STATE_WIDTH),
@@ -145,27 +151,27 @@ def _put_causes(sheet: Sheet, comparison: HostComparison) -> None:
         sheet.say(safe_paragraph(remedy.where).stylize(MUTED))
         for text in remedy.lines:
             sheet.say(safe_paragraph(text), 2)
-        if remedy.then:
-            sheet.say(safe_paragraph(remedy.then).stylize(MUTED))
+        if remedy.next_step:
+            sheet.say(safe_paragraph(remedy.next_step).stylize(MUTED))
 
 
-def _cell_facts(cell: HookAtHost, room: int) -> Content:
+def _cell_facts(cell: HookAtHost, width: int) -> Content:
     """Return the reason for the status, else its path, its events and its place in the order."""
     if cell.why:
         return safe_paragraph(cell.why).stylize(MUTED)
     if cell.row is None:
         return Content()
-    short = cell.side.host.surroundings.short
+    short = cell.side.host.machine.short
     file = short(cell.handler) if cell.handler is not None else ""
-    parts = [cell.source, keep_ends(file, room - len(cell.source) - len(" · "))]
+    parts = [cell.source, keep_ends(file, width - len(cell.source) - len(" · "))]
     parts += [_event(event, cell.row.hook.kind) for event in cell.events]
-    parts += [f"{_ordinal(cell.place)} to register"] if cell.place is not None else []
+    parts += [f"{_ordinal(cell.load_position)} to register"] if cell.load_position is not None else []
     return safe_paragraph(" · ".join(part for part in parts if part)).stylize(MUTED)
 
 
 def _event(event: EventAtHost, kind: str) -> str:
-    if event.there != "sent":
-        return f"{event.key} {'is never sent' if event.there == 'never' else 'is no event there'}"
+    if event.delivery != "sent":
+        return f"{event.key} {'is never sent' if event.delivery == 'never' else 'is no event there'}"
     return event.key if event.delivers or kind == "stream" else f"{event.key}, messages ignored"
 
 
@@ -179,7 +185,7 @@ def compared_runs_sheet(runs: Sequence[RunAtHost], width: int) -> Content:
     lines = compared_outcomes(runs)
     first = max(10, min(22, width // 4))
     cell = max(8, (width - first - 2) // max(len(runs), 1) - 1)
-    names = [fixed_width(keep_ends(one.dialect.name, cell), cell) for one in runs]
+    names = [fixed_width(keep_ends(run.dialect.name, cell), cell) for run in runs]
     rows = [Content.assemble(" " * (first + 2), Content(" ").join(names)).stylize(MUTED)]
     for line in lines:
         rows += _run_row(line, first, cell)
@@ -190,7 +196,7 @@ def _run_row(line: ComparedOutcome, first: int, width: int) -> Iterator[Content]
     parts = [
         [part.plain for part in Content(safe_word(text, 400)).wrap(width)] or [""] for text in line.values
     ]
-    style = "" if line.tells else FAINT
+    style = "" if line.is_compared else FAINT
     for at in range(max(map(len, parts))):
         mark = Content.styled("≠ ", "$text-warning") if line.differs and at == 0 else Content("  ")
         cells = [fixed_width(part[at] if at < len(part) else "", width, style) for part in parts]

@@ -54,7 +54,7 @@ def entry_line(entry: LogEntry, width: int) -> Content:
     subject = 26 if roomy else max(10, min(18, width // 4))
     level = LEVEL_ALIASES.get(entry.level.lower(), entry.level.lower())
     glyph, style = LEVEL_SIGNS.get(level) or KIND_SIGNS.get(entry.kind, (" ", ""))
-    left = len(time) + 2 + 2 + KIND_WIDTH + 1 + subject + 2
+    used_cells = len(time) + 2 + 2 + KIND_WIDTH + 1 + subject + 2
     return Content.assemble(
         Content.styled(f"{time}  ", MARK_MUTED),
         Content.styled(f"{glyph} ", style),
@@ -62,7 +62,7 @@ def entry_line(entry: LogEntry, width: int) -> Content:
         " ",
         fixed_width(safe_word(entry.subject, 200), subject),
         "  ",
-        Content(safe_word(entry.text, 600)).truncate(max(width - left, 1), ellipsis=True),
+        Content(safe_word(entry.text, 600)).truncate(max(width - used_cells, 1), ellipsis=True),
     )
 
 
@@ -298,10 +298,10 @@ class LogPane(RemovableWidget, Widget):
 
     def _go_on(self) -> None:
         """Filter entries for a short time; the result is shown only when all were checked."""
-        search, began = self._search, perf_counter()
+        search, started = self._search, perf_counter()
         if search is None:
             return
-        while search.behind and perf_counter() - began < FILTER_SECONDS:
+        while search.behind and perf_counter() - started < FILTER_SECONDS:
             search.refresh(FILTER_SLICE)
         if search.behind:
             self._title()
@@ -318,12 +318,12 @@ class LogPane(RemovableWidget, Widget):
     def _title(self) -> None:
         view = self.query_one(LogView)
         ring = self.ring if self._still is None else self._still
-        found = "…" if self.filtering else f"{view.line_count:,}"
-        shown = f"{found} of {len(ring):,}" if self._filter else f"{len(ring):,}"
+        count_text = "…" if self.filtering else f"{view.line_count:,}"
+        shown = f"{count_text} of {len(ring):,}" if self._filter else f"{len(ring):,}"
         title = Content(f"Log {shown}")
         if self._still is not None:
-            fresh = self.ring.end - self._still.end
-            title += Content.styled(f"   ‖ {fresh:,} new", "$text-warning")
+            new_entries = self.ring.end - self._still.end
+            title += Content.styled(f"   ‖ {new_entries:,} new", "$text-warning")
         follows = key_hints(("log.tail", "follows the end"))
         below = Content() if view.following or self._still else follows
         update_border(self, title, below)

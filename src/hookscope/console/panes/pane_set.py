@@ -191,7 +191,7 @@ class PaneSet:
             return
         problems = (*view.inventory.problems, *own)
         if problems or self.is_made("problem_lines"):
-            self.problem_lines.show(problems, view.host.surroundings)
+            self.problem_lines.show(problems, view.host.machine)
 
     # Layout.
 

@@ -34,45 +34,47 @@ def start_sheet(view: Snapshot, row: HookRow | None, folders: bool, width: int) 
     sheet = Sheet(width)
     host = view.host
     count = len(view.inventory.hooks)
-    found = "No hook was found." if not count else f"{count} hook{'s were' if count > 1 else ' was'} found."
-    sheet.say(Content(f"Nothing to set up. {found} Nothing was written to disk, and nothing has run."))
+    count_text = (
+        "No hook was found." if not count else f"{count} hook{'s were' if count > 1 else ' was'} found."
+    )
+    sheet.say(Content(f"Nothing to set up. {count_text} Nothing was written to disk, and nothing has run."))
     sheet.blank()
     fire = Content("fire a test event at the selected hook")
     if row is not None and row.events:
         fire = Content.assemble(fire, ("   ", ""), safe_paragraph(f"({row.events[0]})").stylize(MUTED))
     room = width - START_INDENT - len(key_of("list.why")) - START_GAP
-    told = {key_of("list.why"): _reason(row, room)} if row is not None and row.why else {}
-    told |= {
+    reason_by_key = {key_of("list.why"): _reason(row, room)} if row is not None and row.why else {}
+    reason_by_key |= {
         key_of("hooks.fire"): fire,
         key_of("hooks.new"): Content("write your own: a hook that works, opened in $EDITOR"),
         key_of("hooks.folders"): Content("folders looked in, the one that wins first"),
     }
-    cells = max(map(len, told)) + START_GAP
-    for key, what in told.items():
+    cells = max(map(len, reason_by_key)) + START_GAP
+    for key, what in reason_by_key.items():
         sheet.put([(Content.styled(key, "bold"), cells)], what, START_INDENT)
     if folders:
         for number, folder in enumerate(by_precedence(view.folders), 1):
-            mine = view.hooks_in.get(folder, 0)
-            note = "absent" if folder.real is None else f"{mine} hook{'' if mine == 1 else 's'}"
+            hook_count = view.hook_counts.get(folder, 0)
+            note = "absent" if folder.real is None else f"{hook_count} hook{'' if hook_count == 1 else 's'}"
             heads = [
                 (Content.styled(f"{number} {folder.source}", MUTED), 14),
                 (Content.styled(note, FAINT), 10),
             ]
-            path = keep_tail(safe_paragraph(host.surroundings.short(folder.path)), width - 30)
+            path = keep_tail(safe_paragraph(host.machine.short(folder.path)), width - 30)
             sheet.put(heads, path, 6)
     return sheet.content()
 
 
-def _reason(row: HookRow, room: int) -> Content:
+def _reason(row: HookRow, width: int) -> Content:
     """Return what blocks the selected hook, in one line: a small screen shows it nowhere else."""
     more = f", and {row.reasons - 1} more" if row.reasons > 1 else ""
     sign = Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style)
-    said = Content.assemble("why ", safe_line(row.name, 60), " is ", sign, ": ")
-    left = room - said.cell_length - len(more)
+    prefix = Content.assemble("why ", safe_line(row.name, 60), " is ", sign, ": ")
+    available = width - prefix.cell_length - len(more)
     reason = safe_paragraph(with_keys(TRUST_HINT) if row.asks_trust else row.why)
-    if left >= LEAST_REASON_WIDTH:  # else the pane is narrow, and high enough for several lines
-        reason = safe_paragraph(keep_ends(reason.plain, left))
-    return Content.assemble(said, reason, more)
+    if available >= LEAST_REASON_WIDTH:  # else the pane is narrow, and high enough for several lines
+        reason = safe_paragraph(keep_ends(reason.plain, available))
+    return Content.assemble(prefix, reason, more)
 
 
 class StartHere(Widget):

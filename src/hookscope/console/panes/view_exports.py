@@ -85,17 +85,17 @@ def _list_text(rows: Sequence[HookRow], view: Snapshot, grouping: Grouping, filt
     lines = [heading_line(columns)]
     for group in grouped_rows(rows, view, grouping, all_folders=not filtered):
         lines.append(group_line(group, EXPORT_WIDTH, grouping))
-        lines += [hook_line(one, columns, keys=False) for one in group.rows]
+        lines += [hook_line(row, columns, keys=False) for row in group.rows]
     return _lines(line.plain for line in lines)
 
 
 def _list_document(rows: Sequence[HookRow], view: Snapshot) -> Any:
     document = json_documents.inventory_document(view)
     document["hooks"] = [
-        json_documents.hook_document(one.item, view) for one in rows if isinstance(one.item, HookStatus)
+        json_documents.hook_document(row.item, view) for row in rows if isinstance(row.item, HookStatus)
     ]
     document["rejected"] = [
-        json_documents.rejected_document(one.item) for one in rows if isinstance(one.item, RejectedHook)
+        json_documents.rejected_document(row.item) for row in rows if isinstance(row.item, RejectedHook)
     ]
     return document
 
@@ -122,21 +122,23 @@ def export_registry(view: Snapshot) -> ViewExport:
 
 def export_log(entries: Iterable[LogEntry]) -> ViewExport:
     """Return the entries, one a line."""
-    kept = tuple(entries)
-    return ViewExport("log", "log", lambda: _lines(map(log_entry_text, kept)), partial(_log_document, kept))
+    log_entries = tuple(entries)
+    return ViewExport(
+        "log", "log", lambda: _lines(map(log_entry_text, log_entries)), partial(_log_document, log_entries)
+    )
 
 
-def _log_document(kept: Sequence[LogEntry]) -> Any:
+def _log_document(log_entries: Sequence[LogEntry]) -> Any:
     entries = [
         {
-            "at": iso(in_local_time(one.at)),
-            "level": one.level,
-            "kind": one.kind,
-            "subject": one.subject,
-            "text": one.text,
-            "run": one.run,
+            "at": iso(in_local_time(entry.at)),
+            "level": entry.level,
+            "kind": entry.kind,
+            "subject": entry.subject,
+            "text": entry.text,
+            "run": entry.run,
         }
-        for one in kept
+        for entry in log_entries
     ]
     return {"entries": entries}
 

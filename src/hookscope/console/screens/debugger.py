@@ -340,7 +340,7 @@ class DebugScreen(Overlay[None]):
                 "This is the outermost call." if by < 0 else "This is the innermost call.", markup=False
             )
         elif self._stood:
-            await self._debugger.turn_to(at)
+            await self._debugger.select_frame(at)
 
     async def action_name_line(self) -> None:
         number = self.query_one(SourceLines).number

@@ -97,7 +97,7 @@ def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
 
 def put_uses(sheet: Sheet, uses: HandlerUses, indent: int) -> None:
     """What the sources say that they do."""
-    for what, names in uses.told:
+    for what, names in uses.descriptions:
         sheet.say(Content.assemble((f"{what}: ", "$text-warning"), safe_paragraph(", ".join(names))), indent)
 
 
@@ -155,7 +155,7 @@ def pack_line(row: PackRow, rows: Sequence[PackRow], width: int) -> Content:
     told = max((cell_len(_update_cell(one.newer).plain) for one in rows), default=0)
     names = min(max((cell_len(one_line(one.id)) for one in rows), default=0), max(10, width - 52 - told))
     versions = min(max((cell_len(one_line(one.status.record.version)) for one in rows), default=1), 12)
-    word, style = INTEGRITY_WORDS[row.status.on_disk.word]
+    word, style = INTEGRITY_WORDS[row.status.integrity.state]
     hooks = f"{len(record.hooks)} hook{'s' * (len(record.hooks) != 1)}"
     parts = [
         _fit_cell(Content(keep_ends(one_line(record.id), names)), names),
@@ -197,8 +197,8 @@ def _hook_lies_in(row: HookStatus, root: Path) -> bool:
 def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int, now: datetime) -> Content:
     """Everything that is known of one."""
     sheet, record = Sheet(width), row.status.record
-    short = view.host.surroundings.short
-    word, style = INTEGRITY_WORDS[row.status.on_disk.word]
+    short = view.host.machine.short
+    word, style = INTEGRITY_WORDS[row.status.integrity.state]
     named = safe_line(f"{record.id} {record.version}".strip(), 80).stylize("bold")
     sheet.say(Content.assemble(named, "   ", (word, style)))
     _put_changes(sheet, row, view)
@@ -228,7 +228,7 @@ def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int
     _put_files(sheet, record, view)
     sheet.title("Settings", short(record.settings_file))
     for setting in record.settings:
-        sheet.say(safe_paragraph(setting.wanted.meaning), 2)
+        sheet.say(safe_paragraph(setting.setting.meaning), 2)
     if not record.settings:
         sheet.say(Content.styled("nothing was set", MUTED), 2)
     return sheet.content()
@@ -242,8 +242,8 @@ def _uses_of(row: HookStatus, inside: PackUses | None) -> HandlerUses | None:
 
 
 def _put_changes(sheet: Sheet, row: PackRow, view: Snapshot) -> None:
-    disk = row.status.on_disk
-    if disk.word != "changed":
+    disk = row.status.integrity
+    if disk.state != "changed":
         return
     sheet.title("Changed on disk since", with_keys("{packs.diff} shows it"))
     for sign, word, paths in (
@@ -252,7 +252,7 @@ def _put_changes(sheet: Sheet, row: PackRow, view: Snapshot) -> None:
         ("+", "added", disk.added),
     ):
         for path in paths[:20]:
-            shown = keep_tail(safe_paragraph(view.host.surroundings.short(path)), sheet.width - 14)
+            shown = keep_tail(safe_paragraph(view.host.machine.short(path)), sheet.width - 14)
             sheet.say(Content.assemble((f"{sign} {word}  ", "$text-warning"), shown), 2)
         if len(paths) > 20:
             sheet.say(Content.styled(f"and {len(paths) - 20:,} more {word}", MUTED), 2)
@@ -262,12 +262,12 @@ def _put_files(sheet: Sheet, record: InstalledPack, view: Snapshot) -> None:
     count = sum(len(files) for files in record.folders.values())
     if record.linked is not None:
         sheet.title("Linked", "nothing was copied")
-        sheet.say(keep_tail(safe_paragraph(view.host.surroundings.short(record.linked)), sheet.width - 2), 2)
+        sheet.say(keep_tail(safe_paragraph(view.host.machine.short(record.linked)), sheet.width - 2), 2)
         return
     sheet.title(f"Files {count:,}")
     left = MOST_PACK_FILES
     for folder, files in record.folders.items():
-        sheet.say(keep_tail(safe_paragraph(view.host.surroundings.short(folder)), sheet.width - 2), 2)
+        sheet.say(keep_tail(safe_paragraph(view.host.machine.short(folder)), sheet.width - 2), 2)
         for path in list(files)[:left]:
             sheet.say(keep_tail(safe_paragraph(path).stylize(MUTED), sheet.width - 4), 4)
         left = max(0, left - len(files))
@@ -298,7 +298,7 @@ def pack_plan_sheet(
     """As `--dry-run` shows it. `diffs`: of files that are replaced."""
     sheet = Sheet(width)
     _put_origin(sheet, planned)
-    for path in planned.on_disk.to_keep[:MOST_PLANNED_FILES]:
+    for path in planned.on_disk.files_to_keep[:MOST_PLANNED_FILES]:
         kept = safe_paragraph(f"! changed on disk since, a copy is kept: {surroundings.short(path)}")
         sheet.say(kept.stylize("$text-warning"))
     if planned.hooks:
@@ -312,9 +312,12 @@ def pack_plan_sheet(
                     "Hookscope runs it without asking: its folder is trusted", "$text-warning"
                 )
                 sheet.say(warned, 2 + HOOK_INDENT)
-        put_uses(sheet, planned.shared, 2)
-    if planned.needs:
-        sheet.say(safe_paragraph(f"depends on {', '.join(planned.needs)} ({planned.comes})"), 2)
+        put_uses(sheet, planned.shared_uses, 2)
+    if planned.dependency_ranges:
+        sheet.say(
+            safe_paragraph(f"depends on {', '.join(planned.dependency_ranges)} ({planned.dependency_note})"),
+            2,
+        )
     for note in planned.notes:
         sheet.say(safe_paragraph(note).stylize(MUTED), 2)
     _put_planned_files(sheet, planned, surroundings)
@@ -335,7 +338,7 @@ def failed_integrity_sheet(planned: PackPlan, surroundings: Machine, width: int)
         for path in paths[:MOST_PLANNED_FILES]:
             shown = keep_tail(safe_paragraph(surroundings.short(path)), sheet.width - 12)
             sheet.say(Content.assemble((f"{word}  ", "$text-warning"), shown))
-    if disk.to_keep:
+    if disk.files_to_keep:
         sheet.say(Content.styled("Copies of changed and added files are kept.", MUTED))
     return sheet.content()
 
@@ -373,8 +376,8 @@ def _put_planned_files(sheet: Sheet, planned: PackPlan, surroundings: Machine) -
         sheet.say(Content.styled(f"and {len(shown) - MOST_PLANNED_FILES:,} more", MUTED), 2)
     if same:
         sheet.say(Content.styled(f"{same:,} stay as they are", MUTED), 2)
-    if planned.left_out:
-        sheet.say(safe_paragraph(f"left out: {', '.join(planned.left_out)}").stylize(MUTED), 2)
+    if planned.excluded:
+        sheet.say(safe_paragraph(f"left out: {', '.join(planned.excluded)}").stylize(MUTED), 2)
 
 
 def _put_settings(sheet: Sheet, planned: PackPlan, surroundings: Machine) -> None:
@@ -386,7 +389,7 @@ def _put_settings(sheet: Sheet, planned: PackPlan, surroundings: Machine) -> Non
         sheet.say(Content.styled("nothing changes", MUTED), 2)
     if hides_secrets(planned.change):
         sheet.say(Content.styled(MASKED_NOTE, MUTED), 2)
-    for other in planned.others:
+    for other in planned.other_effects:
         looks = (STATE_STYLES[other.before], STATE_STYLES[other.after])
         parts = [Content.styled(f"{look.glyph} {look.word}", look.style) for look in looks]
         named = Content.assemble("also ", safe_line(other.name, 60), f" ({other.source}): ")
@@ -395,13 +398,13 @@ def _put_settings(sheet: Sheet, planned: PackPlan, surroundings: Machine) -> Non
 
 def done_text(done: PackChanged) -> str:
     """What was written, and the next step."""
-    planned = done.planned
+    planned = done.plan
     record = done.record or planned.before
     verb = {"install": "installed", "update": "updated", "uninstall": "removed"}[planned.action]
     text = f"{one_line(f'{planned.id} {record.version}'.strip() if record else planned.id)} {verb}."
-    if done.kept is not None:
-        count = len(planned.on_disk.to_keep)
-        text += f" {count} changed file{'s were' if count != 1 else ' was'} kept in {done.kept}."
+    if done.kept_folder is not None:
+        count = len(planned.on_disk.files_to_keep)
+        text += f" {count} changed file{'s were' if count != 1 else ' was'} kept in {done.kept_folder}."
     waiting = [hook.name for hook in planned.hooks if hook.row.state is State.UNTRUSTED]
     if planned.action == "install":
         text += with_keys(" {packs.remove} takes exactly that back.")
@@ -420,7 +423,7 @@ def pack_changes_sheet(compared: PackChanges, surroundings: Machine, width: int)
     for file in compared.files:
         sheet.blank()
         path = keep_tail(safe_paragraph(surroundings.short(file.path)), sheet.width - 10)
-        sheet.say(Content.assemble((f"{file.word}  ", "$text-warning"), path))
+        sheet.say(Content.assemble((f"{file.state}  ", "$text-warning"), path))
         if file.change is not None:
             put_diff(sheet, file.change.preview())
         else:

@@ -73,13 +73,13 @@ class HookRow:
         return self.item.hook.manifest
 
     def __post_init__(self) -> None:
-        heard = ", ".join(self.events)
+        events_text = ", ".join(self.events)
         says = " ".join((self.name, *self.events, self.source, self.look.word)).casefold()
         worked_out = {
-            "heard": heard,
+            "heard": events_text,
             "says": says,
             "name_cells": line_width(self.name),
-            "heard_cells": line_width(heard),
+            "heard_cells": line_width(events_text),
             "why_cells": line_width(self.why[:REASON_WIDTH]) if not self.asks_trust else TRUST_HINT_WIDTH,
         }
         for name, value in worked_out.items():
@@ -128,42 +128,42 @@ def hook_rows_of(view: Snapshot) -> tuple[HookRow, ...]:
 def _hook_row(row: HookStatus, named: Callable[[str], str], registered: bool, view: Snapshot) -> HookRow:
     hook = row.hook
     failed = view.failed_loads.get(hook)
-    runs = registered and row.state is State.BROKEN if failed is None else failed.held
+    runs = registered and row.state is State.BROKEN if failed is None else failed.old_version_runs
     held = OLD_VERSION_RUNS if runs else ""
-    kept = hook.handler is not None and hook.handler in view.quarantined
+    is_quarantined = hook.handler is not None and hook.handler in view.quarantined
     return HookRow(
         id=named(f"{hook.kind}:{hook.path or hook.handler or ''}:{hook.name}"),
         name=hook.name,
         events=row.events or (),
         source=hook.folder.source,
-        look=STATE_STYLES[view.stands(row)],
-        why=(QUARANTINED if kept else held) + (row.verdict.why() if failed is None else failed.why),
-        reasons=1 if row.verdict.shadowed_by or failed is not None else len(row.verdict.shut()),
+        look=STATE_STYLES[view.display_state(row)],
+        why=(QUARANTINED if is_quarantined else held) + (row.verdict.why() if failed is None else failed.why),
+        reasons=1 if row.verdict.shadowed_by or failed is not None else len(row.verdict.failed()),
         item=row,
-        quarantined=kept,
+        quarantined=is_quarantined,
         failed=failed,
     )
 
 
-def _rejected_row(item: RejectedHook, named: Callable[[str], str]) -> HookRow:
+def _rejected_row(rejected: RejectedHook, named: Callable[[str], str]) -> HookRow:
     return HookRow(
-        id=named(f"rejected:{item.path}"),
-        name=item.name or item.path.name or str(item.path),
+        id=named(f"rejected:{rejected.path}"),
+        name=rejected.name or rejected.path.name or str(rejected.path),
         events=(),
-        source=item.source,
-        look=IGNORED_FILE if item.ignored else NOT_A_HOOK,
-        why=item.reason,
+        source=rejected.source,
+        look=IGNORED_FILE if rejected.ignored else NOT_A_HOOK,
+        why=rejected.reason,
         reasons=1,
-        item=item,
+        item=rejected,
     )
 
 
 def matching_rows(rows: Iterable[HookRow], query: str) -> tuple[HookRow, ...]:
     """Return the rows with every word of the query in their name, events, source or state."""
-    found: Iterable[HookRow] = rows
+    matches: Iterable[HookRow] = rows
     for word in query.casefold().split():
-        found = [row for row in found if word in row.says]
-    return tuple(found)
+        matches = [row for row in matches if word in row.says]
+    return tuple(matches)
 
 
 def grouped_rows(
@@ -177,24 +177,24 @@ def grouped_rows(
         case "state":
             return _grouped_by(
                 rows,
-                [look.word for look in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE)],
+                [style.word for style in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE)],
                 lambda row: (row.look.word,),
             )
         case "event":
-            known = [event.key for event in view.host.dialect.catalogue().events]
-            return _grouped_by(rows, known, lambda row: row.events or ("no events",))
+            catalogue_keys = [event.key for event in view.host.dialect.catalogue().events]
+            return _grouped_by(rows, catalogue_keys, lambda row: row.events or ("no events",))
 
 
 def _grouped_by(
     rows: Sequence[HookRow], order: Sequence[str], keys: Callable[[HookRow], Sequence[str]]
 ) -> tuple[RowGroup, ...]:
-    found: dict[str, list[HookRow]] = {}
+    rows_by_key: dict[str, list[HookRow]] = {}
     for row in rows:
         for key in dict.fromkeys(keys(row)):
-            found.setdefault(key, []).append(row)
+            rows_by_key.setdefault(key, []).append(row)
     rank = {key: place for place, key in enumerate(order)}
-    ordered = sorted(found, key=lambda key: rank.get(key, len(rank)))
-    return tuple(RowGroup(key, key, str(len(found[key])), tuple(found[key])) for key in ordered)
+    ordered = sorted(rows_by_key, key=lambda key: rank.get(key, len(rank)))
+    return tuple(RowGroup(key, key, str(len(rows_by_key[key])), tuple(rows_by_key[key])) for key in ordered)
 
 
 def by_precedence(folders: Iterable[Folder]) -> list[Folder]:
@@ -203,17 +203,17 @@ def by_precedence(folders: Iterable[Folder]) -> list[Folder]:
 
 
 def _grouped_by_source(rows: Sequence[HookRow], view: Snapshot) -> list[RowGroup]:
-    left = list(rows)
+    remaining = list(rows)
     groups = []
     for folder in by_precedence(view.folders):
-        mine = tuple(row for row in left if _row_lies_in(row, folder))
-        taken = set(map(id, mine))  # comparing rows by value takes minutes for thousands of rows
-        left = [row for row in left if id(row) not in taken]
-        note = "absent" if folder.real is None else "no hooks" if not mine else str(len(mine))
-        place = view.host.surroundings.short(folder.path)
-        groups.append(RowGroup(f"{folder.source}:{folder.path}", folder.source, note, mine, place))
-    for source in dict.fromkeys(row.source for row in left):
-        others = tuple(row for row in left if row.source == source)
+        in_folder = tuple(row for row in remaining if _row_lies_in(row, folder))
+        taken = set(map(id, in_folder))  # comparing rows by value takes minutes for thousands of rows
+        remaining = [row for row in remaining if id(row) not in taken]
+        note = "absent" if folder.real is None else "no hooks" if not in_folder else str(len(in_folder))
+        place = view.host.machine.short(folder.path)
+        groups.append(RowGroup(f"{folder.source}:{folder.path}", folder.source, note, in_folder, place))
+    for source in dict.fromkeys(row.source for row in remaining):
+        others = tuple(row for row in remaining if row.source == source)
         groups.append(RowGroup(source, source, str(len(others)), others))
     return groups
 
@@ -231,11 +231,11 @@ def _style_counts(rows: Sequence[HookRow]) -> dict[StateStyle, int]:
     There are few styles, which rows share, so they are counted by identity.
     """
     counted = Counter(id(row.look) for row in rows)
-    looks = {id(row.look): row.look for row in rows}
-    found: Counter[StateStyle] = Counter()
+    styles = {id(row.look): row.look for row in rows}
+    counts: Counter[StateStyle] = Counter()
     for number, count in counted.items():
-        found[looks[number]] += count
-    return found
+        counts[styles[number]] += count
+    return counts
 
 
 class HookListing:
@@ -294,8 +294,10 @@ class FilteredRows:
         rows, groups = self.rows(listing, query), listing.groups(grouping)
         if not query:
             return groups
-        left = set(map(id, rows))  # comparing rows by value is slow
-        narrowed = ((group, tuple([row for row in group.rows if id(row) in left])) for group in groups)
+        matching_ids = set(map(id, rows))  # comparing rows by value is slow
+        narrowed = (
+            (group, tuple([row for row in group.rows if id(row) in matching_ids])) for group in groups
+        )
         return tuple(replace(group, rows=rows, note=str(len(rows))) for group, rows in narrowed if rows)
 
 
@@ -325,16 +327,16 @@ def hook_columns(width: int, rows: Iterable[HookRow], grouping: Grouping) -> Hoo
     if source:
         free -= source + len(COLUMN_GAP)
     names = max(map(attrgetter("name_cells"), rows), default=20)  # room for the headings of an empty list
-    heard = max(map(attrgetter("heard_cells"), rows), default=20)
+    events_width = max(map(attrgetter("heard_cells"), rows), default=20)
     if free < 26:
         return HookColumns(free, 0, source, 0)
     room = free - 2 * len(COLUMN_GAP) - COUNT_WIDTH  # cells for names and events
-    events = min(max(6, heard), max(8, room * 48 // 100, room - names), 30)
+    events = min(max(6, events_width), max(8, room * 48 // 100, room - names), 30)
     name = min(max(4, names), room - events, 34)
     why = free - name - events - 2 * len(COLUMN_GAP)
-    wanted = max(map(attrgetter("why_cells"), rows), default=0)
+    reason_width = max(map(attrgetter("why_cells"), rows), default=0)
     lent = min(
-        max(0, min(REASON_WIDTH, max(ROOM_FOR_WORDS, wanted)) - why), max(0, events - EVENTS_WIDTH)
+        max(0, min(REASON_WIDTH, max(ROOM_FOR_WORDS, reason_width)) - why), max(0, events - EVENTS_WIDTH)
     )  # a reason is more useful than a second event
     if why + lent >= ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):
         events, why = events - lent, why + lent

@@ -66,7 +66,7 @@ class LogFilter:
     def narrows(self, other: LogFilter) -> bool:
         """Return True if everything that this filter matches surely matches the other."""
         return (
-            all(any(word in mine for mine in self.words) for word in other.words)
+            all(any(word in own_word for own_word in self.words) for word in other.words)
             and other.kinds in ((), self.kinds)
             and other.level in (None, self.level)
             and other.run in (None, self.run)
@@ -226,10 +226,10 @@ class LogIndex:
             end = min(start + most - len(pool), ring.end)
             self._numbers += matching_numbers(takes, ring.numbered(start, end))
             self._end = end
-        gone = bisect_left(self._numbers, first)
-        dropped, self._gone = gone - self._gone, gone
-        if gone > ring.kept:
-            del self._numbers[:gone]
+        dropped_numbers = bisect_left(self._numbers, first)
+        dropped, self._gone = dropped_numbers - self._gone, dropped_numbers
+        if dropped_numbers > ring.kept:
+            del self._numbers[:dropped_numbers]
             self._gone = 0
         return dropped
 

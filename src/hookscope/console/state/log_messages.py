@@ -37,15 +37,17 @@ def scan_entries(
     """Return the entries of a scan: the counts of the first one, the differences of a later one."""
     hooks = "1 hook" if len(now) == 1 else f"{len(now)} hooks"
     if first:
-        found = Counter(row.look for row in now)
-        looks = (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE)
-        counts = ", ".join(f"{found[look]} {look.word}" for look in looks if found[look])
+        counts_by_style = Counter(row.look for row in now)
+        styles = (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE)
+        counts = ", ".join(
+            f"{counts_by_style[style]} {style.word}" for style in styles if counts_by_style[style]
+        )
         return [LogEntry(at, "look", hooks, f"{counts or 'none found'} · {duration(took)}")]
     entries = [
         LogEntry(at, "state", name, text, level) for name, text, level in scan_differences(before, now)
     ]
-    said = "nothing is different" if not entries else f"{len(entries)} different"
-    return [LogEntry(at, "look", hooks, f"{said} · {duration(took)}"), *entries]
+    summary = "nothing is different" if not entries else f"{len(entries)} different"
+    return [LogEntry(at, "look", hooks, f"{summary} · {duration(took)}"), *entries]
 
 
 def scan_differences(before: Sequence[HookRow], now: Sequence[HookRow]) -> list[tuple[str, str, str]]:
@@ -79,7 +81,7 @@ def saved_file_entries(at: datetime, paths: frozenset[Path], view: Snapshot) -> 
         parts = path.relative_to(folder.path).parts if folder is not None else ()
         subject = parts[0] if len(parts) > 1 else path.name
         what = "saved" if path.exists() else "gone"
-        shown = "/".join(parts) if parts else view.host.surroundings.short(path)
+        shown = "/".join(parts) if parts else view.host.machine.short(path)
         entries.append(LogEntry(at, "file", one_line(subject), f"{one_line(shown)} {what}"))
     if len(paths) > MOST_NAMED_FILES:
         entries.append(LogEntry(at, "file", "others", f"{len(paths) - MOST_NAMED_FILES} more files changed"))
@@ -131,11 +133,11 @@ def run_ended_entry(at: datetime, number: int, run: Run) -> LogEntry:
 def session_entries(at: datetime, play: SimulationResult) -> list[LogEntry]:
     """Return the entries for a finished session: its outcome and its rule."""
     failed = len(play.failed)
-    text = f"{len(play.scenes)} events · " + (f"✗ {failed} failed" if failed else "no hook failed")
+    text = f"{len(play.events)} events · " + (f"✗ {failed} failed" if failed else "no hook failed")
     text += f" · {one_line(play.failure)}" if play.failure else ""
     level = "error" if failed or play.failure else "info"
-    said = [*play.notes, f"rule: {play.rule}"]
-    return [LogEntry(at, "play", play.rest, text, level), *(LogEntry(at, "play", "", note) for note in said)]
+    notes = [*play.notes, f"rule: {play.throw_effect}"]
+    return [LogEntry(at, "play", play.end, text, level), *(LogEntry(at, "play", "", note) for note in notes)]
 
 
 def skipped_run_entries(at: datetime, dialects: Sequence[str]) -> list[LogEntry]:
@@ -165,10 +167,10 @@ def external_run_entry(at: datetime, past: PastRun) -> LogEntry:
 
 def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
     """Return an entry for each real event of a host, and notes on missed ones."""
-    entries = [_real_event_entry(heard) for heard in news.events]
-    if news.left:
-        told = f"{news.left:,} more came before these; `hookscope tap events` lists them"
-        entries.insert(0, LogEntry(at, "real", "others", told))
+    entries = [_real_event_entry(event) for event in news.events]
+    if news.dropped:
+        note = f"{news.dropped:,} more came before these; `hookscope tap events` lists them"
+        entries.insert(0, LogEntry(at, "real", "others", note))
     if news.missed:
         entries.append(LogEntry(at, "real", "others", "some came too fast to be shown here", "warning"))
     if news.skipped:
@@ -177,13 +179,13 @@ def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
     return entries
 
 
-def _real_event_entry(heard: RecordedEvent) -> LogEntry:
+def _real_event_entry(event: RecordedEvent) -> LogEntry:
     """Return the entry for a real event. `at` is the host's clock; other entries use ours."""
     from hookscope.authoring.testing.recorded_events import context_summary
 
-    at = in_local_time(heard.at).replace(tzinfo=None)
-    if heard.kind == "loaded":
-        return LogEntry(at, "real", one_line(heard.host), f"the tap was loaded by process {heard.pid}")
-    cut = "shortened" if heard.cut else ""
-    told = (one_line(heard.session, 60), one_line(heard.host, 30), cut, context_summary(heard))
-    return LogEntry(at, "real", one_line(heard.key), " · ".join(filter(None, told)), real=heard.id)
+    at = in_local_time(event.at).replace(tzinfo=None)
+    if event.kind == "loaded":
+        return LogEntry(at, "real", one_line(event.host), f"the tap was loaded by process {event.pid}")
+    cut = "shortened" if event.cut else ""
+    details = (one_line(event.session, 60), one_line(event.host, 30), cut, context_summary(event))
+    return LogEntry(at, "real", one_line(event.key), " · ".join(filter(None, details)), real=event.id)

@@ -67,8 +67,8 @@ def saved_view_of(state: ConsoleState) -> SavedView:
 
 def restore_view(state: ConsoleState, kept: SavedView) -> ConsoleState:
     """Return the state with the saved values. Values that the user has already changed stay."""
-    begun = type(state)()
-    untouched = [name for name in KEPT_FIELDS if getattr(state, name) == getattr(begun, name)]
+    initial = type(state)()
+    untouched = [name for name in KEPT_FIELDS if getattr(state, name) == getattr(initial, name)]
     return replace(state, **{name: getattr(kept, name) for name in untouched})
 
 
@@ -89,9 +89,11 @@ def saved_view_from(values: Mapping[str, Any]) -> SavedView:
     return SavedView(**taken, draft=ComposerDraft(**_checked(draft, DRAFT_FIELD_CHECKS)))
 
 
-def _changed_fields(one: Any, usual: Any) -> dict[str, Any]:
-    names = [field.name for field in fields(one) if field.name != "draft"]
-    return {name: getattr(one, name) for name in names if getattr(one, name) != getattr(usual, name)}
+def _changed_fields(current: Any, default: Any) -> dict[str, Any]:
+    names = [field.name for field in fields(current) if field.name != "draft"]
+    return {
+        name: getattr(current, name) for name in names if getattr(current, name) != getattr(default, name)
+    }
 
 
 def _checked(values: Mapping[str, Any], kinds: Mapping[str, Callable[[Any], bool]]) -> dict[str, Any]:
@@ -349,8 +351,10 @@ def _scan_finished(state: ConsoleState, change: ScanFinished) -> ConsoleState:
     if change.generation <= state.generation:
         return state  # the result of an older scan
     listing = change.listing or listing_of(change.view)
-    kept = state.selected in listing.by_id
-    gone = state.view is None and bool(state.selected) and not kept  # selected last time, and gone now
+    is_listed = state.selected in listing.by_id
+    has_vanished = (
+        state.view is None and bool(state.selected) and not is_listed
+    )  # selected last time, and gone now
     return replace(
         state,
         view=change.view,
@@ -358,17 +362,17 @@ def _scan_finished(state: ConsoleState, change: ScanFinished) -> ConsoleState:
         filling=change.filling,
         generation=change.generation,
         looking=False,
-        selected=state.selected if kept else "",
-        reading=state.reading and not gone,
-        zoom=None if gone and state.zoom == "why" else state.zoom,
-        source=state.source if kept else None,
-        checked=state.checked if kept else None,
+        selected=state.selected if is_listed else "",
+        reading=state.reading and not has_vanished,
+        zoom=None if has_vanished and state.zoom == "why" else state.zoom,
+        source=state.source if is_listed else None,
+        checked=state.checked if is_listed else None,
     )
 
 
 def _with_mode(state: ConsoleState, mode: Mode) -> ConsoleState:
-    kept = state.zoom if state.zoom is not None and MODE_OF[state.zoom] == mode else None
-    return replace(state, mode=mode, zoom=kept, filtering=state.filtering and mode == "hooks")
+    zoomed = state.zoom if state.zoom is not None and MODE_OF[state.zoom] == mode else None
+    return replace(state, mode=mode, zoom=zoomed, filtering=state.filtering and mode == "hooks")
 
 
 def _with_focus(state: ConsoleState, pane: Pane) -> ConsoleState:

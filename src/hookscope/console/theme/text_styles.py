@@ -214,8 +214,8 @@ class Sheet:
 
     def add(self, other: Sheet, *styles: Style | str) -> None:
         """Add the lines of another sheet, padded to the full width, in these styles."""
-        for one in other._lines:
-            padded = one.pad_right(max(0, self.width - one.cell_length))
+        for line in other._lines:
+            padded = line.pad_right(max(0, self.width - line.cell_length))
             for style in styles:
                 padded = padded.stylize(style)
             self._lines.append(padded)

@@ -190,40 +190,40 @@ class ThemeManager:
     def put_on(self, clothes: ThemeFiles) -> None:
         """Register the user's themes and activate the configured one."""
         problems = list(clothes.wanted.problems)
-        mine: dict[str, Theme] = {}
+        user_themes: dict[str, Theme] = {}
         for file in clothes.files:
             made = user_theme_of(file)
             problems += made.problems
             if file.name in self._shipped:
-                said = f"A theme {one_line(file.name, 40)} is there already: give the file another name."
-                problems.append(Problem(said, made.place))
+                sentence = f"A theme {one_line(file.name, 40)} is there already: give the file another name."
+                problems.append(Problem(sentence, made.place))
             else:
-                mine[file.name] = made.theme
-        for gone in self._mine.keys() - mine.keys():
-            self.app.unregister_theme(gone)
-        for theme in mine.values():
+                user_themes[file.name] = made.theme
+        for removed in self._mine.keys() - user_themes.keys():
+            self.app.unregister_theme(removed)
+        for theme in user_themes.values():
             self.app.register_theme(theme)
-        before, self._mine = self._mine, mine
+        before, self._mine = self._mine, user_themes
         self.configured = clothes.wanted.configured
         name = self._name(clothes.wanted, problems)
         self.problems = tuple(problems)
         if name != self.worn or name != self.app.theme:
             self.worn = name
             self.app.theme = name
-        elif before.get(name) != mine.get(name):
+        elif before.get(name) != user_themes.get(name):
             self.app.mutate_reactive(App.theme)
 
-    def _name(self, wanted: ThemeChoice, problems: list[Problem]) -> str:
-        known = self.app.available_themes
-        name = self._given or wanted.name
+    def _name(self, choice: ThemeChoice, problems: list[Problem]) -> str:
+        available = self.app.available_themes
+        name = self._given or choice.name
         if self.no_color:
             return ANSI_THEME.name
-        if not name or name in known:
+        if not name or name in available:
             return name or DEFAULT_THEME
-        if not wanted.chosen:
-            near = nearest_word(name, known)
-            then = f" Did you mean {near}?" if near else " The palette lists them."
-            problems.append(Problem(f"There is no theme {one_line(name, 40)}.{then}", wanted.place))
+        if not choice.chosen:
+            closest = nearest_word(name, available)
+            then = f" Did you mean {closest}?" if closest else " The palette lists them."
+            problems.append(Problem(f"There is no theme {one_line(name, 40)}.{then}", choice.place))
         return DEFAULT_THEME
 
 
@@ -250,14 +250,14 @@ def user_theme_of(file: ThemeFile) -> UserTheme:
         elif name == "dark":
             problems.append(Problem("dark wants true or false.", place))
         elif name not in PALETTE_COLORS:
-            near = nearest_word(name, (*PALETTE_COLORS, "dark"))
-            then = f"Did you mean {near}?" if near else f"There are dark, {', '.join(PALETTE_COLORS)}."
+            closest = nearest_word(name, (*PALETTE_COLORS, "dark"))
+            then = f"Did you mean {closest}?" if closest else f"There are dark, {', '.join(PALETTE_COLORS)}."
             problems.append(Problem(f"{one_line(name, 40)} is no colour of a theme. {then}", place))
         else:
             colour = _color(value)
             if colour is None:
-                said = f"{name}: {one_line(str(value), 40)} is no colour; '#7fb4d8' is one."
-                problems.append(Problem(said, place))
+                sentence = f"{name}: {one_line(str(value), 40)} is no colour; '#7fb4d8' is one."
+                problems.append(Problem(sentence, place))
             else:
                 colours[name] = colour
     if dark is None:

@@ -33,7 +33,11 @@ class DimmedBackground(Screen[Answer]):
         if self not in stack[1:] or color.a == 1:
             return super().render_lines(crop)
         below = stack[: stack.index(self)]
-        shows = [one._compositor.changes for one in below if isinstance(one._compositor, PartialCompositor)]
+        shows = [
+            screen._compositor.changes
+            for screen in below
+            if isinstance(screen._compositor, PartialCompositor)
+        ]
         painter = below[-1]._compositor
         drawn_for = below, shows, below[-1].background_colors, self.size, color, self.app.theme
         if self._below is None or self._below[0] != drawn_for or not isinstance(painter, PartialCompositor):
@@ -66,14 +70,14 @@ class _DimmedStrips:
         self._known: dict[Style | None, Style | None] = {}
 
     def strip(self, strip: Strip) -> Strip:
-        known = self._known
+        cache = self._known
         segments = []
         for text, style, control in strip:
-            seen = known.get(style)
+            seen = cache.get(style)
             if seen is None:
                 # Compare looks only: a clickable style is a new object each time it is drawn.
-                looks = style.clear_meta_and_links() if style is not None else None
-                seen = known[style] = _dimmed_style(looks, self._color, self._faint, self._filters)
+                visible_style = style.clear_meta_and_links() if style is not None else None
+                seen = cache[style] = _dimmed_style(visible_style, self._color, self._faint, self._filters)
             segments.append(Segment(text, seen, control))
         return Strip(segments, strip.cell_length)
 

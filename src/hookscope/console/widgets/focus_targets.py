@@ -37,8 +37,8 @@ def jump_targets_of(screen: Widget) -> tuple[JumpTarget, ...]:
             rows += spots()
         if widget.focusable:
             panes.append(JumpTarget(_corner(widget), widget.focus))
-    taken = {(spot.at.x, spot.at.y) for spot in rows}
-    panes = [spot for spot in panes if (spot.at.x, spot.at.y) not in taken]
+    taken = {(target.at.x, target.at.y) for target in rows}
+    panes = [target for target in panes if (target.at.x, target.at.y) not in taken]
     return (*_in_reading_order(panes), *_in_reading_order(rows))
 
 
@@ -66,9 +66,9 @@ def _corner(widget: Widget) -> Offset:
     return Offset(max(widget.region.x - 1, 0), widget.region.y)
 
 
-def _in_reading_order(spots: Iterable[JumpTarget]) -> list[JumpTarget]:
+def _in_reading_order(targets: Iterable[JumpTarget]) -> list[JumpTarget]:
     """Return targets from left to right, each list from top to bottom; of duplicates the first."""
-    first = {spot.at: spot for spot in reversed(list(spots))}
+    first = {target.at: target for target in reversed(list(targets))}
     return sorted(first.values(), key=lambda spot: (spot.at.x, spot.at.y))
 
 
@@ -98,14 +98,14 @@ def styled_by_focus(*widgets: Widget) -> set[DOMNode]:
 
     Those are all nodes with a focus rule, below the outermost node with a rule for a focus within.
     """
-    found: set[DOMNode] = set()
+    affected: set[DOMNode] = set()
     for widget in widgets:
         around = reversed(widget.ancestors_with_self)
         outermost = next((node for node in around if node._has_focus_within), None)
         if outermost is not None:
             nodes = outermost.walk_children(with_self=True)
-            found.update(node for node in nodes if node._has_focus_within)
-    return found
+            affected.update(node for node in nodes if node._has_focus_within)
+    return affected
 
 
 def focus_place(state: ConsoleState) -> tuple[object, ...]:

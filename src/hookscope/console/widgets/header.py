@@ -54,7 +54,7 @@ def top_line(view: Snapshot | None, width: int) -> Content:
     if view is None:
         return Content.assemble(name, ("   looking …", MUTED))
     host = view.host
-    workspace = safe_line(below_home(host.workspace, host.surroundings), 120)
+    workspace = safe_line(below_home(host.workspace, host.machine), 120)
     right = Content()
     for reason, file in ((True, "long"), (False, "long"), (True, "short"), (False, "short"), (False, "")):
         right = _host_and_settings(view, reason, file)
@@ -74,13 +74,17 @@ def below_home(path: Path, surroundings: Machine) -> str:
 def _host_and_settings(view: Snapshot, reason: bool, file: str) -> Content:
     """Return host and settings. `reason`: say why this host; `file`: the settings' path, name, or none."""
     host = view.host
-    path = host.surroundings.short(host.settings.file)
-    told = host.settings.exists and view.because.endswith(path)  # the reason already names the settings
+    path = host.machine.short(host.settings.file)
+    reason_names_settings = host.settings.exists and view.dialect_reason.endswith(
+        path
+    )  # the reason already names the settings
     parts: list[Content] = [Content.assemble(("host ", FAINT), safe_line(host.dialect.name))]
-    if reason and not told:
-        parts[0] = Content.assemble(parts[0], (" · ", FAINT), safe_line(view.because, 60).stylize(MUTED))
+    if reason and not reason_names_settings:
+        parts[0] = Content.assemble(
+            parts[0], (" · ", FAINT), safe_line(view.dialect_reason, 60).stylize(MUTED)
+        )
     if file and host.settings.exists:
-        label = "settings found " if told and reason else "settings "
+        label = "settings found " if reason_names_settings and reason else "settings "
         shown = path if file == "long" else host.settings.file.name
         parts.append(Content.assemble((label, FAINT), safe_line(shown, 80)))
     elif file and host.dialect.layout.settings:
@@ -104,20 +108,20 @@ URGENT_STYLES = (
 
 def state_counts(found: Mapping[StateStyle, int], width: int) -> Content:
     """Return how many hooks are in each state. Counts that do not fit are summed up."""
-    order = [look for look in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE) if found.get(look)]
-    urgent = [look for look in URGENT_STYLES if found.get(look)]
-    for kept in range(len(order), -1, -1):
-        parts = [_state_count(found[look], look) for look in order if look in urgent[:kept]]
-        left = sum(found[look] for look in urgent[kept:])
-        rest = [Content.styled(f"+{left}", MUTED)] if left else []
-        text = Content.assemble(Content("   ").join([*parts, *rest]), " ")
+    order = [style for style in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE) if found.get(style)]
+    urgent = [style for style in URGENT_STYLES if found.get(style)]
+    for shown_count in range(len(order), -1, -1):
+        parts = [_state_count(found[style], style) for style in order if style in urgent[:shown_count]]
+        hidden_count = sum(found[style] for style in urgent[shown_count:])
+        hidden_part = [Content.styled(f"+{hidden_count}", MUTED)] if hidden_count else []
+        text = Content.assemble(Content("   ").join([*parts, *hidden_part]), " ")
         if text.cell_length <= width:
             return text
     return text.truncate(max(0, width), ellipsis=True)
 
 
-def _state_count(number: int, look: StateStyle) -> Content:
-    return Content.assemble((look.glyph, look.style), f" {number} ", (look.word, MUTED))
+def _state_count(number: int, style: StateStyle) -> Content:
+    return Content.assemble((style.glyph, style.style), f" {number} ", (style.word, MUTED))
 
 
 class ModeTab(Static):
@@ -229,9 +233,9 @@ def problem_text(problems: tuple[Problem, ...], surroundings: Machine, width: in
     return Content("\n").join(lines)
 
 
-def _problem_line(problem: Problem, surroundings: Machine, width: int) -> Content:
+def _problem_line(problem: Problem, machine: Machine, width: int) -> Content:
     place = problem.place
-    at = safe_line(f"{surroundings.short(place.file)}:{place.line}") if place is not None else Content()
+    at = safe_line(f"{machine.short(place.file)}:{place.line}") if place is not None else Content()
     text = Content.assemble((" ✗ ", "$text-error"), safe_line(problem.text, 400))
     if place is not None and width - at.cell_length - 3 < text.cell_length:
         # The sentence has priority; the file's name is enough to find it.
@@ -281,8 +285,8 @@ def strip_line(words: Sequence[str], width: int) -> Content:
     change, real = key_of("console.what_if"), key_of("console.all_real")
     keys = f"  {change} change  {real} all real " if width >= 100 else f"  {change}  {real} real "
     room = max(width - len(keys), 0)
-    told = Content.assemble((f" {ASSUMED_SIGN}", "bold"), safe_line(", ".join(words), 400))
-    return Content.assemble(told.truncate(room, ellipsis=True, pad=True), keys)
+    text = Content.assemble((f" {ASSUMED_SIGN}", "bold"), safe_line(", ".join(words), 400))
+    return Content.assemble(text.truncate(room, ellipsis=True, pad=True), keys)
 
 
 class WhatIfStrip(Static):

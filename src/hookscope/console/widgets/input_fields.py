@@ -156,9 +156,9 @@ class WordSuggester(Suggester):
         self._words = words
 
     async def get_suggestion(self, value: str) -> str | None:
-        begun = last_word_of(value)
-        found = next((word for word in self._words() if begun and word.startswith(begun)), None)
-        return None if found is None else value + found[len(begun) :]
+        prefix = last_word_of(value)
+        match = next((word for word in self._words() if prefix and word.startswith(prefix)), None)
+        return None if match is None else value + match[len(prefix) :]
 
 
 class LabeledForm(Horizontal):

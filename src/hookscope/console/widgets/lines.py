@@ -73,9 +73,9 @@ class StripCache(LRUCache[StripKey, Strip]):
         if self._in_doubt:
             self._in_doubt = False
             app = self._widget.app
-            looks = app.theme, app.theme_variables, self._widget.visual_style
-            if looks != self._looks:
-                self._looks = looks
+            appearance = app.theme, app.theme_variables, self._widget.visual_style
+            if appearance != self._looks:
+                self._looks = appearance
                 self.clear()
         strip = self.get(key)
         if strip is None:
@@ -145,9 +145,9 @@ class ScrollBox(VerticalScroll):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the height without the scroll bar's room, which Textual does not subtract."""
-        kept = self.styles.scrollbar_gutter == "stable"
-        beside = self.styles.scrollbar_size_vertical if kept else 0
-        return super().get_content_height(container, viewport, width - beside)
+        has_gutter = self.styles.scrollbar_gutter == "stable"
+        gutter = self.styles.scrollbar_size_vertical if has_gutter else 0
+        return super().get_content_height(container, viewport, width - gutter)
 
 
 class KeyScroll(ScrollBox):

@@ -111,9 +111,9 @@ class PartialCompositor(Compositor):
             strips: dict[int, Strip] = {}
             if touched:
                 lines_of = Region.from_union(touched).line_range
-                wanted = [y for y in shown if y in lines_of]
-                if wanted:
-                    band = Region(x, wanted[0], seen.width, wanted[-1] + 1 - wanted[0])
+                needed = [y for y in shown if y in lines_of]
+                if needed:
+                    band = Region(x, needed[0], seen.width, needed[-1] + 1 - needed[0])
                     drawn = widget.render_lines(band.translate(-region.offset))
                     strips = dict(zip(band.line_range, drawn, strict=False))
             for y in shown:
@@ -130,21 +130,21 @@ def _fill_gaps(
     line: dict[int, Strip], gaps: Sequence[LineGap], strip: Strip | None, x: int, right: int
 ) -> list[LineGap]:
     """Put a strip into the gaps of a line; return the gaps that remain."""
-    left = []
+    remaining = []
     if strip is not None:
         right = min(right, x + strip.cell_length)
     for begin, end in gaps:
         first, last = max(begin, x), min(end, right)
         if first >= last:
-            left.append((begin, end))
+            remaining.append((begin, end))
             continue
         if strip is not None:
             line[first] = strip.crop(first - x, last - x)
         if begin < first:
-            left.append((begin, first))
+            remaining.append((begin, first))
         if last < end:
-            left.append((last, end))
-    return left
+            remaining.append((last, end))
+    return remaining
 
 
 FINAL_MESSAGES = (
@@ -220,9 +220,9 @@ class LaidOutOnce(RemovableWidget, Screen[ScreenAnswer]):
     def _take_along(self) -> None:
         """Paint resized widgets together with the rest, not again afterwards."""
         painter = self._compositor
-        asked = {part for part in (self, *painter.visible_widgets) if part._repaint_required}
-        painter.update_widgets(asked)
-        for part in asked:
+        to_repaint = {part for part in (self, *painter.visible_widgets) if part._repaint_required}
+        painter.update_widgets(to_repaint)
+        for part in to_repaint:
             part._repaint_required = False
 
     def _on_timer_update(self) -> None:
@@ -239,9 +239,9 @@ class LaidOutOnce(RemovableWidget, Screen[ScreenAnswer]):
             super()._screen_resized(size)
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        asked = {part for part in self.walk_children(Widget) if part._layout_required}
+        to_lay_out = {part for part in self.walk_children(Widget) if part._layout_required}
         if scroll:
-            asked.add(self)  # scrolling is what it requested
+            to_lay_out.add(self)  # scrolling is what it requested
         self._laying_out = True
         try:
             stand = self._bars_kept(size, scroll) or self._bars_kept(size, False)
@@ -249,7 +249,7 @@ class LaidOutOnce(RemovableWidget, Screen[ScreenAnswer]):
             self._laying_out = False
         if stand:  # the layout is final: requests from new sizes are done
             for part in (self, *self._compositor._full_map):
-                part._layout_required = part._layout_required and part in asked
+                part._layout_required = part._layout_required and part in to_lay_out
         if self._to_paint:
             self._to_paint = False
             self._take_along()

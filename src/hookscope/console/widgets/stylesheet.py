@@ -21,17 +21,22 @@ class SortedRules:
 
     def __init__(self, rules: list[RuleSet]) -> None:
         self.rules = rules
-        selectors = [one for rule in rules for found in rule.selector_set for one in found.selectors]
-        self.ids = frozenset(one.name for one in selectors if one.type is SelectorType.ID)
+        selectors = [
+            selector
+            for rule in rules
+            for selector_group in rule.selector_set
+            for selector in selector_group.selectors
+        ]
+        self.ids = frozenset(selector.name for selector in selectors if selector.type is SelectorType.ID)
         self._for: dict[frozenset[str], list[RuleSet]] = {}
 
     def for_names(self, names: frozenset[str]) -> list[RuleSet]:
         """Return the rule sets for a node with one of these names, in the order of the sheet."""
-        found = self._for.get(names)
-        if found is None:
-            found = [rule for rule in self.rules if not names.isdisjoint(rule.selector_names)]
-            self._for[names] = found
-        return found
+        matching = self._for.get(names)
+        if matching is None:
+            matching = [rule for rule in self.rules if not names.isdisjoint(rule.selector_names)]
+            self._for[names] = matching
+        return matching
 
 
 class ConsoleStylesheet(Stylesheet):
@@ -82,9 +87,9 @@ class ConsoleStylesheet(Stylesheet):
         named = part.id if part.id in self._all_sorted().ids else None
         state = part._pseudo_classes_cache_key
         key = (detail.classes, part.parent, named, part.classes, state, part._css_type_name)
-        found = together.get(key)
-        if found is not None:
-            self.replace_rules(detail, found)
+        cached = together.get(key)
+        if cached is not None:
+            self.replace_rules(detail, cached)
             return
         self._apply(detail, animate=False, together=None)
         if not (detail._has_focus_within or detail._has_order_style or detail._has_odd_or_even):

@@ -31,6 +31,6 @@ def dialect_named(name: str) -> Dialect:
     """Return the dialect of that name. Raises UnknownDialect."""
     if name in DIALECTS:
         return DIALECTS[name]
-    near = nearest_word(name, DIALECTS)
-    then = f"did you mean {near}?" if near else f"known are {', '.join(DIALECTS)}."
-    raise UnknownDialect(f"There is no dialect {name!r}; {then}")
+    closest = nearest_word(name, DIALECTS)
+    hint = f"did you mean {closest}?" if closest else f"known are {', '.join(DIALECTS)}."
+    raise UnknownDialect(f"There is no dialect {name!r}; {hint}")

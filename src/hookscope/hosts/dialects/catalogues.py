@@ -19,9 +19,9 @@ def catalogue(*names: str, others: tuple[tuple[str, str], ...] = (), hyphens: bo
     elsewhere = {dialect: partial(_read_catalogue_file, name) for dialect, name in others}
     return Catalogue.joined(
         *(partial(_read_catalogue_file, name) for name in names),
-        others=elsewhere,
-        mistaken=mistaken_names,
-        hyphens=hyphens,
+        other_versions=elsewhere,
+        typos=mistaken_names,
+        accepts_hyphens=hyphens,
     )
 
 

@@ -23,7 +23,7 @@ STATE = "~/.eliza"
 
 def legacy_roots(host: Host) -> tuple[Path, ...]:
     """Return the roots of legacy modules: ~/.eliza/. Source: guide 000, "Legacy Handler Config"."""
-    return (host.surroundings.files.real(host.surroundings.absolute(STATE)),)
+    return (host.machine.files.real(host.machine.absolute(STATE)),)
 
 
 def error_text(key: str, event: str, message: str) -> str:
@@ -44,7 +44,7 @@ TEXTS = LoaderMessages(
     not_loaded="[hooks] Failed to load handler {file}: {error}",
     no_function='[hooks] Handler at {file} does not export a function as "{export}"',
     no_events='[hooks] Hook "{name}" has no events configured',
-    off="[hooks] Internal hooks disabled",
+    switched_off="[hooks] Internal hooks disabled",
 )
 
 FOLDER_TEXTS = FolderTexts(
@@ -69,16 +69,16 @@ ELIZA = Dialect(
             shape=FolderShape(
                 "eliza", ("handler.ts", "handler.mjs", "handler", "index.ts", "index.mjs", "index")
             ),
-            places=lowest_first_places(STATE),
+            search_paths=lowest_first_places(STATE),
             rules=guide_gates(any_path_gate, LEGACY),
             always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks entirely"
             error_text=error_text,
             texts=FOLDER_TEXTS,
-            legacy=LEGACY,
+            legacy_rule=LEGACY,
         ),
     ),
-    texts=TEXTS,
-    switching=SwitchRules(notices="Eliza notices when it loads its hooks again."),
-    packs=PackRules("eliza"),
+    loader_messages=TEXTS,
+    switch_rules=SwitchRules(when_noticed="Eliza notices when it loads its hooks again."),
+    pack_rules=PackRules("eliza"),
     catalogue=partial(catalogue, "eliza"),
 )

@@ -26,7 +26,7 @@ ELIZA_BETA_2 = replace(
     name="eliza@2.0.0-beta.2",
     title="Eliza 2.0.0-beta.2, as shipped",
     version="2.0.0-beta.2",
-    layout=replace(ELIZA.layout, bundles=False),
+    layout=replace(ELIZA.layout, looks_for_bundled_hooks=False),
     systems=(
         shipped_folder_system(
             GUIDE,
@@ -34,11 +34,11 @@ ELIZA_BETA_2 = replace(
             lowest_first_labelled(STATE, "eliza"),
             unchecked_gates.find_on_path_or_known(RUNTIME_PROGRAMS),
             ("bins", "anyBins", "config"),
-            error="Error: {error}",
+            error_format="Error: {error}",
         ),
     ),
-    texts=replace(
-        ELIZA.texts,
+    loader_messages=replace(
+        ELIZA.loader_messages,
         legacy_registered=LEGACY_REGISTERED,
         not_loaded="[hooks] Failed to load handler {file}: {type}: {plain}",
     ),

@@ -59,10 +59,10 @@ def build_failure(module: Module) -> Failure | None:
 
     A tool or connection that does not load stops the build, and so every hook.
     """
-    told = sorted(one for one in module.asked if one.startswith(NEIGHBOUR_PREFIX))
-    if not told:
+    failures = sorted(entry for entry in module.findings if entry.startswith(NEIGHBOUR_PREFIX))
+    if not failures:
         return None
-    file, _, text = told[0].removeprefix(NEIGHBOUR_PREFIX).partition("\n")
+    file, _, text = failures[0].removeprefix(NEIGHBOUR_PREFIX).partition("\n")
     return Failure(BUILD, f"the build stops at {file}: {text}", phase="load")
 
 
@@ -90,24 +90,26 @@ EVE = Dialect(
         settings="",
         workspace="",
         workspace_path=(),
-        bundles=False,
+        looks_for_bundled_hooks=False,
         markers=("agent/hooks",),
         program="eve",
         packages=("eve",),
     ),
     systems=(
         StreamSystem(
-            vocabulary=VOCABULARY,
-            failures=FailureRule(stops=True, swallowed=swallowed_error_log, follows=events_after_throw),
-            context=ContextRule(),
-            sessions=GUIDE_SESSIONS,
-            files=FileRules(),  # the guide mentions no invalid files, so tests are not errors
+            catalogue=VOCABULARY,
+            failure_rule=FailureRule(
+                stops_event=True, swallowed_log=swallowed_error_log, events_after_throw=events_after_throw
+            ),
+            context_rule=ContextRule(),
+            session_rules=GUIDE_SESSIONS,
+            file_rules=FileRules(),  # the guide mentions no invalid files, so tests are not errors
         ),
     ),
-    switching=SwitchRules(notices="Eve notices when it builds the project again."),
+    switch_rules=SwitchRules(when_noticed="Eve notices when it builds the project again."),
     entry_env=False,
     settings_rules=SettingsRules(project_dotenv=DOTENV),
     catalogue=VOCABULARY,
-    later=dict.fromkeys(LATER, "eve@0.80"),
+    later_events=dict.fromkeys(LATER, "eve@0.80"),
     sequences=("eve_sequences",),
 )

@@ -43,7 +43,7 @@ IN_THE_MODEL_STEP = frozenset(
 AGENT_LAYOUT = AgentLayout(
     frozenset({"channels", "connections", "hooks", "instructions", "lib", "sandbox", "schedules", "skills"})
     | {"subagents", "tools"},
-    of_root=frozenset({"channels"}),
+    root_only=frozenset({"channels"}),
 )
 FILE = re.compile(r' from "([^"]+)" ')  # in the error of a refused module
 FAILED = re.compile(r'Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)', re.DOTALL)
@@ -87,28 +87,33 @@ def load_error_text(failure: Failure, file: str) -> str:
 
 EVE_0_18 = replace(
     EVE,
-    load_rules=LoadRules(failed="{error}", reworded=load_error_text, refuses=build_failure),
+    load_rules=LoadRules(failed="{error}", reword_failure=load_error_text, refusal_of_module=build_failure),
     name="eve@0.18",
     title="Eve 0.18.1, as shipped",
     version="0.18.1",
     catalogue=partial(catalogue, "eve_0_18", others=(("eve@0.80", "eve_0_80"),)),
-    later={},
+    later_events={},
     systems=(
         replace(
             stream_system_of(EVE),
-            failures=FailureRule(
-                stops=True, swallowed=swallowed_error_log, logged=throw_log, follows=events_after_throw
+            failure_rule=FailureRule(
+                stops_event=True,
+                swallowed_log=swallowed_error_log,
+                hook_log=throw_log,
+                events_after_throw=events_after_throw,
             ),
-            context=ContextRule(
-                ids=False,
+            context_rule=ContextRule(
+                stamps_ids=False,
                 shows_envelope=False,
-                dataless=frozenset({"session.completed"}),
-                session=("id", "auth", "turn", "parent"),
-                methods=("getSandbox", "getSkill"),
+                dataless_events=frozenset({"session.completed"}),
+                session_members=("id", "auth", "turn", "parent"),
+                ctx_methods=("getSandbox", "getSkill"),
             ),
-            sessions=SESSIONS_0_18,
-            files=FileRules(tests=False, declarations=False, household=AGENT_LAYOUT),
-            unheard={"subagent.called": "subagent.called reaches the channel and the stream, and no hook"},
+            session_rules=SESSIONS_0_18,
+            file_rules=FileRules(skips_tests=False, skips_declarations=False, layout=AGENT_LAYOUT),
+            unreachable_events={
+                "subagent.called": "subagent.called reaches the channel and the stream, and no hook"
+            },
             marks_python=True,
         ),
     ),

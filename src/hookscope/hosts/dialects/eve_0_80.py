@@ -26,12 +26,12 @@ from hookscope.model.run import Event, Registration
 
 AGENT_LAYOUT = AgentLayout(
     EVE_0_18_HOUSEHOLD.folders | {"extensions", "instrumentation", "memory"},
-    of_root=EVE_0_18_HOUSEHOLD.of_root | {"instrumentation"},
-    generated=frozenset({".devtools", ".eve", ".next", ".output", ".vercel", "node_modules"}),
-    dockerfile=True,
+    root_only=EVE_0_18_HOUSEHOLD.root_only | {"instrumentation"},
+    ignored_folders=frozenset({".devtools", ".eve", ".next", ".output", ".vercel", "node_modules"}),
+    allows_dockerfile=True,
     strict_headers=True,
-    skill_names=True,
-    package="eve",
+    checks_skill_names=True,
+    required_package="eve",
 )
 MALFORMED = "Malformed"  # the failure of a module of the wrong kind for its folder
 VOCABULARY = partial(catalogue, "eve_0_80", others=(("eve@0.18", "eve_0_18"),))
@@ -48,16 +48,16 @@ def ignored_cancel_log(event: Event, call: Registration) -> LogLine:
     return _line("warn", "ctx.cancel() ignored: the event is not part of a running turn", event, call)
 
 
-def _line(level: str, text: str, event: Event, call: Registration, **more: Any) -> LogLine:
+def _line(level: str, text: str, event: Event, call: Registration, **members: Any) -> LogLine:
     session = event.ctx.get("session", {})
-    told = {
+    log_fields = {
         "hook": call.name,
-        **more,
+        **members,
         "eventId": event.meta.get("id"),
         "eventType": event.type,
         "sessionId": session.get("id"),
     }
-    return LogLine(level, f"[eve:hooks] {text} {json.dumps(told, ensure_ascii=False, default=str)}")
+    return LogLine(level, f"[eve:hooks] {text} {json.dumps(log_fields, ensure_ascii=False, default=str)}")
 
 
 def load_error_text(failure: Failure, file: str) -> str:
@@ -82,28 +82,28 @@ EVE_0_80 = replace(
     name="eve@0.80",
     title="Eve 0.80.1, as shipped",
     version="0.80.1",
-    load_rules=LoadRules(failed="{error}", reworded=load_error_text, refuses=build_failure),
+    load_rules=LoadRules(failed="{error}", reword_failure=load_error_text, refusal_of_module=build_failure),
     since="0.68.0",  # the first version that only logs a throw, and has `ctx.cancel()` (rules note 3.1)
     systems=(
         replace(
             stream_system_of(EVE),
-            vocabulary=VOCABULARY,
-            failures=FailureRule(
-                stops=False,
-                swallowed=swallowed_error_log,
-                logged=throw_log,
-                cancelled=events_after_cancel,
-                ignored=ignored_cancel_log,
+            catalogue=VOCABULARY,
+            failure_rule=FailureRule(
+                stops_event=False,
+                swallowed_log=swallowed_error_log,
+                hook_log=throw_log,
+                events_after_cancel=events_after_cancel,
+                ignored_cancel_log=ignored_cancel_log,
             ),
-            context=ContextRule(
-                session=("id", "auth", "turn", "parent", "schedule", "predecessor"),
-                methods=("getSandbox", "cancel"),
+            context_rule=ContextRule(
+                session_members=("id", "auth", "turn", "parent", "schedule", "predecessor"),
+                ctx_methods=("getSandbox", "cancel"),
             ),
-            sessions=SESSIONS_0_80,
-            files=FileRules(household=AGENT_LAYOUT),
+            session_rules=SESSIONS_0_80,
+            file_rules=FileRules(layout=AGENT_LAYOUT),
             marks_python=True,
         ),
     ),
     catalogue=VOCABULARY,
-    later={},
+    later_events={},
 )

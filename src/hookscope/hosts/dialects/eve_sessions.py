@@ -23,8 +23,8 @@ def _runtime(version: str, *, model: bool = False) -> Callable[[SessionAgent], M
     """Return a function that makes the `runtime` data of session.started."""
 
     def runtime(agent: SessionAgent) -> Mapping[str, Any]:
-        told = {"agentId": agent.name, "agentName": agent.name, "eveVersion": version}
-        return {**told, "modelId": SCRIPTED_MODEL} if model else told
+        runtime_data = {"agentId": agent.name, "agentName": agent.name, "eveVersion": version}
+        return {**runtime_data, "modelId": SCRIPTED_MODEL} if model else runtime_data
 
     return runtime
 
@@ -41,8 +41,8 @@ def _failure_log(kind: str, data: Mapping[str, Any]) -> LogLine | None:
     return None
 
 
-def _line(source: str, text: str, **told: object) -> LogLine:
-    return LogLine("error", f"[eve:{source}] {text} {json.dumps(told, ensure_ascii=False)}")
+def _line(source: str, text: str, **log_fields: object) -> LogLine:
+    return LogLine("error", f"[eve:{source}] {text} {json.dumps(log_fields, ensure_ascii=False)}")
 
 
 @cache
@@ -52,59 +52,61 @@ def _cancellable() -> frozenset[str]:
 
 
 SESSIONS_0_18 = SessionRules(
-    sentence="a hook's throw fails the turn while the model's answer is handled; elsewhere the step is run "
+    summary="a hook's throw fails the turn while the model's answer is handled; elsewhere the step is run "
     "four times, and then the session fails (0.18.1)",
-    runtime=_runtime("0.18.1", model=True),
-    logged=_failure_log,
-    throw=ThrowEffect.REPEATS,
+    runtime_data=_runtime("0.18.1", model=True),
+    failure_log=_failure_log,
+    throw_effect=ThrowEffect.REPEATS,
     delegation=Delegation.AWAITED,
-    reopens=True,
-    hook_failed="FatalError",
-    repeated='Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}',
-    model=SCRIPTED_MODEL,
-    delegated="The caller delegated the following task to you. Complete it and return the final result "
+    reopens_finished=True,
+    hook_failed_code="FatalError",
+    attempts_failed_text='Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}',
+    model_id=SCRIPTED_MODEL,
+    delegation_prompt="The caller delegated the following task to you. "
+    "Complete it and return the final result "
     "directly.",
-    workflow="workflow//eve//workflowEntry",
-    no_answer=NO_ANSWER,
+    workflow_id="workflow//eve//workflowEntry",
+    no_answer_text=NO_ANSWER,
     no_answer_name="Empty model response",
     empty_fails=True,
-    so_far=True,
-    output_fails=True,
+    includes_so_far=True,
+    output_can_fail=True,
     failures_first=True,
 )
 GUIDE_SESSIONS = replace(
     SESSIONS_0_18,
-    sentence="a hook's throw fails the turn, and in the failure cascade the session (Eve's guide)",
-    runtime=_runtime("", model=True),
-    logged=lambda kind, data: None,  # the guide names no log
-    throw=ThrowEffect.SURFACES,
-    reopens=False,
-    delegated="",  # the guide mentions no prompt before the caller's message
-    hook_failed="HOOK_FAILED",  # the guide gives its failures no code
-    tells_calls=True,
+    summary="a hook's throw fails the turn, and in the failure cascade the session (Eve's guide)",
+    runtime_data=_runtime("", model=True),
+    failure_log=lambda kind, data: None,  # the guide names no log
+    throw_effect=ThrowEffect.SURFACES,
+    reopens_finished=False,
+    delegation_prompt="",  # the guide mentions no prompt before the caller's message
+    hook_failed_code="HOOK_FAILED",  # the guide gives its failures no code
+    shows_calls_to_hooks=True,
     failures_first=False,
 )
 SESSIONS_0_80 = SessionRules(
-    sentence="a hook's throw is logged, and the turn goes on; ctx.cancel() ends it (0.80.1)",
-    runtime=_runtime("0.80.1"),
-    logged=_failure_log,
-    throw=ThrowEffect.LOGGED,
+    summary="a hook's throw is logged, and the turn goes on; ctx.cancel() ends it (0.80.1)",
+    runtime_data=_runtime("0.80.1"),
+    failure_log=_failure_log,
+    throw_effect=ThrowEffect.LOGGED,
     delegation=Delegation.TASK,
-    cancels=lambda kind: kind in _cancellable(),
-    model=SCRIPTED_MODEL,
+    is_cancellable=lambda kind: kind in _cancellable(),
+    model_id=SCRIPTED_MODEL,
     stream_path="/eve/v1/session/{session}/stream",
-    delegated="The caller delegated the following task to you. Complete it and return the result directly. "
+    delegation_prompt="The caller delegated the following task to you. "
+    "Complete it and return the result directly. "
     "The caller may send follow-up messages after you answer.",
     receipt="{name} works on it as task {task}; a message will bring the result",
     task_failed="The agent's turn failed: {error}\n"
     "This task has ended; to retry, call {name} without taskId.",
-    no_answer=NO_ANSWER,
+    no_answer_text=NO_ANSWER,
     no_answer_name="Empty model response",
     error_names=True,
-    labels=True,
-    parts=True,
-    names_model=True,
-    tells_terminal=True,
-    tells_token=True,
-    wants_message=True,
+    labels_calls=True,
+    includes_parts=True,
+    includes_model=True,
+    includes_terminal=True,
+    includes_token=True,
+    requires_message=True,
 )

@@ -61,7 +61,7 @@ def lowest_first_places(state: str) -> Places:
 
     def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
         extra, problems = extra_folders(host, 10, allowed)
-        managed = hooks_folder(host, MANAGED, host.surroundings.absolute(state) / "hooks", 30)
+        managed = hooks_folder(host, MANAGED, host.machine.absolute(state) / "hooks", 30)
         workspace = hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40)
         return (*extra, *bundled_folder(host, 20), managed, workspace), problems
 

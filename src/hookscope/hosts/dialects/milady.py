@@ -42,17 +42,17 @@ MILADY = Dialect(
     systems=(
         FolderSystem(
             shape=FolderShape("milady", ("handler.ts", "handler", "index.ts", "index")),
-            places=lowest_first_places(STATE),
+            search_paths=lowest_first_places(STATE),
             rules=guide_gates(allowed_roots_gate, LEGACY),
             always_skips=REQUIREMENTS,  # "bypasses all eligibility checks except OS"
             error_text=error_text,
             texts=FOLDER_TEXTS,
-            legacy=LEGACY,
+            legacy_rule=LEGACY,
         ),
     ),
-    texts=TEXTS,
-    switching=SwitchRules(notices="Milady notices when it loads its hooks again."),
+    loader_messages=TEXTS,
+    switch_rules=SwitchRules(when_noticed="Milady notices when it loads its hooks again."),
     clears_when_off=False,  # if disabled, it returns before clearing
-    packs=PackRules("milady"),
+    pack_rules=PackRules("milady"),
     catalogue=partial(catalogue, "milady"),
 )

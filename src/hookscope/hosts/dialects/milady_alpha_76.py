@@ -25,14 +25,14 @@ MILADY_ALPHA_76 = replace(
     name="milady@2.0.0-alpha.76",
     title="Milady 2.0.0-alpha.76, as shipped",
     version="2.0.0-alpha.76",
-    layout=replace(MILADY.layout, hooks=(("hooks", "internal"),), bundles=False),
+    layout=replace(MILADY.layout, hooks=(("hooks", "internal"),), looks_for_bundled_hooks=False),
     systems=(
         shipped_folder_system(
             GUIDE, LEGACY, lowest_first_labelled(STATE, "milady"), unchecked_gates.find_on_path, ("config",)
         ),
     ),
-    texts=replace(
-        MILADY.texts,
+    loader_messages=replace(
+        MILADY.loader_messages,
         legacy_registered=LEGACY_REGISTERED,
         not_loaded="[hooks] Failed to load handler {file}: {plain}",
     ),

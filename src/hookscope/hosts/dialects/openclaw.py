@@ -52,7 +52,7 @@ def legacy_roots(host: Host) -> tuple[Path, ...]:
     The guide requires "path safety" and names no roots.
     """
     folders = [folder.real for folder in host.folders_of("folder") if folder.real is not None]
-    return (host.surroundings.files.real(host.workspace), *folders)
+    return (host.machine.files.real(host.workspace), *folders)
 
 
 def error_text(key: str, event: str, message: str) -> str:
@@ -112,15 +112,15 @@ PLUGINS = PluginSystem(
     shape=PluginShape(
         manifest=MANIFEST,
         package_key="openclaw",
-        elsewhere=(".codex-plugin/plugin.json", ".claude-plugin/plugin.json"),
+        other_manifests=(".codex-plugin/plugin.json", ".claude-plugin/plugin.json"),
     ),
-    places=partial(plugin_places, manifest=MANIFEST),
+    search_paths=partial(plugin_places, manifest=MANIFEST),
     mappings=MappingRules(setting=("plugins", "hooks")),
     gate_rules=PLUGIN_GATES,
     order="lower first",  # guide 003, "Execution Model"
-    rules=GUIDE_MERGE_RULES,
+    merge_rules=GUIDE_MERGE_RULES,
     catalogue=CATALOGUE,
-    one_object=True,  # guide 003 calls handlers with one object that has sessionKey, channel, direction
+    merges_ctx=True,  # guide 003 calls handlers with one object that has sessionKey, channel, direction
 )
 
 OPENCLAW = Dialect(
@@ -141,28 +141,28 @@ OPENCLAW = Dialect(
     systems=(
         FolderSystem(
             shape=FolderShape("openclaw", ("handler.ts", "handler.js", "index.ts", "index.js")),
-            places=places,
+            search_paths=places,
             rules=guide_gates(own_folder_gate, LEGACY),
             always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks"
             error_text=error_text,
-            legacy=LEGACY,
+            legacy_rule=LEGACY,
             type_first=True,
         ),
         PLUGINS,
     ),
-    texts=LoaderMessages(
+    loader_messages=LoaderMessages(
         not_loaded="Failed to load hook {name}: {error}",
         no_function="Handler '{export}' from {name} is not a function",
         no_events="Hook '{name}' has no events defined in metadata",
     ),
-    switching=SwitchRules(
+    switch_rules=SwitchRules(
         also_true=(("hooks", "internal", "enabled"),),
         refuses_blocked=True,
-        notices="OpenClaw notices when its gateway is restarted.",
+        when_noticed="OpenClaw notices when its gateway is restarted.",
     ),
-    packs=PackRules("openclaw"),
-    later=dict.fromkeys(LATER_EVENTS, "openclaw@2026.9"),
-    later_plugin=dict.fromkeys(LATER_PLUGIN_EVENTS, "openclaw@2026.9"),
+    pack_rules=PackRules("openclaw"),
+    later_events=dict.fromkeys(LATER_EVENTS, "openclaw@2026.9"),
+    later_plugin_events=dict.fromkeys(LATER_PLUGIN_EVENTS, "openclaw@2026.9"),
     catalogue=CATALOGUE,
     sequences=("openclaw_sequences",),
 )

@@ -102,8 +102,8 @@ _GROUPS = {
 TOOLS = ToolNames(
     {name: tuple(tools.split()) for name, tools in _GROUPS.items()},
     {"bash": "exec", "apply-patch": "apply_patch", "cron": "automations"},
-    strangers=frozenset({"bash", "exec_command", "apply-patch", "Write", "Edit", "agent"}),
-    no_stranger="entries must use canonical OpenClaw tool ids",
+    foreign_names=frozenset({"bash", "exec_command", "apply-patch", "Write", "Edit", "agent"}),
+    foreign_name_error="entries must use canonical OpenClaw tool ids",
 )
 
 
@@ -129,7 +129,7 @@ COLLECTIONS = CollectionRules(
         "git": "Install from {repository}",
         "": "Run installer",
     },
-    may_be_hooks=frozenset({EXTRA}),
+    may_be_hook_sources=frozenset({EXTRA}),
 )
 CONFIG = shipped_gates.ConfigGate(
     true_when_absent=frozenset({"workspace.dir", "browser.enabled", "browser.evaluateEnabled"}),
@@ -140,7 +140,7 @@ CONFIG = shipped_gates.ConfigGate(
 def settings_gate(hook: Hook, host: Host) -> Gate:
     """Check that the program accepts its settings: under its own schema, and those of the plugins."""
     gate, rules = shipped_gates.settings_gate(hook, host), host.dialect.settings_rules
-    issues = PLUGIN_HOOKS.refused(host) if gate.passed else ()
+    issues = PLUGIN_HOOKS.settings_issues(host) if gate.passed else ()
     if not issues:
         return gate
     lines = (rules.issue.format(path=path_text(path), text=text) for path, text in issues)
@@ -175,9 +175,7 @@ def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
     The lowest rank is first. Extra folders count as managed; relative ones are resolved against the
     current folder (disc-16).
     """
-    extra, problems = extra_folders(
-        host, 30, accept_any_folder, label=FROM_MANAGED, base=host.surroundings.cwd
-    )
+    extra, problems = extra_folders(host, 30, accept_any_folder, label=FROM_MANAGED, base=host.machine.cwd)
     return (
         *bundled_folder(host, 10, label=FROM_BUNDLED),
         *bundle_folders(host, 20, FROM_PLUGIN, BUNDLES),
@@ -204,16 +202,16 @@ def error_text(key: str, event: str, message: str) -> str:
 
 def plugin_failure(module: Module) -> Failure | None:
     """Return the first reason why the program fails the plugin that registers this, in its words."""
-    for asked in module.asked:
-        if asked.startswith(MISNAMED):
-            manifest, _, own = asked.removeprefix(MISNAMED).partition("\n")
+    for fault in module.findings:
+        if fault.startswith(MISNAMED):
+            manifest, _, own = fault.removeprefix(MISNAMED).partition("\n")
             text = f'plugin id mismatch (config uses "{manifest}", export uses "{own}")'
             return Failure("Error", text, phase="load")
-    if UNNAMED in module.asked:
+    if UNNAMED in module.findings:
         return Failure("Error", "hook registration missing name", phase="load")
-    if (failure := TOOLS.refused(module)) is not None:
+    if (failure := TOOLS.registration_failure(module)) is not None:
         return failure
-    waits = ASYNC_REGISTER in module.asked
+    waits = ASYNC_REGISTER in module.findings
     return Failure("Error", "plugin register must be synchronous", phase="load") if waits else None
 
 
@@ -228,11 +226,11 @@ FOLDERS = FolderSystem(
         ("handler.ts", "handler.js", "index.ts", "index.js"),
         older_namespaces=COLLECTIONS.namespaces[1:],
         follows_links=False,
-        handler_must_stay=True,
+        rejects_outside_handler=True,
         reports_real_handler=True,
         marks_python=True,
     ),
-    places=places,
+    search_paths=places,
     rules=RULES,
     always_skips=REQUIREMENTS,  # not the platform, not the switch (req-05)
     error_text=error_text,
@@ -244,7 +242,7 @@ FOLDERS = FolderSystem(
         "(must be within package directory)",
     ),
     type_first=True,
-    words=error_chain_text,
+    failure_text=error_chain_text,
     finder=partial(find_in_collections, rules=COLLECTIONS),
     ranker=partial(rank_by_source, policy=POLICY),
 )
@@ -255,23 +253,23 @@ GATES_OF_PLUGINS = shipped_plugin_gates(
 PLUGIN_HOOKS = replace(
     PLUGINS,
     shape=replace(PLUGINS.shape, access=access_of, marks_python=True),
-    places=places_of_plugins,
+    search_paths=places_of_plugins,
     gate_rules=GATES_OF_PLUGINS,
-    refuses=checked_plugins(GATES_OF_PLUGINS).issues,
+    check_settings=checked_plugins(GATES_OF_PLUGINS).issues,
     mappings=MappingRules(setting=None),  # its closed schema has no such key
     order="higher first",  # plug-01
-    rules={
+    merge_rules={
         **SHIPPED_MERGE_RULES,
         "before_prompt_build": replace(
             SHIPPED_MERGE_RULES["before_prompt_build"], merge=merge_prompt_build(TOOLS)
         ),
     },
-    words=PluginTexts(longest=500),
+    texts=PluginTexts(max_length=500),
     catalogue=CATALOGUE,
-    apart=SEPARATE_COPY_EVENTS,
-    frozen=FROZEN_EVENTS,
-    fails_closed=FAIL_CLOSED_EVENTS,
-    one_object=False,
+    isolated_events=SEPARATE_COPY_EVENTS,
+    frozen_events=FROZEN_EVENTS,
+    fail_closed_events=FAIL_CLOSED_EVENTS,
+    merges_ctx=False,
 )
 
 OPENCLAW_2026_9 = Dialect(
@@ -284,7 +282,7 @@ OPENCLAW_2026_9 = Dialect(
         FOLDERS,
         PLUGIN_HOOKS,
     ),
-    texts=LoaderMessages(
+    loader_messages=LoaderMessages(
         not_loaded=FAILED + "{error}",
         no_function=FAILED + "Handler '{export}' is not a function",
         no_events=FAILED + NO_EVENTS,
@@ -297,13 +295,13 @@ OPENCLAW_2026_9 = Dialect(
         "OpenClaw core — likely a typo; unless a plugin emits it, the hook never fires. "
         "Known events: https://docs.openclaw.ai/automation/hooks",
     ),
-    ships=frozenset(
+    bundled_names=frozenset(
         {"boot-md", "bootstrap-extra-files", "command-logger", "compaction-notifier", "session-memory"}
     ),
-    switching=SwitchRules(
+    switch_rules=SwitchRules(
         also_true=(("hooks", "internal", "enabled"),),
         refuses_blocked=True,
-        notices="OpenClaw notices at once if its gateway reloads settings, else when it is restarted.",
+        when_noticed="OpenClaw notices at once if its gateway reloads settings, else when it is restarted.",
     ),
     entry_env=False,
     settings_rules=SettingsRules(
@@ -312,23 +310,23 @@ OPENCLAW_2026_9 = Dialect(
         dotenv=".env",
         env_path=("env", "vars"),
         check=settings_issues,
-        advice=unknown_key_advice,
+        advice_for=unknown_key_advice,
         refusal="Invalid config at {file}:\n{issues}",
         issue="- {path}: {text}",
         path_text=path_text,
     ),
     load_rules=LoadRules(
         plain=True,
-        keeps_code=True,
-        off_closes=True,
-        takes_classes=True,
+        keeps_code_registrations=True,
+        off_stops_dispatch=True,
+        accepts_classes=True,
         no_events=NO_EVENTS,
-        refuses=plugin_failure,
-        imports_once=frozenset({BUNDLED}),
-        crosses=True,
+        refusal_of_module=plugin_failure,
+        sources_imported_once=frozenset({BUNDLED}),
+        plugins_use_folder_events=True,
         failed="Failed to load hook {name}: {error}",
         no_function="Handler '{export}' is not a function",
-        strict_look=StrictFolders(
+        strict_check=StrictFolders(
             FOLDERS,
             shipped_gates.names_in_entries,
             shipped_gates.has_hook_settings,
@@ -337,7 +335,7 @@ OPENCLAW_2026_9 = Dialect(
         ),
     ),
     command=OpenClawCommand(CONFIG),
-    packs=PackRules(COLLECTIONS.package_key, whole=True),
+    pack_rules=PackRules(COLLECTIONS.package_key, installs_whole_package=True),
     catalogue=CATALOGUE,
     sequences=("openclaw_2026_9_sequences",),
 )

@@ -30,26 +30,26 @@ NO_EXTENSIONS = (
 class PackTexts:
     """Implements `PackMessages`."""
 
-    def deprecated(self, verb: str) -> tuple[str, ...]:
+    def deprecation_notice(self, verb: str) -> tuple[str, ...]:
         return (f"`openclaw hooks {verb}` is deprecated; use `openclaw plugins {verb}`.",)
 
-    def warned(self, spec: str) -> tuple[str, ...]:
+    def source_warning(self, spec: str) -> tuple[str, ...]:
         return (
             f"WARNING - Installing plugin from local path: {spec}",
             "This source is outside ClawHub review and trust metadata. Only continue if you trust the "
             "publisher, package contents, and install source.",
         )
 
-    def unasked(self) -> CommandOutput:
+    def confirmation_required(self) -> CommandOutput:
         return CommandOutput(1, errors=("Install cancelled; rerun with --force after reviewing the source.",))
 
-    def absent(self, path: str) -> CommandOutput:
+    def path_not_found(self, path: str) -> CommandOutput:
         return CommandOutput(1, errors=(f"Plugin path not found: {path}",))
 
-    def only_registry(self) -> CommandOutput:
+    def pin_not_supported(self) -> CommandOutput:
         return CommandOutput(1, errors=("--pin is only supported with npm registry installs.",))
 
-    def refused(self, reason: str, *, packaged: bool) -> CommandOutput:
+    def invalid_source(self, reason: str, *, packaged: bool) -> CommandOutput:
         first = NO_EXTENSIONS if packaged else "extracted package missing package.json"
         return CommandOutput(1, errors=(first, f"Also not a valid hook pack: {reason}"))
 
@@ -64,11 +64,11 @@ class PackTexts:
     def skipped(self, name: str, source: str) -> str:
         return f'Skipping hook pack "{name}" (source: {source}).'
 
-    def unknown(self, name: str) -> CommandOutput:
+    def not_installed(self, name: str) -> CommandOutput:
         hint = 'Run "openclaw plugins list" or "openclaw hooks list" to inspect installed packages.'
         return CommandOutput(1, errors=(f'No tracked plugin or hook pack found for "{name}". {hint}',))
 
-    def nothing_named(self) -> CommandOutput:
+    def nothing_to_update(self) -> CommandOutput:
         return CommandOutput(1, errors=("Provide plugin or hook-pack ids, or use --all.",))
 
 
@@ -79,24 +79,24 @@ class OpenClawCommand:
     config: ConfigGate
     packs: PackTexts = PackTexts()
 
-    def refused(self, host: Host) -> CommandOutput | None:
+    def refused_settings(self, host: Host) -> CommandOutput | None:
         refusal = host.settings.refusal
         if not refusal:
             return None
         lines = refusal.split("\n")
         return CommandOutput(1, _error_document(refusal), errors=(*lines, f"Error: {lines[0]}", *lines[1:]))
 
-    def list(self, host: Host, inventory: Inventory, asked: CommandFlags) -> CommandOutput:
+    def list(self, host: Host, inventory: Inventory, flags: CommandFlags) -> CommandOutput:
         found = hook_reports(host, inventory)
-        shown = [report for report in found if report.loadable or not asked.eligible]
+        shown = [report for report in found if report.loadable or not flags.eligible]
         document = {
             "workspaceDir": str(host.workspace),
             "managedHooksDir": str(host.state / "hooks"),
             "hooks": [_listed_document(report) for report in shown],
         }
-        return CommandOutput(0, document, tuple(list_table(shown, asked)), _log_texts(inventory))
+        return CommandOutput(0, document, tuple(list_table(shown, flags)), _log_texts(inventory))
 
-    def check(self, host: Host, inventory: Inventory, asked: CommandFlags) -> CommandOutput:
+    def check(self, host: Host, inventory: Inventory, flags: CommandFlags) -> CommandOutput:
         found = hook_reports(host, inventory)
         ready = [report for report in found if report.loadable]
         others = [report for report in found if not report.loadable]
@@ -120,32 +120,34 @@ class OpenClawCommand:
         found = _find(hook_reports(host, inventory), name)
         if isinstance(found, HookReport):
             return CommandOutput(
-                0, self._described(found, host), tuple(info_page(found, host)), _log_texts(inventory)
+                0, self._info_document(found, host), tuple(info_page(found, host)), _log_texts(inventory)
             )
         document = {**_error_document(found.split(" Run ")[0]), "hook": name}
         return CommandOutput(1, document, errors=(*_log_texts(inventory), f"Error: {found}"))
 
     def to_switch(self, inventory: Inventory, name: str, on: bool) -> HookStatus | CommandOutput:
-        rows = [inventory.standing(hook) for hook in inventory.report_order if not hook.beyond_host]
+        rows = [inventory.status_of(hook) for hook in inventory.report_order if not hook.beyond_host]
         found = _find([HookReport(row, ()) for row in rows], name)
         if isinstance(found, str):
             return _refusal(found)
         hook = found.hook
         if hook.folder.plugin:
-            by = f'is managed by plugin "{hook.folder.plugin}" and cannot be enabled/disabled.'
-            return _refusal(f'Hook "{hook.name}" {by}')
+            reason = f'is managed by plugin "{hook.folder.plugin}" and cannot be enabled/disabled.'
+            return _refusal(f'Hook "{hook.name}" {reason}')
         if on and not found.satisfied:
-            lacks = "; ".join(f"missing {words}" for words in found.lacks)
-            then = f"Run `openclaw hooks info {hook.name}` for details."
-            return _refusal(f'Hook "{hook.name}" is not eligible; {lacks}. {then}')
-        return found.row
+            missing = "; ".join(f"missing {words}" for words in found.missing_texts)
+            hint = f"Run `openclaw hooks info {hook.name}` for details."
+            return _refusal(f'Hook "{hook.name}" is not eligible; {missing}. {hint}')
+        return found.status
 
-    def switched(self, row: HookStatus, on: bool) -> CommandOutput:
+    def switched(self, status: HookStatus, on: bool) -> CommandOutput:
         return CommandOutput(
-            lines=(f"✓ Enabled hook: {hook_title(row.hook)}" if on else f"Disabled hook: {row.hook.name}",)
+            lines=(
+                f"✓ Enabled hook: {hook_title(status.hook)}" if on else f"Disabled hook: {status.hook.name}",
+            )
         )
 
-    def _described(self, report: HookReport, host: Host) -> dict[str, Any]:
+    def _info_document(self, report: HookReport, host: Host) -> dict[str, Any]:
         """Return the document of `info`."""
         hook, meta = report.hook, report.hook.meta
         requires = meta.requires
@@ -161,12 +163,12 @@ class OpenClawCommand:
             emoji=meta.emoji,
             homepage=meta.homepage,
             events=list(meta.events or ()),
-            unknownEvents=list(report.unknown),
+            unknownEvents=list(report.unknown_events),
             always=meta.always,
             enabledByConfig=report.enabled,
             requirementsSatisfied=report.satisfied,
             loadable=report.loadable,
-            blockedReason=report.blocked,
+            blockedReason=report.blocked_reason,
             managedByPlugin=bool(hook.folder.plugin),
             requirements={
                 "bins": list(requires.bins),
@@ -211,11 +213,11 @@ def _listed_document(report: HookReport) -> dict[str, Any]:
         enabledByConfig=report.enabled,
         requirementsSatisfied=report.satisfied,
         loadable=report.loadable,
-        blockedReason=report.blocked,
+        blockedReason=report.blocked_reason,
         source=hook.folder.label,
         pluginId=hook.folder.plugin or None,
         events=list(hook.meta.events or ()),
-        unknownEvents=list(report.unknown),
+        unknownEvents=list(report.unknown_events),
         homepage=hook.meta.homepage,
         missing=report.missing,
         managedByPlugin=bool(hook.folder.plugin),
@@ -223,7 +225,7 @@ def _listed_document(report: HookReport) -> dict[str, Any]:
 
 
 def _not_ready_document(report: HookReport) -> dict[str, Any]:
-    return _present_fields(name=report.hook.name, blockedReason=report.blocked, missing=report.missing)
+    return _present_fields(name=report.hook.name, blockedReason=report.blocked_reason, missing=report.missing)
 
 
 def _present_fields(**fields: Any) -> dict[str, Any]:

@@ -20,16 +20,16 @@ REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the
 class HookReport:
     """One hook in the program's reports, built from the gates that they show."""
 
-    row: HookStatus
-    unknown: tuple[str, ...]
+    status: HookStatus
+    unknown_events: tuple[str, ...]
 
     @property
     def hook(self) -> Hook:
-        return self.row.hook
+        return self.status.hook
 
     @property
     def gates(self) -> Mapping[str, Gate]:
-        return {gate.name: gate for gate in self.row.verdict.gates if gate.reported}
+        return {gate.name: gate for gate in self.status.verdict.gates if gate.reported}
 
     @property
     def missing(self) -> dict[str, list[str]]:
@@ -45,10 +45,10 @@ class HookReport:
 
     @property
     def loadable(self) -> bool:
-        return self.blocked is None
+        return self.blocked_reason is None
 
     @property
-    def blocked(self) -> str | None:
+    def blocked_reason(self) -> str | None:
         """Return the first reason that applies (req-08)."""
         if not self.enabled:
             return self.gates["enabled"].reason
@@ -57,7 +57,7 @@ class HookReport:
         return None if self.hook.meta.events else self.gates["events"].reason
 
     @property
-    def lacks(self) -> list[str]:
+    def missing_texts(self) -> list[str]:
         """Return a text for each kind of unmet requirement."""
         return [f"{name}: {', '.join(names)}" for name, names in self.missing.items() if names]
 
@@ -66,7 +66,9 @@ def hook_reports(host: Host, inventory: Inventory) -> list[HookReport]:
     """Return the hooks that the program itself sees, in its order."""
     known = host.dialect.catalogue().keys_of("folder")
     return [
-        HookReport(inventory.standing(hook), tuple(key for key in hook.meta.events or () if key not in known))
+        HookReport(
+            inventory.status_of(hook), tuple(key for key in hook.meta.events or () if key not in known)
+        )
         for hook in inventory.report_order
         if not hook.beyond_host and event_kind(hook) == "folder"
     ]
@@ -94,21 +96,21 @@ def _status(report: HookReport) -> str:
         return "✓ ready"
     if not report.enabled:
         return "disabled"
-    return "✗ missing" if not report.satisfied else f"✗ {report.blocked}"
+    return "✗ missing" if not report.satisfied else f"✗ {report.blocked_reason}"
 
 
 def not_ready_reason(report: HookReport) -> str:
     """Return why `check` reports the hook as not ready."""
-    reason = [] if report.enabled and not report.satisfied else [report.blocked or ""]
-    return "; ".join((*reason, *report.lacks))
+    reason = [] if report.enabled and not report.satisfied else [report.blocked_reason or ""]
+    return "; ".join((*reason, *report.missing_texts))
 
 
-def list_table(shown: list[HookReport], asked: CommandFlags) -> Iterator[str]:
+def list_table(shown: list[HookReport], flags: CommandFlags) -> Iterator[str]:
     """Yield the text of `list`."""
     if not shown:
-        yield f"No eligible hooks found. {SEE_ALL} all hooks." if asked.eligible else "No hooks found."
+        yield f"No eligible hooks found. {SEE_ALL} all hooks." if flags.eligible else "No hooks found."
         return
-    columns = COLUMNS if asked.verbose else COLUMNS[:-1]
+    columns = COLUMNS if flags.verbose else COLUMNS[:-1]
     rows = [_cells(report)[: len(columns)] for report in shown]
     ready = sum(report.loadable for report in shown)
     yield f"Hooks ({ready}/{len(shown)} ready)"
@@ -117,15 +119,15 @@ def list_table(shown: list[HookReport], asked: CommandFlags) -> Iterator[str]:
 
 def _cells(report: HookReport) -> tuple[str, ...]:
     hook = report.hook
-    reason = [report.blocked] if report.enabled and report.satisfied and report.blocked else []
-    lacks = "; ".join((*reason, *report.lacks))
-    return _status(report), hook_title(hook), hook.description, hook.folder.label, lacks
+    reason = [report.blocked_reason] if report.enabled and report.satisfied and report.blocked_reason else []
+    missing = "; ".join((*reason, *report.missing_texts))
+    return _status(report), hook_title(hook), hook.description, hook.folder.label, missing
 
 
 def info_page(report: HookReport, host: Host) -> Iterator[str]:
     """Yield the text of `info`."""
     hook = report.hook
-    reason = report.blocked or ""
+    reason = report.blocked_reason or ""
     status = "✓ Ready" if report.loadable else f"✗ {reason[:1].upper()}{reason[1:]}"
     yield from (f"{hook_title(hook)} {status if report.enabled else 'Disabled'}", "")
     yield from (hook.description, "")
@@ -137,34 +139,34 @@ def info_page(report: HookReport, host: Host) -> Iterator[str]:
         yield f"  Homepage: {hook.meta.homepage}"
     if hook.meta.events:
         yield f"  Events: {', '.join(hook.meta.events)}"
-    if report.unknown:
-        events = "Event" if len(report.unknown) == 1 else "Events"
-        yield f"  ⚠ {events} not emitted by core (likely typo): {', '.join(report.unknown)}"
+    if report.unknown_events:
+        events = "Event" if len(report.unknown_events) == 1 else "Events"
+        yield f"  ⚠ {events} not emitted by core (likely typo): {', '.join(report.unknown_events)}"
     if hook.folder.plugin:
         yield "  Managed by plugin; enable/disable via hooks CLI not available."
-    if report.blocked is not None:
-        yield f"  Blocked reason: {report.blocked}"
-    asked = {"os": hook.meta.os} | {name: report.gates[name].needed for name in REQUIREMENTS if name != "os"}
-    if any(asked.values()):
+    if report.blocked_reason is not None:
+        yield f"  Blocked reason: {report.blocked_reason}"
+    needed = {"os": hook.meta.os} | {name: report.gates[name].needed for name in REQUIREMENTS if name != "os"}
+    if any(needed.values()):
         yield from ("", "Requirements:")
     for name in REQUIREMENTS:
-        if asked[name]:
+        if needed[name]:
             yield (
                 f"  {LABELS[name]}: "
-                f"{', '.join(_marked_requirements(name, asked[name], report.missing[name]))}"
+                f"{', '.join(_marked_requirements(name, needed[name], report.missing[name]))}"
             )
 
 
-def _marked_requirements(name: str, asked: Sequence[str], missing: Sequence[str]) -> Iterator[str]:
+def _marked_requirements(name: str, needed: Sequence[str], missing: Sequence[str]) -> Iterator[str]:
     """Yield each requirement with a mark for met or unmet; alternatives in one text."""
     if name in ALTERNATIVES:
-        yield f"{'✗' if missing else '✓'} ({ALTERNATIVES[name]}{', '.join(asked)})"
+        yield f"{'✗' if missing else '✓'} ({ALTERNATIVES[name]}{', '.join(needed)})"
     else:
-        yield from (f"{'✗' if item in missing else '✓'} {item}" for item in asked)
+        yield from (f"{'✗' if item in missing else '✓'} {item}" for item in needed)
 
 
 def _from_home(path: Path | None, host: Host) -> str:
-    home = host.surroundings.home
+    home = host.machine.home
     return (
         f"~/{path.relative_to(home)}" if path is not None and path.is_relative_to(home) else str(path or "")
     )

@@ -222,7 +222,7 @@ def agents_in(settings: Mapping[str, Any]) -> AgentWorkspaces:
     workspaces = {name: entry.get("workspace") for name, entry in entries.items()}
     return AgentWorkspaces(
         {agent_id(name): path if isinstance(path, str) else None for name, path in workspaces.items()},
-        chosen=agent_id(name)
+        default=agent_id(name)
         if (name := chosen or next(iter(entries), ""))
         else None,  # of several without a default, the first
         owner=owner and agent_id(owner),
@@ -260,11 +260,11 @@ def loaded_settings(settings: Mapping[str, Any], *, exists: bool) -> Mapping[str
     return loaded
 
 
-def _agent_defaults(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    subagents, compaction = _section(given, "subagents"), _section(given, "compaction")
+def _agent_defaults(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
+    subagents, compaction = _section(defaults, "subagents"), _section(defaults, "compaction")
     return {
-        **given,
-        "maxConcurrent": _number(given.get("maxConcurrent"), 8),
+        **defaults,
+        "maxConcurrent": _number(defaults.get("maxConcurrent"), 8),
         "subagents": {
             **subagents,
             "maxConcurrent": _number(subagents.get("maxConcurrent"), 8),
@@ -274,9 +274,9 @@ def _agent_defaults(given: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _number(value: Any, otherwise: int) -> Any:
+def _number(value: Any, default: int) -> Any:
     fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return value if fits else otherwise
+    return value if fits else default
 
 
 def _section(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -305,12 +305,12 @@ def unknown_key_advice(path: KeySteps, text: str) -> str:
 
 
 def _key_advice(path: KeySteps, key: str) -> str:
-    if told := _KNOWN_ADVICE.get((path, key)):
-        return told
+    if advice := _KNOWN_ADVICE.get((path, key)):
+        return advice
     if path == ("env",) and key.isupper():
         return _VARIABLES
-    near = nearest_word(key, _known_at(path))
-    return f'write "{near}" for "{key}"' if near else f'take "{key}" out'
+    closest = nearest_word(key, _known_at(path))
+    return f'write "{closest}" for "{key}"' if closest else f'take "{key}" out'
 
 
 def _known_at(path: KeySteps) -> Iterable[str]:

@@ -19,11 +19,11 @@ class TableColumn:
     """One column. `flexible` columns share the remaining or missing width of the line."""
 
     title: str
-    least: int  # columns, padding included; less only if the line is too short
+    min_width: int  # columns, padding included; less only if the line is too short
     flexible: bool = True
 
     @property
-    def titled(self) -> int:
+    def title_width(self) -> int:
         """Return the width of its title, padding included."""
         return _columns_of(self.title) + CELL_PADDING
 
@@ -56,15 +56,20 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> list[int]:
     """Return the column widths: as wide as the content, then shrunk or grown to fill the line."""
     widths = [
-        max(column.least, column.titled, *(_columns_of(row[at]) + CELL_PADDING for row in rows))
+        max(column.min_width, column.title_width, *(_columns_of(row[at]) + CELL_PADDING for row in rows))
         for at, column in enumerate(columns)
     ]
     flexible = [at for at, column in enumerate(columns) if column.flexible]
     others = [at for at, column in enumerate(columns) if not column.flexible]
-    least = [max(column.least, column.titled) for column in columns]
-    shortest = [column.titled for column in columns]
-    for who, limits in ((flexible, least), (flexible, shortest), (others, least), (others, shortest)):
-        _shrink(widths, who, limits)
+    min_widths = [max(column.min_width, column.title_width) for column in columns]
+    title_widths = [column.title_width for column in columns]
+    for indexes, limits in (
+        (flexible, min_widths),
+        (flexible, title_widths),
+        (others, min_widths),
+        (others, title_widths),
+    ):
+        _shrink(widths, indexes, limits)
     at = 0
     while _excess_width(widths) < 0:
         widths[flexible[at % len(flexible)]] += 1
@@ -76,12 +81,12 @@ def _excess_width(widths: Sequence[int]) -> int:
     return sum(widths) + len(widths) + 1 - LINE_WIDTH
 
 
-def _shrink(widths: list[int], who: Sequence[int], limits: Sequence[int]) -> None:
+def _shrink(widths: list[int], indexes: Sequence[int], limits: Sequence[int]) -> None:
     while _excess_width(widths) > 0:
-        give = [at for at in who if widths[at] > limits[at]]
-        if not give:
+        shrinkable = [at for at in indexes if widths[at] > limits[at]]
+        if not shrinkable:
             return
-        widths[max(give, key=lambda at: widths[at])] -= 1  # the first of equal ones
+        widths[max(shrinkable, key=lambda at: widths[at])] -= 1  # the first of equal ones
 
 
 def wrap_text(text: str, width: int) -> list[str]:
@@ -93,18 +98,18 @@ def wrap_text(text: str, width: int) -> list[str]:
 
 def _wrap_line(text: str, width: int) -> Iterator[str]:
     line: list[tuple[str, int]] = []
-    behind = 0  # the number of clusters before the last possible break
+    break_at = 0  # the number of clusters before the last possible break
     empty = True
     for cluster, columns in _clusters(text):
         while line and sum(size for _, size in line) + columns > width:
-            at = behind or len(line)
+            at = break_at or len(line)
             yield _joined(line[:at])
-            line, behind, empty = line[at:], 0, False
+            line, break_at, empty = line[at:], 0, False
         if not line and cluster == " ":
             continue
         line.append((cluster, columns))
         if cluster in BREAKS:
-            behind = len(line)
+            break_at = len(line)
     if line or empty:
         yield _joined(line)
 

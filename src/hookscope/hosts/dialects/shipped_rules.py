@@ -43,7 +43,7 @@ FAILED = "[hooks] {count} hook handler(s) failed — errors were logged above"
 ROOTS = (BUNDLED, MANAGED, WORKSPACE)  # legacy modules may be below these, not below extra folders
 
 # A class counts as a function until it is called (rules note 1.5). Recorded under Node only.
-LOAD_RULES = LoadRules(plain=True, imports_idle=True, takes_classes=True)
+LOAD_RULES = LoadRules(plain=True, imports_hooks_without_events=True, accepts_classes=True)
 
 
 def gates_as_shipped(
@@ -70,10 +70,10 @@ def gates_as_shipped(
 def shipped_folder_system(
     guide: FolderSystem,
     legacy: LegacyRule,
-    places: Places,
-    find: ProgramFinder,
+    search_paths: Places,
+    find_program: ProgramFinder,
     looked_up: tuple[str, ...],
-    error: str = "{error}",
+    error_format: str = "{error}",
 ) -> FolderSystem:
     """Return a guide's folder hooks as the program has them.
 
@@ -84,22 +84,22 @@ def shipped_folder_system(
         guide,
         shape=replace(
             guide.shape,
-            read=read_line_header,
+            read_header=read_line_header,
             handler_first=True,
             marks_python=True,
             longest_header=None,
         ),
         texts=replace(
             guide.texts,
-            unscanned=f"[hooks] Error scanning {{folder}}: {error}",
-            unreadable=f"[hooks] Error loading hook from {{folder}}: {error}",
+            unscanned=f"[hooks] Error scanning {{folder}}: {error_format}",
+            unreadable=f"[hooks] Error loading hook from {{folder}}: {error_format}",
         ),
-        places=places,
-        rules=gates_as_shipped(legacy, find, looked_up),
+        search_paths=search_paths,
+        rules=gates_as_shipped(legacy, find_program, looked_up),
         always_skips=REQUIREMENTS,
-        legacy=legacy,
-        words=own_error_text,
-        failed_text=FAILED,
+        legacy_rule=legacy,
+        failure_text=own_error_text,
+        failure_summary=FAILED,
     )
 
 
@@ -113,7 +113,7 @@ def lowest_first_labelled(state: str, name: str) -> Places:
 
     def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
         extra, refused = _extra_folders(state, host)
-        managed = hooks_folder(host, MANAGED, host.surroundings.absolute(state) / "hooks", 30)
+        managed = hooks_folder(host, MANAGED, host.machine.absolute(state) / "hooks", 30)
         workspace = hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40)
         folders = (*extra, *bundled_folder(host, 20), managed, workspace)
         return tuple(_labelled(folder, name) for folder in folders), refused
@@ -127,8 +127,8 @@ def _labelled(folder: Folder, name: str) -> Folder:
 
 
 def _extra_folders(state: str, host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
-    folders = [hooks_folder(host, EXTRA, path, 10, "given by the caller") for path in host.choices.extra]
-    home = host.surroundings.absolute(state)
+    folders = [hooks_folder(host, EXTRA, path, 10, "given by the caller") for path in host.overrides.extra]
+    home = host.machine.absolute(state)
     listed, where = host.hooks_setting("load", "extraDirs")
     refused = []
     for number, written in enumerate(_iterated_folders(listed)):
@@ -142,7 +142,7 @@ def _extra_folders(state: str, host: Host) -> tuple[list[Folder], tuple[Problem,
         else:
             place = host.settings.locate((*where, number)) or FilePosition(host.settings.file)
             text = REFUSED_FOLDER.format(written=written, state=state)
-            refused.append(Problem(text, place, logged="warn"))
+            refused.append(Problem(text, place, log_level="warn"))
     return folders, tuple(refused)
 
 
@@ -164,8 +164,8 @@ def _expanded_path(written: str, host: Host) -> Path:
 
     A leading `~` is home, whatever follows.
     """
-    home = str(host.surroundings.home)
-    return host.surroundings.absolute(home + written[1:] if written.startswith("~") else written)
+    home = str(host.machine.home)
+    return host.machine.absolute(home + written[1:] if written.startswith("~") else written)
 
 
 def unresolved_roots(host: Host) -> tuple[Path, ...]:

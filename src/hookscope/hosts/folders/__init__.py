@@ -41,8 +41,8 @@ def wrong_type_problems(host: Host) -> tuple[Problem, ...]:
     """Return a problem, with its line, for each hooks setting of the wrong type."""
     problems: dict[KeyPath, Problem] = {}
     for base in host.dialect.layout.hooks:
-        for path, wanted, value in _wrong_below(base, host):
-            problems.setdefault(path, _problem(path, wanted, value, host))
+        for path, expected, value in _wrong_below(base, host):
+            problems.setdefault(path, _problem(path, expected, value, host))
     return tuple(problems.values())
 
 
@@ -57,29 +57,29 @@ def _wrong_below(base: KeyPath, host: Host) -> Iterator[tuple[KeyPath, str, Any]
 
 
 def _wrong(base: KeyPath, block: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str, Any]]:
-    for path, (kind, wanted) in SETTING_TYPES.items():
+    for path, (kind, expected) in SETTING_TYPES.items():
         value = block.get(path[0])
         if value is not None and not isinstance(value, kind):
-            yield (*base, *path), wanted, value
+            yield (*base, *path), expected, value
     entries = block.get("entries")
     for key, entry in entries.items() if isinstance(entries, Mapping) else ():
         if not isinstance(entry, Mapping):
             yield (*base, "entries", key), "a mapping", entry
             continue
-        for name, (kind, wanted) in ENTRY_TYPES.items():
+        for name, (kind, expected) in ENTRY_TYPES.items():
             value = entry.get(name)
             if value is not None and not isinstance(value, kind):
-                yield (*base, "entries", key, name), wanted, value
+                yield (*base, "entries", key, name), expected, value
         env = entry.get("env")
         for name, value in env.items() if isinstance(env, Mapping) else ():
             if not isinstance(value, str):
                 yield (*base, "entries", key, "env", name), "a text", value
 
 
-def _problem(path: KeyPath, wanted: str, value: object, host: Host) -> Problem:
+def _problem(path: KeyPath, expected: str, value: object, host: Host) -> Problem:
     dotted = ".".join(str(part) for part in path)
     place = host.settings.locate(path) or FilePosition(host.settings.file)
-    return Problem(f"{dotted} is passed over: it wants {wanted} and has {describe_value(value)}", place)
+    return Problem(f"{dotted} is passed over: it wants {expected} and has {describe_value(value)}", place)
 
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
@@ -92,16 +92,16 @@ class FolderSystem:
     """HOOK.md folders under the rules of one dialect. Implements `HookSystem`."""
 
     shape: FolderShape
-    places: Places
+    search_paths: Places
     rules: Mapping[str, GateRule]  # name → rule, in display order
     always_skips: frozenset[str]  # the gates that `always: true` skips
     error_text: ErrorText
     texts: FolderTexts = FolderTexts()
-    legacy: LegacyRule | None = None
-    failed_text: str | None = None  # logged after an event whose handlers failed: {count}
+    legacy_rule: LegacyRule | None = None
+    failure_summary: str | None = None  # logged after an event whose handlers failed: {count}
     type_first: bool = False  # whether `command` precedes `command:new`
     reports_by_rank: bool = False
-    words: FailureText = own_error_text  # the host's text of a handler's error
+    failure_text: FailureText = own_error_text  # the host's text of a handler's error
     finder: HookFinder = find_folder_hooks
     ranker: HookRanker | None = None  # instead of ranking by folder, then by order
 
@@ -110,13 +110,13 @@ class FolderSystem:
         return "folder"
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-        folders, problems = self.places(host)
+        folders, problems = self.search_paths(host)
         if host.dialect.settings_rules.check is not None:  # then wrong ones are refused, not ignored
             return folders, problems
         return folders, wrong_type_problems(host) + problems
 
     def find(self, host: Host) -> FoundHooks:
-        return self.finder(host, self.shape, self.texts, legacy_hooks(host, self.legacy))
+        return self.finder(host, self.shape, self.texts, legacy_hooks(host, self.legacy_rule))
 
     def rank(self, found: FoundHooks) -> Ranking:
         if self.ranker is not None:
@@ -130,13 +130,17 @@ class FolderSystem:
         exact = f"{event.type}:{event.action}"  # `command:` without an action, which a hook may subscribe to
         return (event.type, exact) if self.type_first else (exact, event.type)
 
-    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
-        left_out = {call: why for call in heard if call.hook and (why := call.hook.meta.barred.get(call.key))}
-        called = tuple(call for call in heard if call not in left_out)
-        not_run = (NotRun(call.name, why, call.hook) for call, why in left_out.items())
+    def arrange(self, event: Event, registrations: Sequence[Registration]) -> Arrangement:
+        excluded = {
+            call: reason
+            for call in registrations
+            if call.hook and (reason := call.hook.meta.excluded_events.get(call.key))
+        }
+        called = tuple(call for call in registrations if call not in excluded)
+        not_run = (NotRun(call.name, reason, call.hook) for call, reason in excluded.items())
         return Arrangement((CallGroup(called),) if called else (), tuple(not_run))
 
-    def decisive(self, event: Event) -> tuple[str, str]:
+    def plan_key(self, event: Event) -> tuple[str, str]:
         """Return type and action, because different events share a key.
 
         `command` with the action `new:x` and `command:new` with `x` have the same key.
@@ -147,7 +151,9 @@ class FolderSystem:
         return event
 
     def policy(self, event: Event) -> Policy:
-        return SharedEvent(self.error_text, event.key, failed_text=self.failed_text, words=self.words)
+        return SharedEvent(
+            self.error_text, event.key, failure_summary=self.failure_summary, failure_text=self.failure_text
+        )
 
 
 def folder_system_of(dialect: Dialect) -> FolderSystem:

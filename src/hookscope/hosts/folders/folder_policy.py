@@ -35,8 +35,8 @@ class SharedEvent:
     error_text: ErrorText
     event_key: str  # as fired: handlers may change the event's type and action
     batched: bool = True
-    failed_text: str | None = None  # the host's last line if handlers failed: {count}
-    words: FailureText = own_error_text
+    failure_summary: str | None = None  # the host's last line if handlers failed: {count}
+    failure_text: FailureText = own_error_text
 
     def start(self, event: Event) -> Fold:
         return Fold(event.live if event.live is not None else mutable_copy(event))
@@ -47,14 +47,14 @@ class SharedEvent:
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
         if result.error is None:
             return fold, Next.GO
-        text = self.error_text(result.call.key, self.event_key, self.words(result.error))
+        text = self.error_text(result.call.key, self.event_key, self.failure_text(result.error))
         return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
 
     def finish(self, fold: Fold) -> Ending:
         count = len(fold.log)  # one line per failure
-        if not count or self.failed_text is None:
+        if not count or self.failure_summary is None:
             return Ending(log=fold.log)
-        return Ending(log=(*fold.log, LogLine("warn", self.failed_text.format(count=count))))
+        return Ending(log=(*fold.log, LogLine("warn", self.failure_summary.format(count=count))))
 
 
 def mutable_copy(event: Event) -> HookEvent:

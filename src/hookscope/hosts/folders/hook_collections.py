@@ -42,7 +42,7 @@ class CollectionRules:
     namespaces: tuple[str, ...]  # of the metadata; the first one present counts
     package_key: str  # package.json → this → `hooks`
     install_labels: Mapping[str, str]  # see `install_methods`
-    may_be_hooks: frozenset[str]  # sources whose folder may itself be a hook or a pack
+    may_be_hook_sources: frozenset[str]  # sources whose folder may itself be a hook or a pack
 
 
 def find_in_collections(
@@ -52,7 +52,7 @@ def find_in_collections(
 
     A hook without a handler is rejected (disc-10).
     """
-    search = HookSearch(shape, texts, host.surroundings.files)
+    search = HookSearch(shape, texts, host.machine.files)
     for folder in host.folders_of("folder"):
         for path, linked in _hook_folders(folder, rules, search):
             _scan_folder(path, linked, folder, rules, search)
@@ -62,7 +62,7 @@ def find_in_collections(
 
 def _hook_folders(folder: Folder, rules: CollectionRules, search: HookSearch) -> Iterator[tuple[Path, bool]]:
     """Yield the candidate folders, each with whether a link may have led to it."""
-    if folder.source in rules.may_be_hooks:
+    if folder.source in rules.may_be_hook_sources:
         packed = _pack(folder.path, folder, rules, search)
         if packed is not None:
             yield from ((path, True) for path in packed)
@@ -106,7 +106,7 @@ def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch
     listed = _listed(path, rules.package_key, search)
     if not listed:
         return None
-    inside = []
+    hook_folders = []
     real = search.files.real(path)
     for number, entry in listed.items():
         target = _below(path, entry)
@@ -115,28 +115,28 @@ def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch
         if target is None or facts is None or not search.files.real(target).is_relative_to(real):
             search.warn(search.texts.out_of_package, entry=entry, folder=path)
             missing = target if facts is None else None
-            why = "and there is no such folder" if missing else "which is not in the package"
-            reason = f"{PACKAGE} lists {entry}, {why}"
+            problem = "and there is no such folder" if missing else "which is not in the package"
+            reason = f"{PACKAGE} lists {entry}, {problem}"
             search.reject(folder, missing or path, reason, place=place(), name=_entry_name(entry))
         elif MANIFEST in _names(target, search):
-            inside.append(target)
+            hook_folders.append(target)
         else:
             reason = f"listed in {PACKAGE} and without a {MANIFEST}"
             search.reject(folder, target, reason, place=place(), name=target.name)
-    for left in _report_unlisted(path, inside, search):
-        entry = "./" if left == path else f"./{left.relative_to(path).as_posix()}"
+    for unlisted in _report_unlisted(path, hook_folders, search):
+        entry = "./" if unlisted == path else f"./{unlisted.relative_to(path).as_posix()}"
         reason = f'it has a {MANIFEST}, and the hooks of {PACKAGE} leave it out: "{entry}" is not listed'
         list_of_hooks = _place_in(path / PACKAGE, (rules.package_key, "hooks"), search)
-        search.reject(folder, left, reason, place=list_of_hooks, name=left.name)
-    return inside
+        search.reject(folder, unlisted, reason, place=list_of_hooks, name=unlisted.name)
+    return hook_folders
 
 
-def _report_unlisted(pack: Path, inside: list[Path], search: HookSearch) -> list[Path]:
+def _report_unlisted(pack: Path, hook_folders: list[Path], search: HookSearch) -> list[Path]:
     """Return the hook folders near the listed ones that the package does not list.
 
     The pack itself is included if it has a manifest.
     """
-    places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in inside if path != pack)))
+    places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in hook_folders if path != pack)))
     found = [pack] if MANIFEST in _names(pack, search) else []
     for place in places:
         try:
@@ -144,7 +144,7 @@ def _report_unlisted(pack: Path, inside: list[Path], search: HookSearch) -> list
         except OSError:
             continue
         found += [child.path for child in children if child.folder and MANIFEST in _names(child.path, search)]
-    listed = {search.files.real(path) for path in inside}
+    listed = {search.files.real(path) for path in hook_folders}
     return [path for path in found if search.files.real(path) not in listed]
 
 
@@ -221,12 +221,12 @@ def _scan_folder(
     if handler is None:
         search.warn(search.texts.no_handler, folder=path, name=name)
         handler, _ = _handler(path, real, frozenset(names), PYTHON_HANDLERS, search)
-        if handler is None and not search.shape.takes_empty:
+        if handler is None and not search.shape.allows_missing_handler:
             search.reject(
                 folder, path, missing_handler_reason(frozenset(names), refused, search.shape), name=name
             )
             return
-    beyond = handler is not None and handler.name in PYTHON_HANDLERS
+    beyond_host = handler is not None and handler.name in PYTHON_HANDLERS
     notes = () if header_block(source) is not None else (f"{MANIFEST} has no header between two lines `---`",)
     search.hooks.append(
         Hook(
@@ -240,8 +240,8 @@ def _scan_folder(
             handler=handler,
             language=LANGUAGE_OF.get(handler.suffix if handler else "", "unknown"),
             real=real,
-            beyond_host=beyond,
-            notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if beyond else ())),
+            beyond_host=beyond_host,
+            notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if beyond_host else ())),
         )
     )
 
@@ -274,13 +274,13 @@ def _handler(
         if name not in names:
             continue
         file = path / name
-        why = boundary_violation(file, real, search) or _unreadable(file, search)
+        problem = boundary_violation(file, real, search) or _unreadable(file, search)
         facts = search.files.facts(file)
-        if not why and facts is not None:
+        if not problem and facts is not None:
             if facts.linked:
                 return search.files.real(file), ""
             return file if real is path else real / name, ""
-        refused = f"{name} {why}"
+        refused = f"{name} {problem}"
     return None, refused
 
 

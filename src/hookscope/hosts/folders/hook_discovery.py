@@ -30,13 +30,15 @@ class FolderShape:
     handlers: tuple[str, ...]  # the host's own names, first wins
     older_namespaces: tuple[str, ...] = ()  # older ones that the host still reads
     follows_links: bool = True  # whether a linked hook folder is a hook
-    handler_must_stay: bool = False  # a handler that links out of its folder counts as missing (disc-11)
+    rejects_outside_handler: bool = (
+        False  # a handler that links out of its folder counts as missing (disc-11)
+    )
     reports_real_handler: bool = False  # whether a linked handler is reported as its target
     marks_python: bool = False  # whether Python handlers are marked as not run by the host
-    read: ManifestReader = read_yaml_header
+    read_header: ManifestReader = read_yaml_header
     handler_first: bool = False  # whether the handler is searched before the header is read
     longest_header: int | None = LARGEST_HEADER  # bytes of a HOOK.md that are read; None: up to a megabyte
-    takes_empty: bool = False  # whether a HOOK.md without a handler is a hook
+    allows_missing_handler: bool = False  # whether a HOOK.md without a handler is a hook
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -73,9 +75,9 @@ class HookSearch:
         if template is not None:
             self.log.append(LogLine("warn", template.format(**parts) if parts else template))
 
-    def reject(self, folder: Folder, path: Path, reason: str, **more: Any) -> None:
+    def reject(self, folder: Folder, path: Path, reason: str, **details: Any) -> None:
         """Record a path that is not a hook, and why."""
-        self.rejected.append(RejectedHook(path, folder.source, reason, **more))
+        self.rejected.append(RejectedHook(path, folder.source, reason, **details))
 
 
 MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -87,11 +89,11 @@ BUILD_FOLDERS = frozenset({"dist", "build", "out", "lib", "src"})  # where packa
 
 def report_loose_files(children: list[FolderItem], folder: Folder, search: HookSearch) -> None:
     """Reject files of a hook that lie directly in the hooks folder; reported once."""
-    meant = (MANIFEST, *(name for name in search.shape.candidates if name.startswith("handler.")))
-    loose = {child.name: child for child in children if child.name in meant and not child.folder}
-    if name := next((name for name in meant if name in loose), None):
-        at = folder.path.name
-        reason = f"{name} lies in {at} itself; a hook is a folder below it, such as {at}/NAME"
+    hook_file_names = (MANIFEST, *(name for name in search.shape.candidates if name.startswith("handler.")))
+    loose = {child.name: child for child in children if child.name in hook_file_names and not child.folder}
+    if name := next((name for name in hook_file_names if name in loose), None):
+        parent = folder.path.name
+        reason = f"{name} lies in {parent} itself; a hook is a folder below it, such as {parent}/NAME"
         search.reject(folder, loose[name].path, reason, name=name)
 
 
@@ -108,11 +110,11 @@ def report_missing_manifest(path: Path, names: list[str], folder: Folder, search
         reason = f"{handler} without a {MANIFEST} is no hook"
         search.reject(folder, path, reason, name=path.name)
     elif found := _too_deep(path, search):
-        at, first = folder.path.name, found[0].relative_to(path)
-        lie = f"and {len(found) - 1} more lie" if len(found) > 1 else "lies"
+        parent, first = folder.path.name, found[0].relative_to(path)
+        verb = f"and {len(found) - 1} more lie" if len(found) > 1 else "lies"
         reason = (
-            f"{first / MANIFEST} {lie} too deep: a hook is a folder directly in {at}, "
-            f"such as {at}/{first.name}"
+            f"{first / MANIFEST} {verb} too deep: a hook is a folder directly in {parent}, "
+            f"such as {parent}/{first.name}"
         )
         search.reject(folder, path, reason, name=path.name, place=FilePosition(found[0] / MANIFEST))
 
@@ -122,19 +124,19 @@ def _too_deep(path: Path, search: HookSearch) -> list[Path]:
 
     Links are not followed.
     """
-    found, waiting = [], [path]
+    found, queue = [], [path]
     for _ in range(MAX_FOLDERS_BELOW):
-        if not waiting:
+        if not queue:
             break
-        here = waiting.pop(0)
+        current = queue.pop(0)
         try:
-            children = search.files.children(here)
+            children = search.files.children(current)
         except OSError:
             continue
-        if here != path and any(child.name == MANIFEST for child in children):
-            found.append(here)
-        elif len(here.relative_to(path).parts) < MAX_DEPTH:
-            waiting += [child.path for child in children if _may_hold_hooks(child)]
+        if current != path and any(child.name == MANIFEST for child in children):
+            found.append(current)
+        elif len(current.relative_to(path).parts) < MAX_DEPTH:
+            queue += [child.path for child in children if _may_hold_hooks(child)]
     return found
 
 
@@ -172,19 +174,19 @@ def missing_handler_reason(names: frozenset[str], refused: str, shape: FolderSha
     looked_for = ", ".join(shape.candidates)
     if refused:
         return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"
-    strangers = sorted(name for name in names if name.lower().startswith(("handler.", "index.")))
-    built = sorted(names & BUILD_FOLDERS)
-    beside = f"; {strangers[0]} is not one of them" if strangers else ""
-    if built and not strangers:
-        beside = f"; it must lie beside {MANIFEST}, and not in {built[0]}/"
-    return f"{MANIFEST} but no handler: looked for {looked_for}{beside}"
+    similar_names = sorted(name for name in names if name.lower().startswith(("handler.", "index.")))
+    build_folders = sorted(names & BUILD_FOLDERS)
+    hint = f"; {similar_names[0]} is not one of them" if similar_names else ""
+    if build_folders and not similar_names:
+        hint = f"; it must lie beside {MANIFEST}, and not in {build_folders[0]}/"
+    return f"{MANIFEST} but no handler: looked for {looked_for}{hint}"
 
 
 def find_folder_hooks(
     host: Host, shape: FolderShape, texts: FolderTexts, legacy: Iterable[Hook]
 ) -> FoundHooks:
     """Return all hooks of the host's folders in scan order, then the legacy handlers."""
-    search = HookSearch(shape, texts, host.surroundings.files)
+    search = HookSearch(shape, texts, host.machine.files)
     for folder in host.folders_of("folder"):
         children = children_of(folder, search)
         for child in children:
@@ -200,7 +202,7 @@ def children_of(folder: Folder, search: HookSearch) -> list[FolderItem]:
     try:
         return search.files.children(folder.path)
     except FileNotFoundError:
-        error = search.files.trouble(folder.path)
+        error = search.files.access_error(folder.path)
         if error is not None:  # a missing folder is not a problem
             search.problems.append(_report_unreadable(folder, error))
     except NotADirectoryError:
@@ -220,20 +222,22 @@ def _report_unreadable(folder: Folder, error: OSError) -> Problem:
 
     A folder whose name is too long cannot exist, so it hides no hook.
     """
-    unseen = None if error.errno == errno.ENAMETOOLONG else folder.rank
-    return Problem(f"cannot read the {folder.source} folder: {os_error_reason(error)}", unseen=unseen)
+    unread_rank = None if error.errno == errno.ENAMETOOLONG else folder.rank
+    return Problem(
+        f"cannot read the {folder.source} folder: {os_error_reason(error)}", unread_rank=unread_rank
+    )
 
 
 def blocking_file(path: Path, files: Files) -> str:
     """Return a phrase that names the file where a folder should be: the path itself or a parent."""
-    there = next((place for place in (path, *path.parents) if files.facts(place) is not None), path)
-    return f"{there} is a file"
+    existing = next((place for place in (path, *path.parents) if files.facts(place) is not None), path)
+    return f"{existing} is a file"
 
 
 def os_error_reason(error: OSError) -> str:
     """Return an OSError as a phrase with its path."""
-    what = (error.strerror or str(error)).lower()
-    return f"{error.filename}: {what}" if error.filename else what
+    description = (error.strerror or str(error)).lower()
+    return f"{error.filename}: {description}" if error.filename else description
 
 
 def _node_error_text(error: OSError, call: str) -> str:
@@ -246,13 +250,13 @@ def _scan_child(child: FolderItem, folder: Folder, search: HookSearch) -> None:
     if not child.folder:
         if child.linked and search.files.facts(child.path) is None:
             reason = "a link that leads nowhere"
-            search.reject(folder, child.path, reason, name=child.name, unseen=folder.rank)
+            search.reject(folder, child.path, reason, name=child.name, unread_rank=folder.rank)
         return
     try:
         names = search.files.names(child.path)
     except OSError as error:
         reason = f"cannot be read: {os_error_reason(error)}"
-        search.reject(folder, child.path, reason, name=child.name, unseen=folder.rank)
+        search.reject(folder, child.path, reason, name=child.name, unread_rank=folder.rank)
         return
     if MANIFEST not in names:
         report_missing_manifest(child.path, names, folder, search)
@@ -274,14 +278,14 @@ def _scan_manifest(child: FolderItem, names: frozenset[str], folder: Folder, sea
     source = b""
     try:
         source = _manifest_bytes(manifest, search)
-        said = search.shape.read(source, child.name, search.shape.namespace)
+        parsed = search.shape.read_header(source, child.name, search.shape.namespace)
     except OSError as error:
         if error.errno:
-            words = _node_error_text(error, "open")
-            search.warn(search.texts.unreadable, folder=child.path, error=words)
-        unknown = error.errno or search.files.trouble(manifest) is not None
+            error_text = _node_error_text(error, "open")
+            search.warn(search.texts.unreadable, folder=child.path, error=error_text)
+        unknown = error.errno or search.files.access_error(manifest) is not None
         reason = f"{MANIFEST} cannot be read: {os_error_reason(error)}"
-        search.reject(folder, child.path, reason, name=name, unseen=folder.rank if unknown else None)
+        search.reject(folder, child.path, reason, name=name, unread_rank=folder.rank if unknown else None)
         return
     except FormatError as error:
         search.warn(search.texts.bad_header, file=manifest)
@@ -289,32 +293,32 @@ def _scan_manifest(child: FolderItem, names: frozenset[str], folder: Folder, sea
         reason = UTF_16 if source.startswith(MARKS_OF_UTF_16) else f"{MANIFEST}, {error}"
         search.reject(folder, child.path, reason, place=place, name=name)
         return
-    for text in said.warnings if said is not None else ():
+    for text in parsed.warnings if parsed is not None else ():
         search.warn(text)
-    if said is None or not said.name:
+    if parsed is None or not parsed.name:
         search.warn(search.texts.bad_header, file=manifest)
         search.reject(
             folder, child.path, missing_header_reason(source), place=FilePosition(manifest), name=name
         )
         return
     if handler is None:
-        _without_handler(child, names, folder, said.name, refused, search)
+        _without_handler(child, names, folder, parsed.name, refused, search)
         return
     search.hooks.append(
         Hook(
-            name=said.name,
+            name=parsed.name,
             kind="folder",
             folder=folder,
             path=child.path,
-            meta=said.meta,
-            description=said.description,
+            meta=parsed.meta,
+            description=parsed.description,
             manifest=manifest,
             handler=handler,
             language=LANGUAGE_OF.get(handler.suffix, "javascript" if not handler.suffix else "unknown"),
             real=real,
             leads_out=leads_out,
             beyond_host=search.shape.marks_python and handler.name in PYTHON_HANDLERS,
-            notes=said.notes,
+            notes=parsed.notes,
         )
     )
 
@@ -376,7 +380,7 @@ def _handler_of(
         target = search.files.real(path)
         if is_within(target, real):
             return target if search.shape.reports_real_handler else path, None, ""
-        if not search.shape.handler_must_stay:
+        if not search.shape.rejects_outside_handler:
             return path, target, ""
         refused = f"{name} leads out of its folder, to {target}"
     return None, None, refused

@@ -31,10 +31,12 @@ def legacy_hooks(host: Host, rule: LegacyRule | None) -> list[Hook]:
     """Return a hook for each legacy handler. Refused ones are included: their `path` gate fails."""
     if rule is None:
         return []
-    listed, where = host.hooks_setting("handlers")
+    listed, setting_path = host.hooks_setting("handlers")
     if listed is None:
         return []
-    folder = Folder("settings", "settings", host.settings.file, rank=100, declared=".".join(map(str, where)))
+    folder = Folder(
+        "settings", "settings", host.settings.file, rank=100, declared=".".join(map(str, setting_path))
+    )
     if not isinstance(listed, list):
         return _hooks_of_non_list(listed, folder, rule, host)
     return [_hook(item, number, folder, rule, host) for number, item in enumerate(listed)]
@@ -67,9 +69,9 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
     unnamed = not rule.literal and not (isinstance(module, str) and module.strip())
     if unnamed and isinstance(module, str):
         faults += (MetadataFault((number, "module"), f"`handlers[{number}].module` names no file"),)
-    written = host.surroundings.cwd / str(module or "") if rule.literal else str(module or "")
-    path = host.surroundings.absolute(written, base=host.workspace)
-    real = host.surroundings.files.real(path)
+    written = host.machine.cwd / str(module or "") if rule.literal else str(module or "")
+    path = host.machine.absolute(written, base=host.workspace)
+    real = host.machine.files.real(path)
     name = module if isinstance(module, str) and module and not unnamed else f"handlers[{number}]"
     return Hook(
         name=name,
@@ -80,7 +82,7 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
         meta=Metadata(
             events=_events(item_map, rule),
             export=_export(export, rule),
-            barred=_refusal_of(item_map, rule),
+            excluded_events=_refusal_of(item_map, rule),
             faults=faults,
         ),
         description=f"listed in {folder.declared}[{number}]",
@@ -127,7 +129,7 @@ def _module_of(hook: Hook, rule: LegacyRule, host: Host) -> Path | None:
     assert hook.handler is not None
     if not rule.links_resolved:
         return hook.handler
-    files = host.surroundings.files
+    files = host.machine.files
     if not rule.literal or files.facts(hook.handler) is not None:
         return hook.leads_out or hook.handler
     try:
@@ -155,7 +157,7 @@ def legacy_path_gate(rule: LegacyRule, folders: GateRule) -> GateRule:
             needed=tuple(str(root) for root in roots),
             missing=(str(module),),
             found=one_line(str(module)),
-            reason=rule.refusal.format(module=hook.told),
+            reason=rule.refusal.format(module=hook.reported_name),
         )
 
     return path

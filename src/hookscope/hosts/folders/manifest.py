@@ -24,10 +24,10 @@ class HeaderReading:
     faults: list[MetadataFault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def fault(self, path: KeyPath, wanted: str, value: object) -> None:
+    def add_fault(self, path: KeyPath, expected: str, value: object) -> None:
         """Record a field whose type is not the expected one."""
         self.faults.append(
-            MetadataFault(path, f"`{path[-1]}` wants {wanted} and has {describe_value(value)}")
+            MetadataFault(path, f"`{path[-1]}` wants {expected} and has {describe_value(value)}")
         )
 
     def texts(self, source: Mapping[str, Any], name: str, path: KeyPath) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ class HeaderReading:
             return ()
         if isinstance(value, list) and {*map(type, value)} <= TEXT_ONLY:
             return tuple(value)
-        self.fault((*path, name), "a list of texts", value)
+        self.add_fault((*path, name), "a list of texts", value)
         return ()
 
     def text(self, source: Mapping[str, Any], name: str, path: KeyPath) -> str | None:
@@ -45,10 +45,10 @@ class HeaderReading:
         value = source.get(name)
         if value is None or type(value) is str:
             return value
-        self.fault((*path, name), "a text", value)
+        self.add_fault((*path, name), "a text", value)
         return None
 
-    def ornament(self, source: Mapping[str, Any], name: str) -> str | None:
+    def optional_text(self, source: Mapping[str, Any], name: str) -> str | None:
         """Return a text that nothing depends on: a wrong type is only a note."""
         value = source.get(name)
         if value is None or type(value) is str:
@@ -63,7 +63,7 @@ class HeaderReading:
             return {}
         if isinstance(value, dict):
             return value
-        self.fault((*path, name), "a mapping", value)
+        self.add_fault((*path, name), "a mapping", value)
         return {}
 
     def flag(self, source: Mapping[str, Any], name: str, path: KeyPath) -> bool:
@@ -71,7 +71,7 @@ class HeaderReading:
         value = source.get(name)
         if value is None or type(value) is bool:
             return bool(value)
-        self.fault((*path, name), "true or false", value)
+        self.add_fault((*path, name), "true or false", value)
         return False
 
 
@@ -85,8 +85,8 @@ def describe_value(value: object) -> str:
         case int() | float():
             return f"the number {value}"
         case list():
-            strangers = [item for item in value if not isinstance(item, str)]
-            return f"a list with {describe_value(strangers[0])} in it" if strangers else "a list"
+            others = [item for item in value if not isinstance(item, str)]
+            return f"a list with {describe_value(others[0])} in it" if others else "a list"
         case dict():
             return "a mapping"
         case _:
@@ -116,14 +116,14 @@ def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
         for name, field_name in REQUIREMENTS.items()
         if name in requires
     }
-    emoji = reading.ornament(own, "emoji")
+    emoji = reading.optional_text(own, "emoji")
     export = reading.text(own, "export", path)
     return Metadata(
         events=reading.texts(own, "events", path),
         always=reading.flag(own, "always", path),
         hook_key=reading.text(own, "hookKey", path),
         emoji=(repair_mojibake(emoji) or emoji) if emoji and not emoji.isascii() else emoji,
-        homepage=reading.ornament(own, "homepage") or reading.ornament(header, "homepage"),
+        homepage=reading.optional_text(own, "homepage") or reading.optional_text(header, "homepage"),
         export=(export or "").strip() or "default",
         os=reading.texts(own, "os", path),
         requires=Requires(**needs) if needs else Requires(),
@@ -162,14 +162,14 @@ def limits_in(block: Mapping[str, Any], reading: HeaderReading) -> Mapping[str, 
     No host reads it, so a wrong value is a note, never a fault.
     """
     own = block.get(OWN_NAMESPACE)
-    given = own.get("limits") if isinstance(own, dict) else None
-    if given is None:
+    written = own.get("limits") if isinstance(own, dict) else None
+    if written is None:
         return {}
-    if not isinstance(given, dict):
-        reading.notes.append(f"`limits` is ignored: it wants a mapping and has {describe_value(given)}")
+    if not isinstance(written, dict):
+        reading.notes.append(f"`limits` is ignored: it wants a mapping and has {describe_value(written)}")
         return {}
     limits: dict[str, float] = {}
-    for name, value in given.items():
+    for name, value in written.items():
         if name not in LIMITS:
             reading.notes.append(f"the limit `{shortened(str(name))}` is ignored: there are `load` and `run`")
         elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):

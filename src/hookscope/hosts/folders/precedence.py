@@ -23,22 +23,22 @@ def rank_hooks(found: FoundHooks, *, reports_by_rank: bool) -> Ranking:
     and openclaw disc-03). Hooks that only Hookscope runs come last and never replace a hook that
     the host sees. Legacy handlers have no names of their own and never collide.
     """
-    places: dict[str, Hook] = {}
+    by_name: dict[str, Hook] = {}
     for hook in sorted(found.hooks, key=lambda hook: hook.beyond_host):
         if hook.kind == "legacy":
             continue
-        holder = places.get(hook.name)
+        holder = by_name.get(hook.name)
         if holder is None or (hook.folder.rank >= holder.folder.rank and may_win(hook, holder)):
-            places[hook.name] = hook
+            by_name[hook.name] = hook
     legacy = tuple(hook for hook in found.hooks if hook.kind == "legacy")
-    winners = (*places.values(), *legacy)
-    standing = set(winners)
+    winners = (*by_name.values(), *legacy)
+    winner_set = set(winners)
     return Ranking(
         load_order=winners,
         report_order=tuple(sorted(winners, key=lambda hook: hook.folder.rank))
         if reports_by_rank
         else winners,
-        shadowed_by={hook: places[hook.name] for hook in found.hooks if hook not in standing},
+        shadowed_by={hook: by_name[hook.name] for hook in found.hooks if hook not in winner_set},
     )
 
 
@@ -60,21 +60,24 @@ def rank_by_source(found: FoundHooks, policy: SourcePolicy) -> Ranking:
     that the host does not see never takes a name from one that it sees.
     """
     hooks = _by_rank(hook for hook in found.hooks if hook.kind != "legacy")
-    places: dict[str, Hook] = {}
+    by_name: dict[str, Hook] = {}
     log = []
-    for hook in (*(one for one in hooks if not one.beyond_host), *(one for one in hooks if one.beyond_host)):
-        holder = places.get(hook.name)
+    for hook in (
+        *(candidate for candidate in hooks if not candidate.beyond_host),
+        *(candidate for candidate in hooks if candidate.beyond_host),
+    ):
+        holder = by_name.get(hook.name)
         if holder is None or _may_replace(hook, holder, policy):
-            places[hook.name] = hook
+            by_name[hook.name] = hook
         elif not hook.beyond_host:
             parts = {"source": hook.folder.label, "name": hook.name, "other": holder.folder.label}
             log.append(LogLine("warn", policy.refusal.format(**parts)))
-    winners = tuple(places.values())
-    standing = set(winners)
+    winners = tuple(by_name.values())
+    winner_set = set(winners)
     return Ranking(
         load_order=winners,
         report_order=tuple(sorted(winners, key=_rank)),
-        shadowed_by={hook: places[hook.name] for hook in hooks if hook not in standing},
+        shadowed_by={hook: by_name[hook.name] for hook in hooks if hook not in winner_set},
         log=tuple(log),
     )
 
@@ -84,8 +87,10 @@ def _by_rank(hooks: Iterable[Hook]) -> list[Hook]:
 
     Hooks of extra folders come first within their rank, once for each time the folder is named.
     """
-    turns = [(_rank(hook), at, hook) for hook in hooks for at in hook.folder.named or (inf,)]
-    return [hook for _, _, hook in sorted(turns, key=lambda turn: turn[:2])]
+    keyed = [
+        (_rank(hook), position, hook) for hook in hooks for position in hook.folder.extra_positions or (inf,)
+    ]
+    return [hook for _, _, hook in sorted(keyed, key=lambda turn: turn[:2])]
 
 
 def _rank(hook: Hook) -> int:

@@ -37,8 +37,8 @@ def hooks_folder(
     bundled folder is trusted only if it is `shipped`: otherwise somebody other than the user named
     it.
     """
-    facts = host.surroundings.files.facts(path)
-    real = host.surroundings.files.real(path) if facts is not None else None
+    facts = host.machine.files.facts(path)
+    real = host.machine.files.real(path) if facts is not None else None
     trusted = (source == BUNDLED and shipped) or (real is not None and is_folder_trusted(real, host))
     return Folder(source, label or source, path, rank, declared, real, trusted, plugin)
 
@@ -53,7 +53,7 @@ def extra_folders(
     """
     folders = [
         hooks_folder(host, EXTRA, path, rank, "given by the caller", label=label)
-        for path in host.choices.extra
+        for path in host.overrides.extra
     ]
     problems = []
     listed, where = host.hooks_setting("load", "extraDirs")
@@ -68,32 +68,32 @@ def extra_folders(
             continue
         if not item.strip():
             continue
-        path = host.surroundings.absolute(item.strip(), base=base or host.settings.file.parent)
+        path = host.machine.absolute(item.strip(), base=base or host.settings.file.parent)
         refusal = allowed(path, item, host)
         if refusal is not None:
             problems.append(Problem(refusal, place))
             continue
         folders.append(hooks_folder(host, EXTRA, path, rank, f"{dotted}[{number}]", label=label))
-    named: dict[Path, tuple[int, ...]] = {}
+    positions: dict[Path, tuple[int, ...]] = {}
     for number, folder in enumerate(folders):
-        named[folder.path] = (*named.get(folder.path, ()), number)
+        positions[folder.path] = (*positions.get(folder.path, ()), number)
     # A folder that is named twice takes its last position.
-    once = [
-        replace(folder, named=named[folder.path])
+    unique_folders = [
+        replace(folder, extra_positions=positions[folder.path])
         for number, folder in enumerate(folders)
-        if named[folder.path][-1] == number
+        if positions[folder.path][-1] == number
     ]
-    return tuple(once), tuple(problems)
+    return tuple(unique_folders), tuple(problems)
 
 
 def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[Folder, ...]:
     """Return the folder of hooks that ship with the program; empty if none is configured."""
-    bundled, trusted = host.choices.bundled, host.choices.bundled_trusted
-    if bundled is None and host.choices.bundled_variable:
-        moved = host.env.get(host.dialect.layout.bundled_variable or "", "").strip()
-        bundled = host.surroundings.absolute(moved) if moved else None
-        trusted = moved.startswith("~") or Path(moved).is_absolute()  # the current folder decides
-    own = host.choices.own_bundled
+    bundled, trusted = host.overrides.bundled, host.overrides.bundled_trusted
+    if bundled is None and host.overrides.bundled_variable:
+        from_env = host.env.get(host.dialect.layout.bundled_variable or "", "").strip()
+        bundled = host.machine.absolute(from_env) if from_env else None
+        trusted = from_env.startswith("~") or Path(from_env).is_absolute()  # the current folder decides
+    own = host.overrides.own_bundled
     shipped = (
         () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label, shipped=trusted),)
     )
@@ -114,7 +114,7 @@ def accept_below(state: str, refusal: str) -> ExtraRule:
     """
 
     def allowed(path: Path, written: str, host: Host) -> str | None:
-        inside = path.is_relative_to(host.surroundings.absolute(state))
+        inside = path.is_relative_to(host.machine.absolute(state))
         return None if inside else refusal.format(written=written)
 
     return allowed
@@ -156,18 +156,18 @@ def _plugin_roots(plugins: Mapping[str, Any], host: Host, rules: BundleRules) ->
     for item in paths if isinstance(paths, list) else []:
         if not isinstance(item, str) or not item.strip():
             continue
-        path = host.surroundings.absolute(item.strip())
-        if host.surroundings.files.facts(path / rules.manifest) is not None:
+        path = host.machine.absolute(item.strip())
+        if host.machine.files.facts(path / rules.manifest) is not None:
             yield path
             continue
         try:
-            yield from (child.path for child in host.surroundings.files.children(path) if child.folder)
+            yield from (child.path for child in host.machine.files.children(path) if child.folder)
         except OSError:
             continue
 
 
 def _bundle_manifest(root: Path, host: Host, rules: BundleRules) -> Mapping[str, Any] | None:
-    files = host.surroundings.files
+    files = host.machine.files
     facts = files.facts(root / rules.manifest)
     if facts is None or not facts.file or facts.size > LARGEST_BUNDLE_MANIFEST:
         return None
@@ -193,9 +193,9 @@ def _bundle_hooks(root: Path, manifest: Mapping[str, Any], host: Host, rules: Bu
     listed = manifest.get(rules.hooks)
     items = [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else []
     names = [item.strip() for item in items if isinstance(item, str) and item.strip()]
-    files = host.surroundings.files
+    files = host.machine.files
     for name in names or [rules.hooks]:
-        path = host.surroundings.absolute(name, base=root)
+        path = host.machine.absolute(name, base=root)
         facts = files.facts(path)
         if facts is not None and facts.folder and files.real(path).is_relative_to(files.real(root)):
             yield path

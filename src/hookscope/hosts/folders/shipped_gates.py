@@ -64,7 +64,7 @@ class ReportedOsGate:
     aliases: Mapping[str, str]
 
     def __call__(self, hook: Hook, host: Host) -> Gate:
-        names, here = hook.meta.os, host.surroundings.platform
+        names, here = hook.meta.os, host.machine.platform
         if not names:
             return platform.OS_PASSED
         known = [self.aliases.get(name.lower(), name.lower()) for name in names]
@@ -111,7 +111,7 @@ def any_bins_gate(hook: Hook, host: Host) -> Gate:
 
 
 def _program(name: str, host: Host) -> str | None:
-    here = host.surroundings
+    here = host.machine
     endings = here.env.get("PATHEXT", PATHEXT).split(";") if here.platform == "win32" else []
     for ending in ("", *filter(None, endings)):
         path = here.files.program(name + ending, here.search_path(), folders_too=True).path
@@ -323,7 +323,7 @@ def _is_off(entry: object) -> bool:
 def _has_extra_folder(host: Host) -> bool:
     listed, _ = host.hooks_setting("load", "extraDirs")
     named = listed if isinstance(listed, list) else []
-    return bool(host.choices.extra) or any(isinstance(item, str) and item.strip() for item in named)
+    return bool(host.overrides.extra) or any(isinstance(item, str) and item.strip() for item in named)
 
 
 def missing_text(name: str, missing: tuple[str, ...]) -> str:

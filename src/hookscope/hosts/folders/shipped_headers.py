@@ -38,7 +38,7 @@ def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifes
     if header is None:
         return None
     block = header["block"]
-    said: dict[str, str] = {}
+    header_fields: dict[str, str] = {}
     block_metadata: Any = None
     warnings: list[str] = []
     for line in block.split("\n"):
@@ -46,19 +46,19 @@ def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifes
         if match is None:
             continue
         value = script_trim(_QUOTES.sub("", match["value"]))
-        said[match["key"]] = value  # of duplicates, the last one counts
+        header_fields[match["key"]] = value  # of duplicates, the last one counts
         if match["key"] == "metadata":
-            read = _metadata_in(block, value)
-            if read is _NOTHING:
+            parsed = _metadata_in(block, value)
+            if parsed is _NOTHING:
                 warnings.append(UNREADABLE)
-            elif read is not None:
-                block_metadata = read
+            elif parsed is not None:
+                block_metadata = parsed
     own = block_metadata.get(namespace) if isinstance(block_metadata, dict) else None
     return Manifest(
-        name=said.get("name", ""),
-        description=said.get("description", ""),
+        name=header_fields.get("name", ""),
+        description=header_fields.get("description", ""),
         meta=_unchecked_metadata(
-            own, said.get("homepage"), _why_unread(block, block_metadata, warnings, namespace)
+            own, header_fields.get("homepage"), _why_unread(block, block_metadata, warnings, namespace)
         ),
         warnings=tuple(warnings),
     )
@@ -74,8 +74,8 @@ def _metadata_in(block: str, value: str) -> Any:
     start, end = rest.find("{"), rest.rfind("}")
     if start < 0 or end < start:
         return None
-    read = _json(rest[start : end + 1])
-    return _json(value) if read is _NOTHING else read
+    parsed = _json(rest[start : end + 1])
+    return _json(value) if parsed is _NOTHING else parsed
 
 
 def _json(text: str) -> Any:
@@ -109,34 +109,34 @@ def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) 
         return Metadata(homepage=homepage, notes=notes)
     fields: Mapping[str, Any] = own if isinstance(own, dict) else {}
     requires = fields.get("requires")
-    wants: Mapping[str, Any] = requires if isinstance(requires, dict) else {}
-    asked = {"os": fields.get("os"), **{name: wants.get(name) for name in REQUIREMENTS}}
+    required: Mapping[str, Any] = requires if isinstance(requires, dict) else {}
+    requirements = {"os": fields.get("os"), **{name: required.get(name) for name in REQUIREMENTS}}
     lists = {
         name: tuple(map(javascript_text if name == "os" else script_text, value))
-        for name, value in asked.items()
+        for name, value in requirements.items()
         if isinstance(value, list)
     }
     events, install = fields.get("events"), fields.get("install")
-    ways = install if isinstance(install, list) else []
-    export, hook_key, emoji, own_page = (
+    methods = install if isinstance(install, list) else []
+    export, hook_key, emoji, own_homepage = (
         fields.get(name) for name in ("export", "hookKey", "emoji", "homepage")
     )
     return Metadata(
         events=tuple(map(javascript_text, events)) if isinstance(events, list) else (),
-        barred=unmatched_event_keys(events) if isinstance(events, list) else {},
-        unequal=unequal_key_positions(events) if isinstance(events, list) else frozenset(),
+        excluded_events=unmatched_event_keys(events) if isinstance(events, list) else {},
+        lookalike_positions=unequal_key_positions(events) if isinstance(events, list) else frozenset(),
         always=is_truthy(fields.get("always")),
         hook_key=None if hook_key is None else script_text(hook_key),
         emoji=None if emoji is None else script_text(emoji),
-        homepage=homepage if own_page is None else script_text(own_page),
+        homepage=homepage if own_homepage is None else script_text(own_homepage),
         export="default" if export is None else script_text(export),
         os=lists.get("os", ()),
         requires=Requires(
             **{field: lists[name] for name, field in REQUIREMENTS.items() if name in lists},
         ),
-        install=tuple(way for way in ways if isinstance(way, dict)),
+        install=tuple(method for method in methods if isinstance(method, dict)),
         notes=notes,
-        unchecked={name: value for name, value in asked.items() if _has_unusable_items(name, value)},
+        unvalidated={name: value for name, value in requirements.items() if _has_unusable_items(name, value)},
     )
 
 
@@ -147,8 +147,8 @@ def unmatched_event_keys(events: list[Any]) -> dict[str, str]:
     """
     texts = {item for item in events if isinstance(item, str)}
     others = ((javascript_text(item), item) for item in events if not isinstance(item, str))
-    why = "`events` has {} in place of the text, which no event is equal to"
-    return {key: why.format(describe_value(item)) for key, item in others if key not in texts}
+    template = "`events` has {} in place of the text, which no event is equal to"
+    return {key: template.format(describe_value(item)) for key, item in others if key not in texts}
 
 
 def unequal_key_positions(events: list[Any]) -> frozenset[int]:
@@ -204,7 +204,7 @@ def metadata_of_texts(
         hook_key=_text(fields.get("hookKey")),
         emoji=_first_present(_text(fields.get("emoji")), header.get("emoji")) or None,
         homepage=script_trim(homepage or "") or None,
-        export_written=_text(fields.get("export")),
+        export_as_written=_text(fields.get("export")),
         export=script_trim(_text(fields.get("export")) or "") or "default",
         os=text_list(fields.get("os")),
         requires=Requires(**{name: text_list(needs.get(key)) for key, name in REQUIREMENTS.items()}),

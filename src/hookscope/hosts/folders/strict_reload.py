@@ -22,29 +22,31 @@ class StrictFolders:
     """Implements `StrictLoadCheck`."""
 
     system: FolderSystem
-    named: Callable[[Host], frozenset[str]]  # the hooks that the settings name
-    looks: Callable[[Host], bool]  # whether the settings configure hooks: if not, the host scans for none
+    names_in_settings: Callable[[Host], frozenset[str]]  # the hooks that the settings name
+    is_configured: Callable[
+        [Host], bool
+    ]  # whether the settings configure hooks: if not, the host scans for none
     lost_manifest: str  # the host's sentences: {name} {file}
     lost_handler: str  # {name} {folder}
 
     def sources(self, host: Host, hooks: Iterable[Hook]) -> StrictLoadState:
         """Return the state that a lenient load leaves behind."""
-        found = tuple(hook for hook in hooks if hook.kind == "folder") if self.looks(host) else ()
-        return StrictLoadState(found, self.named(host))
+        found = tuple(hook for hook in hooks if hook.kind == "folder") if self.is_configured(host) else ()
+        return StrictLoadState(found, self.names_in_settings(host))
 
-    def check(self, host: Host, before: StrictLoadState) -> tuple[StrictLoadState, tuple[str, str] | None]:
+    def check(self, host: Host, previous: StrictLoadState) -> tuple[StrictLoadState, tuple[str, str] | None]:
         """Return the state after this load, and the first hook that ends it, with the host's sentence.
 
         A HOOK.md without a handler takes part, and so hides a hook below it. A hook of the last
         load that is gone, or has no metadata any more, takes part as it was.
         """
-        if not self.looks(host):
-            return StrictLoadState((), self.named(host)), None
+        if not self.is_configured(host):
+            return StrictLoadState((), self.names_in_settings(host)), None
         system = self.system
-        shape = replace(system.shape, takes_empty=True)
-        named = self.named(host)
+        shape = replace(system.shape, allows_missing_handler=True)
+        named = self.names_in_settings(host)
         hooks, lost = _with_lost_hooks(
-            system.finder(host, shape, system.texts, ()).hooks, before, named, host
+            system.finder(host, shape, system.texts, ()).hooks, previous, named, host
         )
         winners = system.rank(FoundHooks(hooks)).load_order
         sources = StrictLoadState(winners, named)
@@ -66,7 +68,7 @@ class StrictFolders:
 
 
 def _with_lost_hooks(
-    found: Iterable[Hook], before: StrictLoadState, named: frozenset[str], host: Host
+    found: Iterable[Hook], previous: StrictLoadState, current_names: frozenset[str], host: Host
 ) -> tuple[tuple[Hook, ...], frozenset[int]]:
     """Return the current hooks, lost ones after the others of their folder, and the ids of the lost ones.
 
@@ -77,16 +79,16 @@ def _with_lost_hooks(
     for hook in found:
         by_folder[_root(hook.folder)].append(hook)
     lost = set()
-    for old in before.hooks:
+    for old in previous.hooks:
         neighbours = by_folder.get(_root(old.folder))
         names = {old.name, old.key}
-        if neighbours is None or (names & before.named and not names & named):
+        if neighbours is None or (names & previous.named and not names & current_names):
             continue
-        now = next((hook for hook in neighbours if hook.manifest == old.manifest), None)
-        if now is not None and now.meta.events:
+        current = next((hook for hook in neighbours if hook.manifest == old.manifest), None)
+        if current is not None and current.meta.events:
             continue
-        if now is not None:
-            neighbours.remove(now)
+        if current is not None:
+            neighbours.remove(current)
         neighbours.append(old)
         lost.add(id(old))
     return tuple(hook for hooks in by_folder.values() for hook in hooks), frozenset(lost)

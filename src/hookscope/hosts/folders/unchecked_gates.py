@@ -50,9 +50,9 @@ def _fault_of_legacy(hook: Hook) -> str | None:
 
 
 def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
-    unchecked = hook.meta.unchecked
+    unchecked = hook.meta.unvalidated
     names = unchecked.get("os")
-    if isinstance(names, str) and host.surroundings.platform not in names:
+    if isinstance(names, str) and host.machine.platform not in names:
         return "the whole load fails: `os` is a text that does not hold this platform, and wants a list"
     if _has_length(names):
         return "the whole load fails: `os` is an object with a length, and wants a list"
@@ -87,7 +87,7 @@ def events_gate(hook: Hook, host: Host) -> Gate:
 
 def os_gate(hook: Hook, host: Host) -> Gate:
     """Check that this platform is one of those named. A match inside a text counts."""
-    names, here = hook.meta.os, host.surroundings.platform
+    names, here = hook.meta.os, host.machine.platform
     if not names or here in names:
         return OS_PASSED if not names else Gate("os", True, needed=names, found=here)
     reason = f"OS: requires {'|'.join(names)}, current: {here}"
@@ -115,7 +115,7 @@ def any_bins_gate(find: ProgramFinder) -> GateRule:
         found = next((place for name in needed if (place := find(name, host)) is not None), None)
         if found is not None:
             return Gate("anyBins", True, needed, found=found)
-        written = hook.meta.unchecked.get("anyBins")
+        written = hook.meta.unvalidated.get("anyBins")
         names = map(javascript_text, written) if isinstance(written, list) else needed
         reason = f"None of: {', '.join(names)}"
         return Gate("anyBins", False, needed, needed, found=_searched_places(host), reason=reason)
@@ -155,7 +155,7 @@ def find_on_path(name: str, host: Host) -> str | None:
 
     An empty entry of PATH is the root folder to this host.
     """
-    return _first_existing((f"{folder}/{name}" for folder in host.surroundings.path_entries()), host)
+    return _first_existing((f"{folder}/{name}" for folder in host.machine.path_entries()), host)
 
 
 def find_on_path_or_known(own: tuple[str, ...]) -> ProgramFinder:
@@ -168,7 +168,7 @@ def find_on_path_or_known(own: tuple[str, ...]) -> ProgramFinder:
     def find(name: str, host: Host) -> str | None:
         if _folded(name) in (*own, *FOLDERS):
             return f"{name or 'a folder'}, beside the host's own runtime"
-        folders = host.surroundings.search_path()
+        folders = host.machine.search_path()
         bare = [name] if Path(name).is_absolute() else [_folded(f"{folder}/{name}") for folder in folders]
         endings = ("", *_endings(name, host))
         return _first_existing(
@@ -185,7 +185,7 @@ def _folded(path: str) -> str:
 
 def _endings(name: str, host: Host) -> tuple[str, ...]:
     """Return the endings that Windows appends to a name without one, in lower case first."""
-    if host.surroundings.platform != "win32" or "." in name.rpartition("/")[2][1:]:
+    if host.machine.platform != "win32" or "." in name.rpartition("/")[2][1:]:
         return ()
     listed = [part.strip() for part in host.env.get("PATHEXT", ENDINGS).split(";")]
     return tuple(dict.fromkeys(ending for part in listed if part for ending in (part.lower(), part)))
@@ -197,17 +197,17 @@ def _first_existing(paths: Iterable[str], host: Host) -> str | None:
 
 def _exists(path: str, host: Host) -> bool:
     """Return whether the path exists; with a trailing slash, whether it is a folder."""
-    facts = host.surroundings.files.facts(host.surroundings.cwd / path)
+    facts = host.machine.files.facts(host.machine.cwd / path)
     return facts is not None and (facts.folder or not path.endswith(("/", "/.")))
 
 
 def _searched_places(host: Host) -> str:
-    return f"not on PATH ({len(host.surroundings.search_path())} folders looked in)"
+    return f"not on PATH ({len(host.machine.search_path())} folders looked in)"
 
 
 def _iterated(hook: Hook, name: str) -> tuple[str, ...]:
     """Return the items that the host iterates over: the list, or each letter of a text."""
-    unchecked = hook.meta.unchecked.get(name)
+    unchecked = hook.meta.unvalidated.get(name)
     if isinstance(unchecked, str):
         return tuple(unchecked)
     asked: tuple[str, ...] = getattr(hook.meta.requires, name)

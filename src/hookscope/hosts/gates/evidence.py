@@ -38,7 +38,7 @@ def setting_location(path: KeyPath, host: Host) -> str:
     """Where in the settings a value stands, or would stand: `a.b (settings.json:3)`."""
     settings, dotted = host.settings, ".".join(map(str, path))
     if not settings.exists:
-        return f"{dotted} (no file {host.surroundings.short(settings.file)} yet)"
+        return f"{dotted} (no file {host.machine.short(settings.file)} yet)"
     for length in range(len(path), 0, -1):
         place = settings.locate(path[:length])
         if place is not None and length == len(path):

@@ -31,8 +31,8 @@ def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: 
         return _missing_export_gate(exports, names[-1], path)
     place = FilePosition(path, found.line)
     match found.kind:
-        case "function" | "async function" if called and found.misfit is not None:
-            count = f"{found.misfit} arguments" if found.misfit else "no argument"
+        case "function" | "async function" if called and found.required_arguments is not None:
+            count = f"{found.required_arguments} arguments" if found.required_arguments else "no argument"
             reason = f"`{found.name}` in {path.name} asks for {count}; it is called with one, the event"
             return Gate("export", False, names[-1:], (found.name,), WRONG_ARGUMENTS, reason, place=place)
         case "function" | "async function":

@@ -40,7 +40,7 @@ def _place_in_manifest(hook: Hook, host: Host, path: KeyPath, locate: Locate) ->
     if hook.manifest is None:
         return None
     try:
-        span = locate(host.surroundings.files.read(hook.manifest, LARGEST_MANIFEST), path)
+        span = locate(host.machine.files.read(hook.manifest, LARGEST_MANIFEST), path)
     except OSError:
         return None
     return FilePosition(hook.manifest, span.line, span.column) if span else FilePosition(hook.manifest)

@@ -23,7 +23,7 @@ def handler_gate(hook: Hook, host: Host) -> Gate:
         return Gate("handler", None, found="it names no file")
     if hook.kind == "folder":
         return HANDLER_PASSED.get(path.name) or Gate("handler", True, found=path.name)
-    facts = host.surroundings.files.facts(path)
+    facts = host.machine.files.facts(path)
     if facts is not None and facts.file:
         return Gate("handler", True, found=path.name)
     return Gate("handler", False, needed=(str(path),), missing=(str(path),), reason=f"no such file: {path}")
@@ -34,11 +34,11 @@ def _modules(gate: Gate, hook: Hook, host: Host) -> Evidence:
     path = hook.handler
     if path is None or not gate.missing:
         return (), ()
-    looked = (host.surroundings.short(path.parent),)
+    looked = (host.machine.short(path.parent),)
     try:
-        names = host.surroundings.files.names(path.parent)
+        names = host.machine.files.names(path.parent)
     except OSError:
-        return looked, (f"there is no folder {host.surroundings.short(path.parent)}",)
+        return looked, (f"there is no folder {host.machine.short(path.parent)}",)
     like = [name for name in sorted(names) if Path(name).stem.lower() == path.stem.lower()]
     return looked, tuple(
         f"{name} is there; {path.name} is needed"

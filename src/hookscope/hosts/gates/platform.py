@@ -15,7 +15,7 @@ OS_PASSED = Gate("os", True, found="any")
 @cached_by_field(attrgetter("meta.os"))
 def os_gate(hook: Hook, host: Host) -> Gate:
     """Is this platform one of those named, letter for letter."""
-    names, here = hook.meta.os, host.surroundings.platform
+    names, here = hook.meta.os, host.machine.platform
     if not names:
         return OS_PASSED
     if here in names:
@@ -25,7 +25,7 @@ def os_gate(hook: Hook, host: Host) -> Gate:
 
 
 def _platforms(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    here = host.surroundings.platform
+    here = host.machine.platform
     near = (name for name in gate.missing if PLATFORM_SYNONYMS.get(name.lower(), name.lower()) == here)
     return (), tuple(f"{name} is written; this platform is called {here}" for name in near)
 

@@ -34,8 +34,8 @@ def bins_gate(hook: Hook, host: Host) -> Gate:
     needed = hook.meta.requires.bins
     if not needed:
         return NO_BINS
-    folders = host.surroundings.search_path()
-    programs = {name: host.surroundings.files.program(name, folders) for name in needed}
+    folders = host.machine.search_path()
+    programs = {name: host.machine.files.program(name, folders) for name in needed}
     missing = tuple(name for name, program in programs.items() if program.path is None)
     found = [program.path for program in programs.values() if program.path is not None]
     misses = [
@@ -55,9 +55,9 @@ def any_bins_gate(hook: Hook, host: Host) -> Gate:
     needed = hook.meta.requires.any_bins
     if not needed:
         return NO_ANY_BINS
-    folders = host.surroundings.search_path()
+    folders = host.machine.search_path()
     for name in needed:
-        program = host.surroundings.files.program(name, folders)
+        program = host.machine.files.program(name, folders)
         if program.path is not None:
             return Gate("anyBins", True, needed, found=program.path)
     found = f"none on PATH ({len(folders)} folders looked in)"
@@ -65,7 +65,7 @@ def any_bins_gate(hook: Hook, host: Host) -> Gate:
 
 
 def _programs(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    here = host.surroundings
+    here = host.machine
     folders, near = here.search_path(), []
     usual = tuple(str(here.absolute(path)) for path in USUAL_FOLDERS)
     elsewhere = tuple(path for path in usual if path not in folders)

@@ -20,10 +20,10 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
     kind = event_kind(hook)
     if any(catalogue.sends(key, kind) for key in keys):
         return SENT_PASSED
-    later = next((host.dialect.later[key] for key in keys if key in host.dialect.later), "")
+    later = next((host.dialect.later_events[key] for key in keys if key in host.dialect.later_events), "")
     if later:
         return Gate("sent", True, found=f"by {later}; this guide has none of them")
-    others = " and ".join(dict.fromkeys(filter(None, map(catalogue.elsewhere, keys))))
+    others = " and ".join(dict.fromkeys(filter(None, map(catalogue.other_dialect_of, keys))))
     if others:
         reason = f"{host.dialect.name} never sends {' or '.join(keys)}; {others} does"
         return Gate("sent", False, keys, keys, "never sent", reason)
@@ -32,7 +32,7 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
 
 def _events(gate: Gate, hook: Hook, host: Host) -> Evidence:
     catalogue, kind = host.dialect.catalogue(), event_kind(hook)
-    dead = (unsent_event(key, kind, catalogue) for key in gate.missing if key not in hook.meta.of_folders)
+    dead = (unsent_event(key, kind, catalogue) for key in gate.missing if key not in hook.meta.folder_events)
     near = tuple(f"{like} is an event; {one.key} is written" for one in dead for like in one.instead)
     return (f"the events of {host.dialect.title}",), near
 

@@ -24,8 +24,8 @@ def trusted_gate(hook: Hook, host: Host) -> Gate:
         False,
         needed=("yes",),
         missing=("yes",),
-        found=TOO_WIDE if target.refused else "not yet",
-        reason=target.offer(host.surroundings.short),
+        found=TOO_WIDE if target.refusal_reason else "not yet",
+        reason=target.allow_hint(host.machine.short),
     )
 
 

@@ -59,7 +59,7 @@ def _similar_variable(name: str, names: tuple[str, ...]) -> str | None:
 
 
 def _variables(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    here, rules = host.surroundings, host.dialect.settings_rules
+    here, rules = host.machine, host.dialect.settings_rules
     _, entry = host.hooks_setting("entries", hook.key)
     looked = ["the assumed environment" if "env" in here.assumed else "the environment of this process"]
     if rules.dotenv is not None:
@@ -88,7 +88,7 @@ def _near_variables(name: str, hook: Hook, host: Host) -> Iterator[str]:
     read = host.dialect.settings_rules.dotenv
     for folder in dict.fromkeys((host.workspace, host.state)):
         if (folder != host.state or read is None) and name in _dotenv(folder / DOTENV, host):
-            yield f"{host.surroundings.short(folder / DOTENV)} sets {name}, and the host does not read it"
+            yield f"{host.machine.short(folder / DOTENV)} sets {name}, and the host does not read it"
 
 
 def _similar_variables(name: str, host: Host) -> tuple[str, ...]:
@@ -107,11 +107,11 @@ def _dotenv(file: Path, host: Host) -> Mapping[str, str]:
 
 
 def _read_dotenv(file: Path, host: Host) -> Mapping[str, str]:
-    facts = host.surroundings.files.facts(file)
+    facts = host.machine.files.facts(file)
     if facts is None or not facts.file or facts.size > LARGEST_DOTENV:
         return {}
     try:
-        return read_dotenv(host.surroundings.files.read(file))
+        return read_dotenv(host.machine.files.read(file))
     except OSError:
         return {}
 

@@ -34,25 +34,25 @@ class PluginSystem:
     """Plugin hooks under the rules of one dialect. Implements `HookSystem`."""
 
     shape: PluginShape
-    places: Places
+    search_paths: Places
     mappings: MappingRules
     gate_rules: Mapping[str, GateRule]  # name → rule, in display order
     order: Order
-    rules: Mapping[str, MergeRule]  # hook → how its answers are merged; none: they are ignored
+    merge_rules: Mapping[str, MergeRule]  # hook → how its answers are merged; none: they are ignored
     catalogue: Callable[[], Catalogue]
-    apart: frozenset[str] = frozenset()  # hooks whose handlers each get their own copy of the event
-    frozen: frozenset[str] = frozenset()  # of those, hooks whose copies are read-only
-    fails_closed: frozenset[str] = frozenset()
-    one_object: bool = False  # see PluginPolicy
-    words: PluginTexts = PluginTexts()
-    refuses: SettingsCheck | None = None  # why plugins make the host refuse its settings
+    isolated_events: frozenset[str] = frozenset()  # hooks whose handlers each get their own copy of the event
+    frozen_events: frozenset[str] = frozenset()  # of those, hooks whose copies are read-only
+    fail_closed_events: frozenset[str] = frozenset()
+    merges_ctx: bool = False  # see PluginPolicy
+    texts: PluginTexts = PluginTexts()
+    check_settings: SettingsCheck | None = None  # why plugins make the host refuse its settings
 
     @property
     def kind(self) -> EventKind:
         return "plugin"
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-        return self.places(host)
+        return self.search_paths(host)
 
     def find(self, host: Host) -> FoundHooks:
         plugins = self._plugins(host)
@@ -60,7 +60,7 @@ class PluginSystem:
         return FoundHooks(
             hooks=plugins.hooks + installed_hooks(host) + mapped.hooks,
             rejected=plugins.rejected + mapped.rejected,
-            problems=plugins.problems + mapped.problems + setting_problems(self.refused(host), host),
+            problems=plugins.problems + mapped.problems + setting_problems(self.settings_issues(host), host),
         )
 
     def _plugins(self, host: Host) -> FoundHooks:
@@ -71,13 +71,13 @@ class PluginSystem:
         found: FoundHooks = host.known[key]
         return found
 
-    def refused(self, host: Host) -> tuple[SchemaIssue, ...]:
+    def settings_issues(self, host: Host) -> tuple[SchemaIssue, ...]:
         """Return why the host refuses its settings, if they do not fit a plugin's schema."""
-        if self.refuses is None or host.settings.refusal:
+        if self.check_settings is None or host.settings.refusal:
             return ()
-        key = (self.refuses, self.kind)
+        key = (self.check_settings, self.kind)
         if key not in host.known:
-            host.known[key] = self.refuses(self._plugins(host), host)
+            host.known[key] = self.check_settings(self._plugins(host), host)
         issues: tuple[SchemaIssue, ...] = host.known[key]
         return issues
 
@@ -88,28 +88,28 @@ class PluginSystem:
         return tuple(rule(hook, host) for rule in self.gate_rules.values())
 
     def keys(self, event: Event) -> tuple[str, ...]:
-        return (self._name(event),)
+        return (self._canonical_name(event),)
 
-    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
-        event = self._named(event)
-        if event.type in self.apart and isolated_payload(event.context) is None:
+    def arrange(self, event: Event, registrations: Sequence[Registration]) -> Arrangement:
+        event = self._with_canonical_name(event)
+        if event.type in self.isolated_events and isolated_payload(event.context) is None:
             return Arrangement(())  # the policy reports the failure
-        return plugin_call_groups(event, heard, self._known(event), self.order)
+        return plugin_call_groups(event, registrations, self._event_type(event), self.order)
 
-    def decisive(self, event: Event) -> tuple[object, ...]:
+    def plan_key(self, event: Event) -> tuple[object, ...]:
         """Return what `arrange` reads of the event, and the name as written."""
-        named = self._named(event)
-        is_copied = named.type not in self.apart or isolated_payload(event.context) is not None
-        return event.type, event.action, is_copied, *filter_values(named)
+        canonical = self._with_canonical_name(event)
+        is_copied = canonical.type not in self.isolated_events or isolated_payload(event.context) is not None
+        return event.type, event.action, is_copied, *filter_values(canonical)
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
         """Return the event in the host's spelling, with the known members of `ctx` filled in.
 
         Known values replace examples; values that somebody else wrote are kept.
         """
-        event = self._named(event)
-        known = self._known(event)
-        example = known.ctx if known is not None else {}
+        event = self._with_canonical_name(event)
+        event_type = self._event_type(event)
+        example = event_type.ctx if event_type is not None else {}
         facts = _known_context(event, host, example)
         own = {
             name: value for name, value in event.ctx.items() if name not in facts or value != example[name]
@@ -117,28 +117,28 @@ class PluginSystem:
         return replace(event, ctx={**event.ctx, **facts, **own})
 
     def policy(self, event: Event) -> Policy:
-        name, known = self._name(event), self._known(event)
+        name, event_type = self._canonical_name(event), self._event_type(event)
         return PluginPolicy(
             hook=name,
-            way=known.policy if known is not None else OBSERVE,
+            mode=event_type.policy if event_type is not None else OBSERVE,
             payload=event.context,
-            rule=self.rules.get(name),
-            apart=name in self.apart,
-            frozen=name in self.frozen,
-            fails_closed=name in self.fails_closed,
-            one_object=self.one_object,
-            words=self.words,
+            merge_rule=self.merge_rules.get(name),
+            isolated=name in self.isolated_events,
+            frozen=name in self.frozen_events,
+            fails_closed=name in self.fail_closed_events,
+            merges_ctx=self.merges_ctx,
+            texts=self.texts,
         )
 
-    def _name(self, event: Event) -> str:
+    def _canonical_name(self, event: Event) -> str:
         return self.catalogue().canonical(event.type)
 
-    def _named(self, event: Event) -> Event:
-        name = self._name(event)
+    def _with_canonical_name(self, event: Event) -> Event:
+        name = self._canonical_name(event)
         return event if name == event.type else replace(event, type=name)
 
-    def _known(self, event: Event) -> EventType | None:
-        return self.catalogue().by_key.get(self._name(event))
+    def _event_type(self, event: Event) -> EventType | None:
+        return self.catalogue().by_key.get(self._canonical_name(event))
 
 
 def _known_context(event: Event, host: Host, example: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,41 +43,46 @@ class _Definitions:
 class _InvalidDefinition(Exception):
     """A definition is not valid. The text says why; `field` is the field."""
 
-    def __init__(self, text: str, at: str = "") -> None:
+    def __init__(self, text: str, field: str = "") -> None:
         super().__init__(text)
-        self.at = at
+        self.field = field
 
 
 def mapped_hooks(host: Host, rules: MappingRules) -> FoundHooks:
     """Return a hook for each valid definition, in order: the host's settings first, then the project's."""
     hooks, rejected, problems = list[Hook](), list[RejectedHook](), list[Problem]()
-    for listed in _lists(host, rules, problems):
-        folder = Folder("settings", "settings", listed.file, rank=100, declared=listed.title, holds="plugin")
-        for number, item in enumerate(listed.items):
+    for definitions in _lists(host, rules, problems):
+        folder = Folder(
+            "settings", "settings", definitions.file, rank=100, declared=definitions.title, hook_kind="plugin"
+        )
+        for number, item in enumerate(definitions.items):
             try:
-                hooks.append(_hook(item, f"{listed.title}[{number}]", folder, host))
+                hooks.append(_hook(item, f"{definitions.title}[{number}]", folder, host))
             except _InvalidDefinition as wrong:
-                place = listed.locate((number, wrong.at) if wrong.at else (number,)) or listed.locate(
-                    (number,)
-                )
-                reason = f"{listed.title}[{number}]: {wrong}"
-                rejected.append(RejectedHook(listed.file, "settings", reason, place, _name_of(item)))
+                place = definitions.locate(
+                    (number, wrong.field) if wrong.field else (number,)
+                ) or definitions.locate((number,))
+                reason = f"{definitions.title}[{number}]: {wrong}"
+                rejected.append(RejectedHook(definitions.file, "settings", reason, place, _name_of(item)))
     return FoundHooks(tuple(hooks), tuple(rejected), tuple(problems))
 
 
 def _lists(host: Host, rules: MappingRules, problems: list[Problem]) -> Iterator[_Definitions]:
-    file, where = host.settings.file, rules.setting
-    listed = host.settings.get(where) if where is not None else None
-    if where is not None and isinstance(listed, list):
+    file, setting_path = host.settings.file, rules.setting
+    listed = host.settings.get(setting_path) if setting_path is not None else None
+    if setting_path is not None and isinstance(listed, list):
         yield _Definitions(
-            ".".join(map(str, where)), listed, file, lambda at: host.settings.locate((*where, *at))
+            ".".join(map(str, setting_path)),
+            listed,
+            file,
+            lambda at: host.settings.locate((*setting_path, *at)),
         )
-    elif where is not None and listed is not None:
-        dotted = ".".join(map(str, where))
+    elif setting_path is not None and listed is not None:
+        dotted = ".".join(map(str, setting_path))
         text = f"{dotted} wants a list of {{event, module or file}} and has {describe_value(listed)}"
-        problems.append(Problem(text, host.settings.locate(where) or FilePosition(file)))
-    if host.choices.plugin_hooks:
-        yield _Definitions(PLUGIN_HOOKS_KEY, host.choices.plugin_hooks, host.workspace, lambda at: None)
+        problems.append(Problem(text, host.settings.locate(setting_path) or FilePosition(file)))
+    if host.overrides.plugin_hooks:
+        yield _Definitions(PLUGIN_HOOKS_KEY, host.overrides.plugin_hooks, host.workspace, lambda at: None)
 
 
 def _hook(item: Any, title: str, folder: Folder, host: Host) -> Hook:
@@ -86,7 +91,7 @@ def _hook(item: Any, title: str, folder: Folder, host: Host) -> Hook:
         raise _InvalidDefinition(f"a definition is {{event, module or file}}; this is {describe_value(item)}")
     event = _event(item, host)
     file = _file(item, host)
-    real = host.surroundings.files.real(file)
+    real = host.machine.files.real(file)
     unknown = sorted(str(key) for key in item if key not in KNOWN_KEYS)
     return Hook(
         name=_name_of(item) or file.stem,
@@ -121,10 +126,10 @@ def _event(item: Mapping[str, Any], host: Host) -> str:
     event, known = catalogue.canonical(written), catalogue.keys_of("plugin")
     if event in known:
         return event
-    near = catalogue.nearest(written.replace("-", "_"), "plugin")
-    meant = f"; did you mean {near}?" if near else ""
+    closest = catalogue.nearest(written.replace("-", "_"), "plugin")
+    suggestion = f"; did you mean {closest}?" if closest else ""
     raise _InvalidDefinition(
-        f"{host.dialect.product} has no plugin hook {one_line(written, 60)}{meant}", "event"
+        f"{host.dialect.product} has no plugin hook {one_line(written, 60)}{suggestion}", "event"
     )
 
 
@@ -137,7 +142,7 @@ def _file(item: Mapping[str, Any], host: Host) -> Path:
     if file and module:
         raise _InvalidDefinition("it names both a `module` and a `file`", "module")
     if file:
-        return host.surroundings.absolute(file, base=host.workspace)
+        return host.machine.absolute(file, base=host.workspace)
     if not module:
         raise _InvalidDefinition("it names neither a `module` nor a `file`")
     parts = module.replace("\\", "/").split("/")
@@ -150,11 +155,11 @@ def _file(item: Mapping[str, Any], host: Host) -> Path:
 
 def _module(module: str, host: Host) -> Path:
     """Return a module below the workspace, else below the state folder; its suffix may be omitted."""
-    files = host.surroundings.files
-    bases = [host.surroundings.absolute(module, base=root) for root in (host.workspace, host.state)]
+    files = host.machine.files
+    bases = [host.machine.absolute(module, base=root) for root in (host.workspace, host.state)]
     for base in bases:
-        named = (base, *(base.with_name(base.name + suffix) for suffix in SUFFIXES))
-        for path in (*named, *(base / f"index{suffix}" for suffix in SUFFIXES)):
+        file_names = (base, *(base.with_name(base.name + suffix) for suffix in SUFFIXES))
+        for path in (*file_names, *(base / f"index{suffix}" for suffix in SUFFIXES)):
             facts = files.facts(path)
             if facts is not None and facts.file:
                 return path

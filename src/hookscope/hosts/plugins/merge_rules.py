@@ -36,10 +36,10 @@ class Merged:
     """The answer so far, with one more handler's merged in."""
 
     answer: Answer
-    counts: bool = True  # whether it counts as an answer to its hook
+    is_answer: bool = True  # whether it counts as an answer to its hook
     stop: bool = False  # no other handler is called
-    passes_on: Mapping[str, Any] | None = None  # event fields for the next handler
-    failed: str = ""  # why merging fails in the host, as if the handler had thrown it
+    event_changes: Mapping[str, Any] | None = None  # event fields for the next handler
+    failure: str = ""  # why merging fails in the host, as if the handler had thrown it
 
 
 Merge = Callable[[Answer, HandlerAnswer], Merged]
@@ -50,12 +50,12 @@ def empty_answer(payload: Payload) -> Answer:
     return {}
 
 
-def answer_if_answered(answer: Answer, answered: bool, asked: bool) -> Answer | None:
+def answer_if_answered(answer: Answer, answered: bool, called: bool) -> Answer | None:
     """Return None if no handler answered, whether or not any was called."""
     return answer if answered else None
 
 
-def answer_always(answer: Answer, answered: bool, asked: bool) -> Answer:
+def answer_always(answer: Answer, answered: bool, called: bool) -> Answer:
     """Return the answer, whether or not any handler was called."""
     return answer
 
@@ -69,29 +69,29 @@ class MergeRule:
     finish: Callable[[Answer, bool, bool], Answer | None] = (
         answer_if_answered  # (answer, any answered, any called)
     )
-    failed: Callable[[Answer, HandlerAnswer], Answer] | None = (
+    on_failure: Callable[[Answer, HandlerAnswer], Answer] | None = (
         None  # `value` is the error's text; None: failures are skipped
     )
-    null: bool = False  # whether null counts as an answer
-    silence: bool = False  # whether a missing answer is merged
-    own_event: bool = False  # whether handlers have separate events and do not see each other's changes
-    own_members: tuple[str, ...] = ()  # members of that event that are deep copies
-    answers: tuple[str, ...] = ()  # members that an answer may have
-    copied: tuple[str, ...] = ()  # members whose nested changes the host ignores
-    kept: tuple[str, ...] = ()  # members whose nested changes the host keeps, whatever is returned
+    accepts_null: bool = False  # whether null counts as an answer
+    counts_silence: bool = False  # whether a missing answer is merged
+    separate_events: bool = False  # whether handlers have separate events and do not see each other's changes
+    separate_members: tuple[str, ...] = ()  # members of that event that are deep copies
+    answer_members: tuple[str, ...] = ()  # members that an answer may have
+    copied_members: tuple[str, ...] = ()  # members whose nested changes the host ignores
+    kept_members: tuple[str, ...] = ()  # members whose nested changes the host keeps, whatever is returned
 
 
-def answered_fields(answer: Answer, told: HandlerAnswer, *names: str) -> dict[str, Any]:
+def answered_fields(answer: Answer, handler_answer: HandlerAnswer, *names: str) -> dict[str, Any]:
     """Return those of the named fields that the handler answered; null counts as absent (plug-01)."""
-    fields = told.fields
+    fields = handler_answer.fields
     return {name: fields[name] for name in names if fields.get(name) is not None}
 
 
 def first_answer_wins(*names: str) -> Merge:
     """Return a merge in which the first answer wins, field by field."""
 
-    def merge(answer: Answer, told: HandlerAnswer) -> Merged:
-        return Merged({**answered_fields(answer, told, *names), **answer})
+    def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
+        return Merged({**answered_fields(answer, handler_answer, *names), **answer})
 
     return merge
 
@@ -103,9 +103,9 @@ def joined_text(left: Any, right: Any) -> Any:
     return left if right is None else right
 
 
-def with_joined_texts(answer: Answer, told: HandlerAnswer, names: Sequence[str]) -> dict[str, Any]:
+def with_joined_texts(answer: Answer, handler_answer: HandlerAnswer, names: Sequence[str]) -> dict[str, Any]:
     """Return the answer with the named texts of another handler appended to its own."""
-    texts = {name: joined_text(answer.get(name), told.fields.get(name)) for name in names}
+    texts = {name: joined_text(answer.get(name), handler_answer.fields.get(name)) for name in names}
     return {**answer, **{name: text for name, text in texts.items() if text is not None}}
 
 
@@ -114,16 +114,17 @@ def join_texts(*names: str) -> Merge:
     return lambda answer, told: Merged(with_joined_texts(answer, told, names))
 
 
-def last_answer_wins(*names: str, sticks: str) -> Merge:
+def last_answer_wins(*names: str, sticky: str) -> Merge:
     """Return a merge in which the last answer wins, field by field.
 
     The field named `sticky` stays once it is true, and stops the calls.
     """
 
-    def merge(answer: Answer, told: HandlerAnswer) -> Merged:
-        stop = told.fields.get(sticks) is True
+    def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
+        stop = handler_answer.fields.get(sticky) is True
         return Merged(
-            {**answer, **answered_fields(answer, told, *names), **({sticks: True} if stop else {})}, stop=stop
+            {**answer, **answered_fields(answer, handler_answer, *names), **({sticky: True} if stop else {})},
+            stop=stop,
         )
 
     return merge
@@ -139,20 +140,20 @@ def modify_fields(
     stop the calls when they are true, likewise.
     """
 
-    def merge(answer: Answer, told: HandlerAnswer) -> Merged:
-        merged, seen, said = dict(answer), dict[str, Any](), told.fields
+    def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
+        merged, event_changes, returned = dict(answer), dict[str, Any](), handler_answer.fields
         for written, name in fields.items():
-            value = said.get(written)
+            value = returned.get(written)
             if value is not None:
-                merged[name] = seen[written] = seen[name] = value
+                merged[name] = event_changes[written] = event_changes[name] = value
         for name in texts:
-            both = merged.get(name), said.get(name)
+            both = merged.get(name), returned.get(name)
             parts = [text for text in both if isinstance(text, str) and text]
             if parts:
-                merged[name] = seen[name] = BLANK_LINE.join(parts)
-        ends = [name for written, name in (stops or {}).items() if said.get(written) is True]
+                merged[name] = event_changes[name] = BLANK_LINE.join(parts)
+        ends = [name for written, name in (stops or {}).items() if returned.get(written) is True]
         merged |= dict.fromkeys(ends, True)
-        return Merged(merged, stop=bool(ends), passes_on=seen)
+        return Merged(merged, stop=bool(ends), event_changes=event_changes)
 
     return merge
 
@@ -181,7 +182,7 @@ def modifier_rule(
 ) -> MergeRule:
     """Return the rule of a hook whose handlers may answer with these fields."""
     merge = modify_fields(fields, texts=texts, stops=stops)
-    return MergeRule(merge, start, finish, answers=(*fields, *texts, *(stops or ())))
+    return MergeRule(merge, start, finish, answer_members=(*fields, *texts, *(stops or ())))
 
 
 GUIDE_MERGE_RULES: dict[str, MergeRule] = {

@@ -31,7 +31,7 @@ class PluginAccess:
     """A plugin's limits, as Metadata has them, and why it does not receive an event."""
 
     limits: Mapping[str, float] = field(default_factory=dict)  # seconds by event; `run`: all others
-    barred: Mapping[str, str] = field(default_factory=dict)
+    excluded_events: Mapping[str, str] = field(default_factory=dict)
 
 
 def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
@@ -42,17 +42,18 @@ def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
     """
     where = (*ENTRIES, plugin, "hooks")
     hooks = host.settings.get(where)
-    said: Mapping[str, Any] = hooks if isinstance(hooks, Mapping) else {}
+    hook_settings: Mapping[str, Any] = hooks if isinstance(hooks, Mapping) else {}
     return PluginAccess(
-        _limits(said), _denied_events(said, ".".join(map(str, where)), own=folder.source == "bundled")
+        _limits(hook_settings),
+        _denied_events(hook_settings, ".".join(map(str, where)), is_bundled=folder.source == "bundled"),
     )
 
 
-def _limits(said: Mapping[str, Any]) -> dict[str, float]:
-    each, every = said.get("timeouts"), _seconds(said.get("timeoutMs"))
-    named = each.items() if isinstance(each, Mapping) else ()
-    limits = {str(name): limit for name, value in named if (limit := _seconds(value)) is not None}
-    return limits if every is None else {"run": every, **limits}
+def _limits(hook_settings: Mapping[str, Any]) -> dict[str, float]:
+    timeouts, default_limit = hook_settings.get("timeouts"), _seconds(hook_settings.get("timeoutMs"))
+    by_event = timeouts.items() if isinstance(timeouts, Mapping) else ()
+    limits = {str(name): limit for name, value in by_event if (limit := _seconds(value)) is not None}
+    return limits if default_limit is None else {"run": default_limit, **limits}
 
 
 def _seconds(milliseconds: object) -> float | None:
@@ -61,11 +62,16 @@ def _seconds(milliseconds: object) -> float | None:
     return min(milliseconds, MAX_TIMEOUT_MS) / 1000
 
 
-def _denied_events(said: Mapping[str, Any], where: str, *, own: bool) -> dict[str, str]:
-    barred: dict[str, str] = {}
-    conversations, prompts = said.get("allowConversationAccess"), said.get("allowPromptInjection")
-    if conversations is False or (conversations is not True and not own):
-        barred |= dict.fromkeys(CONVERSATION_EVENTS, f"it wants {where}.allowConversationAccess to be true")
+def _denied_events(hook_settings: Mapping[str, Any], where: str, *, is_bundled: bool) -> dict[str, str]:
+    excluded_events: dict[str, str] = {}
+    conversations, prompts = (
+        hook_settings.get("allowConversationAccess"),
+        hook_settings.get("allowPromptInjection"),
+    )
+    if conversations is False or (conversations is not True and not is_bundled):
+        excluded_events |= dict.fromkeys(
+            CONVERSATION_EVENTS, f"it wants {where}.allowConversationAccess to be true"
+        )
     if prompts is False:
-        barred |= dict.fromkeys(PROMPT_INJECTION_EVENTS, f"{where}.allowPromptInjection is false")
-    return barred
+        excluded_events |= dict.fromkeys(PROMPT_INJECTION_EVENTS, f"{where}.allowPromptInjection is false")
+    return excluded_events

@@ -53,7 +53,7 @@ class PluginShape:
     manifest: str
     package_key: str  # package.json → this → `extensions`: entry files
     entries: tuple[str, ...] = ("index.ts", "index.js", "index.mjs", "index.cjs", "plugin.ts", "plugin.js")
-    elsewhere: tuple[str, ...] = ()  # manifests of bundles without code; ignored
+    other_manifests: tuple[str, ...] = ()  # manifests of bundles without code; ignored
     access: AccessOf = full_access
     marks_python: bool = False  # whether Python plugins are marked as not run by the host
 
@@ -91,7 +91,7 @@ class _PluginSearch:
 
     @property
     def files(self) -> Files:
-        return self.host.surroundings.files
+        return self.host.machine.files
 
 
 def find_plugins(host: Host, shape: PluginShape) -> FoundHooks:
@@ -114,13 +114,13 @@ def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
     try:
         children = search.files.children(folder.path)
     except FileNotFoundError:
-        trouble = search.files.trouble(folder.path)
+        trouble = search.files.access_error(folder.path)
         if trouble is not None:
             search.problems.append(Problem(f"cannot read the plugins folder: {os_error_reason(trouble)}"))
         return
     except NotADirectoryError:
-        said = blocking_file(folder.path, search.files)
-        search.problems.append(Problem(f"{said}; plugins are looked for in folders"))
+        blocked_by = blocking_file(folder.path, search.files)
+        search.problems.append(Problem(f"{blocked_by}; plugins are looked for in folders"))
         return
     except OSError as error:
         search.problems.append(Problem(f"cannot read the plugins folder: {os_error_reason(error)}"))
@@ -137,15 +137,17 @@ def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
 def _scan_folder(path: Path, folder: Folder, search: _PluginSearch) -> None:
     try:
         names = frozenset(search.files.names(path))
-        if any(search.files.facts(path / name) is not None for name in search.shape.elsewhere):
+        if any(search.files.facts(path / name) is not None for name in search.shape.other_manifests):
             return
         if not names & {search.shape.manifest, "package.json", *_entries(search.shape)}:
             reason = (
                 f"neither {search.shape.manifest} nor an entry file ({', '.join(_entries(search.shape))})"
             )
             raise _NotAPlugin(reason)
-        told = _manifest(path, names, search)
-        search.hooks.append(_plugin(path, folder, told, _entry(path, names, told, search), search))
+        manifest_facts = _manifest(path, names, search)
+        search.hooks.append(
+            _plugin(path, folder, manifest_facts, _entry(path, names, manifest_facts, search), search)
+        )
     except OSError as error:
         search.rejected.append(
             RejectedHook(path, folder.source, f"cannot be read: {os_error_reason(error)}", name=path.name)
@@ -158,33 +160,39 @@ def _entries(shape: PluginShape) -> tuple[str, ...]:
     return (*shape.entries, *PYTHON_ENTRIES)
 
 
-def _plugin(path: Path, folder: Folder, told: _ManifestFacts, entry: Path, search: _PluginSearch) -> Hook:
+def _plugin(
+    path: Path, folder: Folder, manifest_facts: _ManifestFacts, entry: Path, search: _PluginSearch
+) -> Hook:
     files = search.files
     facts = files.facts(entry)
     real, target = files.real(path), files.real(entry) if facts is not None else entry
     manifest = path / search.shape.manifest
     python = entry.suffix == ".py" and search.shape.marks_python
-    notes = (f"calls itself {told.title}",) if told.title and told.title != told.id else ()
-    access = search.shape.access(told.id, folder, search.host)
+    notes = (
+        (f"calls itself {manifest_facts.title}",)
+        if manifest_facts.title and manifest_facts.title != manifest_facts.id
+        else ()
+    )
+    access = search.shape.access(manifest_facts.id, folder, search.host)
     language = LANGUAGE_OF.get(entry.suffix, "unknown")
-    events, priorities, of_folders = events_registered_in(entry, language, search.host)
+    events, priorities, folder_events = events_registered_in(entry, language, search.host)
     return Hook(
-        name=told.id,
+        name=manifest_facts.id,
         kind="plugin",
         folder=folder,
         path=path,
         meta=Metadata(
             events=events,
             priorities=priorities,
-            of_folders=of_folders,
-            config=_config(told, search.host),
-            tools=told.tools,
+            folder_events=folder_events,
+            config=_config(manifest_facts, search.host),
+            tools=manifest_facts.tools,
             export=REGISTER,
-            faults=told.faults,
+            faults=manifest_facts.faults,
             limits=access.limits,
-            barred=access.barred,
+            excluded_events=access.excluded_events,
         ),
-        description=told.description,
+        description=manifest_facts.description,
         manifest=manifest if files.facts(manifest) is not None else None,
         handler=entry,
         language=language,
@@ -196,10 +204,12 @@ def _plugin(path: Path, folder: Folder, told: _ManifestFacts, entry: Path, searc
     )
 
 
-def _config(told: _ManifestFacts, host: Host) -> Mapping[str, Any]:
+def _config(manifest_facts: _ManifestFacts, host: Host) -> Mapping[str, Any]:
     """Return the plugin's settings, with the defaults of its schema."""
-    said = host.settings.get((*ENTRIES, told.id, "config"))
-    filled: Mapping[str, Any] = with_defaults(told.schema, said if isinstance(said, Mapping) else {})
+    configured = host.settings.get((*ENTRIES, manifest_facts.id, "config"))
+    filled: Mapping[str, Any] = with_defaults(
+        manifest_facts.schema, configured if isinstance(configured, Mapping) else {}
+    )
     return filled
 
 
@@ -212,21 +222,24 @@ def events_registered_in(
     `registerHook("NAME", …)` for them.
     """
     try:
-        source = host.surroundings.files.read(entry, formats.LONGEST_SCRIPT + 1)
+        source = host.machine.files.read(entry, formats.LONGEST_SCRIPT + 1)
     except OSError:
         return None, {}, frozenset()
-    said = formats.plugin_registrations(source, language)
-    if not said:  # registered elsewhere, or not at all: known after a load
+    registrations = formats.plugin_registrations(source, language)
+    if not registrations:  # registered elsewhere, or not at all: known after a load
         return None, {}, frozenset()
-    registered, crosses = host.dialect.catalogue().registered, host.dialect.load_rules.crosses
-    crossing = [item.named and crosses for item in said]
+    registry_key, crosses = (
+        host.dialect.catalogue().registry_key,
+        host.dialect.load_rules.plugins_use_folder_events,
+    )
+    crossing = [item.names_event_directly and crosses for item in registrations]
     keys = [
-        item.event.strip() if crossed else registered(item.event)
-        for item, crossed in zip(said, crossing, strict=True)
+        item.event.strip() if crossed else registry_key(item.event)
+        for item, crossed in zip(registrations, crossing, strict=True)
     ]
-    priorities = {key: item.priority or 0 for key, item in reversed([*zip(keys, said, strict=True)])}
-    heard_itself = frozenset(key for key, crossed in zip(keys, crossing, strict=True) if not crossed)
-    return tuple(dict.fromkeys(keys)), priorities, frozenset(compress(keys, crossing)) - heard_itself
+    priorities = {key: item.priority or 0 for key, item in reversed([*zip(keys, registrations, strict=True)])}
+    own_events = frozenset(key for key, crossed in zip(keys, crossing, strict=True) if not crossed)
+    return tuple(dict.fromkeys(keys)), priorities, frozenset(compress(keys, crossing)) - own_events
 
 
 def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _ManifestFacts:
@@ -239,8 +252,8 @@ def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _Mani
         raise _NotAPlugin(f"{file.name} holds no object", FilePosition(file))
     name = value.get("id")
     if not isinstance(name, str) or not name.strip():
-        wrong = "has no `id`" if name is None else "wants a text as `id`"
-        raise _NotAPlugin(f"{file.name} {wrong}", _place(file, source, ("id",)))
+        problem = "has no `id`" if name is None else "wants a text as `id`"
+        raise _NotAPlugin(f"{file.name} {problem}", _place(file, source, ("id",)))
     entry = next((key for key in ENTRY_KEYS if value.get(key) is not None), "")
     if entry and not isinstance(value[entry], str):
         raise _NotAPlugin(f"{file.name} wants a path as `{entry}`", _place(file, source, (entry,)))
@@ -249,11 +262,11 @@ def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _Mani
         for key in TEXT_FIELDS
         if value.get(key) is not None and not isinstance(value[key], str)
     )
-    title, about, schema = (value.get(key) for key in ("name", "description", SCHEMA))
+    title, description, schema = (value.get(key) for key in ("name", "description", SCHEMA))
     return _ManifestFacts(
         id=name.strip(),
         title=title if isinstance(title, str) else "",
-        description=about if isinstance(about, str) else "",
+        description=description if isinstance(description, str) else "",
         entry=value[entry] if entry else "",
         faults=faults,
         schema=schema if isinstance(schema, Mapping) else {},
@@ -282,20 +295,21 @@ def _place(file: Path, source: bytes, path: KeyPath) -> FilePosition:
     return FilePosition(file, span.line, span.column) if span else FilePosition(file)
 
 
-def _entry(path: Path, names: frozenset[str], told: _ManifestFacts, search: _PluginSearch) -> Path:
+def _entry(path: Path, names: frozenset[str], manifest_facts: _ManifestFacts, search: _PluginSearch) -> Path:
     """Return the file whose `register` is called. Raises _NotAPlugin.
 
     Searched are the manifest, package.json, then the known names. A file that is named need not
     exist: the `handler` gate reports it.
     """
-    written, by = told.entry, search.shape.manifest
+    written, declared_in = manifest_facts.entry, search.shape.manifest
     if not written:
-        written, by = _package_entry(path, names, search), "package.json"
+        written, declared_in = _package_entry(path, names, search), "package.json"
     if written:
-        entry = search.host.surroundings.absolute(written, base=path)
+        entry = search.host.machine.absolute(written, base=path)
         if Path(written).is_absolute() or not entry.is_relative_to(path):
             raise _NotAPlugin(
-                f"{by} names {written}, which is not in the plugin's folder", FilePosition(path / by)
+                f"{declared_in} names {written}, which is not in the plugin's folder",
+                FilePosition(path / declared_in),
             )
         return entry
     entry_name = next((name for name in _entries(search.shape) if name in names), None)
@@ -329,7 +343,7 @@ def rank_plugins(found: FoundHooks) -> Ranking:
     winners: dict[str, Hook] = {}
     for hook in sorted(plugins, key=lambda hook: -hook.folder.rank):
         winners.setdefault(hook.name, hook)
-    standing = set(winners.values())
-    order = tuple(hook for hook in found.hooks if hook in standing or hook.role == MAPPED_ROLE)
-    losers = {hook: winners[hook.name] for hook in plugins if hook not in standing}
+    winner_set = set(winners.values())
+    order = tuple(hook for hook in found.hooks if hook in winner_set or hook.role == MAPPED_ROLE)
+    losers = {hook: winners[hook.name] for hook in plugins if hook not in winner_set}
     return Ranking(order, order, losers)

@@ -35,7 +35,7 @@ def path_gate(hook: Hook, host: Host) -> Gate:
 
     A plugin's is in its own folder, a mapped handler's in the workspace or the state folder.
     """
-    files, code = host.surroundings.files, hook.handler
+    files, code = host.machine.files, hook.handler
     assert code is not None
     real = files.real(code)
     if hook.role == MAPPED_ROLE:
@@ -139,10 +139,14 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
     if keys is None:
         return Gate("sent", None, found=KNOWN_AFTER_LOAD)
     catalogue = host.dialect.catalogue()
-    kinds: dict[str, EventKind] = {key: "folder" if key in hook.meta.of_folders else "plugin" for key in keys}
+    kinds: dict[str, EventKind] = {
+        key: "folder" if key in hook.meta.folder_events else "plugin" for key in keys
+    }
     if any(catalogue.sends(key, kind) for key, kind in kinds.items()):
         return SENT_PASSED
-    later = next((host.dialect.later_plugin[key] for key in keys if key in host.dialect.later_plugin), "")
+    later = next(
+        (host.dialect.later_plugin_events[key] for key in keys if key in host.dialect.later_plugin_events), ""
+    )
     if later:
         return Gate("sent", True, found=f"by {later}; this guide has none of them")
     return Gate("sent", False, keys, keys, "never sent", never_sent_reason(hook, host))

@@ -31,7 +31,7 @@ def read_document(file: Path, host: Host) -> Mapping[str, Any]:
 
 def _read(file: Path, host: Host) -> Mapping[str, Any]:
     try:
-        value = formats.read_json5(host.surroundings.files.read(file, LARGEST))
+        value = formats.read_json5(host.machine.files.read(file, LARGEST))
     except (OSError, FormatError):
         return {}
     return value if isinstance(value, Mapping) else {}
@@ -45,8 +45,8 @@ def schema_of(hook: Hook, host: Host) -> Mapping[str, Any] | None:
 
 def kinds_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the kinds that the plugin declares: `kind`, a text or a list of texts."""
-    said = manifest.get("kind")
-    listed = said if isinstance(said, list) else [said]
+    declared = manifest.get("kind")
+    listed = declared if isinstance(declared, list) else [declared]
     return tuple(kind for kind in listed if isinstance(kind, str))
 
 
@@ -62,13 +62,17 @@ def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
     """Return the packages that its package.json requires, sorted."""
     manifest = read_document(hook.path / PACKAGE, host) if hook.path is not None else {}
     needed, optional = (manifest.get(name) for name in ("dependencies", "optionalDependencies"))
-    spare = optional if isinstance(optional, Mapping) else {}
-    return tuple(sorted(name for name in needed if name not in spare)) if isinstance(needed, Mapping) else ()
+    optional_names = optional if isinstance(optional, Mapping) else {}
+    return (
+        tuple(sorted(name for name in needed if name not in optional_names))
+        if isinstance(needed, Mapping)
+        else ()
+    )
 
 
 def is_installed(package: str, folder: Path, host: Host) -> bool:
     """Return whether the package is in a `node_modules` of the folder or above it."""
-    files = host.surroundings.files
+    files = host.machine.files
     return any(files.facts(place / PACKAGE) is not None for place in node_package_folders(package, folder))
 
 
@@ -98,63 +102,69 @@ def with_defaults(schema: object, value: Any) -> Any:
         return [with_defaults(schema.get("items"), item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    known = _map(schema, "properties")
-    own = {name: with_defaults(known.get(name), item) for name, item in value.items()}
+    properties = _map(schema, "properties")
+    own = {name: with_defaults(properties.get(name), item) for name, item in value.items()}
     filled = {
-        name: with_defaults(one, one["default"])
-        for name, one in known.items()
-        if name not in value and isinstance(one, Mapping) and "default" in one
+        name: with_defaults(subschema, subschema["default"])
+        for name, subschema in properties.items()
+        if name not in value and isinstance(subschema, Mapping) and "default" in subschema
     }
     return {**own, **filled}
 
 
-def schema_error(schema: object, at: str = "<schema>") -> str:
+def schema_error(schema: object, path_text: str = "<schema>") -> str:
     """Return why this is not a valid schema; empty if it is. No value fits an invalid one."""
     if isinstance(schema, bool):
         return ""
     if not isinstance(schema, Mapping):
-        return f"{at}: schema must be an object or boolean"
-    return _wrong_type(schema, at) or _wrong_lists(schema, at) or _wrong_below(schema, at)
+        return f"{path_text}: schema must be an object or boolean"
+    return (
+        _wrong_type(schema, path_text) or _wrong_lists(schema, path_text) or _wrong_below(schema, path_text)
+    )
 
 
-def _wrong_type(schema: Mapping[str, Any], at: str) -> str:
+def _wrong_type(schema: Mapping[str, Any], path_text: str) -> str:
     if "type" not in schema:
         return ""
-    wanted = schema["type"]
-    names = [wanted] if isinstance(wanted, str) else wanted
+    declared = schema["type"]
+    names = [declared] if isinstance(declared, str) else declared
     if not isinstance(names, list) or not names:
-        return f"{at}.type: expected string or non-empty string array"
+        return f"{path_text}.type: expected string or non-empty string array"
     if not all(isinstance(name, str) and name in SCHEMA_TYPES for name in names):
-        return f"{at}.type: unsupported JSON Schema type"
-    return f"{at}.type: expected unique JSON Schema types" if len(set(names)) < len(names) else ""
+        return f"{path_text}.type: unsupported JSON Schema type"
+    return f"{path_text}.type: expected unique JSON Schema types" if len(set(names)) < len(names) else ""
 
 
-def _wrong_lists(schema: Mapping[str, Any], at: str) -> str:
+def _wrong_lists(schema: Mapping[str, Any], path_text: str) -> str:
     required, allowed = schema.get("required", []), schema.get("enum", [None])
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        return f"{at}.required: expected string array"
+        return f"{path_text}.required: expected string array"
     if not isinstance(allowed, list):
-        return f"{at}.enum: expected array"
+        return f"{path_text}.enum: expected array"
     is_set = allowed and len(set(map(_json, allowed))) == len(allowed)
-    return "" if is_set else f"{at}.enum: expected non-empty array with unique values"
+    return "" if is_set else f"{path_text}.enum: expected non-empty array with unique values"
 
 
-def _wrong_below(schema: Mapping[str, Any], at: str) -> str:
+def _wrong_below(schema: Mapping[str, Any], path_text: str) -> str:
     for key in SCHEMA_MAPS:
         if not isinstance(schema.get(key, {}), Mapping):
-            return f"{at}.{key}: expected schema map"
-    listed = [(f"{at}.{key}.{name}", one) for key in SCHEMA_MAPS for name, one in _map(schema, key).items()]
-    single = [(f"{at}.{key}", schema[key]) for key in SINGLE_SCHEMAS if key in schema]
+            return f"{path_text}.{key}: expected schema map"
+    listed = [
+        (f"{path_text}.{key}.{name}", subschema)
+        for key in SCHEMA_MAPS
+        for name, subschema in _map(schema, key).items()
+    ]
+    single = [(f"{path_text}.{key}", schema[key]) for key in SINGLE_SCHEMAS if key in schema]
     places = [*listed, *(pair for pair in single if not isinstance(pair[1], list))]
-    return next(filter(None, (schema_error(one, place) for place, one in places)), "")
+    return next(filter(None, (schema_error(subschema, place) for place, subschema in places)), "")
 
 
 def value_errors(schema: object, value: Any) -> tuple[SchemaIssue, ...]:
     """Return the errors of a value; empty if it fits the schema."""
-    broken = schema_error(schema)
+    error = schema_error(schema)
     return (
-        (((), f"invalid schema: {broken}"),)
-        if broken
+        (((), f"invalid schema: {error}"),)
+        if error
         else tuple(islice(value_errors_at(schema, value), MAX_ERRORS))
     )
 
@@ -166,25 +176,25 @@ def value_errors_at(schema: object, value: Any, at: KeyPath = ()) -> Iterator[Sc
     if not isinstance(schema, Mapping):
         return
     others = list(islice(_beside_type(schema, value, at), MAX_ERRORS))  # once for all types
-    asked = [[*_of_type(one, value, at), *others] for one in _types(schema)]
-    if all(asked):
-        yield from chain.from_iterable(asked)
-        if len(asked) > 1 or isinstance(schema.get("type"), list):
+    errors_by_type = [[*_of_type(type_name, value, at), *others] for type_name in _types(schema)]
+    if all(errors_by_type):
+        yield from chain.from_iterable(errors_by_type)
+        if len(errors_by_type) > 1 or isinstance(schema.get("type"), list):
             yield at, "must match a schema in anyOf"
 
 
 def _types(schema: Mapping[str, Any]) -> list[str | None]:
     """Return the allowed types; the validator treats each as a schema of its own. None: any type."""
-    wanted = schema.get("type")
-    listed = wanted if isinstance(wanted, list) else [wanted]
-    if schema.get("nullable") is True and wanted is not None:
+    declared = schema.get("type")
+    listed = declared if isinstance(declared, list) else [declared]
+    if schema.get("nullable") is True and declared is not None:
         return list(dict.fromkeys([*listed, "null"]))
     return listed
 
 
-def _of_type(wanted: str | None, value: Any, at: KeyPath) -> Iterator[SchemaIssue]:
-    if wanted is not None and not _is_a(wanted, value):
-        yield at, f"must be {wanted}"
+def _of_type(type_name: str | None, value: Any, at: KeyPath) -> Iterator[SchemaIssue]:
+    if type_name is not None and not _is_a(type_name, value):
+        yield at, f"must be {type_name}"
 
 
 def _beside_type(schema: Mapping[str, Any], value: Any, at: KeyPath) -> Iterator[SchemaIssue]:
@@ -199,14 +209,14 @@ def _beside_type(schema: Mapping[str, Any], value: Any, at: KeyPath) -> Iterator
 
 
 def _of_members(schema: Mapping[str, Any], value: Mapping[str, Any], at: KeyPath) -> Iterator[SchemaIssue]:
-    known = _map(schema, "properties")
+    properties = _map(schema, "properties")
     for name in schema.get("required", ()):
         if name not in value:
             yield (*at, name), f"must have required property '{name}'"
-    yield from _of_others(schema, {name: item for name, item in value.items() if name not in known}, at)
-    for name, one in known.items():
+    yield from _of_others(schema, {name: item for name, item in value.items() if name not in properties}, at)
+    for name, subschema in properties.items():
         if name in value:
-            yield from value_errors_at(one, value[name], (*at, name))
+            yield from value_errors_at(subschema, value[name], (*at, name))
 
 
 def _of_others(schema: Mapping[str, Any], others: Mapping[str, Any], at: KeyPath) -> Iterator[SchemaIssue]:
@@ -216,13 +226,17 @@ def _of_others(schema: Mapping[str, Any], others: Mapping[str, Any], at: KeyPath
     """
     if _map(schema, "patternProperties"):
         return
-    more = schema.get("additionalProperties")
-    told = {name: list(value_errors_at(more, item, (*at, name))) for name, item in others.items()}
-    if more is not False:
-        yield from chain.from_iterable(told.values())
-    wrong = ", ".join(f'"{name}"' for name, said in told.items() if said)
-    if wrong and (more is False or any(isinstance(schema.get(key), Mapping) for key in SCHEMA_MAPS)):
-        yield at, f"must not have additional properties: {wrong}"
+    additional = schema.get("additionalProperties")
+    errors_by_name = {
+        name: list(value_errors_at(additional, item, (*at, name))) for name, item in others.items()
+    }
+    if additional is not False:
+        yield from chain.from_iterable(errors_by_name.values())
+    wrong_names = ", ".join(f'"{name}"' for name, errors in errors_by_name.items() if errors)
+    if wrong_names and (
+        additional is False or any(isinstance(schema.get(key), Mapping) for key in SCHEMA_MAPS)
+    ):
+        yield at, f"must not have additional properties: {wrong_names}"
 
 
 def _map(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -230,16 +244,18 @@ def _map(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _is_a(wanted: str, value: Any) -> bool:
+def _is_a(type_name: str, value: Any) -> bool:
     """Return whether the value has the type, as in JavaScript: 1.0 is an integer, true is not a number."""
-    if isinstance(value, float) and wanted == "integer":
+    if isinstance(value, float) and type_name == "integer":
         return value.is_integer()
-    return isinstance(value, SCHEMA_TYPES[wanted]) and (wanted == "boolean" or not isinstance(value, bool))
+    return isinstance(value, SCHEMA_TYPES[type_name]) and (
+        type_name == "boolean" or not isinstance(value, bool)
+    )
 
 
 def _listed(allowed: Sequence[Any]) -> str:
     more = f", ... (+{len(allowed) - MAX_VALUES_SHOWN} more)" if len(allowed) > MAX_VALUES_SHOWN else ""
-    return ", ".join(_label(one) for one in allowed[:MAX_VALUES_SHOWN]) + more
+    return ", ".join(_label(value) for value in allowed[:MAX_VALUES_SHOWN]) + more
 
 
 def _label(value: Any) -> str:

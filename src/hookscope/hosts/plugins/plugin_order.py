@@ -21,23 +21,25 @@ class RegistrationFilter:
     """An option of a registration that selects events of a hook."""
 
     option: str
-    hooks: frozenset[str]
+    events: frozenset[str]
     member: str  # of the event, else of its `ctx`
-    known: frozenset[str] = frozenset()  # possible values; empty: any. A list with another value is ignored
-    needs: bool = False  # whether the handler is skipped if the event has no value
-    any_case: bool = False  # whether `Read` matches `read`
+    allowed_values: frozenset[str] = (
+        frozenset()
+    )  # possible values; empty: any. A list with another value is ignored
+    requires_value: bool = False  # whether the handler is skipped if the event has no value
+    ignores_case: bool = False  # whether `Read` matches `read`
 
 
 REGISTRATION_FILTERS = (
     RegistrationFilter(
-        "matcher", frozenset({"before_tool_call", "after_tool_call"}), "toolName", any_case=True
+        "matcher", frozenset({"before_tool_call", "after_tool_call"}), "toolName", ignores_case=True
     ),
     RegistrationFilter(
         "eligibleTriggers",
         frozenset({"before_agent_reply"}),
         "trigger",
         frozenset({"cron", "heartbeat", "user"}),
-        needs=True,
+        requires_value=True,
     ),
     RegistrationFilter(
         "eligibleDispatchKinds", frozenset({"reply_dispatch"}), "dispatchKind", frozenset({"agent", "acp"})
@@ -46,48 +48,48 @@ REGISTRATION_FILTERS = (
 
 
 def plugin_call_groups(
-    event: Event, heard: Iterable[Registration], known: EventType | None, order: Order
+    event: Event, registrations: Iterable[Registration], event_type: EventType | None, order: Order
 ) -> Arrangement:
     """Group the handlers: observers and evaluators run concurrently, all others one by one."""
-    left_out, calls = [], []
-    for call in by_priority(heard, order):
+    excluded, calls = [], []
+    for call in by_priority(registrations, order):
         reason = skip_reason(event, call)
         if reason:
-            left_out.append(NotRun(call.name, reason, call.hook))
+            excluded.append(NotRun(call.name, reason, call.hook))
         else:
-            calls.append(with_time_limit(call, known))
-    together = known is None or known.policy in (OBSERVE, EVALUATE)
-    groups = (CallGroup(tuple(calls), together=together),) if calls else ()
-    return Arrangement(groups, tuple(left_out))
+            calls.append(with_time_limit(call, event_type))
+    together = event_type is None or event_type.policy in (OBSERVE, EVALUATE)
+    groups = (CallGroup(tuple(calls), concurrent=together),) if calls else ()
+    return Arrangement(groups, tuple(excluded))
 
 
-def by_priority(heard: Iterable[Registration], order: Order) -> list[Registration]:
+def by_priority(registrations: Iterable[Registration], order: Order) -> list[Registration]:
     """Sort by priority, then in order of registration (plug-01; guide 003: lower numbers first)."""
     sign = -1 if order == "higher first" else 1
-    return sorted(heard, key=lambda call: sign * call.priority)
+    return sorted(registrations, key=lambda call: sign * call.priority)
 
 
-def with_time_limit(call: Registration, known: EventType | None) -> Registration:
+def with_time_limit(call: Registration, event_type: EventType | None) -> Registration:
     """Return the call with the host's limit for this hook if it has none, capped at the host's maximum."""
     limit = call.limit
-    if limit is None and known is not None:
-        limit = known.limit
+    if limit is None and event_type is not None:
+        limit = event_type.limit
     if limit is not None:
         limit = min(limit, MAX_TIMEOUT)
-    return call if limit == call.limit else replace(call, limit=limit, limit_from="the host's rules")
+    return call if limit == call.limit else replace(call, limit=limit, limit_source="the host's rules")
 
 
 def skip_reason(event: Event, call: Registration) -> str:
     """Return why the host skips this registration for this event; empty if it does not."""
-    barred = call.hook.meta.barred.get(call.key) if call.hook is not None else None
-    if barred:
-        return barred
+    exclusion = call.hook.meta.excluded_events.get(call.key) if call.hook is not None else None
+    if exclusion:
+        return exclusion
     if call.options.get("requiresToolAuthority") is True:
         return "requiresToolAuthority: it runs only after the turn's tools are settled"
     if event.type == OWNED_EVENT and (owner := _owner(event)) not in ("", call.name):
         return f"the conversation belongs to {owner}"
     for rule in REGISTRATION_FILTERS:
-        if event.type in rule.hooks and (reason := _filter_mismatch(event, call.options, rule)):
+        if event.type in rule.events and (reason := _filter_mismatch(event, call.options, rule)):
             return reason
     return ""
 
@@ -97,7 +99,7 @@ def filter_values(event: Event) -> tuple[str, ...]:
     owner = (_owner(event),) if event.type == OWNED_EVENT else ()
     return (
         *owner,
-        *(_filter_value(event, rule) for rule in REGISTRATION_FILTERS if event.type in rule.hooks),
+        *(_filter_value(event, rule) for rule in REGISTRATION_FILTERS if event.type in rule.events),
     )
 
 
@@ -115,18 +117,18 @@ def _owner(event: Event) -> str:
 
 
 def _filter_mismatch(event: Event, options: Mapping[str, Any], rule: RegistrationFilter) -> str:
-    wanted = _names(options.get(rule.option))
-    if not wanted or (rule.known and not rule.known.issuperset(wanted)):
+    accepted = _names(options.get(rule.option))
+    if not accepted or (rule.allowed_values and not rule.allowed_values.issuperset(accepted)):
         return ""
     value = _filter_value(event, rule)
-    if _is_among(value, wanted, rule.any_case) if value else not rule.needs:
+    if _is_among(value, accepted, rule.ignores_case) if value else not rule.requires_value:
         return ""
     found = f"this event's is {value}" if value else "this event names none"
-    return f"{rule.option} is {', '.join(wanted)}; {found}"
+    return f"{rule.option} is {', '.join(accepted)}; {found}"
 
 
-def _is_among(value: str, names: Sequence[str], any_case: bool) -> bool:
-    return script_trim(value).lower() in map(str.lower, names) if any_case else value in names
+def _is_among(value: str, names: Sequence[str], ignores_case: bool) -> bool:
+    return script_trim(value).lower() in map(str.lower, names) if ignores_case else value in names
 
 
 def _names(value: object) -> Sequence[str]:

@@ -27,7 +27,7 @@ from hookscope.values import dataclass
 
 
 def ignored_changes(
-    hook: str, rule: MergeRule | None, payload: Payload, result: Result, *, apart: bool
+    hook: str, rule: MergeRule | None, payload: Payload, result: Result, *, isolated: bool
 ) -> Iterator[str]:
     """Yield a sentence for each changed member that the host reads only from the returned answer.
 
@@ -37,17 +37,17 @@ def ignored_changes(
     returned = result.returned if isinstance(result.returned, Mapping) else {}
     seen: set[str] = set()
     for name, is_deep in _changed_members(result.patch):
-        lost = not is_deep or (rule is not None and (apart or name in rule.copied))
-        if name in seen or name in returned or not lost:
+        is_ignored = not is_deep or (rule is not None and (isolated or name in rule.copied_members))
+        if name in seen or name in returned or not is_ignored:
             continue
         seen.add(name)
-        written = f"it changed event.{one_line(name, 60)} in vain"
-        if rule is not None and name in rule.answers:
-            yield f"{written}: return {{ {name} }}, since its host reads what it returns"
+        prefix = f"it changed event.{one_line(name, 60)} in vain"
+        if rule is not None and name in rule.answer_members:
+            yield f"{prefix}: return {{ {name} }}, since its host reads what it returns"
         elif name in payload and rule is not None:
-            yield f"{written}: what it returns counts, and no more"
+            yield f"{prefix}: what it returns counts, and no more"
         elif name in payload:
-            yield f"{written}: {hook} only tells its handlers what happens"
+            yield f"{prefix}: {hook} only tells its handlers what happens"
 
 
 def _changed_members(patch: Patch) -> Iterator[tuple[str, bool]]:
@@ -65,14 +65,14 @@ def with_kept_changes(event: Mapping[str, Any], rule: MergeRule, result: Result)
     steps = [step for step in result.patch if isinstance(result.call.target, Code) and _is_inside(step, rule)]
     if not steps:
         return event
-    kept = {name: deepcopy(event[name]) for name in rule.kept if name in event}
+    kept = {name: deepcopy(event[name]) for name in rule.kept_members if name in event}
     for step in steps:
         _apply_step(kept, [_plain(part) for part in str(step["path"]).split("/")[1:]], step)
     return {**event, **kept}
 
 
 def _is_inside(step: Mapping[str, Any], rule: MergeRule) -> bool:
-    return any(str(step.get("path")).startswith(f"/{name}/") for name in rule.kept)
+    return any(str(step.get("path")).startswith(f"/{name}/") for name in rule.kept_members)
 
 
 def _apply_step(value: Any, path: list[str], step: Mapping[str, Any]) -> None:
@@ -100,10 +100,10 @@ OBSERVE, CLAIM, EVALUATE = "observe", "claim", "evaluate"
 
 
 def result_sentence(
-    way: str,
+    mode: str,
     answer: Answer | None,
     changed: Sequence[str],
-    by: Sequence[str],
+    answered_by: Sequence[str],
     failure: str | None = None,
 ) -> str:
     """Return the outcome in one line; empty for observers, whose answers are ignored.
@@ -113,28 +113,30 @@ def result_sentence(
     """
     if failure is not None:
         return f"failed closed: {one_line(failure)}"
-    if way == OBSERVE:
+    if mode == OBSERVE:
         return ""
-    last, said = by[-1] if by else "", answer or {}
-    if way == CLAIM:
+    last, fields = answered_by[-1] if answered_by else "", answer or {}
+    if mode == CLAIM:
         return f"handled by {last}" if last else "not handled"
-    if way == EVALUATE:
-        return _evaluated(said)
-    decision = said.get("decision")
+    if mode == EVALUATE:
+        return _evaluated(fields)
+    decision = fields.get("decision")
     if isinstance(decision, Mapping):
         blocked = decision.get("outcome") == "block"
         return (
-            f"blocked by {said.get('pluginId')}" + _because(decision.get("reason")) if blocked else "allowed"
+            f"blocked by {fields.get('pluginId')}" + _because(decision.get("reason"))
+            if blocked
+            else "allowed"
         )
-    if said.get("block") is True or said.get("blocked") is True:
-        return f"blocked by {last}" + _because(said.get("blockReason"))
-    if said.get("cancel") is True:
-        return f"cancelled by {last}" + _because(said.get("cancelReason") or said.get("reason"))
-    approval = said.get("requireApproval")
+    if fields.get("block") is True or fields.get("blocked") is True:
+        return f"blocked by {last}" + _because(fields.get("blockReason"))
+    if fields.get("cancel") is True:
+        return f"cancelled by {last}" + _because(fields.get("cancelReason") or fields.get("reason"))
+    approval = fields.get("requireApproval")
     if isinstance(approval, Mapping):
         return f"approval asked by {approval.get('pluginId')}" + _because(approval.get("title"))
-    if "action" in said:
-        return f"{said['action']}" + _because(said.get("reason"))
+    if "action" in fields:
+        return f"{fields['action']}" + _because(fields.get("reason"))
     return f"changed {', '.join(changed)}" if changed else "allowed"
 
 
@@ -163,13 +165,13 @@ class PluginTexts:
     """The host's own sentences: {hook} {plugin} {text}."""
 
     failed: str = "[hooks] {hook} handler from {plugin} failed: {text}"
-    promised: str = (
+    returned_promise: str = (
         "[hooks] {hook} handler from {plugin} returned a Promise; "
         "this hook is synchronous and the result was ignored."
     )
     not_isolated: str = "[hooks] {hook} mutable input isolation failed"
     prefix: str = "[plugins] "  # of logged lines, not of thrown errors
-    longest: int = 0  # of {text} in characters, then on one line; 0: unchanged
+    max_length: int = 0  # of {text} in characters, then on one line; 0: unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,27 +182,27 @@ class PluginPolicy:
     """
 
     hook: str  # the event's name
-    way: str  # observe, modify, gate, claim, synchronous, evaluate
+    mode: str  # observe, modify, gate, claim, synchronous, evaluate
     payload: Payload = field(default_factory=dict)  # of the event as fired
-    rule: MergeRule | None = None  # None: answers are ignored
-    apart: bool = False  # every handler gets its own copy of the event
+    merge_rule: MergeRule | None = None  # None: answers are ignored
+    isolated: bool = False  # every handler gets its own copy of the event
     frozen: bool = False  # the copy is read-only: a change throws
     fails_closed: bool = False
-    one_object: bool = False  # the event argument has the members of `ctx` too (guide 003)
-    words: PluginTexts = PluginTexts()
+    merges_ctx: bool = False  # the event argument has the members of `ctx` too (guide 003)
+    texts: PluginTexts = PluginTexts()
     batched: bool = False  # a handler may stop the next
 
     def start(self, event: Event) -> Fold:
         copy = isolated_payload(event.context)
-        failure = self._say(self.words.not_isolated) if copy is None and self.apart else None
+        failure = self._format(self.texts.not_isolated) if copy is None and self.isolated else None
         payload = dict(event.context) if copy is None else copy
-        given = {**event.ctx, **payload} if self.one_object else payload
-        nulls = self.rule is not None and self.rule.null
-        view = make_arguments(given, event.ctx, sync=self.way == SYNCHRONOUS, nulls=nulls)
-        return Fold(view, answer=self._begun(), failure=failure)
+        members = {**event.ctx, **payload} if self.merges_ctx else payload
+        nulls = self.merge_rule is not None and self.merge_rule.accepts_null
+        arguments = make_arguments(members, event.ctx, sync=self.mode == SYNCHRONOUS, nulls=nulls)
+        return Fold(arguments, answer=self._initial_answer(), failure=failure)
 
-    def _begun(self) -> Answer:
-        return self.rule.start(self.payload) if self.rule is not None else {}
+    def _initial_answer(self) -> Answer:
+        return self.merge_rule.start(self.payload) if self.merge_rule is not None else {}
 
     def view(self, fold: Fold, call: Registration) -> Any:
         """Return the arguments of a handler.
@@ -209,106 +211,117 @@ class PluginPolicy:
         makes an event for each, a handler gets its own.
         """
         event, ctx = fold.event[EVENT], fold.event[CTX]
-        if self.apart:
+        if self.isolated:
             own = isolated_payload(event)
             return make_arguments(frozen(own) if self.frozen else own, ctx, frozen=self.frozen)
-        if self.rule is None:
+        if self.merge_rule is None:
             return make_arguments(event, ctx)
-        if self.rule.own_event and isinstance(event, Mapping):
+        if self.merge_rule.separate_events and isinstance(event, Mapping):
             own = (
-                isolated_payload({name: event[name] for name in self.rule.own_members if name in event}) or {}
+                isolated_payload(
+                    {name: event[name] for name in self.merge_rule.separate_members if name in event}
+                )
+                or {}
             )
             return Arguments({**fold.event, EVENT: {**event, **own}, REQUESTS: []})
         return fold.event
 
-    def unheeded(self, result: Result) -> tuple[str, ...]:
+    def ignored_change_notes(self, result: Result) -> tuple[str, ...]:
         """Return a sentence for each change that the host ignores."""
-        return tuple(ignored_changes(self.hook, self.rule, self.payload, result, apart=self.apart))
+        return tuple(
+            ignored_changes(self.hook, self.merge_rule, self.payload, result, isolated=self.isolated)
+        )
 
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
-        if self.rule is not None and self.rule.kept and result.patch:
-            fold = self._with_kept(fold, result, self.rule)
+        if self.merge_rule is not None and self.merge_rule.kept_members and result.patch:
+            fold = self._with_kept_members(fold, result, self.merge_rule)
         if result.error is not None:
-            return self._failed(replace(fold, taken=fold.taken + 1), result, result.error)
+            return self._after_failure(
+                replace(fold, result_count=fold.result_count + 1), result, result.error
+            )
         if PROMISE in result.asked:
-            line = LogLine("warn", self.words.prefix + self._say(self.words.promised, result.call))
-            return replace(fold, taken=fold.taken + 1, log=(*fold.log, line)), Next.GO
-        if self.rule is None or not self._answers(result, self.rule):
-            return replace(fold, taken=fold.taken + 1), Next.GO
-        merged = self.rule.merge(fold.answer, self._told(fold, result, result.returned))
-        if merged.failed:
-            failure = Failure("TypeError", merged.failed, phase="run")
-            return self._failed(replace(fold, taken=fold.taken + 1), result, failure)
+            line = LogLine("warn", self.texts.prefix + self._format(self.texts.returned_promise, result.call))
+            return replace(fold, result_count=fold.result_count + 1, log=(*fold.log, line)), Next.GO
+        if self.merge_rule is None or not self._is_answer(result, self.merge_rule):
+            return replace(fold, result_count=fold.result_count + 1), Next.GO
+        merged = self.merge_rule.merge(fold.answer, self._handler_answer(fold, result, result.returned))
+        if merged.failure:
+            failure = Failure("TypeError", merged.failure, phase="run")
+            return self._after_failure(replace(fold, result_count=fold.result_count + 1), result, failure)
         event = fold.event
-        if merged.passes_on:
-            event = Arguments({**event, EVENT: {**event[EVENT], **merged.passes_on}})
-        by = (*fold.by, result.call.name) if merged.counts else fold.by
+        if merged.event_changes:
+            event = Arguments({**event, EVENT: {**event[EVENT], **merged.event_changes}})
+        by = (*fold.answered_by, result.call.name) if merged.is_answer else fold.answered_by
         # Not with `replace`, which takes three times as long for every handler.
-        after = Fold(event, merged.answer, fold.failure, fold.log, fold.follow_ups, by, fold.taken + 1)
+        after = Fold(event, merged.answer, fold.failure, fold.log, fold.follow_ups, by, fold.result_count + 1)
         return after, Next.STOP if merged.stop else Next.GO
 
     @staticmethod
-    def _with_kept(fold: Fold, result: Result, rule: MergeRule) -> Fold:
+    def _with_kept_members(fold: Fold, result: Result, rule: MergeRule) -> Fold:
         event = with_kept_changes(fold.event[EVENT], rule, result)
         if event is fold.event[EVENT]:
             return fold
-        answer = {name: event[name] if name in rule.kept else value for name, value in fold.answer.items()}
+        answer = {
+            name: event[name] if name in rule.kept_members else value for name, value in fold.answer.items()
+        }
         return replace(fold, event=Arguments({**fold.event, EVENT: event}), answer=answer)
 
-    def _answers(self, result: Result, rule: MergeRule) -> bool:
-        return result.returned is not None or rule.silence or (rule.null and NULL in result.asked)
+    def _is_answer(self, result: Result, rule: MergeRule) -> bool:
+        return (
+            result.returned is not None or rule.counts_silence or (rule.accepts_null and NULL in result.asked)
+        )
 
-    def _failed(self, fold: Fold, result: Result, error: Failure) -> tuple[Fold, Next]:
-        text = self._text_of(result, error)
-        sentence = self._say(self.words.failed, result.call, self._in_a_line(text))
+    def _after_failure(self, fold: Fold, result: Result, error: Failure) -> tuple[Fold, Next]:
+        text = self._error_text(result, error)
+        sentence = self._format(self.texts.failed, result.call, self._log_text(text))
         if self.fails_closed:
             return replace(fold, failure=sentence), Next.FAIL
-        line = LogLine("error", self.words.prefix + sentence)
+        line = LogLine("error", self.texts.prefix + sentence)
         answer = fold.answer
-        if self.rule is not None and self.rule.failed is not None:
-            answer = self.rule.failed(answer, self._told(fold, result, text))
+        if self.merge_rule is not None and self.merge_rule.on_failure is not None:
+            answer = self.merge_rule.on_failure(answer, self._handler_answer(fold, result, text))
         return replace(fold, answer=answer, log=(*fold.log, line)), Next.GO
 
-    def _text_of(self, result: Result, error: Failure) -> str:
+    def _error_text(self, result: Result, error: Failure) -> str:
         """Return the host's text of an error; after a timeout, how long the limit was."""
         if result.status == "timeout" and error.phase == "run" and result.call.limit:
             return f"timed out after {result.call.limit * 1000:g}ms"
-        if self.way == SYNCHRONOUS and result.status == "error":
+        if self.mode == SYNCHRONOUS and result.status == "error":
             return f"{error.type}: {error.own_text}"
         return error.own_text
 
-    def _in_a_line(self, text: str) -> str:
+    def _log_text(self, text: str) -> str:
         """Return the error text as the host logs it. Errors of a synchronous hook are logged unchanged."""
-        if self.words.longest and self.way != SYNCHRONOUS:
-            return " ".join(text.split())[: self.words.longest] or "unknown error"
+        if self.texts.max_length and self.mode != SYNCHRONOUS:
+            return " ".join(text.split())[: self.texts.max_length] or "unknown error"
         return text
 
-    def _told(self, fold: Fold, result: Result, value: object) -> HandlerAnswer:
+    def _handler_answer(self, fold: Fold, result: Result, value: object) -> HandlerAnswer:
         return HandlerAnswer(value, result.call.name, fold.event[EVENT], result.call.options)
 
-    def _say(self, template: str, call: Registration | None = None, text: str = "") -> str:
+    def _format(self, template: str, call: Registration | None = None, text: str = "") -> str:
         return template.format(hook=self.hook, plugin=call.name if call else "", text=text)
 
     def finish(self, fold: Fold) -> Ending:
         answer = None
-        if self.rule is not None and fold.failure is None:
-            answer = self.rule.finish(fold.answer, bool(fold.by), fold.taken > 0)
-        changed = _changes(self._begun(), answer or {})
+        if self.merge_rule is not None and fold.failure is None:
+            answer = self.merge_rule.finish(fold.answer, bool(fold.answered_by), fold.result_count > 0)
+        changed = _changes(self._initial_answer(), answer or {})
         return Ending(
             answer=answer,
             failure=fold.failure,
             log=fold.log,
-            verdict=result_sentence(self.way, answer, changed, fold.by, fold.failure),
-            context=self._afterwards(fold.event),
+            verdict=result_sentence(self.mode, answer, changed, fold.answered_by, fold.failure),
+            context=self._final_context(fold.event),
         )
 
-    def _afterwards(self, view: Mapping[str, Any]) -> Payload:
+    def _final_context(self, arguments: Mapping[str, Any]) -> Payload:
         """Return the event without the members of `ctx` that were merged into it."""
-        event, ctx = view[EVENT], view[CTX]
+        event, ctx = arguments[EVENT], arguments[CTX]
         if not isinstance(event, Mapping):
             return {}
-        lent = [name for name in ctx if self.one_object and name not in self.payload]
-        return {name: value for name, value in event.items() if name not in lent or value != ctx[name]}
+        from_ctx = [name for name in ctx if self.merges_ctx and name not in self.payload]
+        return {name: value for name, value in event.items() if name not in from_ctx or value != ctx[name]}
 
 
 def isolated_payload(event: Mapping[str, Any]) -> dict[str, Any] | None:

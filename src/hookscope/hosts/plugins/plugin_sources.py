@@ -20,7 +20,7 @@ WORKSPACE_RANK, MANAGED_RANK, EXTRA_RANK = 40, 30, 20
 def plugins_folder(host: Host, source: str, path: Path, rank: int, declared: str = "") -> Folder:
     """Return a folder of plugins, or one plugin's own. It need not exist."""
     label = f"{source} plugins"
-    return replace(hooks_folder(host, source, path, rank, declared, label=label), holds="plugin")
+    return replace(hooks_folder(host, source, path, rank, declared, label=label), hook_kind="plugin")
 
 
 def is_guide_folder(folder: Folder, host: Host) -> bool:
@@ -43,10 +43,10 @@ def plugin_places(
     folders.sort(key=lambda folder: -folder.rank)
     extra, problems = _extra_plugin_folders(host)
     named = {folder.real for folder in extra}
-    if host.surroundings.files.facts(host.workspace / manifest) is not None:
-        itself = plugins_folder(host, "workspace", host.workspace, WORKSPACE_RANK, FOLDER_ITSELF)
-        folders = [itself, *folders] if itself.real not in named else folders
-    return (*(replace(folder, aside=folder.real is None) for folder in folders), *extra), problems
+    if host.machine.files.facts(host.workspace / manifest) is not None:
+        workspace_plugin = plugins_folder(host, "workspace", host.workspace, WORKSPACE_RANK, FOLDER_ITSELF)
+        folders = [workspace_plugin, *folders] if workspace_plugin.real not in named else folders
+    return (*(replace(folder, incidental=folder.real is None) for folder in folders), *extra), problems
 
 
 def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
@@ -58,11 +58,11 @@ def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]
     items = listed if isinstance(listed, list) else [listed] if listed is not None else []
     for number, item in enumerate(items):
         if not isinstance(item, str) or not isinstance(listed, list):
-            at = (*PATHS, number) if isinstance(listed, list) else PATHS
-            place = host.settings.locate(at) or FilePosition(host.settings.file)
+            setting_path = (*PATHS, number) if isinstance(listed, list) else PATHS
+            place = host.settings.locate(setting_path) or FilePosition(host.settings.file)
             problems.append(Problem(f"{dotted} wants a list of texts", place))
         elif item.strip():
-            path = host.surroundings.absolute(item.strip())
+            path = host.machine.absolute(item.strip())
             folders.append(plugins_folder(host, "extra", path, EXTRA_RANK, f"{dotted}[{number}]"))
     return [folder for folder in folders if folder.real is not None], tuple(problems)
 
@@ -74,13 +74,13 @@ INSTALLED_RANK = 10  # below every folder: a workspace plugin wins its name
 def installed_hooks(host: Host) -> tuple[Hook, ...]:
     """Return a hook for each installed plugin, by name. Packages are read as text and not imported."""
     return tuple(
-        _installed_hook(plugin, host) for plugin in sorted(host.choices.plugins, key=lambda one: one.name)
+        _installed_hook(plugin, host) for plugin in sorted(host.overrides.plugins, key=lambda one: one.name)
     )
 
 
 def _installed_hook(plugin: InstalledPlugin, host: Host) -> Hook:
     package = plugin.file.parent
-    real = host.surroundings.files.real(package)
+    real = host.machine.files.real(package)
     folder = Folder(
         INSTALLED,
         "installed plugins",
@@ -88,15 +88,17 @@ def _installed_hook(plugin: InstalledPlugin, host: Host) -> Hook:
         INSTALLED_RANK,
         "hookscope.plugins",
         real=real,
-        holds="plugin",
+        hook_kind="plugin",
     )
-    events, priorities, of_folders = events_registered_in(plugin.file, "python", host)
+    events, priorities, folder_events = events_registered_in(plugin.file, "python", host)
     return Hook(
         name=plugin.name,
         kind="plugin",
         folder=folder,
         path=None,
-        meta=Metadata(events=events, priorities=priorities, of_folders=of_folders, export=plugin.export),
+        meta=Metadata(
+            events=events, priorities=priorities, folder_events=folder_events, export=plugin.export
+        ),
         description="a Python package's entry point",
         handler=plugin.file,
         language="python",

@@ -37,37 +37,48 @@ OUTCOMES = "outcomes"  # of evaluators: an answer is an object, so their list ne
 def merge_prompt_build(tools: ToolNames) -> Merge:
     """Return a merge of the first system prompt, all contexts, and the tools that every handler allows."""
 
-    def merge(answer: Answer, told: HandlerAnswer) -> Merged:
-        merged = with_joined_texts(answer, told, (*CONTEXTS, *SYSTEM_CONTEXTS))
-        merged = {**answered_fields(answer, told, "systemPrompt"), **merged}
-        if "toolsAllow" in told.fields:
-            merged["toolsAllow"] = tools.intersection(answer.get("toolsAllow"), told.fields["toolsAllow"])
+    def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
+        merged = with_joined_texts(answer, handler_answer, (*CONTEXTS, *SYSTEM_CONTEXTS))
+        merged = {**answered_fields(answer, handler_answer, "systemPrompt"), **merged}
+        if "toolsAllow" in handler_answer.fields:
+            merged["toolsAllow"] = tools.intersection(
+                answer.get("toolsAllow"), handler_answer.fields["toolsAllow"]
+            )
         return Merged(merged)
 
     return merge
 
 
-def merge_tool_call(answer: Answer, told: HandlerAnswer) -> Merged:
+def merge_tool_call(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Keep the last params until a handler requests approval; a block is final and stops (plug-02)."""
-    asked = "requireApproval" in answer
-    merged = {**answer, **answered_fields(answer, told, "blockReason", *(() if asked else ("params",)))}
-    approval = told.fields.get("requireApproval")
-    if not asked and is_truthy(approval):
-        merged["requireApproval"] = {**_spread(approval), "pluginId": told.plugin}
+    approval_requested = "requireApproval" in answer
+    merged = {
+        **answer,
+        **answered_fields(
+            answer, handler_answer, "blockReason", *(() if approval_requested else ("params",))
+        ),
+    }
+    approval = handler_answer.fields.get("requireApproval")
+    if not approval_requested and is_truthy(approval):
+        merged["requireApproval"] = {**_spread(approval), "pluginId": handler_answer.plugin}
         merged |= {"params": deepcopy(merged["params"])} if "params" in merged else {}
-    stop = told.fields.get("block") is True
+    stop = handler_answer.fields.get("block") is True
     if stop:
         merged["block"] = True
     return Merged(merged, stop=stop)
 
 
-def merge_agent_run(answer: Answer, told: HandlerAnswer) -> Merged:
+def merge_agent_run(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Keep the first decision unless a later one blocks; an invalid decision blocks (plug-04)."""
-    decision = told.fields if _is_decision(told.fields) else {"outcome": "block", "reason": INVALID}
+    decision = (
+        handler_answer.fields
+        if _is_decision(handler_answer.fields)
+        else {"outcome": "block", "reason": INVALID}
+    )
     blocks = decision["outcome"] == "block"
     if answer and not blocks:
         return Merged(answer)
-    return Merged({"decision": decision, "pluginId": told.plugin}, stop=blocks)
+    return Merged({"decision": decision, "pluginId": handler_answer.plugin}, stop=blocks)
 
 
 def _is_decision(fields: Answer) -> bool:
@@ -88,10 +99,12 @@ def _is_decision(fields: Answer) -> bool:
     )
 
 
-def merge_agent_finalize(answer: Answer, told: HandlerAnswer) -> Merged:
+def merge_agent_finalize(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Prefer finalize, then revise with all reasons and the first usable retry, then continue."""
-    action = told.fields.get("action")
-    reason = {"reason": told.fields["reason"]} if "reason" in told.fields else {}  # null stays null
+    action = handler_answer.fields.get("action")
+    reason = (
+        {"reason": handler_answer.fields["reason"]} if "reason" in handler_answer.fields else {}
+    )  # null stays null
     before = answer.get("action")
     if before == "finalize":
         return Merged(answer)
@@ -99,19 +112,21 @@ def merge_agent_finalize(answer: Answer, told: HandlerAnswer) -> Merged:
         return Merged({"action": action, **reason})
     if action == "revise":
         if before == "revise":
-            both = joined_text(answer.get("reason"), told.fields.get("reason"))
+            both = joined_text(answer.get("reason"), handler_answer.fields.get("reason"))
             reason = {} if both is None else {"reason": both}
-        return Merged({"action": action, **reason, **_retry(answer if before == "revise" else {}, told)})
+        return Merged(
+            {"action": action, **reason, **_retry(answer if before == "revise" else {}, handler_answer)}
+        )
     if before == "revise":
         return Merged(answer)
     if action == "continue":
         return Merged({"action": action, **reason})
-    return Merged(answer or dict(told.fields))
+    return Merged(answer or dict(handler_answer.fields))
 
 
-def _retry(answer: Answer, told: HandlerAnswer) -> dict[str, Answer]:
+def _retry(answer: Answer, handler_answer: HandlerAnswer) -> dict[str, Answer]:
     """Return the first usable retry."""
-    retry = answer.get("retry") or _usable(told.fields.get("retry"))
+    retry = answer.get("retry") or _usable(handler_answer.fields.get("retry"))
     return {"retry": retry} if retry else {}
 
 
@@ -123,41 +138,43 @@ def _usable(retry: object) -> Answer | None:
     return {**_members(retry), "instruction": instruction.strip()}
 
 
-def merge_reply_payload(answer: Answer, told: HandlerAnswer) -> Merged:
+def merge_reply_payload(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Pass the payload from handler to handler; a cancel is final and stops."""
-    own = "payload" in told.fields
-    if own and told.fields["payload"] is None:
-        return Merged(answer, failed=NO_PAYLOAD)
-    payload = _spread(told.fields["payload"]) if own else told.payload.get("payload")
-    stop = told.fields.get("cancel") is True
-    merged = {**answer, **answered_fields(answer, told, "reason"), "payload": payload}
-    return Merged({**merged, **({"cancel": True} if stop else {})}, stop=stop, passes_on={"payload": payload})
+    own = "payload" in handler_answer.fields
+    if own and handler_answer.fields["payload"] is None:
+        return Merged(answer, failure=NO_PAYLOAD)
+    payload = _spread(handler_answer.fields["payload"]) if own else handler_answer.payload.get("payload")
+    stop = handler_answer.fields.get("cancel") is True
+    merged = {**answer, **answered_fields(answer, handler_answer, "reason"), "payload": payload}
+    return Merged(
+        {**merged, **({"cancel": True} if stop else {})}, stop=stop, event_changes={"payload": payload}
+    )
 
 
-def merge_install(answer: Answer, told: HandlerAnswer) -> Merged:
+def merge_install(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Collect all findings; a block is final and stops."""
-    found = told.fields.get("findings")
+    found = handler_answer.fields.get("findings")
     if not isinstance(found, list | str | None):
-        return Merged(answer, failed=NOT_ITERABLE)
+        return Merged(answer, failure=NOT_ITERABLE)
     findings = [*answer.get("findings", ()), *(found or ())]
-    merged = last_answer_wins("blockReason", sticks="block")(answer, told)
+    merged = last_answer_wins("blockReason", sticky="block")(answer, handler_answer)
     return Merged({**merged.answer, **({"findings": findings} if findings else {})}, stop=merged.stop)
 
 
-def merge_exec_env(answer: Answer, told: HandlerAnswer) -> Merged:
+def merge_exec_env(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Collect all variables; later ones overwrite earlier ones."""
-    return Merged({**answer, **_spread(told.value)})
+    return Merged({**answer, **_spread(handler_answer.value)})
 
 
-def merge_delivery_target(answer: Answer, told: HandlerAnswer) -> Merged:
+def merge_delivery_target(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Keep the first answer with an origin; without one, the last answer."""
-    return Merged(answer if is_truthy(answer.get("origin")) else dict(told.fields))
+    return Merged(answer if is_truthy(answer.get("origin")) else dict(handler_answer.fields))
 
 
-def merge_claim(answer: Answer, told: HandlerAnswer) -> Merged:
+def merge_claim(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Keep the first answer that is `handled`; the others do not count as answers."""
-    handled = is_truthy(told.fields.get("handled"))
-    return Merged(told.fields if handled else answer, counts=handled, stop=handled)
+    handled = is_truthy(handler_answer.fields.get("handled"))
+    return Merged(handler_answer.fields if handled else answer, is_answer=handled, stop=handled)
 
 
 def merge_message(blocks: bool) -> Merge:
@@ -166,13 +183,13 @@ def merge_message(blocks: bool) -> Merge:
     `blocks`: whether one may block it.
     """
 
-    def merge(answer: Answer, told: HandlerAnswer) -> Merged:
-        if blocks and is_truthy(told.fields.get("block")):
+    def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
+        if blocks and is_truthy(handler_answer.fields.get("block")):
             return Merged({"block": True}, stop=True)
-        replaced = told.fields.get("message")
+        replaced = handler_answer.fields.get("message")
         if not is_truthy(replaced):
-            return Merged(answer, counts=False)
-        return Merged({"message": replaced}, passes_on={"message": replaced})
+            return Merged(answer, is_answer=False)
+        return Merged({"message": replaced}, event_changes={"message": replaced})
 
     return merge
 
@@ -182,27 +199,34 @@ def latest_message(payload: Payload) -> Answer:
     return {"message": payload["message"]} if "message" in payload else {}
 
 
-def answer_when_asked(answer: Answer, answered: bool, asked: bool) -> Answer | None:
+def answer_when_asked(answer: Answer, answered: bool, called: bool) -> Answer | None:
     """Return the answer if any handler was called, else None."""
-    return answer if asked else None
+    return answer if called else None
 
 
-def merge_evaluation(answer: Answer, told: HandlerAnswer) -> Merged:
+def merge_evaluation(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Add the evaluator's outcome, with its name."""
     outcome = (
-        {"status": "completed", "result": told.value} if is_truthy(told.value) else {"status": "skipped"}
+        {"status": "completed", "result": handler_answer.value}
+        if is_truthy(handler_answer.value)
+        else {"status": "skipped"}
     )
-    return Merged(_with_outcome(answer, told, outcome))
+    return Merged(_with_outcome(answer, handler_answer, outcome))
 
 
-def merge_failed_evaluation(answer: Answer, told: HandlerAnswer) -> Answer:
+def merge_failed_evaluation(answer: Answer, handler_answer: HandlerAnswer) -> Answer:
     """Return the answer with a failed handler's outcome: the first line of its error."""
-    lines = str(told.value).splitlines() or [""]
-    return _with_outcome(answer, told, {"status": "error", "error": lines[0].strip() or "unknown error"})
+    lines = str(handler_answer.value).splitlines() or [""]
+    return _with_outcome(
+        answer, handler_answer, {"status": "error", "error": lines[0].strip() or "unknown error"}
+    )
 
 
-def _with_outcome(answer: Answer, told: HandlerAnswer, outcome: Answer) -> Answer:
-    named = {"evaluatorId": told.options.get("registrationId") or told.plugin, "pluginId": told.plugin}
+def _with_outcome(answer: Answer, handler_answer: HandlerAnswer, outcome: Answer) -> Answer:
+    named = {
+        "evaluatorId": handler_answer.options.get("registrationId") or handler_answer.plugin,
+        "pluginId": handler_answer.plugin,
+    }
     return {OUTCOMES: [*answer.get(OUTCOMES, ()), {**named, **outcome}]}
 
 
@@ -224,33 +248,35 @@ FAIL_CLOSED_EVENTS = frozenset({"before_agent_run", "before_tool_call", "before_
 
 OVERRIDES = ("modelOverride", "providerOverride")
 BLOCK = ("block", "blockReason")
-CLAIM_RULE = MergeRule(merge_claim, answers=("handled",))
+CLAIM_RULE = MergeRule(merge_claim, answer_members=("handled",))
 
 SHIPPED_MERGE_RULES: dict[str, MergeRule] = {
-    "before_model_resolve": MergeRule(first_answer_wins(*OVERRIDES), answers=OVERRIDES),
-    "agent_turn_prepare": MergeRule(join_texts(*CONTEXTS), answers=CONTEXTS, copied=("messages",)),
-    "heartbeat_prompt_contribution": MergeRule(join_texts(*CONTEXTS), answers=CONTEXTS),
+    "before_model_resolve": MergeRule(first_answer_wins(*OVERRIDES), answer_members=OVERRIDES),
+    "agent_turn_prepare": MergeRule(
+        join_texts(*CONTEXTS), answer_members=CONTEXTS, copied_members=("messages",)
+    ),
+    "heartbeat_prompt_contribution": MergeRule(join_texts(*CONTEXTS), answer_members=CONTEXTS),
     "before_prompt_build": MergeRule(  # the dialect replaces the tool names
         merge_prompt_build(ToolNames()),
-        answers=(*CONTEXTS, *SYSTEM_CONTEXTS, "systemPrompt", "toolsAllow"),
-        copied=("messages",),
+        answer_members=(*CONTEXTS, *SYSTEM_CONTEXTS, "systemPrompt", "toolsAllow"),
+        copied_members=("messages",),
     ),
-    "before_agent_finalize": MergeRule(merge_agent_finalize, answers=("action", "reason", "retry")),
-    "before_agent_run": MergeRule(merge_agent_run, null=True, answers=("outcome", "reason")),
-    "before_tool_call": MergeRule(merge_tool_call, answers=("params", *BLOCK, "requireApproval")),
+    "before_agent_finalize": MergeRule(merge_agent_finalize, answer_members=("action", "reason", "retry")),
+    "before_agent_run": MergeRule(merge_agent_run, accepts_null=True, answer_members=("outcome", "reason")),
+    "before_tool_call": MergeRule(merge_tool_call, answer_members=("params", *BLOCK, "requireApproval")),
     "message_sending": MergeRule(
-        last_answer_wins("content", "cancelReason", "metadata", sticks="cancel"),
-        answers=("content", "cancel", "cancelReason", "metadata"),
+        last_answer_wins("content", "cancelReason", "metadata", sticky="cancel"),
+        answer_members=("content", "cancel", "cancelReason", "metadata"),
     ),
     "reply_payload_sending": MergeRule(
         merge_reply_payload,
-        own_event=True,
-        own_members=("payload",),
-        answers=("payload", "cancel", "reason"),
-        copied=("payload",),
+        separate_events=True,
+        separate_members=("payload",),
+        answer_members=("payload", "cancel", "reason"),
+        copied_members=("payload",),
     ),
-    "subagent_delivery_target": MergeRule(merge_delivery_target, answers=("origin",)),
-    "before_install": MergeRule(merge_install, answers=("findings", *BLOCK)),
+    "subagent_delivery_target": MergeRule(merge_delivery_target, answer_members=("origin",)),
+    "before_install": MergeRule(merge_install, answer_members=("findings", *BLOCK)),
     "resolve_exec_env": MergeRule(merge_exec_env, finish=answer_always),
     "inbound_claim": CLAIM_RULE,
     "before_dispatch": CLAIM_RULE,
@@ -260,18 +286,21 @@ SHIPPED_MERGE_RULES: dict[str, MergeRule] = {
         merge_message(blocks=False),
         start=latest_message,
         finish=answer_when_asked,
-        own_event=True,
-        answers=("message",),
-        kept=("message",),
+        separate_events=True,
+        answer_members=("message",),
+        kept_members=("message",),
     ),
     "before_message_write": MergeRule(
-        merge_message(blocks=True), own_event=True, answers=("message", "block"), kept=("message",)
+        merge_message(blocks=True),
+        separate_events=True,
+        answer_members=("message", "block"),
+        kept_members=("message",),
     ),
     "skill_proposal_evaluate": MergeRule(
         merge_evaluation,
         start=lambda payload: {OUTCOMES: []},
         finish=answer_always,
-        failed=merge_failed_evaluation,
-        silence=True,
+        on_failure=merge_failed_evaluation,
+        counts_silence=True,
     ),
 }

@@ -179,10 +179,10 @@ SLOT = register_gate(GateKind("slot", asks=plugin_gates.ALLOW_ROW, state=State.O
 
 def access_gate(hook: Hook, host: Host) -> Gate:
     """Check that the plugin may receive one of its events: conversations only if explicitly allowed."""
-    keys, barred = hook.meta.events, hook.meta.barred
+    keys, barred = hook.meta.events, hook.meta.excluded_events
     if keys is None:
         return Gate("access", None, found=plugin_gates.KNOWN_AFTER_LOAD)
-    kept = tuple(key for key in keys if key in barred and key not in hook.meta.of_folders)
+    kept = tuple(key for key in keys if key in barred and key not in hook.meta.folder_events)
     if len(kept) < len(keys) or not kept:
         found = "; ".join(f"not {key}: {barred[key]}" for key in kept)
         return Gate("access", True, found=found)

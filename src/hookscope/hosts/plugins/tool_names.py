@@ -19,8 +19,8 @@ class ToolNames:
 
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
-    strangers: frozenset[str] = frozenset()  # names of other programs' tools, which no handler may match
-    no_stranger: str = ""  # the host's error about those
+    foreign_names: frozenset[str] = frozenset()  # names of other programs' tools, which no handler may match
+    foreign_name_error: str = ""  # the host's error about those
 
     def intersection(self, before: list[str] | None, allowed: object) -> list[str]:
         """Return the tools that both lists allow. `before` is None if nothing is restricted yet.
@@ -45,27 +45,29 @@ class ToolNames:
         tools = (self.aliases.get(word, word) for word in words if word)
         return list(dict.fromkeys(tool for name in tools for tool in self.groups.get(name, (name,))))
 
-    def refused(self, module: Module) -> Failure | None:
+    def registration_failure(self, module: Module) -> Failure | None:
         """Return why the host fails the plugin that registers this, in its words; None if it does not."""
-        matchers = (one.options.get("matcher") for one in module.declares if one.key in TOOL_EVENTS)
-        problems = (self._problem(matcher) for matcher in matchers if matcher is not None)
+        matchers = (
+            declared.options.get("matcher") for declared in module.declares if declared.key in TOOL_EVENTS
+        )
+        problems = (self._matcher_problem(matcher) for matcher in matchers if matcher is not None)
         text = next((f"tool hook matcher {problem}" for problem in problems if problem), "")
         return Failure("TypeError", text, phase="load") if text else None
 
-    def _problem(self, matcher: object) -> str:
+    def _matcher_problem(self, matcher: object) -> str:
         if not isinstance(matcher, list | tuple):
             return "must be an array of tool names"
         if not matcher:
             return "must contain at least one tool name"
-        return next((said for said in map(self._problem_of, matcher) if said), "")
+        return next((problem for problem in map(self._name_problem, matcher) if problem), "")
 
-    def _problem_of(self, name: object) -> str:
+    def _name_problem(self, name: object) -> str:
         written = script_trim(name) if isinstance(name, str) else ""
         if not written:
             return "entries must be non-empty strings"
         if written == EVERY_TOOL:
             return "wildcard entries are not supported"
-        return "" if self.strangers.isdisjoint({written, written.lower()}) else self.no_stranger
+        return "" if self.foreign_names.isdisjoint({written, written.lower()}) else self.foreign_name_error
 
 
 def _texts(value: object) -> list[str]:

@@ -39,33 +39,33 @@ def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
         case tuple():
             texts = ", ".join(map(json.dumps, shape))
             if value not in shape:
-                wanted = texts if len(shape) == 1 else f"one of {texts}"
-                yield path, f"Invalid input: expected {wanted} (allowed: {texts})"
-        case [of]:
+                expected = texts if len(shape) == 1 else f"one of {texts}"
+                yield path, f"Invalid input: expected {expected} (allowed: {texts})"
+        case [item_shape]:
             if not isinstance(value, list):
                 yield wrong_type_issue("array", value, path)
                 return
             for number, item in enumerate(value):
-                yield from issues_in(item, of, (*path, number))
+                yield from issues_in(item, item_shape, (*path, number))
         case _ if not isinstance(value, Mapping):
             yield wrong_type_issue("record" if EACH_KEY in shape else "object", value, path)
-        case {"*": of}:
+        case {"*": item_shape}:
             for key, item in value.items():
                 if KEY_PATTERN in shape and not re.fullmatch(shape[KEY_PATTERN], key):
                     yield (*path, key), "Invalid key in record"
                 elif key != _NEVER_READ:
-                    yield from issues_in(item, of, (*path, key))
+                    yield from issues_in(item, item_shape, (*path, key))
         case _:
-            for key, of in shape.items():
+            for key, item_shape in shape.items():
                 if key in value and key != OTHER_KEYS:
-                    yield from issues_in(value[key], of, (*path, key))
+                    yield from issues_in(value[key], item_shape, (*path, key))
             if OTHER_KEYS not in shape:
                 yield from unknown_keys(value, shape, path)
 
 
-def wrong_type_issue(wanted: str, value: object, path: KeyPath, allowed: str = "") -> Issue:
+def wrong_type_issue(expected: str, value: object, path: KeyPath, allowed: str = "") -> Issue:
     """Return the issue of a value of the wrong type."""
-    return path, f"Invalid input: expected {wanted}, received {json_type_name(value)}{allowed}"
+    return path, f"Invalid input: expected {expected}, received {json_type_name(value)}{allowed}"
 
 
 def json_type_name(value: object) -> str:

@@ -18,8 +18,8 @@ EVENT_VARIABLES_FILE = ".env"  # of the workspace: fills `${NAME}` in events und
 
 def open_host(
     dialect: Dialect,
-    surroundings: Machine,
-    choices: Overrides = Overrides(),
+    machine: Machine,
+    overrides: Overrides = Overrides(),
     *,
     trust: Trust = Trust(),
     settings: Settings | None = None,
@@ -29,68 +29,66 @@ def open_host(
     `settings` replace the file if an embedding program passes them. Never raises for the contents
     of files: problems are part of the Host.
     """
-    state = state_folder(dialect, surroundings)
-    rules, env = dialect.settings_rules, surroundings.env
+    state = state_folder(dialect, machine)
+    rules, env = dialect.settings_rules, machine.env
     if rules.dotenv is not None:
-        env = with_dotenv(env, state / rules.dotenv, surroundings.files)
+        env = with_dotenv(env, state / rules.dotenv, machine.files)
     if settings is None and not dialect.layout.settings:
-        settings = Settings(choices.workspace or state)
+        settings = Settings(overrides.workspace or state)
     elif settings is None:
-        settings = read_settings(
-            settings_file(dialect, surroundings, choices), surroundings.files, rules, env
-        )
+        settings = read_settings(settings_file(dialect, machine, overrides), machine.files, rules, env)
     else:
         settings = check_settings(settings, rules)
     if rules.env_path is not None:
         env = with_settings_variables(env, settings.get(rules.env_path))
-    workspace = choices.workspace or configured_workspace(
-        dialect, surroundings, settings, state, choices.agent
+    workspace = overrides.workspace or configured_workspace(
+        dialect, machine, settings, state, overrides.agent
     )
     for name in rules.project_dotenv:
-        env = with_dotenv(env, workspace / name, surroundings.files)
+        env = with_dotenv(env, workspace / name, machine.files)
     host = Host(
         dialect=dialect,
-        surroundings=surroundings,
+        machine=machine,
         settings=settings,
         state=state if dialect.layout.state else workspace,
         workspace=workspace,
         env=env,
-        choices=choices,
+        overrides=overrides,
         trust=trust,
     )
     dotenv_files = [state / rules.dotenv] if rules.dotenv is not None else []
     dotenv_files += [
         workspace / name for name in dict.fromkeys((*rules.project_dotenv, EVENT_VARIABLES_FILE))
     ]
-    unread = (dotenv_problem(file, surroundings.files) for file in dict.fromkeys(dotenv_files))
-    host = replace(host, problems=tuple(problem for problem in unread if problem is not None))
+    unread_files = (dotenv_problem(file, machine.files) for file in dict.fromkeys(dotenv_files))
+    host = replace(host, problems=tuple(problem for problem in unread_files if problem is not None))
     for system in dialect.systems:
         folders, problems = system.folders(host)
         host = replace(host, folders=host.folders + folders, problems=host.problems + problems)
     return host
 
 
-def state_folder(dialect: Dialect, surroundings: Machine) -> Path:
+def state_folder(dialect: Dialect, machine: Machine) -> Path:
     """Return the host's state folder: below home, unless its variable moves it.
 
     A host without one uses the current folder.
     """
-    moved = _folder_from_env(dialect.layout.state_variable, surroundings)
-    return surroundings.absolute(moved or dialect.layout.state)
+    from_env = _folder_from_env(dialect.layout.state_variable, machine)
+    return machine.absolute(from_env or dialect.layout.state)
 
 
-def settings_file(dialect: Dialect, surroundings: Machine, choices: Overrides) -> Path:
+def settings_file(dialect: Dialect, machine: Machine, overrides: Overrides) -> Path:
     """Return the path of the host's settings; the state folder itself if the host has no such file."""
-    if choices.config is not None:
-        return choices.config
-    moved = _folder_from_env(dialect.layout.settings_variable, surroundings)
-    if moved:
-        return surroundings.absolute(moved)
-    return state_folder(dialect, surroundings) / dialect.layout.settings
+    if overrides.config is not None:
+        return overrides.config
+    from_env = _folder_from_env(dialect.layout.settings_variable, machine)
+    if from_env:
+        return machine.absolute(from_env)
+    return state_folder(dialect, machine) / dialect.layout.settings
 
 
 def configured_workspace(
-    dialect: Dialect, surroundings: Machine, settings: Settings, state: Path, agent: str | None = None
+    dialect: Dialect, machine: Machine, settings: Settings, state: Path, agent: str | None = None
 ) -> Path:
     """Return the workspace of the settings, else of the variable, else the default in the state folder.
 
@@ -99,19 +97,19 @@ def configured_workspace(
     folder.
     """
     agents = _agents(dialect, settings)
-    name = agent or agents.chosen
-    named = agents.workspaces.get(name) if name else None
-    if named and named.strip():
-        return surroundings.absolute(named.strip())
-    another = name if name in agents.workspaces and name != agents.owner else None
-    common = settings.get(dialect.layout.workspace_path)
-    if isinstance(common, str) and common.strip():
-        folder = surroundings.absolute(common.strip())
-        return folder / another if another else folder
-    if another:
-        return state / f"{dialect.layout.workspace}-{another}"
-    moved = _folder_from_env(dialect.layout.workspace_variable, surroundings)
-    return surroundings.absolute(moved) if moved else state / dialect.layout.workspace
+    name = agent or agents.default
+    agent_workspace = agents.workspaces.get(name) if name else None
+    if agent_workspace and agent_workspace.strip():
+        return machine.absolute(agent_workspace.strip())
+    other_agent = name if name in agents.workspaces and name != agents.owner else None
+    shared_workspace = settings.get(dialect.layout.workspace_path)
+    if isinstance(shared_workspace, str) and shared_workspace.strip():
+        folder = machine.absolute(shared_workspace.strip())
+        return folder / other_agent if other_agent else folder
+    if other_agent:
+        return state / f"{dialect.layout.workspace}-{other_agent}"
+    from_env = _folder_from_env(dialect.layout.workspace_variable, machine)
+    return machine.absolute(from_env) if from_env else state / dialect.layout.workspace
 
 
 def agent_names(dialect: Dialect, settings: Settings) -> tuple[str, ...]:
@@ -124,8 +122,8 @@ def _agents(dialect: Dialect, settings: Settings) -> AgentWorkspaces:
     return listed(settings.value) if listed else AgentWorkspaces({})
 
 
-def _folder_from_env(variable: str | None, surroundings: Machine) -> str:
-    return _env_value(surroundings.env, variable).strip()
+def _folder_from_env(variable: str | None, machine: Machine) -> str:
+    return _env_value(machine.env, variable).strip()
 
 
 def _env_value(env: Mapping[str, str], variable: str | None) -> str:

@@ -51,9 +51,11 @@ class Includes:
             return [self.resolved(item, file, depth) for item in value]
         if not isinstance(value, Mapping):
             return value
-        own = {key: self.resolved(item, file, depth) for key, item in value.items() if key != self._key}
+        own_members = {
+            key: self.resolved(item, file, depth) for key, item in value.items() if key != self._key
+        }
         if self._key not in value:
-            return own
+            return own_members
         named = value[self._key]
         names = named if isinstance(named, list) else [named]
         included: Any = {}
@@ -62,9 +64,9 @@ class Includes:
                 raise IncludeError(f"{self._key} in {file} wants the name of a file, or a list of names")
             part = self._included(name, file, depth + 1)
             included = part if number == 0 else merge_values(included, part)
-        if own and not isinstance(included, Mapping):
+        if own_members and not isinstance(included, Mapping):
             raise IncludeError(f"{self._key} in {file} stands beside other keys and leads to no object")
-        return merge_values(included, own) if own else included
+        return merge_values(included, own_members) if own_members else included
 
     def _included(self, name: str, file: Path, depth: int) -> Any:
         if depth > MAX_DEPTH:
@@ -81,10 +83,10 @@ class Includes:
             raise IncludeError(f"{file} includes {name}, which is larger than {MAX_FILE_BYTES:,} bytes")
         known = self._parts.get((path, depth))
         if known is not None:
-            self._take(known.files, known.size, name, file)
+            self._count(known.files, known.size, name, file)
             return known.value
         files, size = self._taken, self._bytes
-        self._take(1, facts.size, name, file)
+        self._count(1, facts.size, name, file)
         try:
             if path not in self._read:
                 self._read[path] = formats.read_json5(self._files.read(path))
@@ -98,7 +100,7 @@ class Includes:
         self._parts[path, depth] = _IncludedFile(value, self._taken - files, self._bytes - size)
         return value
 
-    def _take(self, files: int, size: int, name: str, file: Path) -> None:
+    def _count(self, files: int, size: int, name: str, file: Path) -> None:
         """Count included files and bytes. Raises IncludeError above the limits."""
         self._taken += files
         self._bytes += size
@@ -110,11 +112,11 @@ class Includes:
             )
 
 
-def merge_values(one: Any, other: Any) -> Any:
+def merge_values(first: Any, second: Any) -> Any:
     """Merge objects, concatenate lists; of anything else the second value wins."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        both = {key: merge_values(one[key], other[key]) for key in one.keys() & other.keys()}
-        return {**one, **other, **both}
-    if isinstance(one, list) and isinstance(other, list):
-        return [*one, *other]
-    return other
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        both = {key: merge_values(first[key], second[key]) for key in first.keys() & second.keys()}
+        return {**first, **second, **both}
+    if isinstance(first, list) and isinstance(second, list):
+        return [*first, *second]
+    return second

@@ -30,11 +30,13 @@ def read_settings(
     """
     facts = files.facts(file)
     if facts is None:
-        trouble = files.trouble(file)
+        trouble = files.access_error(file)
         return Settings(file) if trouble is None else _unreadable_settings(file, trouble, rules)
     if not facts.file or facts.size > LARGEST_JSON5:
-        what = f"larger than {LARGEST_JSON5:,} bytes" if facts.file else "not a file"
-        return _unread_settings(file, Problem(f"{file} is {what}", FilePosition(file)), what, rules)
+        problem_text = f"larger than {LARGEST_JSON5:,} bytes" if facts.file else "not a file"
+        return _unread_settings(
+            file, Problem(f"{file} is {problem_text}", FilePosition(file)), problem_text, rules
+        )
     try:
         source = files.read(file)
     except OSError as error:
@@ -51,10 +53,10 @@ def _unreadable_settings(file: Path, error: OSError, rules: SettingsRules) -> Se
     )
 
 
-def _unread_settings(file: Path, problem: Problem, why: str, rules: SettingsRules) -> Settings:
+def _unread_settings(file: Path, problem: Problem, reason: str, rules: SettingsRules) -> Settings:
     """Return the settings of a file that could not be read; `reason` is the host's text."""
-    said = _refusal(rules, file, [((), f"read failed: {why}")])
-    return Settings(file, exists=True, problems=(problem,), refusal=said, unread=problem.text)
+    refusal = _refusal(rules, file, [((), f"read failed: {reason}")])
+    return Settings(file, exists=True, problems=(problem,), refusal=refusal, unread_reason=problem.text)
 
 
 def parse_settings(
@@ -71,16 +73,20 @@ def parse_settings(
     except FormatError as error:
         place = FilePosition(file, error.span.line, error.span.column)
         problem = Problem(f"{file.name}, {error}; {NO_HOOK_RUNS}", place)
-        said = _refusal(rules, file, [((), f"JSON5 parse failed: {error}")])
-        return Settings(file, exists=True, problems=(problem,), refusal=said, unread=_cause_of(problem))
+        refusal = _refusal(rules, file, [((), f"JSON5 parse failed: {error}")])
+        return Settings(
+            file, exists=True, problems=(problem,), refusal=refusal, unread_reason=_cause_of(problem)
+        )
     if not isinstance(value, dict):
         problem = Problem(
             f"{file.name} wants an object at its top; {NO_HOOK_RUNS}",
             FilePosition(file),
         )
         kind = _KINDS.get(type(value), "number")
-        said = _refusal(rules, file, [((), f"Invalid input: expected object, received {kind}")])
-        return Settings(file, exists=True, problems=(problem,), refusal=said, unread=_cause_of(problem))
+        refusal = _refusal(rules, file, [((), f"Invalid input: expected object, received {kind}")])
+        return Settings(
+            file, exists=True, problems=(problem,), refusal=refusal, unread_reason=_cause_of(problem)
+        )
 
     @cache
     def places() -> formats.Json5Places:
@@ -117,8 +123,10 @@ def _with_includes(
             value = includes.resolved(value, settings.file)
         except IncludeError as error:
             problem = Problem(f"{error}; {NO_HOOK_RUNS}", FilePosition(settings.file))
-            said = _refusal(rules, settings.file, [((), f"Include failed: {error}")])
-            return replace(settings, value={}, problems=(problem,), refusal=said, unread=_cause_of(problem))
+            refusal = _refusal(rules, settings.file, [((), f"Include failed: {error}")])
+            return replace(
+                settings, value={}, problems=(problem,), refusal=refusal, unread_reason=_cause_of(problem)
+            )
     if rules.variables:
         own = _value_at(value, rules.env_path) if rules.env_path else None
 
@@ -141,29 +149,30 @@ def check_settings(settings: Settings, rules: SettingsRules) -> Settings:
     issues = rules.check(settings.value)
     if not issues:
         return settings
-    product = "the host refuses its settings"
-    advice = {issue: rules.advice(*issue) if rules.advice is not None else "" for issue in issues}
+    consequence = "the host refuses its settings"
+    advice = {issue: rules.advice_for(*issue) if rules.advice_for is not None else "" for issue in issues}
     problems = [
         Problem(
             "; ".join(
                 filter(
-                    None, (f"{dotted_path(path) or settings.file.name}: {text}", product, advice[path, text])
+                    None,
+                    (f"{dotted_path(path) or settings.file.name}: {text}", consequence, advice[path, text]),
                 )
             ),
             settings.locate(path) or FilePosition(settings.file),
         )
         for path, text in issues
     ]
-    said = _refusal(rules, settings.file, list(issues))
-    return replace(settings, problems=(*settings.problems, *problems), refusal=said)
+    refusal = _refusal(rules, settings.file, list(issues))
+    return replace(settings, problems=(*settings.problems, *problems), refusal=refusal)
 
 
 _KINDS: Mapping[type, str] = {list: "array", str: "string", bool: "boolean", type(None): "null"}
 
 
 def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]) -> str:
-    written = rules.path_text or dotted_path
-    lines = [rules.issue.format(path=written(path) or ROOT_PATH, text=text) for path, text in issues]
+    format_path = rules.path_text or dotted_path
+    lines = [rules.issue.format(path=format_path(path) or ROOT_PATH, text=text) for path, text in issues]
     return rules.refusal.format(file=file, issues="\n".join(lines))
 
 

@@ -19,7 +19,7 @@ _VARIABLE = re.compile(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
 
 
 def fill_variables(
-    value: Any, env: Mapping[str, str], missing: Callable[[KeyPath, str], None], at: KeyPath = ()
+    value: Any, env: Mapping[str, str], on_missing: Callable[[KeyPath, str], None], at: KeyPath = ()
 ) -> Any:
     """Return the value with `${NAME}` replaced in every text; `$${NAME}` becomes `${NAME}`.
 
@@ -29,20 +29,20 @@ def fill_variables(
     match value:
         case str() if "$" in value:
 
-            def of(found: re.Match[str]) -> str:
+            def replacement(found: re.Match[str]) -> str:
                 name = found[2]
                 if found[1]:
                     return f"${{{name}}}"
                 if not env.get(name):
-                    missing(at, name)
+                    on_missing(at, name)
                     return found[0]
                 return env[name]
 
-            return _VARIABLE.sub(of, value)
+            return _VARIABLE.sub(replacement, value)
         case list():
-            return [fill_variables(item, env, missing, (*at, number)) for number, item in enumerate(value)]
+            return [fill_variables(item, env, on_missing, (*at, number)) for number, item in enumerate(value)]
         case Mapping():
-            return {key: fill_variables(item, env, missing, (*at, key)) for key, item in value.items()}
+            return {key: fill_variables(item, env, on_missing, (*at, key)) for key, item in value.items()}
         case _:
             return value
 

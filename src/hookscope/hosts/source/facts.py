@@ -66,10 +66,12 @@ def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
             parts[field.name] = Occurrence(**value) if value else None
         elif field.name == "exports":
             parts["exports"] = (
-                None if value is None else {str(name): bool(is_) for name, is_ in value.items()}
+                None
+                if value is None
+                else {str(name): bool(is_function) for name, is_function in value.items()}
             )
         else:
-            parts[field.name] = tuple(Occurrence(**met) for met in value or ())
+            parts[field.name] = tuple(Occurrence(**occurrence) for occurrence in value or ())
     return HandlerFacts(**parts)
 
 
@@ -122,7 +124,7 @@ class HandlerUses:
     writes: tuple[str, ...] = ()
 
     @property
-    def told(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def descriptions(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Return what the handler does, in words, each with its names; without what it does not do."""
         parts = (
             ("reads variables", (*self.env, *self.optional_env)),
@@ -135,7 +137,7 @@ class HandlerUses:
 
 def handler_uses(facts: HandlerFacts) -> HandlerUses:
     """Return the uses in the facts of a source; each name once, in order."""
-    needed = _occurrence_names(met for met in facts.env if met.kind != "optional")
+    needed = _occurrence_names(occurrence for occurrence in facts.env if occurrence.kind != "optional")
     return HandlerUses(
         env=needed,
         optional_env=tuple(name for name in _occurrence_names(facts.env) if name not in needed),
@@ -145,5 +147,5 @@ def handler_uses(facts: HandlerFacts) -> HandlerUses:
     )
 
 
-def _occurrence_names(mets: Iterable[Occurrence]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(met.name for met in mets if met.name))
+def _occurrence_names(occurrences: Iterable[Occurrence]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(occurrence.name for occurrence in occurrences if occurrence.name))

@@ -55,7 +55,7 @@ class PythonNames:
             return node.attr == "context" and self.is_event(node.value)
         return isinstance(node, ast.Name) and node.id in self._contexts
 
-    def guarded(self, node: ast.AST) -> str:
+    def guarded_member(self, node: ast.AST) -> str:
         """Return "type" or "action" if the node is that member of the event; else empty."""
         if isinstance(node, ast.Attribute) and node.attr in GUARDED_MEMBERS and self.is_event(node.value):
             return node.attr
@@ -67,7 +67,7 @@ class PythonNames:
 
     def _context_names(self, nodes: Sequence[ast.AST]) -> frozenset[str]:
         """Return the names that only ever stand for the event's context."""
-        given: dict[str, set[bool]] = {}
+        assigned: dict[str, set[bool]] = {}
         for node in nodes:
             match node:
                 case ast.Assign(targets=targets, value=value):
@@ -77,13 +77,13 @@ class PythonNames:
                 case ast.NamedExpr(target=ast.Name(id=name), value=value):
                     names = [name]
                 case ast.arg(arg=name):
-                    given.setdefault(name, set()).add(False)
+                    assigned.setdefault(name, set()).add(False)
                     continue
                 case _:
                     continue
             for name in names:
-                given.setdefault(name, set()).add(self.is_context(value))
-        return frozenset(name for name, kinds in given.items() if kinds == {True})
+                assigned.setdefault(name, set()).add(self.is_context(value))
+        return frozenset(name for name, kinds in assigned.items() if kinds == {True})
 
 
 def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
@@ -134,18 +134,18 @@ class PythonFallbacks:
                 return True
         return False
 
-    def is_asked_for(self, name: str, node: ast.AST) -> bool:
+    def is_checked_by_condition(self, name: str, node: ast.AST) -> bool:
         """Return whether an enclosing condition names it: `if "A" in os.environ: use(os.environ["A"])`."""
         for _ in range(FARTHEST):
             parent = self._parents.get(node)
             if parent is None or isinstance(parent, SCOPES):
                 break
-            asked: list[ast.expr] = []
+            conditions: list[ast.expr] = []
             if isinstance(parent, ast.If | ast.IfExp | ast.While) and parent.test is not node:
-                asked = [parent.test]
+                conditions = [parent.test]
             elif isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
-                asked = _before(node, parent.values[:FARTHEST])
-            if any(name in self._texts_of(condition) for condition in asked):
+                conditions = _before(node, parent.values[:FARTHEST])
+            if any(name in self._texts_of(condition) for condition in conditions):
                 return True
             node = parent
         return False
@@ -158,7 +158,7 @@ class PythonFallbacks:
             found = self._texts[condition] = frozenset(text for text in texts if text is not None)
         return found
 
-    def is_tried(self, node: ast.AST) -> bool:
+    def is_in_try(self, node: ast.AST) -> bool:
         """Return whether the node is in a `try` that catches the KeyError."""
         while (parent := self._parents.get(node)) is not None:
             if isinstance(parent, ast.Try) and node in parent.body:
@@ -247,27 +247,31 @@ class _PythonReader:
             self._parents.update(dict.fromkeys(children, node))
             self._nodes += children
         self._names = PythonNames(tree, self._nodes)
-        self._without = PythonFallbacks(self._parents)
-        self._met: dict[str, list[Occurrence]] = {}
+        self._fallbacks = PythonFallbacks(self._parents)
+        self._occurrences: dict[str, list[Occurrence]] = {}
 
     def facts(self) -> HandlerFacts:
         """Return all facts, each kind in the order of the source."""
         for node in self._nodes:
-            self._look_at(node)
-        stored = {met.name for met in self._met.pop("stored", [])}
-        if "fields" in self._met:
-            self._met["fields"] = [met for met in self._met["fields"] if met.name not in stored]
-        found = {name: tuple(sorted(mets, key=_place)) for name, mets in self._met.items()}
+            self._visit(node)
+        stored = {occurrence.name for occurrence in self._occurrences.pop("stored", [])}
+        if "fields" in self._occurrences:
+            self._occurrences["fields"] = [
+                occurrence for occurrence in self._occurrences["fields"] if occurrence.name not in stored
+            ]
+        found = {
+            name: tuple(sorted(occurrences, key=_place)) for name, occurrences in self._occurrences.items()
+        }
         return HandlerFacts(**found)  # type: ignore[arg-type]  # its names are fields, but for `module`
 
-    def _note(self, what: str, name: str, node: ast.AST, kind: str = "") -> None:
-        mets = self._met.setdefault(what, [])
-        if len(mets) < MOST_FACTS:
+    def _record(self, category: str, name: str, node: ast.AST, kind: str = "") -> None:
+        occurrences = self._occurrences.setdefault(category, [])
+        if len(occurrences) < MOST_FACTS:
             line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
             before = self._lines[line - 1].encode()[:offset].decode()  # the tree counts bytes
-            mets.append(Occurrence(name, line, len(before) + 1, kind))
+            occurrences.append(Occurrence(name, line, len(before) + 1, kind))
 
-    def _look_at(self, node: ast.AST) -> None:
+    def _visit(self, node: ast.AST) -> None:
         match node:
             case ast.Call():
                 self._call(node)
@@ -284,14 +288,14 @@ class _PythonReader:
             case ast.AugAssign(target=ast.Attribute(attr="messages", value=owner)) if self._names.is_event(
                 owner
             ):
-                self._note("pushes", "+=", node)
+                self._record("pushes", "+=", node)
             case ast.Constant(value=str() as text) if HOME.match(text) and not self._is_a_docstring(node):
-                self._note("homes", text, node)
+                self._record("homes", text, node)
             case ast.Import():
                 for alias in node.names:
-                    self._note("imports", alias.name, node)
+                    self._record("imports", alias.name, node)
             case ast.ImportFrom(level=0, module=str() as module):
-                self._note("imports", module, node)
+                self._record("imports", module, node)
 
     def _is_a_docstring(self, node: ast.Constant) -> bool:
         return isinstance(self._parents.get(node), ast.Expr)
@@ -306,9 +310,9 @@ class _PythonReader:
         elif name in COMMANDS:
             self._command(node, whole_line=COMMANDS[name])
         elif name.startswith(NETWORK) or name in NETWORK_CALLS:
-            self._note("network", name, node)
+            self._record("network", name, node)
         elif name in WRITERS or self._writes(node):
-            self._note("writes", name or _last(node.func), node)
+            self._record("writes", name or _last(node.func), node)
         if isinstance(node.func, ast.Attribute):
             self._method(node, node.func)
 
@@ -316,12 +320,12 @@ class _PythonReader:
         owner = function.value
         if function.attr in ("append", "extend", "insert") and isinstance(owner, ast.Attribute):
             if owner.attr == "messages" and self._names.is_event(owner.value):
-                self._note("pushes", function.attr, node)
+                self._record("pushes", function.attr, node)
         elif self._names.is_context(owner) and node.args and isinstance(field := text_of(node.args[0]), str):
             if function.attr == "get":
-                self._note("fields", field, node)
+                self._record("fields", field, node)
             elif function.attr == "setdefault":
-                self._note("stored", field, node)
+                self._record("stored", field, node)
 
     def _writes(self, node: ast.Call) -> bool:
         match node.func:
@@ -345,7 +349,7 @@ class _PythonReader:
             text = text_of(first) or _plain_start(first)
             program = first_program(text) if whole_line or " " in text else looked_up_program(text)
         if program:
-            self._note("programs", program, node)
+            self._record("programs", program, node)
 
     def _subscript(self, node: ast.Subscript) -> None:
         name = text_of(node.slice)
@@ -353,36 +357,40 @@ class _PythonReader:
             return
         stores = not isinstance(node.ctx, ast.Load)
         if self._names.dotted(node.value) == "os.environ" and not stores:
-            self._variable(node.slice, node, optional=self._without.is_tried(node))
+            self._variable(node.slice, node, optional=self._fallbacks.is_in_try(node))
         elif self._names.is_context(node.value):
-            self._note("stored" if stores else "fields", name, node)
+            self._record("stored" if stores else "fields", name, node)
 
     def _attribute(self, node: ast.Attribute) -> None:
         parent = self._parents.get(node)
         called = isinstance(parent, ast.Call) and parent.func is node
         if self._names.is_context(node.value) and not called:
-            self._note("fields" if isinstance(node.ctx, ast.Load) else "stored", node.attr, node)
+            self._record("fields" if isinstance(node.ctx, ast.Load) else "stored", node.attr, node)
 
     def _variable(self, name: ast.expr, node: ast.expr, *, optional: bool) -> None:
         text = text_of(name)
         if text:
-            optional = optional or self._without.has_fallback(node) or self._without.is_asked_for(text, node)
-            self._note("env", text, node, "optional" if optional else "")
+            optional = (
+                optional
+                or self._fallbacks.has_fallback(node)
+                or self._fallbacks.is_checked_by_condition(text, node)
+            )
+            self._record("env", text, node, "optional" if optional else "")
 
     # Guards
 
     def _compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
-        for one, other, sign in zip(sides, sides[1:], node.ops, strict=False):
+        for left, right, sign in zip(sides, sides[1:], node.ops, strict=False):
             if isinstance(sign, ast.Eq | ast.NotEq):
-                for field, value in ((one, other), (other, one)):
-                    self._guard(self._names.guarded(field), value)
-            elif isinstance(sign, ast.In | ast.NotIn) and isinstance(other, ast.Tuple | ast.List | ast.Set):
-                for value in other.elts:
-                    self._guard(self._names.guarded(one), value)
+                for field, value in ((left, right), (right, left)):
+                    self._guard(self._names.guarded_member(field), value)
+            elif isinstance(sign, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
+                for value in right.elts:
+                    self._guard(self._names.guarded_member(left), value)
 
     def _match(self, node: ast.Match) -> None:
-        member = self._names.guarded(node.subject)
+        member = self._names.guarded_member(node.subject)
         for case in node.cases if member else ():
             patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
             for shape in patterns:
@@ -392,7 +400,7 @@ class _PythonReader:
     def _guard(self, member: str, value: ast.expr) -> None:
         text = text_of(value)
         if member and text is not None:
-            self._note("guards", text, value, member)
+            self._record("guards", text, value, member)
 
     def _answer(self, node: ast.Return, answer: ast.Dict) -> None:
         scope: ast.AST | None = node
@@ -403,7 +411,7 @@ class _PythonReader:
         for key in answer.keys:
             name = text_of(key) if key is not None else None
             if name in RETURNED_MEMBERS and name is not None and key is not None:
-                self._note("answers", name, key)
+                self._record("answers", name, key)
 
 
 def _plain_start(node: ast.AST) -> str:
@@ -420,5 +428,5 @@ def _last(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def _place(met: Occurrence) -> tuple[int, int]:
-    return met.line, met.column
+def _place(occurrence: Occurrence) -> tuple[int, int]:
+    return occurrence.line, occurrence.column

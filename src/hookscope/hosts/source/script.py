@@ -52,7 +52,7 @@ class ScriptFallbacks:
     def __init__(self, parents: Mapping[int, Node]) -> None:
         self._parents = parents
 
-    def around(self, node: Node) -> tuple[Node | None, Node]:
+    def enclosing(self, node: Node) -> tuple[Node | None, Node]:
         """Return the expression that contains a value, and its part; brackets and types are skipped."""
         parent = self._parents.get(node.id)
         while parent is not None and parent.type in WRAPPERS:
@@ -92,10 +92,10 @@ class ScriptFallbacks:
                 or not is_field_of_parent(parent, "right", node)
             ):
                 break
-            parent, node = self.around(parent)
+            parent, node = self.enclosing(parent)
         return parent, node
 
-    def is_decided_on(self, parent: Node | None, node: Node, asked: frozenset[str]) -> bool:
+    def is_tested_later(self, parent: Node | None, node: Node, tested: frozenset[str]) -> bool:
         """Return whether it gets a name that is tested later: `const a = …; if (a) use(a)`."""
         parent, node = self._out_of_chain(parent, node)
         name = (
@@ -103,16 +103,16 @@ class ScriptFallbacks:
             if parent and is_field_of_parent(parent, "value", node)
             else None
         )
-        return name is not None and text_of(name) in asked
+        return name is not None and text_of(name) in tested
 
-    def asked_names(self, nodes: list[Node]) -> frozenset[str]:
+    def tested_names(self, nodes: list[Node]) -> frozenset[str]:
         """Return the names that the code tests for a value; a negated test, `!a`, does not count."""
         return frozenset(
-            text_of(node) for node in nodes if node.type == "identifier" and self._is_asked(node)
+            text_of(node) for node in nodes if node.type == "identifier" and self._is_tested(node)
         )
 
-    def _is_asked(self, node: Node) -> bool:
-        parent, used = self.around(node)
+    def _is_tested(self, node: Node) -> bool:
+        parent, used = self.enclosing(node)
         if parent is None:
             return False
         if parent.type in ("if_statement", "while_statement", "ternary_expression"):
@@ -120,16 +120,20 @@ class ScriptFallbacks:
         sign = parent.child_by_field_name("operator") if parent.type == "binary_expression" else None
         return sign is not None and sign.type in ELSE_OPERATORS and is_field_of_parent(parent, "left", used)
 
-    def is_asked_for(self, name: str, node: Node) -> bool:
+    def is_checked_by_condition(self, name: str, node: Node) -> bool:
         """Return whether an enclosing condition names it: `if (process.env.A) use(process.env.A)`."""
         word = re.compile(rf"\b{re.escape(name)}\b")
         for _ in range(FARTHEST):
             parent = self._parents.get(node.id)
             if parent is None or parent.type in FUNCTIONS:
                 break
-            asked = _condition_of(parent)
-            if asked is not None and asked != node:
-                text = text_of(asked) if asked.end_byte - asked.start_byte <= LONGEST_CONDITION else ""
+            condition = _condition_of(parent)
+            if condition is not None and condition != node:
+                text = (
+                    text_of(condition)
+                    if condition.end_byte - condition.start_byte <= LONGEST_CONDITION
+                    else ""
+                )
                 if "process.env" in text and word.search(text):
                     return True
             node = parent
@@ -176,11 +180,11 @@ class _ScriptReader:
         _walk(self._nodes, self._parents)
         self._lines = source.split(b"\n")
         self._names = ScriptNames(self._nodes, self._parents)
-        self._without = ScriptFallbacks(self._parents)
-        self._asked = self._without.asked_names(self._nodes)
+        self._fallbacks = ScriptFallbacks(self._parents)
+        self._tested_names = self._fallbacks.tested_names(self._nodes)
         self._types = unmarked_type_imports(self._nodes)
-        self._met: dict[str, list[Occurrence]] = {}
-        self._looks: dict[str, Callable[[Node], None]] = {
+        self._occurrences: dict[str, list[Occurrence]] = {}
+        self._visitors: dict[str, Callable[[Node], None]] = {
             "import_statement": self._import,
             "member_expression": self._member,
             "subscript_expression": self._member,
@@ -198,18 +202,20 @@ class _ScriptReader:
     def facts(self) -> HandlerFacts:
         """Return all facts, each kind in the order of the source."""
         for node in self._nodes:
-            look = self._looks.get(node.type)
-            if look is not None:
-                look(node)
+            visit = self._visitors.get(node.type)
+            if visit is not None:
+                visit(node)
             word = typescript_only_code(node, self._parents.get(node.id))
             if word:
-                self._note("code", word, node)
-        for what, name, node in unknown_event_members(self._nodes, self._parents):
-            self._note(what, name, node)
-        stored = {met.name for met in self._met.pop("stored", [])}
-        if "fields" in self._met:
-            self._met["fields"] = [met for met in self._met["fields"] if met.name not in stored]
-        found = {name: tuple(mets) for name, mets in self._met.items()}
+                self._record("code", word, node)
+        for category, name, node in unknown_event_members(self._nodes, self._parents):
+            self._record(category, name, node)
+        stored = {occurrence.name for occurrence in self._occurrences.pop("stored", [])}
+        if "fields" in self._occurrences:
+            self._occurrences["fields"] = [
+                occurrence for occurrence in self._occurrences["fields"] if occurrence.name not in stored
+            ]
+        found = {name: tuple(occurrences) for name, occurrences in self._occurrences.items()}
         module, root = self._names.module, self._nodes[0]
         at = first_syntax_error(root)
         return HandlerFacts(
@@ -231,10 +237,10 @@ class _ScriptReader:
         """
         return module == "esm" or (not module and not any(b"exports" in line for line in self._lines))
 
-    def _note(self, what: str, name: str, node: Node, kind: str = "") -> None:
-        mets = self._met.setdefault(what, [])
-        if len(mets) < MOST_FACTS:
-            mets.append(self._place(name, node, kind))
+    def _record(self, category: str, name: str, node: Node, kind: str = "") -> None:
+        occurrences = self._occurrences.setdefault(category, [])
+        if len(occurrences) < MOST_FACTS:
+            occurrences.append(self._place(name, node, kind))
 
     def _place(self, name: str, node: Node, kind: str = "") -> Occurrence:
         row, column = node.start_point
@@ -246,14 +252,14 @@ class _ScriptReader:
         types = any(child.type == "type" for child in node.children)
         kind = "type" if types else "types" if node.id in self._types else ""
         if source is not None and is_text(source):
-            self._note("imports", text_of(source), node, kind)
+            self._record("imports", text_of(source), node, kind)
 
     def _member(self, node: Node) -> None:
         """Record `process.env.NAME`, `event.context.name`, and both with `["name"]`."""
         owner, name = node.child_by_field_name("object"), _member_name(node)
         if owner is None or not name:
             return
-        parent, used = self._without.around(node)
+        parent, used = self._fallbacks.enclosing(node)
         stores = (
             parent is not None
             and parent.type in ("assignment_expression", "unary_expression")
@@ -261,12 +267,14 @@ class _ScriptReader:
         )
         if dotted(owner) == "process.env":
             if not stores:
-                without = self._without
-                optional = without.has_fallback(parent, used) or without.is_asked_for(name, used)
-                optional = optional or without.is_decided_on(parent, used, self._asked)
-                self._note("env", name, node, "optional" if optional else "")
+                fallbacks = self._fallbacks
+                optional = fallbacks.has_fallback(parent, used) or fallbacks.is_checked_by_condition(
+                    name, used
+                )
+                optional = optional or fallbacks.is_tested_later(parent, used, self._tested_names)
+                self._record("env", name, node, "optional" if optional else "")
         elif self._names.is_context(owner) and not is_field_of_parent(parent, "function", used):
-            self._note("stored" if stores else "fields", name, node)
+            self._record("stored" if stores else "fields", name, node)
 
     def _declarator(self, node: Node) -> None:
         """Record `const { A, B = "b" } = process.env` and `const { a } = event.context`."""
@@ -276,9 +284,9 @@ class _ScriptReader:
         env, context = dotted(value) == "process.env", self._names.is_context(value)
         for name, place, default in _pattern_members(pattern) if env or context else ():
             if env:
-                self._note("env", name, place, "optional" if default else "")
+                self._record("env", name, place, "optional" if default else "")
             else:
-                self._note("fields", name, place)
+                self._record("fields", name, place)
 
     # Guards
 
@@ -288,11 +296,11 @@ class _ScriptReader:
         if operator is None or operator.type not in EQUAL_SIGNS or left is None or right is None:
             return
         for field, value in ((left, right), (right, left)):
-            self._guard(self._names.guarded(field), value)
+            self._guard(self._names.guarded_member(field), value)
 
     def _switch(self, node: Node) -> None:
         member, body = (
-            self._names.guarded(node.child_by_field_name("value")),
+            self._names.guarded_member(node.child_by_field_name("value")),
             node.child_by_field_name("body"),
         )
         for case in body.children if member and body is not None else ():
@@ -301,7 +309,7 @@ class _ScriptReader:
     def _guard(self, member: str, value: Node | None) -> None:
         value = unwrapped(value)
         if member and value is not None and is_text(value):
-            self._note("guards", text_of(value), value, member)
+            self._record("guards", text_of(value), value, member)
 
     # Calls
 
@@ -309,16 +317,16 @@ class _ScriptReader:
         function, arguments = node.child_by_field_name("function"), _arguments(node)
         if function is None:
             return
-        name = self._names.known(function)
+        name = self._names.imported_name(function)
         module, _, member = name.rpartition(".")
         if module == "child_process" and member in COMMANDS and arguments:
             self._command(node, arguments[0], COMMANDS[member])
         elif module in ("fs", "fs.promises", "fs/promises") and member in WRITERS:
-            self._note("writes", name, node)
+            self._record("writes", name, node)
         elif name in NETWORK_CALLS or name.partition(".")[0] in NETWORK:
-            self._note("network", name, node)
+            self._record("network", name, node)
         elif function.type == "identifier" and not name and text_of(function) in GLOBAL_NETWORK:
-            self._note("network", text_of(function), node)
+            self._record("network", text_of(function), node)
         elif function.type == "member_expression":
             self._method(node, function, arguments)
 
@@ -327,10 +335,10 @@ class _ScriptReader:
         if owner is None:
             return
         if name in ("push", "unshift") and self._names.is_messages(owner):
-            self._note("pushes", name, node)
+            self._record("pushes", name, node)
         elif name == "includes" and owner.type == "array" and arguments:
             for value in owner.named_children:
-                self._guard(self._names.guarded(arguments[0]), value)
+                self._guard(self._names.guarded_member(arguments[0]), value)
 
     def _command(self, node: Node, first: Node, whole_line: bool) -> None:
         if is_text(first):
@@ -342,12 +350,12 @@ class _ScriptReader:
             return
         program = first_program(text) if whole_line else looked_up_program(text)
         if program:
-            self._note("programs", program, node)
+            self._record("programs", program, node)
 
     def _new(self, node: Node) -> None:
         name = node.child_by_field_name("constructor")
         if name is not None and name.type == "identifier" and text_of(name) in GLOBAL_NETWORK:
-            self._note("network", text_of(name), node)
+            self._record("network", text_of(name), node)
 
     # What the handler returns
 
@@ -369,11 +377,11 @@ class _ScriptReader:
             key = member.child_by_field_name("key") if member.type == "pair" else member
             name = text_of(key) if key is not None and key.type in KEYS else ""
             if name in RETURNED_MEMBERS and key is not None:
-                self._note("answers", name, key)
+                self._record("answers", name, key)
 
     def _home(self, node: Node) -> None:
         if HOME.match(text_of(node)):
-            self._note("homes", text_of(node), node)
+            self._record("homes", text_of(node), node)
 
 
 KEYS = frozenset({"property_identifier", "shorthand_property_identifier", "string"})

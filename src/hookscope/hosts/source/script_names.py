@@ -38,10 +38,10 @@ def is_text(node: Node | None) -> bool:
     """Return whether the node is a literal text: a string, or a template without substitutions."""
     if node is None:
         return False
-    whole = node.type == "template_string" and all(
+    is_plain_template = node.type == "template_string" and all(
         child.type == "string_fragment" for child in node.named_children
     )
-    return node.type == "string" or whole
+    return node.type == "string" or is_plain_template
 
 
 def unwrapped(node: Node | None) -> Node | None:
@@ -77,7 +77,7 @@ class ScriptNames:
         exported = {name for node in nodes for name in exported_names(node)}
         self._events = frozenset(_event_names(functions, exported, parents))
         for node in nodes:
-            self._look_at(node)
+            self._visit(node)
 
     @property
     def module(self) -> str:
@@ -85,7 +85,7 @@ class ScriptNames:
         names = {(True, False): "esm", (False, True): "commonjs", (True, True): "both"}
         return names.get((self._esm, self._commonjs), "")
 
-    def known(self, function: Node) -> str:
+    def imported_name(self, function: Node) -> str:
         """Return the imported name, such as `child_process.exec`, under any alias; empty for others."""
         name = dotted(function)
         first, _, rest = name.partition(".")
@@ -99,23 +99,23 @@ class ScriptNames:
             operator = node.child_by_field_name("operator")
             if operator is not None and operator.type in ("??", "||"):
                 return self.is_context(node.child_by_field_name("left"))
-        return self._is(node, CONTEXT)
+        return self._is_event_member(node, CONTEXT)
 
     def is_messages(self, node: Node | None) -> bool:
         """Return whether the node stands for the event's messages."""
-        return self._is(unwrapped(node), MESSAGES)
+        return self._is_event_member(unwrapped(node), MESSAGES)
 
-    def guarded(self, node: Node | None) -> str:
+    def guarded_member(self, node: Node | None) -> str:
         """Return "type" or "action" if the node is that member of the event; else empty."""
         node = unwrapped(node)
-        return next((member for member in GUARDED_MEMBERS if self._is(node, member)), "")
+        return next((member for member in GUARDED_MEMBERS if self._is_event_member(node, member)), "")
 
     def takes_event(self, function: Node) -> bool:
         """Return whether the function's first parameter is the event."""
         first = first_parameter(function)
         return first is not None and first.type == "identifier" and text_of(first) in self._events
 
-    def _is(self, node: Node | None, member: str) -> bool:
+    def _is_event_member(self, node: Node | None, member: str) -> bool:
         if node is None:
             return False
         if node.type == "identifier":
@@ -125,7 +125,7 @@ class ScriptNames:
 
     # Collecting
 
-    def _look_at(self, node: Node) -> None:
+    def _visit(self, node: Node) -> None:
         match node.type:
             case "import_statement":
                 self._esm = True
@@ -140,21 +140,21 @@ class ScriptNames:
             case "variable_declarator":
                 self._declare(node)
             case "required_parameter" | "optional_parameter":
-                self._stands_for_itself(node.child_by_field_name("pattern"))
+                self._add_parameter(node.child_by_field_name("pattern"))
             case "formal_parameters":
                 for parameter in node.named_children:
-                    self._stands_for_itself(parameter)
+                    self._add_parameter(parameter)
 
-    def _stands_for_itself(self, node: Node | None) -> None:
+    def _add_parameter(self, node: Node | None) -> None:
         if node is not None and node.type == "identifier":
             self._roles.setdefault(text_of(node), set()).add("")
-        elif node is not None and node.type == "object_pattern" and self._is_of_handler(node):
-            self._roles_in(node)
+        elif node is not None and node.type == "object_pattern" and self._is_event_pattern(node):
+            self._add_roles(node)
 
-    def _is_of_handler(self, pattern: Node) -> bool:
+    def _is_event_pattern(self, pattern: Node) -> bool:
         return any(key in (CONTEXT, MESSAGES) for key, _ in members_of(pattern))
 
-    def _roles_in(self, pattern: Node) -> None:
+    def _add_roles(self, pattern: Node) -> None:
         for key, name in members_of(pattern):
             role = key if key in (CONTEXT, MESSAGES, *GUARDED_MEMBERS) else ""
             self._roles.setdefault(name, set()).add(role)
@@ -187,13 +187,13 @@ class ScriptNames:
         module = self._module_of(value)
         if name.type == "object_pattern":
             if dotted(value) in self._events:
-                self._roles_in(name)
+                self._add_roles(name)
             for key, local in members_of(name) if module else ():
                 self._modules[local] = f"{module}.{key}"
         elif name.type == "identifier":
             if module:
                 self._modules[text_of(name)] = module
-            role = CONTEXT if self.is_context(value) else self.guarded(value)
+            role = CONTEXT if self.is_context(value) else self.guarded_member(value)
             role = role or (MESSAGES if self.is_messages(value) else "")
             self._roles.setdefault(text_of(name), set()).add(role)
 
@@ -212,11 +212,11 @@ class ScriptNames:
         first = arguments.named_children[0] if arguments is not None and arguments.named_children else None
         if function is None or first is None:
             return ""
-        called = "import" if function.type == "import" else dotted(function)
-        if called in ("require", "import") and is_text(first):
-            self._commonjs |= called == "require"
+        callee = "import" if function.type == "import" else dotted(function)
+        if callee in ("require", "import") and is_text(first):
+            self._commonjs |= callee == "require"
             return _module(text_of(first))
-        return self.known(first) if called.rpartition(".")[2] == "promisify" else ""
+        return self.imported_name(first) if callee.rpartition(".")[2] == "promisify" else ""
 
 
 def _module(name: str) -> str:

@@ -45,37 +45,37 @@ def read_scripts(
     child imports anything from the `workspace`.
     """
     found: dict[str, HandlerFacts | str] = {}
-    left, breaks = list(scripts), 0
-    while left and breaks <= BREAKS:
-        batch = left[:BATCH]
+    remaining, crashes = list(scripts), 0
+    while remaining and crashes <= BREAKS:
+        batch = remaining[:BATCH]
         lines, code = _parser_answers(batch, seconds, workspace)
         for script, line in zip(batch, lines, strict=False):
             found[script.name] = _facts(line)
-        left = left[len(lines) :]
+        remaining = remaining[len(lines) :]
         if code == MISSING:
-            return {**found, **dict.fromkeys((script.name for script in left), parser_missing_message())}
+            return {**found, **dict.fromkeys((script.name for script in remaining), parser_missing_message())}
         if len(lines) < len(batch):
-            why = "the parser took too long" if code is None else f"the parser ended with {code}"
-            found[left[0].name] = why
-            del left[0]
-            breaks += 1
-    return {**found, **{script.name: "the parser failed at others before it" for script in left}}
+            reason = "the parser took too long" if code is None else f"the parser ended with {code}"
+            found[remaining[0].name] = reason
+            del remaining[0]
+            crashes += 1
+    return {**found, **{script.name: "the parser failed at others before it" for script in remaining}}
 
 
 def _parser_answers(
     scripts: Sequence[ScriptSource], seconds: float, workspace: Sequence[Path]
 ) -> tuple[list[str], int | None]:
     """Return the complete lines of the child, and its exit code; None if it was killed."""
-    lines = (json.dumps({"text": one.text, "typescript": one.typescript}) for one in scripts)
-    sent = "".join(f"{line}\n" for line in lines)
+    lines = (json.dumps({"text": script.text, "typescript": script.typescript}) for script in scripts)
+    input_text = "".join(f"{line}\n" for line in lines)
     try:
         command = own_python("hookscope.hosts.source.parser_process", workspace=workspace)
-        answer = helper_output(command, seconds=seconds, text=sent, workspace=workspace)
+        answer = helper_output(command, seconds=seconds, text=input_text, workspace=workspace)
     except OSError as error:
         reraise_file_limit(error)
         return [], -1
-    *whole, _ = answer.text.split("\n")
-    return whole[: len(scripts)], answer.code
+    *complete_lines, _ = answer.text.split("\n")
+    return complete_lines[: len(scripts)], answer.code
 
 
 def _facts(line: str) -> HandlerFacts | str:

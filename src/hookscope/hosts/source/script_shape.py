@@ -36,10 +36,10 @@ def module_exports(root: Node) -> dict[str, bool] | None:
     for node in root.named_children:
         if node.type != "export_statement":
             continue
-        told = list(_exported(node))
-        if (None, False) in told:
+        exported = list(_exported(node))
+        if (None, False) in exported:
             return None
-        found |= {name: function for name, function in told if name is not None}
+        found |= {name: function for name, function in exported if name is not None}
     return found
 
 
@@ -55,7 +55,9 @@ def _exported(statement: Node) -> Iterator[tuple[str | None, bool]]:
         yield from _declared(declared)
     else:
         clauses = [
-            one for one in statement.named_children if one.type in ("export_clause", "namespace_export")
+            clause_node
+            for clause_node in statement.named_children
+            if clause_node.type in ("export_clause", "namespace_export")
         ]
         for clause in clauses:
             yield from _listed(clause)
@@ -67,34 +69,36 @@ def _declared(node: Node) -> Iterator[tuple[str | None, bool]]:
     name = node.child_by_field_name("name")
     if name is not None:
         yield text_of(name), _is_function(node)
-    for one in node.named_children:
-        if one.type == "variable_declarator":
-            name = one.child_by_field_name("name")
-            plainly = name is not None and name.type == "identifier"
-            is_function = plainly and _is_function(unwrapped(one.child_by_field_name("value")))
-            yield (text_of(name) if name is not None and plainly else None), is_function
+    for declarator in node.named_children:
+        if declarator.type == "variable_declarator":
+            name = declarator.child_by_field_name("name")
+            is_plain_name = name is not None and name.type == "identifier"
+            is_function = is_plain_name and _is_function(unwrapped(declarator.child_by_field_name("value")))
+            yield (text_of(name) if name is not None and is_plain_name else None), is_function
 
 
 def _listed(clause: Node) -> Iterator[tuple[str | None, bool]]:
     if clause.type == "namespace_export":
         yield text_of(clause.named_children[-1]), False
         return
-    for one in clause.named_children:
-        if one.type == "export_specifier" and not any(child.type == "type" for child in one.children):
-            name = one.child_by_field_name("alias") or one.child_by_field_name("name")
+    for specifier in clause.named_children:
+        if specifier.type == "export_specifier" and not any(
+            child.type == "type" for child in specifier.children
+        ):
+            name = specifier.child_by_field_name("alias") or specifier.child_by_field_name("name")
             yield (text_of(name) if name is not None else None), False
 
 
 def commonjs_exports(root: Node, nodes: list[Node]) -> dict[str, bool] | None:
     """Return the exports of a single `module.exports = {…}`; None if there are others, or unknown ones."""
-    given = [value for node in root.named_children if (value := _assigned_exports(node)) is not None]
-    spoken = sum(node.type == "member_expression" and text_of(node) == "module.exports" for node in nodes)
-    own = sum(node.type == "identifier" and text_of(node) == "exports" for node in nodes)
-    if len(given) != 1 or spoken != 1 or own or given[0].type != "object":
+    assigned = [value for node in root.named_children if (value := _assigned_exports(node)) is not None]
+    mentions = sum(node.type == "member_expression" and text_of(node) == "module.exports" for node in nodes)
+    bare_exports = sum(node.type == "identifier" and text_of(node) == "exports" for node in nodes)
+    if len(assigned) != 1 or mentions != 1 or bare_exports or assigned[0].type != "object":
         return None
     functions = {text_of(name) for node in root.named_children for name in _functions(node)}
     found: dict[str, bool] = {}
-    for member in given[0].named_children:
+    for member in assigned[0].named_children:
         match member.type:
             case "shorthand_property_identifier":
                 found[text_of(member)] = text_of(member) in functions
@@ -118,8 +122,8 @@ def _assigned_exports(statement: Node) -> Node | None:
     if first is None or first.type != "assignment_expression":
         return None
     left = first.child_by_field_name("left")
-    is_it = left is not None and text_of(left) == "module.exports"
-    return unwrapped(first.child_by_field_name("right")) if is_it else None
+    is_module_exports = left is not None and text_of(left) == "module.exports"
+    return unwrapped(first.child_by_field_name("right")) if is_module_exports else None
 
 
 def _functions(statement: Node) -> Iterator[Node]:
@@ -127,9 +131,9 @@ def _functions(statement: Node) -> Iterator[Node]:
     name = statement.child_by_field_name("name")
     if name is not None and _is_function(statement):
         yield name
-    for one in statement.named_children:
-        name = one.child_by_field_name("name") if one.type == "variable_declarator" else None
-        if name is not None and _is_function(unwrapped(one.child_by_field_name("value"))):
+    for declarator in statement.named_children:
+        name = declarator.child_by_field_name("name") if declarator.type == "variable_declarator" else None
+        if name is not None and _is_function(unwrapped(declarator.child_by_field_name("value"))):
             yield name
 
 
@@ -176,16 +180,16 @@ def unmarked_type_imports(nodes: list[Node]) -> frozenset[int]:
     imports = [node for node in nodes if node.type == "import_statement"]
     if not imports:
         return frozenset()
-    inside = {node.id for one in imports for node in _below(one)}
+    inside = {node.id for statement in imports for node in _below(statement)}
     outside = [node for node in nodes if node.id not in inside]
     values = {text_of(node) for node in outside if node.type in USED_NAMES}
     types = {text_of(node) for node in outside if node.type == "type_identifier"} - values
-    return frozenset(one.id for one in imports if _brings_types(one, types))
+    return frozenset(statement.id for statement in imports if _brings_types(statement, types))
 
 
 def _brings_types(statement: Node, types: set[str]) -> bool:
-    told = [name in types or marked for name, marked in _import_names(statement)]
-    return bool(told) and all(told)
+    flags = [name in types or marked for name, marked in _import_names(statement)]
+    return bool(flags) and all(flags)
 
 
 def _import_names(statement: Node) -> Iterator[tuple[str, bool]]:
@@ -196,7 +200,11 @@ def _import_names(statement: Node) -> Iterator[tuple[str, bool]]:
             marked = any(child.type == "type" for child in node.children)
             yield (text_of(name) if name is not None else ""), marked
         elif node.type == "import_clause":
-            yield from ((text_of(one), False) for one in node.named_children if one.type == "identifier")
+            yield from (
+                (text_of(identifier), False)
+                for identifier in node.named_children
+                if identifier.type == "identifier"
+            )
         elif node.type == "namespace_import":
             yield text_of(node.named_children[-1]), False
 

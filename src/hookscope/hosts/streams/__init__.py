@@ -41,12 +41,12 @@ __all__ = [
 class StreamSystem:
     """Modules that subscribe to a stream, under the rules of one dialect. Implements `HookSystem`."""
 
-    vocabulary: Callable[[], Catalogue]
-    failures: FailureRule
-    context: ContextRule
-    files: FileRules
-    unheard: Mapping[str, str] = field(default_factory=dict)  # event types that no hook gets
-    sessions: SessionRules | None = None  # the session rules of this version
+    catalogue: Callable[[], Catalogue]
+    failure_rule: FailureRule
+    context_rule: ContextRule
+    file_rules: FileRules
+    unreachable_events: Mapping[str, str] = field(default_factory=dict)  # event types that no hook gets
+    session_rules: SessionRules | None = None  # the session rules of this version
     marks_python: bool = False  # whether Python modules are marked as not run by the host
 
     @property
@@ -54,10 +54,10 @@ class StreamSystem:
         return "stream"
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-        return project_folders(host, self.files), ()
+        return project_folders(host, self.file_rules), ()
 
     def find(self, host: Host) -> FoundHooks:
-        return find_stream_hooks(host, self.files, marks_python=self.marks_python)
+        return find_stream_hooks(host, self.file_rules, marks_python=self.marks_python)
 
     def rank(self, found: FoundHooks) -> Ranking:
         """Return all hooks as winners: of two modules with one slug neither is used (eve 06)."""
@@ -69,23 +69,23 @@ class StreamSystem:
     def keys(self, event: Event) -> tuple[str, ...]:
         return event.type, ALL_EVENTS
 
-    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
-        return stream_call_groups(event, heard, self.unheard)
+    def arrange(self, event: Event, registrations: Sequence[Registration]) -> Arrangement:
+        return stream_call_groups(event, registrations, self.unreachable_events)
 
-    def decisive(self, event: Event) -> None:
+    def plan_key(self, event: Event) -> None:
         """Return None: every part of an event may decide which hooks are called."""
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
-        return stamped_event(event, host, entropy, self.context)
+        return stamped_event(event, host, entropy, self.context_rule)
 
     def policy(self, event: Event) -> Policy:
-        known = self.vocabulary().by_key.get(event.type)
+        event_type = self.catalogue().by_key.get(event.type)
         return StreamPolicy(
-            self.failures,
-            cancellable=known is not None and known.cancellable,
-            shows_envelope=self.context.shows_envelope,
-            methods=self.context.methods,
-            bare=event.type in self.context.dataless and not event.context,
+            self.failure_rule,
+            cancellable=event_type is not None and event_type.cancellable,
+            shows_envelope=self.context_rule.shows_envelope,
+            ctx_methods=self.context_rule.ctx_methods,
+            omits_data=event.type in self.context_rule.dataless_events and not event.context,
         )
 
 

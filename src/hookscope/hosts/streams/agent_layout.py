@@ -153,7 +153,7 @@ def memory_diagnostics(
 
 
 def sandbox_diagnostics(
-    root: Path, children: list[FolderItem], rules: FileRules, household: AgentLayout, files: Files
+    root: Path, children: list[FolderItem], rules: FileRules, layout: AgentLayout, files: Files
 ) -> Iterator[Diagnostic]:
     """Yield diagnostics for the sandbox: one module, or a folder. Raises OSError.
 
@@ -173,16 +173,17 @@ def sandbox_diagnostics(
     inner = entries_in(place.path, rules, files)
     modules = modules_named(SANDBOX, inner, rules)
     workspace = next((child for child in inner if child.name == "workspace" and is_plain_folder(child)), None)
-    docker = (
-        any(child.name == "Dockerfile" and is_plain_file(child) for child in inner) and household.dockerfile
+    has_dockerfile = (
+        any(child.name == "Dockerfile" and is_plain_file(child) for child in inner)
+        and layout.allows_dockerfile
     )
     if len(modules) > 1:
         text = f'Found multiple sandbox definition modules inside "{SANDBOX}": {quoted_names(modules)}'
         yield Diagnostic(COLLISION, text, place.path)
-    elif not modules and workspace is None and not docker:
-        text = EMPTY_SANDBOX if household.dockerfile else EMPTY_SANDBOX_OLD
+    elif not modules and workspace is None and not has_dockerfile:
+        text = EMPTY_SANDBOX if layout.allows_dockerfile else EMPTY_SANDBOX_OLD
         yield Diagnostic("discover/sandbox-folder-empty", text, place.path)
-    elif workspace is not None and not household.dockerfile:
+    elif workspace is not None and not layout.allows_dockerfile:
         skills = entry_named("skills", entries_in(workspace.path, rules, files))
         if skills is not None:
             yield Diagnostic("discover/sandbox-workspace-skills-reserved", RESERVED, skills.path)
@@ -216,94 +217,96 @@ def diagnostics_before_channels(
     root: Path, subagent: bool, rules: FileRules, files: Files
 ) -> tuple[Diagnostic, ...]:
     """Return the host's diagnostics for an agent's folder before it scans channels, tools and hooks."""
-    if rules.household is None or files.facts(root) is None:
+    if rules.layout is None or files.facts(root) is None:
         return ()
     children = regular_entries_in(root, rules, files)
 
-    def said() -> Iterator[Diagnostic]:
+    def collect() -> Iterator[Diagnostic]:
         yield from _unsupported(children, subagent, rules)
         yield from instruction_diagnostics(root, entries_in(root, rules, files), not subagent, rules, files)
         yield from _module_diagnostics(root, children, subagent)
 
-    return with_read_error(said)
+    return with_read_error(collect)
 
 
 def diagnostics_after_channels(
     root: Path, subagent: bool, rules: FileRules, files: Files
 ) -> tuple[Diagnostic, ...]:
     """Return the host's diagnostics after channels and before tools and hooks."""
-    household = rules.household
-    if household is None or files.facts(root) is None:
+    layout = rules.layout
+    if layout is None or files.facts(root) is None:
         return ()
 
-    def said() -> Iterator[Diagnostic]:
+    def collect() -> Iterator[Diagnostic]:
         children = entries_in(root, rules, files)
         if not subagent:
             yield from content_diagnostics(LIB_CONTENT, root, children, rules, files)
-            yield from content_diagnostics(schedule_content(household), root, children, rules, files)
+            yield from content_diagnostics(schedule_content(layout), root, children, rules, files)
         yield from connection_diagnostics(children, rules, files)
-        if MEMORY_NAME in household.folders:
+        if MEMORY_NAME in layout.folders:
             yield from memory_diagnostics(root, children, rules, files)
-        yield from sandbox_diagnostics(root, children, rules, household, files)
+        yield from sandbox_diagnostics(root, children, rules, layout, files)
 
-    return with_read_error(said)
+    return with_read_error(collect)
 
 
 def diagnostics_after_hooks(
     root: Path, subagent: bool, rules: FileRules, files: Files
 ) -> tuple[Diagnostic, ...]:
     """Return the host's diagnostics after hooks and before the agent's subagents."""
-    household = rules.household
-    if household is None or files.facts(root) is None:
+    layout = rules.layout
+    if layout is None or files.facts(root) is None:
         return ()
 
-    def said() -> Iterator[Diagnostic]:
+    def collect() -> Iterator[Diagnostic]:
         children = entries_in(root, rules, files)
         if subagent:
             yield from content_diagnostics(LIB_CONTENT, root, children, rules, files)
             yield from _schedule_diagnostics(root, rules, files)
-        elif EXTENSIONS_FOLDER in household.folders:
+        elif EXTENSIONS_FOLDER in layout.folders:
             yield from mount_file_diagnostics(root, children, rules, files)
-        yield from skill_diagnostics(root, rules, household, files)
+        yield from skill_diagnostics(root, rules, layout, files)
         yield from _non_folder_diagnostics(root / SUBAGENTS, files)
 
-    return with_read_error(said)
+    return with_read_error(collect)
 
 
 def diagnostics_after_subagents(
     root: Path, workspace: Path, subagent: bool, rules: FileRules, files: Files
 ) -> tuple[Diagnostic, ...]:
     """Return the host's diagnostics after the agent's subagents."""
-    household = rules.household
-    if household is None or EXTENSIONS_FOLDER not in household.folders or files.facts(root) is None:
+    layout = rules.layout
+    if layout is None or EXTENSIONS_FOLDER not in layout.folders or files.facts(root) is None:
         return ()
 
-    def said() -> Iterator[Diagnostic]:
+    def collect() -> Iterator[Diagnostic]:
         children = entries_in(root, rules, files)
         if subagent:
             yield from mount_file_diagnostics(root, children, rules, files)
         yield from mount_diagnostics(workspace, children, rules, files)
 
-    return with_read_error(said)
+    return with_read_error(collect)
 
 
 def missing_files_in(root: Path, rules: FileRules, files: Files) -> tuple[Path, ...]:
     """Return the files that a root agent lacks and that the host needs to build the project."""
-    if rules.household is not None and files.facts(root) is None:
+    if rules.layout is not None and files.facts(root) is None:
         return (root / INSTRUCTIONS_FILE,)
     return tuple(
-        one.wanted for one in diagnostics_before_channels(root, False, rules, files) if one.wanted is not None
+        diagnostic.missing_file
+        for diagnostic in diagnostics_before_channels(root, False, rules, files)
+        if diagnostic.missing_file is not None
     )
 
 
 def _unsupported(children: list[FolderItem], subagent: bool, rules: FileRules) -> Iterator[Diagnostic]:
-    assert rules.household is not None
-    known = rules.household.folders | rules.household.generated
-    known -= rules.household.of_root if subagent else frozenset()
-    where = "local subagent" if subagent else "agent"
+    assert rules.layout is not None
+    known = rules.layout.folders | rules.layout.ignored_folders
+    known -= rules.layout.root_only if subagent else frozenset()
+    agent_kind = "local subagent" if subagent else "agent"
     for child in children:
         if child.folder and child.name not in known:
-            text = UNSUPPORTED.format(name=child.name, root=where)
+            text = UNSUPPORTED.format(name=child.name, root=agent_kind)
             yield Diagnostic("discover/unsupported-directory", text, child.path, WARNING)
 
 
@@ -313,9 +316,9 @@ def _module_diagnostics(root: Path, children: list[FolderItem], subagent: bool) 
     A Python module is Hookscope's own addition.
     """
     named = [child.name for child in children if stem_of_module(child.name) == MODULE and not child.folder]
-    hosts = [name for name in named if not name.endswith(PYTHON_SUFFIX)]
-    if len(hosts) > 1:
-        quoted = ", ".join(f'"{name}"' for name in hosts)
+    host_modules = [name for name in named if not name.endswith(PYTHON_SUFFIX)]
+    if len(host_modules) > 1:
+        quoted = ", ".join(f'"{name}"' for name in host_modules)
         yield Diagnostic(COLLISION, COLLISION_TEXT.format(slot=MODULE, files=quoted), root)
     elif subagent and not named:
         yield Diagnostic("discover/required-subagent-config-module-missing", NO_MODULE, root)

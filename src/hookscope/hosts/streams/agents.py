@@ -62,7 +62,7 @@ class OtherListener:
     """A module outside the hooks that receives events: a channel or a dynamic resolver."""
 
     role: str
-    source: FoundModule
+    module: FoundModule
     folder: str  # channels, tools, …
 
 
@@ -73,9 +73,9 @@ class Discovery:
     agent: Agent
     hooks: ModuleFolder
     listeners: tuple[OtherListener, ...]
-    beside: tuple[SiblingDefinition, ...]
+    siblings: tuple[SiblingDefinition, ...]
     diagnostics: tuple[Diagnostic, ...]  # in the host's order: its folder, channels, …, tools, hooks, …
-    afterwards: tuple[Diagnostic, ...] = ()  # reported after its subagents
+    final_diagnostics: tuple[Diagnostic, ...] = ()  # reported after its subagents
 
 
 def agents_of(workspace: Path, rules: FileRules, files: Files) -> tuple[Agent, ...]:
@@ -102,7 +102,7 @@ def single_file_subagents(agent: Agent, rules: FileRules, files: Files) -> Itera
     """
     for child in regular_entries_in(agent.root / SUBAGENTS, rules, files):
         stem = stem_of_module(child.name)
-        declares = rules.declarations and DECLARATION.search(child.name)
+        declares = rules.skips_declarations and DECLARATION.search(child.name)
         if stem is not None and not child.folder and not declares:
             yield stem, Agent(_below(agent, child.name), agent.root, agent.workspace), child.path
 
@@ -120,18 +120,18 @@ def _below(agent: Agent, name: str) -> str:
 
 def ordered_diagnostics(discoveries: Sequence[Discovery]) -> Iterator[tuple[Agent, Diagnostic]]:
     """Yield all diagnostics in the host's order. The discoveries are in the order of `agents_of`."""
-    around: list[Discovery] = []
+    ancestors: list[Discovery] = []
     for discovery in discoveries:
-        while around and not _is_below(discovery.agent, around[-1].agent):
-            yield from _with_scope(around[-1].agent, around.pop().afterwards)
+        while ancestors and not _is_below(discovery.agent, ancestors[-1].agent):
+            yield from _with_scope(ancestors[-1].agent, ancestors.pop().final_diagnostics)
         yield from _with_scope(discovery.agent, discovery.diagnostics)
-        around.append(discovery)
-    for discovery in reversed(around):
-        yield from _with_scope(discovery.agent, discovery.afterwards)
+        ancestors.append(discovery)
+    for discovery in reversed(ancestors):
+        yield from _with_scope(discovery.agent, discovery.final_diagnostics)
 
 
 def _with_scope(agent: Agent, diagnostics: tuple[Diagnostic, ...]) -> Iterator[tuple[Agent, Diagnostic]]:
-    return ((agent, one) for one in diagnostics)
+    return ((agent, diagnostic) for diagnostic in diagnostics)
 
 
 def _is_below(agent: Agent, other: Agent) -> bool:
@@ -203,8 +203,8 @@ def _result_sources(
     for child in regular_entries_in(agent.root / "connections", rules, files):
         stem, module = child.name, child.path
         if child.folder:
-            inner = (one for one in _flat(child.path, rules, files) if one.slug == "connection")
-            module = next((one.path for one in inner), child.path)
+            inner = (found for found in _flat(child.path, rules, files) if found.slug == "connection")
+            module = next((found.path for found in inner), child.path)
         else:
             stem = stem_of_module(child.name) or ""
         if module.suffix and CONNECTION_NAME.fullmatch(stem):

@@ -44,7 +44,7 @@ class ContentFolder:
     folder: str
     code: str  # of the error if it is not a folder
     text: str  # {folder}
-    deep: bool = False  # whether its subfolders are read
+    recursive: bool = False  # whether its subfolders are read
     markdown: bool = False
     pattern: re.Pattern[str] | None = None  # of a name
     name_code: str = ""
@@ -52,14 +52,16 @@ class ContentFolder:
     stray_code: str = ""  # of the error about a file that is neither
     stray_text: str = ""  # {file}
     links_stray: bool = False  # whether a link is such a file
-    document: Callable[[bytes], str] | None = None  # returns the error of a Markdown file; empty for none
+    check_document: Callable[[bytes], str] | None = (
+        None  # returns the error of a Markdown file; empty for none
+    )
 
 
-def with_read_error(found: Callable[[], Iterator[Diagnostic]]) -> tuple[Diagnostic, ...]:
+def with_read_error(find: Callable[[], Iterator[Diagnostic]]) -> tuple[Diagnostic, ...]:
     """Return all diagnostics found; if a folder or file cannot be read, the system error is the last one."""
     kept: list[Diagnostic] = []
     try:
-        kept.extend(found())
+        kept.extend(find())
     except OSError as error:
         place = Path(str(error.filename or ""))
         reason = f"{error_reason(error)}, '{place}'"
@@ -85,10 +87,10 @@ def is_plain_folder(child: FolderItem) -> bool:
 
 def module_stem(name: str, rules: FileRules) -> str | None:
     """Return the name of a host module without its ending; None if the file is not a module."""
-    if rules.declarations and DECLARATION.search(name):
+    if rules.skips_declarations and DECLARATION.search(name):
         return None
-    endings = (one for one in MODULE_SUFFIXES if name.endswith(one) and len(name) > len(one))
-    return next((name[: -len(one)] for one in endings), None)
+    endings = (ending for ending in MODULE_SUFFIXES if name.endswith(ending) and len(name) > len(ending))
+    return next((name[: -len(ending)] for ending in endings), None)
 
 
 def modules_named(stem: str, children: list[FolderItem], rules: FileRules) -> list[str]:
@@ -109,59 +111,63 @@ def entry_named(name: str, children: list[FolderItem]) -> FolderItem | None:
 
 
 def content_diagnostics(
-    room: ContentFolder, root: Path, children: list[FolderItem], rules: FileRules, files: Files
+    content: ContentFolder, root: Path, children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
     """Yield the host's diagnostics for a content folder of the agent in `root`, whose entries are `children`.
 
     Raises OSError.
     """
-    place = entry_named(room.folder, children)
+    place = entry_named(content.folder, children)
     if place is None:
         return
     if not is_plain_folder(place):
-        yield Diagnostic(room.code, room.text.format(folder=place.path), place.path)
+        yield Diagnostic(content.code, content.text.format(folder=place.path), place.path)
         return
-    yield from _walk(room, place.path, (), rules, files)
+    yield from _walk(content, place.path, (), rules, files)
 
 
 def _walk(
-    room: ContentFolder, folder: Path, above: tuple[str, ...], rules: FileRules, files: Files
+    content: ContentFolder, folder: Path, parents: tuple[str, ...], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
     children = entries_in(folder, rules, files)
-    for child in children if room.deep else ():
+    for child in children if content.recursive else ():
         if is_plain_folder(child):
-            refused = _refused(room, child.name, child.path)
-            yield from refused or _walk(room, child.path, (*above, child.name), rules, files)
-    yield from _stray_files(room, children, rules)
-    for stem, (document, modules) in _slots(room, children, rules).items():
-        yield from _slot(room, folder, "/".join((room.folder, *above, stem)), stem, document, modules, files)
-
-
-def _refused(room: ContentFolder, name: str, path: Path) -> tuple[Diagnostic, ...]:
-    if room.pattern is None or room.pattern.fullmatch(name):
-        return ()
-    return (Diagnostic(room.name_code, room.name_text.format(name=name), path),)
-
-
-def _stray_files(room: ContentFolder, children: list[FolderItem], rules: FileRules) -> Iterator[Diagnostic]:
-    for child in children if room.stray_code else ():
-        of_kind = module_stem(child.name, rules) is not None or (
-            room.markdown and child.name.endswith(MARKDOWN)
+            refused = _refused(content, child.name, child.path)
+            yield from refused or _walk(content, child.path, (*parents, child.name), rules, files)
+    yield from _stray_files(content, children, rules)
+    for stem, (document, modules) in _slots(content, children, rules).items():
+        yield from _slot(
+            content, folder, "/".join((content.folder, *parents, stem)), stem, document, modules, files
         )
-        declares = rules.declarations and DECLARATION.search(child.name) is not None
-        if (is_plain_file(child) and not of_kind and not declares) or (child.linked and room.links_stray):
-            yield Diagnostic(room.stray_code, room.stray_text.format(file=child.path), child.path)
+
+
+def _refused(content: ContentFolder, name: str, path: Path) -> tuple[Diagnostic, ...]:
+    if content.pattern is None or content.pattern.fullmatch(name):
+        return ()
+    return (Diagnostic(content.name_code, content.name_text.format(name=name), path),)
+
+
+def _stray_files(
+    content: ContentFolder, children: list[FolderItem], rules: FileRules
+) -> Iterator[Diagnostic]:
+    for child in children if content.stray_code else ():
+        of_kind = module_stem(child.name, rules) is not None or (
+            content.markdown and child.name.endswith(MARKDOWN)
+        )
+        declares = rules.skips_declarations and DECLARATION.search(child.name) is not None
+        if (is_plain_file(child) and not of_kind and not declares) or (child.linked and content.links_stray):
+            yield Diagnostic(content.stray_code, content.stray_text.format(file=child.path), child.path)
 
 
 def _slots(
-    room: ContentFolder, children: list[FolderItem], rules: FileRules
+    content: ContentFolder, children: list[FolderItem], rules: FileRules
 ) -> dict[str, tuple[str, list[str]]]:
     """Return each stem in the host's order, with its Markdown file and its modules."""
     found: dict[str, tuple[str, list[str]]] = {}
     for child in children:
         if not is_plain_file(child):
             continue
-        is_document = room.markdown and child.name.lower().endswith(MARKDOWN) and len(child.name) > 3
+        is_document = content.markdown and child.name.lower().endswith(MARKDOWN) and len(child.name) > 3
         stem = child.name[:-3] if is_document else module_stem(child.name, rules)
         if stem is not None:
             document, modules = found.get(stem, ("", []))
@@ -170,9 +176,15 @@ def _slots(
 
 
 def _slot(
-    room: ContentFolder, folder: Path, slot: str, stem: str, document: str, modules: list[str], files: Files
+    content: ContentFolder,
+    folder: Path,
+    slot: str,
+    stem: str,
+    document: str,
+    modules: list[str],
+    files: Files,
 ) -> Iterator[Diagnostic]:
-    refused = _refused(room, stem, folder / (document or modules[0]))
+    refused = _refused(content, stem, folder / (document or modules[0]))
     if refused:
         yield from refused
     elif document and modules:
@@ -181,10 +193,10 @@ def _slot(
         )
     elif len(modules) > 1:
         yield Diagnostic(COLLISION, COLLISION_TEXT.format(slot=slot, files=quoted_names(modules)), folder)
-    elif document and room.document is not None:
-        wrong = room.document(files.read(folder / document, LARGEST))
-        if wrong:
-            yield Diagnostic("", wrong, folder / document)
+    elif document and content.check_document is not None:
+        error = content.check_document(files.read(folder / document, LARGEST))
+        if error:
+            yield Diagnostic("", error, folder / document)
 
 
 def instruction_diagnostics(
@@ -210,8 +222,8 @@ def instruction_diagnostics(
         yield Diagnostic("discover/deprecated-system-slot", text, root / old, WARNING)
     elif required:
         text = "Expected authored instructions at " + NAMES_TEXT.format("instructions")
-        wanted = root / INSTRUCTIONS_FILE
-        yield Diagnostic("discover/required-instructions-missing", text, root, wanted=wanted)
+        missing_file = root / INSTRUCTIONS_FILE
+        yield Diagnostic("discover/required-instructions-missing", text, root, missing_file=missing_file)
 
 
 def _flat(stem: str, children: list[FolderItem], rules: FileRules) -> tuple[list[str], list[str]]:
@@ -234,7 +246,7 @@ LIB_CONTENT = ContentFolder(
     "lib",
     "discover/lib-directory-invalid",
     'Expected "{folder}" to be a directory of authored helper modules.',
-    deep=True,
+    recursive=True,
     stray_code="discover/lib-entry-unsupported",
     stray_text='Expected "{file}" to be a supported authored module within "lib/".',
     links_stray=True,

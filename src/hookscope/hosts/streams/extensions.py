@@ -87,9 +87,9 @@ def mount_file_diagnostics(
         return
     inner = entries_in(place.path, rules, files)
     for stem, modules in _stems(inner, rules).items():
-        wrong = _illegal(stem, place.path / modules[0])
-        if wrong is not None:
-            yield wrong
+        diagnostic = _illegal(stem, place.path / modules[0])
+        if diagnostic is not None:
+            yield diagnostic
         elif len(modules) > 1:
             text = COLLISION_TEXT.format(slot=f"{EXTENSIONS_FOLDER}/{stem}", files=quoted_names(modules))
             yield Diagnostic(COLLISION, text, place.path)
@@ -104,20 +104,20 @@ def mount_diagnostics(
         return
     inner = entries_in(place.path, rules, files)
     mounts = _in_a_file(place.path, inner, rules)
-    by_file, twice = {mount.name for mount in mounts}, []
+    by_file, duplicates = {mount.name for mount in mounts}, []
     for child in inner:
         if is_plain_folder(child):
             found = list(_of_folder(child, rules, files))
-            yield from (one for one in found if isinstance(one, Diagnostic))
-            declared = [one for one in found if isinstance(one, _Mount)]
-            twice += [one.name for one in declared if one.name in by_file]
+            yield from (item for item in found if isinstance(item, Diagnostic))
+            declared = [item for item in found if isinstance(item, _Mount)]
+            duplicates += [item.name for item in declared if item.name in by_file]
             mounts += declared
-    for name in twice:
+    for name in duplicates:
         yield Diagnostic(
             "discover/extension-mount-ambiguous", DUPLICATE_NAMESPACE.format(name=name), place.path
         )
     for mount in mounts:
-        if mount.name not in twice:
+        if mount.name not in duplicates:
             yield from _located(mount, workspace, files)
 
 
@@ -132,19 +132,21 @@ class Extension:
 
 def extensions_of(root: Path, workspace: Path, rules: FileRules, files: Files) -> tuple[Extension, ...]:
     """Return the extensions that the root agent mounts, in the host's order, without refused ones."""
-    if rules.household is None or EXTENSIONS_FOLDER not in rules.household.folders:
+    if rules.layout is None or EXTENSIONS_FOLDER not in rules.layout.folders:
         return ()
     try:
         place = entry_named(EXTENSIONS_FOLDER, entries_in(root, rules, files))
         if place is None or not is_plain_folder(place):
             return ()
         inner = entries_in(place.path, rules, files)
-        mounts = [one for child in inner if is_plain_folder(child) for one in _of_folder(child, rules, files)]
-        named = (_in_a_file(place.path, inner, rules), (one for one in mounts if isinstance(one, _Mount)))
-        found = [_extension(mount, workspace, files) for mounts_so in named for mount in mounts_so]
+        mounts = [
+            item for child in inner if is_plain_folder(child) for item in _of_folder(child, rules, files)
+        ]
+        groups = (_in_a_file(place.path, inner, rules), (item for item in mounts if isinstance(item, _Mount)))
+        found = [_extension(mount, workspace, files) for group in groups for mount in group]
     except OSError:
         return ()
-    return tuple(one for one in found if one is not None)
+    return tuple(item for item in found if item is not None)
 
 
 def _in_a_file(folder: Path, inner: list[FolderItem], rules: FileRules) -> list[_Mount]:
@@ -158,12 +160,14 @@ def _in_a_file(folder: Path, inner: list[FolderItem], rules: FileRules) -> list[
 def _extension(mount: _Mount, workspace: Path, files: Files) -> Extension | None:
     package = mounted_package(files.read(mount.file, LARGEST).decode(errors="replace"))
     folder = _folder_of(package, mount.file.parent, workspace, files) if package else None
-    told = _manifest(folder / "package.json", files) if folder is not None else None
-    eve = told.get("eve") if isinstance(told, dict) else None
-    offered = eve.get("extension") if isinstance(eve, dict) else None
-    if folder is None or not isinstance(offered, dict):
+    package_data = _manifest(folder / "package.json", files) if folder is not None else None
+    eve = package_data.get("eve") if isinstance(package_data, dict) else None
+    declared = eve.get("extension") if isinstance(eve, dict) else None
+    if folder is None or not isinstance(declared, dict):
         return None
-    places = [folder / path for path in (offered.get("source"), offered.get("dist")) if isinstance(path, str)]
+    places = [
+        folder / path for path in (declared.get("source"), declared.get("dist")) if isinstance(path, str)
+    ]
     for place in places:
         facts = files.facts(place)
         if facts is not None and facts.folder:
@@ -184,9 +188,9 @@ def _illegal(name: str, path: Path) -> Diagnostic | None:
 
 
 def _of_folder(child: FolderItem, rules: FileRules, files: Files) -> Iterator[Diagnostic | _Mount]:
-    wrong = _illegal(child.name, child.path)
-    if wrong is not None:
-        yield wrong
+    diagnostic = _illegal(child.name, child.path)
+    if diagnostic is not None:
+        yield diagnostic
         return
     modules = modules_named("extension", entries_in(child.path, rules, files), rules)
     if len(modules) > 1:
@@ -210,37 +214,37 @@ def _located(mount: _Mount, workspace: Path, files: Files) -> Iterator[Diagnosti
         yield Diagnostic(UNRESOLVED_MOUNT, text, mount.file)
         return
     manifest = folder / "package.json"
-    told = _manifest(manifest, files)
-    if told is None:
+    package_data = _manifest(manifest, files)
+    if package_data is None:
         yield Diagnostic(INVALID_PACKAGE, UNREADABLE.format(package=package, file=manifest), manifest)
-    elif not _is_extension(told, package):
+    elif not _is_extension(package_data, package):
         yield Diagnostic(INVALID_PACKAGE, NO_EXTENSION.format(package=package), manifest)
 
 
 def mounted_package(text: str) -> str | None:
     """Return the package that a mount exports, found by its text alone, as the host does."""
-    passed_on = REEXPORTED.search(text)
-    if passed_on is not None:
-        return passed_on[1]
+    reexport = REEXPORTED.search(text)
+    if reexport is not None:
+        return reexport[1]
     called = CALLED.search(text)
     if called is None:
         return None
     name = called[1]
-    whole = rf"import\s+{re.escape(name)}\s*(?:,\s*\{{[^}}]*\}})?\s*from\s*['\"]([^'\"]+)['\"]"
-    imported = re.search(whole, text)
+    pattern = rf"import\s+{re.escape(name)}\s*(?:,\s*\{{[^}}]*\}})?\s*from\s*['\"]([^'\"]+)['\"]"
+    imported = re.search(pattern, text)
     if imported is not None:
         return imported[1]
     for part in IMPORTED.finditer(text):
-        for one in part[1].split(","):
-            words = re.split(r"\s+as\s+", one.strip())
+        for specifier in part[1].split(","):
+            words = re.split(r"\s+as\s+", specifier.strip())
             if (words[1] if len(words) > 1 else words[0]).strip() == name:
                 return part[2]
     return None
 
 
-def _folder_of(package: str, beside: Path, workspace: Path, files: Files) -> Path | None:
+def _folder_of(package: str, mount_folder: Path, workspace: Path, files: Files) -> Path | None:
     if package.startswith((".", "/")):
-        folder = Path(beside, package)
+        folder = Path(mount_folder, package)
         return folder if _has_manifest(folder, files) else None
     parts = package.split("/")
     name = "/".join(parts[: 2 if package.startswith("@") else 1])
@@ -264,15 +268,15 @@ def _manifest(file: Path, files: Files) -> object:
         return None
 
 
-def _is_extension(told: object, package: str) -> bool:
-    eve = told.get("eve") if isinstance(told, dict) else None
+def _is_extension(package_data: object, package: str) -> bool:
+    eve = package_data.get("eve") if isinstance(package_data, dict) else None
     if not isinstance(eve, dict):
         return False
     parts = package.split("/")[2 if package.startswith("@") else 1 :]
     built_in = eve.get("builtInExtensions")
-    offered = built_in.get("/".join((".", *parts))) if isinstance(built_in, dict) else None
-    return _names_its_build(offered) or _names_its_build(eve.get("extension"))
+    declared = built_in.get("/".join((".", *parts))) if isinstance(built_in, dict) else None
+    return _names_its_build(declared) or _names_its_build(eve.get("extension"))
 
 
-def _names_its_build(told: object) -> bool:
-    return isinstance(told, dict) and isinstance(told.get("dist"), str) and told["dist"] != ""
+def _names_its_build(declared: object) -> bool:
+    return isinstance(declared, dict) and isinstance(declared.get("dist"), str) and declared["dist"] != ""

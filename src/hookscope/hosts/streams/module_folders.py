@@ -88,7 +88,7 @@ class Diagnostic:
     message: str
     path: Path
     severity: str = ERROR
-    wanted: Path | None = None  # the missing file that would fix it
+    missing_file: Path | None = None  # the missing file that would fix it
 
     @property
     def text(self) -> str:
@@ -120,7 +120,7 @@ class ModuleFolder:
     """The contents of a module folder. `found` is in the host's order."""
 
     found: tuple[FoundModule, ...] = ()
-    passed: tuple[SkippedFile, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -132,21 +132,23 @@ class AgentLayout:
     """
 
     folders: frozenset[str]
-    of_root: frozenset[str]  # those of `folders` that a subagent may not have
-    generated: frozenset[str] = frozenset()  # ignored without a message
-    dockerfile: bool = False  # whether a sandbox may be a Dockerfile; if not, `workspace/skills` is reserved
+    root_only: frozenset[str]  # those of `folders` that a subagent may not have
+    ignored_folders: frozenset[str] = frozenset()  # ignored without a message
+    allows_dockerfile: bool = (
+        False  # whether a sandbox may be a Dockerfile; if not, `workspace/skills` is reserved
+    )
     strict_headers: bool = False  # must a Markdown header be closed; if not: known keys only
-    skill_names: bool = False  # whether names of skills are checked
-    package: str = ""  # a dependency that the nearest package.json must have; empty: none
+    checks_skill_names: bool = False  # whether names of skills are checked
+    required_package: str = ""  # a dependency that the nearest package.json must have; empty: none
 
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
     """Which files a version of the host ignores without a message."""
 
-    tests: bool = True  # `x.test.ts`, `x.spec.ts` and `__tests__` folders
-    declarations: bool = True  # `x.d.ts`
-    household: AgentLayout | None = None  # the required layout of an agent's folder; None: none
+    skips_tests: bool = True  # `x.test.ts`, `x.spec.ts` and `__tests__` folders
+    skips_declarations: bool = True  # `x.d.ts`
+    layout: AgentLayout | None = None  # the required layout of an agent's folder; None: none
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +171,10 @@ class _Walk:
     rules: FileRules
     files: Files
     found: list[FoundModule] = field(default_factory=list)
-    passed: list[SkippedFile] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
-    def refuse(self, name: str, path: Path) -> bool:
+    def reject(self, name: str, path: Path) -> bool:
         """Record a name that is not a legal part of a slug, and return whether it is one.
 
         Nothing below a refused folder is read.
@@ -181,7 +183,7 @@ class _Walk:
             return False
         message = self.slot.name_text.format(name=name)
         self.diagnostics.append(Diagnostic(self.slot.name_code, message, path))
-        self.passed.append(SkippedFile(path, message, name))
+        self.skipped.append(SkippedFile(path, message, name))
         return True
 
 
@@ -201,7 +203,7 @@ def modules_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> Module
         )
     walk = _Walk(slot, rules, files)
     _walk(walk, folder, ())
-    return ModuleFolder(tuple(walk.found), tuple(walk.passed), tuple(walk.diagnostics))
+    return ModuleFolder(tuple(walk.found), tuple(walk.skipped), tuple(walk.diagnostics))
 
 
 def _is_dangling(path: Path, files: Files) -> bool:
@@ -212,24 +214,24 @@ def _is_dangling(path: Path, files: Files) -> bool:
         return False
 
 
-def _walk(walk: _Walk, folder: Path, above: tuple[str, ...]) -> None:
+def _walk(walk: _Walk, folder: Path, parents: tuple[str, ...]) -> None:
     """Visit subfolders first, then the files beside them (eve 03)."""
     children = sorted(walk.files.children(folder), key=lambda child: collation_key(child.name))
     kept = [child for child in children if not _is_skipped(walk, child)]
     for child in kept:
-        if child.folder and len(above) == MAX_DEPTH:
-            walk.passed.append(
+        if child.folder and len(parents) == MAX_DEPTH:
+            walk.skipped.append(
                 SkippedFile(child.path, f"no more than {MAX_DEPTH} folders in one another are read")
             )
-        elif child.folder and not walk.refuse(child.name, child.path):
-            _walk(walk, child.path, (*above, child.name))
-    _take_files(walk, folder, [child for child in kept if not child.folder], above)
+        elif child.folder and not walk.reject(child.name, child.path):
+            _walk(walk, child.path, (*parents, child.name))
+    _take_files(walk, folder, [child for child in kept if not child.folder], parents)
 
 
 def _is_skipped(walk: _Walk, child: FolderItem) -> bool:
     reason = _why_ignored(child, walk.rules)
     if reason:
-        walk.passed.append(SkippedFile(child.path, f"ignored: {reason}", ignored=True))
+        walk.skipped.append(SkippedFile(child.path, f"ignored: {reason}", ignored=True))
     return bool(reason)
 
 
@@ -241,7 +243,7 @@ def _why_ignored(child: FolderItem, rules: FileRules) -> str:
         return f"{name} holds tests"
     if child.folder:
         return ""
-    if rules.declarations and DECLARATION.search(name):
+    if rules.skips_declarations and DECLARATION.search(name):
         return f"{name} is a declaration"
     if stem_of_module(name) is None:
         return f"{Path(name).suffix or name} is no module"
@@ -250,7 +252,7 @@ def _why_ignored(child: FolderItem, rules: FileRules) -> str:
 
 def is_test_name(name: str, rules: FileRules) -> bool:
     """Return whether this is a test file or folder, which this version ignores everywhere."""
-    return rules.tests and (name == TESTS_FOLDER or TEST_FILE.search(name) is not None)
+    return rules.skips_tests and (name == TESTS_FOLDER or TEST_FILE.search(name) is not None)
 
 
 def stem_of_module(name: str) -> str | None:
@@ -261,40 +263,40 @@ def stem_of_module(name: str) -> str | None:
     return None
 
 
-def _take_files(walk: _Walk, folder: Path, children: list[FolderItem], above: tuple[str, ...]) -> None:
+def _take_files(walk: _Walk, folder: Path, children: list[FolderItem], parents: tuple[str, ...]) -> None:
     stems: dict[str, list[FolderItem]] = {}
     for child in children:
         stems.setdefault(stem_of_module(child.name) or child.name, []).append(child)
     for stem in sorted(stems, key=collation_key):
-        hosts = [child for child in stems[stem] if not child.name.endswith(PYTHON_SUFFIX)]
-        slug = "/".join((*above, stem))
-        if hosts and not walk.refuse(stem, hosts[0].path):
-            _take_slot(walk, folder, slug, hosts)
+        host_files = [child for child in stems[stem] if not child.name.endswith(PYTHON_SUFFIX)]
+        slug = "/".join((*parents, stem))
+        if host_files and not walk.reject(stem, host_files[0].path):
+            _take_slot(walk, folder, slug, host_files)
         for child in stems[stem]:
-            if child not in hosts:
-                _take_python(walk, slug, stem, child, hosts)
+            if child not in host_files:
+                _take_python(walk, slug, stem, child, host_files)
 
 
-def _take_slot(walk: _Walk, folder: Path, slug: str, hosts: list[FolderItem]) -> None:
-    if len(hosts) == 1:
-        walk.found.append(FoundModule(slug, hosts[0].path))
+def _take_slot(walk: _Walk, folder: Path, slug: str, host_files: list[FolderItem]) -> None:
+    if len(host_files) == 1:
+        walk.found.append(FoundModule(slug, host_files[0].path))
         return
-    names = ", ".join(f'"{child.name}"' for child in hosts)
+    names = ", ".join(f'"{child.name}"' for child in host_files)
     message = COLLISION_TEXT.format(slot=f"{walk.slot.folder}/{slug}", files=names)
     walk.diagnostics.append(Diagnostic(COLLISION, message, folder))
-    walk.passed += [SkippedFile(child.path, message, slug) for child in hosts]
+    walk.skipped += [SkippedFile(child.path, message, slug) for child in host_files]
 
 
-def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, hosts: list[FolderItem]) -> None:
+def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, host_files: list[FolderItem]) -> None:
     """Accept or skip a Python module.
 
     The same name rules apply, but it never stops the host's build.
     """
     if not walk.slot.pattern.fullmatch(stem):
-        walk.passed.append(SkippedFile(child.path, walk.slot.name_text.format(name=stem), slug))
-    elif hosts:
-        walk.passed.append(
-            SkippedFile(child.path, f"{hosts[0].name} beside it has the same slug and wins", slug)
+        walk.skipped.append(SkippedFile(child.path, walk.slot.name_text.format(name=stem), slug))
+    elif host_files:
+        walk.skipped.append(
+            SkippedFile(child.path, f"{host_files[0].name} beside it has the same slug and wins", slug)
         )
     else:
         walk.found.append(FoundModule(slug, child.path, beyond_host=True))

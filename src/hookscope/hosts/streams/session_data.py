@@ -38,38 +38,38 @@ def subagent_action(call: ToolCall, node: str) -> dict[str, Any]:
 
 def tool_result(result: ToolResult, name: str, rules: SessionRules) -> dict[str, Any]:
     """Return the data of action.result: `result`, `status` and, after a failure, `error`."""
-    told = {"callId": result.id, "kind": "tool-result", "output": result.output, "toolName": name}
+    result_data = {"callId": result.id, "kind": "tool-result", "output": result.output, "toolName": name}
     failure = result.failure
     if failure is None:
-        return _outcome(told, rules)
-    named = {"name": failure.name or "Error"} if rules.error_names else {}
-    told |= {"output": failure.message, "isError": True}
+        return _outcome(result_data, rules)
+    error_name = {"name": failure.name or "Error"} if rules.error_names else {}
+    result_data |= {"output": failure.message, "isError": True}
     if rules.error_names:
-        told["errorName"] = named["name"]
-    error = {"code": FAILED, "message": failure.message, **named}
-    return {"result": told, "status": "failed", "error": error}
+        result_data["errorName"] = error_name["name"]
+    error = {"code": FAILED, "message": failure.message, **error_name}
+    return {"result": result_data, "status": "failed", "error": error}
 
 
 def task_receipt(call: ToolCall, text: str) -> dict[str, Any]:
     """Return the data of action.result for a call that a task will answer later."""
-    told = {"callId": call.id, "kind": "tool-result", "output": text, "toolName": call.name}
-    return {"result": told, "status": "completed"}
+    result_data = {"callId": call.id, "kind": "tool-result", "output": text, "toolName": call.name}
+    return {"result": result_data, "status": "completed"}
 
 
 def subagent_result(call: ToolCall, output: str, failure: str | None) -> dict[str, Any]:
     """Return the data of action.result for a subagent that the step waited for."""
-    told: dict[str, Any] = {"callId": call.id, "kind": "subagent-result", "subagentName": call.name}
+    result_data: dict[str, Any] = {"callId": call.id, "kind": "subagent-result", "subagentName": call.name}
     if failure is None:
-        return {"result": {**told, "output": output}, "status": "completed"}
+        return {"result": {**result_data, "output": output}, "status": "completed"}
     error = {"code": SUBAGENT_FAILED, "message": failure}
-    return {"result": {**told, "output": error, "isError": True}, "status": "failed", "error": error}
+    return {"result": {**result_data, "output": error, "isError": True}, "status": "failed", "error": error}
 
 
-def _outcome(told: dict[str, Any], rules: SessionRules) -> dict[str, Any]:
-    error = error_in(told["output"]) if rules.output_fails else None
+def _outcome(result_data: dict[str, Any], rules: SessionRules) -> dict[str, Any]:
+    error = error_in(result_data["output"]) if rules.output_can_fail else None
     if error is None:
-        return {"result": told, "status": "completed"}
-    return {"result": told, "status": "failed", "error": error}
+        return {"result": result_data, "status": "completed"}
+    return {"result": result_data, "status": "failed", "error": error}
 
 
 def error_in(output: Any) -> dict[str, str] | None:
@@ -81,9 +81,9 @@ def error_in(output: Any) -> dict[str, str] | None:
             return None
     if not isinstance(output, Mapping):
         return None
-    told = {name: output.get(name) for name in ("code", "message")}
-    given = {name: text for name, text in told.items() if isinstance(text, str) and text}
-    return given if len(given) == len(told) else None
+    members = {name: output.get(name) for name in ("code", "message")}
+    texts = {name: text for name, text in members.items() if isinstance(text, str) and text}
+    return texts if len(texts) == len(members) else None
 
 
 def failure_data(code: str, message: str, id: str, thrown: str, name: str = "") -> dict[str, Any]:  # noqa: A002  (theirs)
@@ -105,8 +105,8 @@ def display_title(name: str) -> str:
     last = next((part for part in reversed(name.split("__")) if part), name)
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", last))
     words = [word for word in re.split(r"[\s_-]+", spaced) if word]
-    told = " ".join(word if len(word) > 1 and word.isupper() else word.lower() for word in words) or name
-    return told[:1].upper() + told[1:]
+    title = " ".join(word if len(word) > 1 and word.isupper() else word.lower() for word in words) or name
+    return title[:1].upper() + title[1:]
 
 
 def first_sentence(text: str) -> str:

@@ -58,52 +58,58 @@ def begin_session(rules: SessionRules, agent: SessionAgent, seed: str, id: str =
 
     All its ids are derived from `seed`; `id` is its own id if it already has one.
     """
-    made = SessionState(rules, agent, id, seed, id)
+    session = SessionState(rules, agent, id, seed, id)
     if id:
-        return replace(made, token=f"{id}:0" if agent.delegated else id)
-    made, digits = made.number()
-    return replace(made, id=format_session_id(digits), token=format_session_id(digits))
+        return replace(session, token=f"{id}:0" if agent.delegated else id)
+    session, digits = session.next_number()
+    return replace(session, id=format_session_id(digits), token=format_session_id(digits))
 
 
-def advance_session(session: SessionState, given: SessionInput) -> tuple[SessionState, SessionCommand]:
+def advance_session(
+    session: SessionState, session_input: SessionInput
+) -> tuple[SessionState, SessionCommand]:
     """Return the next state of the session, and its next command.
 
     Raises ValueError for an input that answers no pending command.
     """
-    match session.asked, given:
+    match session.pending_action, session_input:
         case None | Idle(ended=False), UserMessage(text):
             return _proceed(turns.open_turn(session, text))
-        case PublishEvent() as said, Published():
-            return _proceed(_after_publish(session, said, given))
-        case QueryModel(again), ModelReply():
-            return _proceed(turns.continue_after_reply(session, given, again=again))
-        case RunTools() as use, ToolResults(results) if len(results) == len(use.calls):
-            return _proceed(turns.continue_after_tools(session, use, results))
-        case RunChildren() as delegate, ChildOutcomes(outcomes) if len(outcomes) == len(delegate.children):
-            return _proceed(_after_children(session, delegate, given))
-    raise ValueError(f"{type(given).__name__} answers nothing that this session has asked for")
+        case PublishEvent() as publish_action, Published():
+            return _proceed(_after_publish(session, publish_action, session_input))
+        case QueryModel(is_retry), ModelReply():
+            return _proceed(turns.continue_after_reply(session, session_input, is_retry=is_retry))
+        case RunTools() as tools_action, ToolResults(results) if len(results) == len(tools_action.calls):
+            return _proceed(turns.continue_after_tools(session, tools_action, results))
+        case RunChildren() as children_action, ChildOutcomes(outcomes) if len(outcomes) == len(
+            children_action.children
+        ):
+            return _proceed(_after_children(session, children_action, session_input))
+    raise ValueError(f"{type(session_input).__name__} answers nothing that this session has asked for")
 
 
 def _proceed(session: SessionState) -> tuple[SessionState, SessionCommand]:
     """Perform the actions of the agenda until one needs an answer from outside."""
     while True:
-        act, *rest = session.agenda
-        session = replace(session, agenda=tuple(rest), asked=act)
-        match act:
+        action, *rest = session.agenda
+        session = replace(session, agenda=tuple(rest), pending_action=action)
+        match action:
             case PublishEvent():
-                return session, Publish(act.type, session.data_of(act), act.heard)
+                return session, Publish(action.type, session.data_of(action), action.reaches_hooks)
             case QueryModel():
                 return session, AskModel(session.history, session.step)
             case RunTools(calls=()):
-                session = turns.continue_after_tools(session, act, ())
+                session = turns.continue_after_tools(session, action, ())
             case RunTools(calls):
                 return session, CallTools(calls)
             case RunChildren(children):
                 return session, StartChildren(children)
             case Idle(ended, failure):
-                return session, (SessionFinished if ended else WaitingForUser)(session.said, failure)
+                return session, (SessionFinished if ended else WaitingForUser)(session.last_text, failure)
             case BeginStep(keeps):
-                session = replace(session, mark=StepCheckpoint(replace(session, mark=None), keeps))
+                session = replace(
+                    session, checkpoint=StepCheckpoint(replace(session, checkpoint=None), keeps)
+                )
             case AddEntry(entries):
                 session = replace(session, history=(*session.history, *entries))
             case OpenTasks(tasks):
@@ -116,11 +122,15 @@ def _proceed(session: SessionState) -> tuple[SessionState, SessionCommand]:
                 session = ends.close_turn(session)
 
 
-def _after_publish(session: SessionState, said: PublishEvent, told: Published) -> SessionState:
-    if told.thrown is not None and said.heard and session.rules.throw is not ThrowEffect.LOGGED:
-        return _after_throw(session, said, told.thrown)
-    session = _apply_event(session, said.type)
-    if told.cancelled and said.heard and session.rules.cancels(said.type):
+def _after_publish(session: SessionState, action: PublishEvent, published: Published) -> SessionState:
+    if (
+        published.thrown is not None
+        and action.reaches_hooks
+        and session.rules.throw_effect is not ThrowEffect.LOGGED
+    ):
+        return _after_throw(session, action, published.thrown)
+    session = _apply_event(session, action.type)
+    if published.cancelled and action.reaches_hooks and session.rules.is_cancellable(action.type):
         return ends.cancel_turn(session)
     return session
 
@@ -132,29 +142,31 @@ def _apply_event(session: SessionState, kind: str) -> SessionState:
     if kind == "turn.started":
         return replace(session, in_turn=True, step=0)
     if kind in TURN_ENDS:
-        turns_so_far = session.sequence + session.in_turn
-        return replace(session, in_turn=False, falling=False, sequence=turns_so_far, step=0)
+        turn_count = session.sequence + session.in_turn
+        return replace(session, in_turn=False, is_failing=False, sequence=turn_count, step=0)
     return session
 
 
-def _after_throw(session: SessionState, said: PublishEvent, thrown: Thrown) -> SessionState:
-    if session.rules.throw is ThrowEffect.REPEATS:
-        return ends.fail_step(session, thrown) if said.inside else ends.repeat_step(session, thrown)
-    if said.type == "session.failed":  # nothing is left to fail
-        return _apply_event(session, said.type)
-    if session.falling or said.type in FAILURE_EVENTS:
+def _after_throw(session: SessionState, action: PublishEvent, thrown: Thrown) -> SessionState:
+    if session.rules.throw_effect is ThrowEffect.REPEATS:
+        return ends.fail_step(session, thrown) if action.in_model_step else ends.repeat_step(session, thrown)
+    if action.type == "session.failed":  # nothing is left to fail
+        return _apply_event(session, action.type)
+    if session.is_failing or action.type in FAILURE_EVENTS:
         return ends.fail_session(session, thrown)
-    if said.type not in TURN_ENDS:
-        session = _apply_event(session, said.type)
+    if action.type not in TURN_ENDS:
+        session = _apply_event(session, action.type)
     return ends.fail_turn(session, thrown)
 
 
-def _after_children(session: SessionState, delegate: RunChildren, given: ChildOutcomes) -> SessionState:
-    if delegate.purpose is ChildPurpose.NOTHING:
+def _after_children(session: SessionState, action: RunChildren, answer: ChildOutcomes) -> SessionState:
+    if action.purpose is ChildPurpose.NOTHING:
         return session
-    if delegate.purpose is ChildPurpose.JOIN:
-        return subagents.join_children(session, delegate, given.outcomes)
-    outcome_of = {child.session: one for child, one in zip(delegate.children, given.outcomes, strict=True)}
+    if action.purpose is ChildPurpose.JOIN:
+        return subagents.join_children(session, action, answer.outcomes)
+    outcome_of = {
+        child.session: outcome for child, outcome in zip(action.children, answer.outcomes, strict=True)
+    }
     tasks = (
         replace(task, outcome=outcome_of.get(task.child.session, task.outcome)) for task in session.tasks
     )

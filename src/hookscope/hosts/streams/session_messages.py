@@ -31,7 +31,7 @@ class ToolCall:
     id: str
     name: str
     input: Any = field(default_factory=dict)
-    refused: str = ""
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ToolResult:
     id: str
     output: Any = None
     failure: Thrown | None = None
-    after: float = 0.0
+    ended_after: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Publish:
 
     type: str
     data: Data = field(default_factory=dict)
-    heard: bool = True  # False: only the channel and the stream receive it
+    reaches_hooks: bool = True  # False: only the channel and the stream receive it
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +190,14 @@ def model_request(command: AskModel) -> dict[str, Any]:
     Source: recorded in eve 16 (`toolResults`); the other members as the host's own mock model has
     them, eve 0.80.1.
     """
-    said = [entry.text for entry in command.history if entry.role == "user"]
+    user_texts = [entry.text for entry in command.history if entry.role == "user"]
     return {
         "messages": [_message(entry) for entry in command.history],
         "toolResults": [_result(entry) for entry in command.history if entry.call is not None],
-        "prompt": said[-1] if said else "",
-        "lastUserMessage": said[-1] if said else None,
-        "userMessages": said,
-        "userMessageCount": len(said),
+        "prompt": user_texts[-1] if user_texts else "",
+        "lastUserMessage": user_texts[-1] if user_texts else None,
+        "userMessages": user_texts,
+        "userMessageCount": len(user_texts),
         "stepIndex": command.step,
         "tools": [],
     }

@@ -34,56 +34,64 @@ class Delegation(Enum):
 class SessionRules:
     """The choices of one version. Texts are the host's, as its events have them."""
 
-    sentence: str  # the rule as a sentence for people
-    runtime: Callable[[SessionAgent], Mapping[str, Any]]  # of session.started
-    throw: ThrowEffect
+    summary: str  # the rule as a sentence for people
+    runtime_data: Callable[[SessionAgent], Mapping[str, Any]]  # of session.started
+    throw_effect: ThrowEffect
     delegation: Delegation
-    hook_failed: str = ""  # the error code of a turn that a hook fails
-    cancels: Callable[[str], bool] = lambda kind: False  # event types on which `ctx.cancel()` works
-    reopens: bool = False  # whether a message to a finished session starts another
-    logged: Callable[[str, Mapping[str, Any]], LogLine | None] = lambda kind, data: (
+    hook_failed_code: str = ""  # the error code of a turn that a hook fails
+    is_cancellable: Callable[[str], bool] = lambda kind: False  # event types on which `ctx.cancel()` works
+    reopens_finished: bool = False  # whether a message to a finished session starts another
+    failure_log: Callable[[str, Mapping[str, Any]], LogLine | None] = lambda kind, data: (
         None
     )  # in addition to the hooks' own logs
-    attempts: int = 4  # how often a step is run if a throw repeats it
-    repeated: str = ""  # {error}
-    model: str = ""  # the scripted model's id
-    workflow: str = ""  # of subagent.called
+    max_attempts: int = 4  # how often a step is run if a throw repeats it
+    attempts_failed_text: str = ""  # {error}
+    model_id: str = ""  # the scripted model's id
+    workflow_id: str = ""  # of subagent.called
     stream_path: str = ""  # {session}, of agent.started
-    delegated: str = ""  # the prompt of a subagent before its caller's message; empty: none
+    delegation_prompt: str = ""  # the prompt of a subagent before its caller's message; empty: none
     receipt: str = ""  # {task} {name}, the result of a call that starts a task
     task_failed: str = ""  # {error} {name}
-    no_answer: str = ""  # the model's reply was empty twice
+    no_answer_text: str = ""  # the model's reply was empty twice
     no_answer_name: str = ""
     empty_fails: bool = False  # whether that fails a user's session, not only a subagent's
     error_names: bool = False  # whether failed results have the kind of error
-    labels: bool = False  # whether calls of subagents have a label
-    parts: bool = False  # of message.received
-    so_far: bool = False  # of message.appended
-    names_model: bool = False  # step.started
-    tells_terminal: bool = False  # turn.failed
-    tells_token: bool = False  # session.waiting
-    wants_message: bool = False  # whether a subagent's call without a text is refused
-    output_fails: bool = False  # whether an output with `code` and `message` is a failure
-    tells_calls: bool = False  # whether hooks receive subagent.called
+    labels_calls: bool = False  # whether calls of subagents have a label
+    includes_parts: bool = False  # of message.received
+    includes_so_far: bool = False  # of message.appended
+    includes_model: bool = False  # step.started
+    includes_terminal: bool = False  # turn.failed
+    includes_token: bool = False  # session.waiting
+    requires_message: bool = False  # whether a subagent's call without a text is refused
+    output_can_fail: bool = False  # whether an output with `code` and `message` is a failure
+    shows_calls_to_hooks: bool = False  # whether hooks receive subagent.called
     failures_first: bool = False  # of tools that end together, whether failed ones come first
 
     def first_message(self, name: str, description: str, message: str) -> str:
         """Return the first message of a subagent's session: the host's prompt, then its caller's message."""
-        if not self.delegated:
+        if not self.delegation_prompt:
             return message
         about = [f"Description: {description}"] if description.strip() else []
         return "\n".join(
-            [f'You are the subagent "{name}".', *about, "", self.delegated, "", "Caller message:", message]
+            [
+                f'You are the subagent "{name}".',
+                *about,
+                "",
+                self.delegation_prompt,
+                "",
+                "Caller message:",
+                message,
+            ]
         )
 
-    def in_order_of_ending(self, results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
+    def by_completion(self, results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
         """Return results in stream order; results that end together are in the order of the calls.
 
         In 0.18.1 failed ones come first then (recorded with two to eight tools).
         """
         batches: list[list[ToolResult]] = []
-        for result in sorted(results, key=lambda result: result.after):
-            if batches and result.after - batches[-1][-1].after <= IMMEDIATE_SECONDS:
+        for result in sorted(results, key=lambda result: result.ended_after):
+            if batches and result.ended_after - batches[-1][-1].ended_after <= IMMEDIATE_SECONDS:
                 batches[-1].append(result)
             else:
                 batches.append([result])

@@ -29,8 +29,8 @@ class PublishEvent:
     type: str
     data: Data = field(default_factory=dict)
     level: Literal["session", "turn", "step"] = "step"
-    heard: bool = True
-    inside: bool = False  # while the model's reply is handled
+    reaches_hooks: bool = True
+    in_model_step: bool = False  # while the model's reply is handled
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class BeginStep:
     `kept_entries`: conversation entries that survive a cancel.
     """
 
-    keeps: tuple[ConversationEntry, ...] = ()
+    kept_entries: tuple[ConversationEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class AddEntry:
 class QueryModel:
     """Query the model. `is_retry`: its last reply was empty."""
 
-    again: bool = False
+    is_retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class RunTools:
     """
 
     calls: tuple[ToolCall, ...]
-    refused: tuple[ConversationEntry, ...] = ()
-    held: bool = False
+    refusals: tuple[ConversationEntry, ...] = ()
+    is_deferred: bool = False
 
 
 class ChildPurpose(Enum):
@@ -148,8 +148,8 @@ class StepCheckpoint:
     """The session at the beginning of its durable step, and how often the step was tried."""
 
     session: SessionState
-    keeps: tuple[ConversationEntry, ...] = ()
-    tries: int = 0
+    kept_entries: tuple[ConversationEntry, ...] = ()
+    attempts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,37 +164,37 @@ class SessionState:
     history: tuple[ConversationEntry, ...] = ()
     started: bool = False
     in_turn: bool = False
-    falling: bool = False  # a failure cascade is being published
+    is_failing: bool = False  # a failure cascade is being published
     sequence: int = 0  # of the turn
     step: int = 0
-    said: str = ""  # the model's last text
+    last_text: str = ""  # the model's last text
     tasks: tuple[SubagentTask, ...] = ()
-    held: tuple[ConversationEntry, ...] = ()  # see RunTools
+    deferred_entries: tuple[ConversationEntry, ...] = ()  # see RunTools
     agenda: tuple[Action, ...] = ()
-    asked: Action | None = None  # the action whose answer is awaited
-    mark: StepCheckpoint | None = None
-    made: int = 0  # ids derived so far
+    pending_action: Action | None = None  # the action whose answer is awaited
+    checkpoint: StepCheckpoint | None = None
+    ids_made: int = 0  # ids derived so far
 
     @property
     def turn_id(self) -> str:
         """Return the turn's id, as events name it."""
         return f"turn_{self.sequence}"
 
-    def data_of(self, say: PublishEvent) -> Mapping[str, Any]:
+    def data_of(self, action: PublishEvent) -> Mapping[str, Any]:
         """Return the event's data with its turn and step."""
-        if say.level == "session":
-            return say.data
-        turn = {**say.data, "sequence": self.sequence, "turnId": self.turn_id}
-        return turn if say.level == "turn" else {**turn, "stepIndex": self.step}
+        if action.level == "session":
+            return action.data
+        turn = {**action.data, "sequence": self.sequence, "turnId": self.turn_id}
+        return turn if action.level == "turn" else {**turn, "stepIndex": self.step}
 
-    def with_agenda(self, *acts: Action, **changes: Any) -> SessionState:
+    def with_agenda(self, *actions: Action, **changes: Any) -> SessionState:
         """Return the session with these actions in place of its agenda."""
-        return replace(self, agenda=acts, **changes)
+        return replace(self, agenda=actions, **changes)
 
-    def number(self) -> tuple[SessionState, str]:
+    def next_number(self) -> tuple[SessionState, str]:
         """Return the session with one more id used, and a derived number of 64 hexadecimal digits."""
-        text = sha256(f"{self.seed}/{self.made}".encode()).hexdigest()
-        return replace(self, made=self.made + 1), text
+        text = sha256(f"{self.seed}/{self.ids_made}".encode()).hexdigest()
+        return replace(self, ids_made=self.ids_made + 1), text
 
 
 def format_error_id(digits: str) -> str:
@@ -215,5 +215,5 @@ def id_letters(digits: str, count: int) -> str:
 
 def model_step(session: SessionState) -> tuple[Action, ...]:
     """Return the actions that query the model."""
-    told = {"modelId": session.rules.model} if session.rules.names_model else {}
-    return PublishEvent("step.started", told), QueryModel()
+    step_data = {"modelId": session.rules.model_id} if session.rules.includes_model else {}
+    return PublishEvent("step.started", step_data), QueryModel()

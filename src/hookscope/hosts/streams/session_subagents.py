@@ -42,7 +42,7 @@ def with_children(
     """Return the session with new ids used, and a child session for each of these calls."""
     children = []
     for call in calls:
-        session, digits = session.number()
+        session, digits = session.next_number()
         node, message = session.agent.subagents[call.name], subagent_message(call)
         text = message if isinstance(message, str) else ""
         children.append(
@@ -59,30 +59,30 @@ def subagent_called(child: ChildSession, session: SessionState) -> dict[str, Any
         "sessionId": session.id,
         "name": child.agent,
         "toolName": child.agent,
-        "workflowId": session.rules.workflow,
+        "workflowId": session.rules.workflow_id,
     }
 
 
 def join_children(
-    session: SessionState, delegate: RunChildren, outcomes: Sequence[ChildOutcome]
+    session: SessionState, action: RunChildren, outcomes: Sequence[ChildOutcome]
 ) -> SessionState:
     """Continue after awaited subagents: the same step of the turn queries the model again.
 
     If that fails, the conversation does not contain the calls (recorded with 0.18.1).
     """
-    told: list[Action] = []
-    entries = list(session.held)
-    for call, outcome in zip(delegate.calls, outcomes, strict=True):
+    events: list[Action] = []
+    entries = list(session.deferred_entries)
+    for call, outcome in zip(action.calls, outcomes, strict=True):
         result = data.subagent_result(call, outcome.output, outcome.failure)
         if outcome.failure is None:
-            done = {"callId": call.id, "output": outcome.output, "subagentName": call.name}
-            told.append(PublishEvent("subagent.completed", done, "session"))
-        told.append(PublishEvent("action.result", result))
+            completed = {"callId": call.id, "output": outcome.output, "subagentName": call.name}
+            events.append(PublishEvent("subagent.completed", completed, "session"))
+        events.append(PublishEvent("action.result", result))
         output = result["result"]["output"]
         entries.append(
             ConversationEntry("tool", call=call, output=output, failed=outcome.failure is not None)
         )
-    return session.with_agenda(BeginStep(), *told, AddEntry(tuple(entries)), *model_step(session))
+    return session.with_agenda(BeginStep(), *events, AddEntry(tuple(entries)), *model_step(session))
 
 
 def start_tasks(
@@ -91,13 +91,15 @@ def start_tasks(
     """Answer each call with a receipt, and continue the turn."""
     tasks = []
     for child, call in zip(children, calls, strict=True):
-        session, digits = session.number()
+        session, digits = session.next_number()
         tasks.append(SubagentTask(f"{child.agent}-{id_letters(digits, 6)}", child, call))
     receipts = [session.rules.receipt.format(task=task.id, name=task.child.agent) for task in tasks]
     pairs = list(zip(calls, receipts, strict=True))
     return session.with_agenda(
         *session.agenda,
-        BeginStep(keeps=tuple(ConversationEntry("tool", call=call, output=STOPPED_REASON) for call in calls)),
+        BeginStep(
+            kept_entries=tuple(ConversationEntry("tool", call=call, output=STOPPED_REASON) for call in calls)
+        ),
         OpenTasks(tuple(tasks)),
         *(PublishEvent("task.started", _task(task), "session") for task in tasks),
         *(PublishEvent("action.result", data.task_receipt(call, text)) for call, text in pairs),
@@ -108,16 +110,16 @@ def start_tasks(
     )
 
 
-def _task(task: SubagentTask, **more: Any) -> dict[str, Any]:
+def _task(task: SubagentTask, **members: Any) -> dict[str, Any]:
     name, call, turn = task.child.agent, task.child.call, task.child.turn
-    return {"callId": call, "kind": "agent", "name": name, "taskId": task.id, "turnId": turn, **more}
+    return {"callId": call, "kind": "agent", "name": name, "taskId": task.id, "turnId": turn, **members}
 
 
 def _agent_started(task: SubagentTask, session: SessionState) -> PublishEvent:
     child = task.child
     path = session.rules.stream_path.format(session=child.session)
-    told = {"callId": child.call, "turnId": child.turn, "name": child.agent, "sessionId": child.session}
-    return PublishEvent("agent.started", {**told, "streamPath": path, "taskId": task.id}, "session")
+    event_data = {"callId": child.call, "turnId": child.turn, "name": child.agent, "sessionId": child.session}
+    return PublishEvent("agent.started", {**event_data, "streamPath": path, "taskId": task.id}, "session")
 
 
 def announce_tasks(session: SessionState, purpose: ChildPurpose) -> tuple[Action, ...]:
@@ -125,14 +127,14 @@ def announce_tasks(session: SessionState, purpose: ChildPurpose) -> tuple[Action
     new = [task for task in session.tasks if not task.announced]
     if not new:
         return ()
-    played = RunChildren(tuple(task.child for task in new), tuple(task.call for task in new), purpose)
-    return (*(_agent_started(task, session) for task in new), played)
+    run = RunChildren(tuple(task.child for task in new), tuple(task.call for task in new), purpose)
+    return (*(_agent_started(task, session) for task in new), run)
 
 
 def settle_task(session: SessionState) -> SessionState:
     """Settle the first task with an outcome, and query the model again."""
     task = next(task for task in session.tasks if task.outcome is not None)
-    rest = tuple(other for other in session.tasks if other is not task)
+    remaining = tuple(other for other in session.tasks if other is not task)
     outcome = task.outcome
     assert outcome is not None
     if outcome.failure is None:
@@ -147,7 +149,7 @@ def settle_task(session: SessionState) -> SessionState:
         BeginStep(),
         NextStep(),
         *model_step(session),
-        tasks=rest,
+        tasks=remaining,
     )
 
 

@@ -40,14 +40,14 @@ SCHEDULE_KEYS: Final = frozenset({"cron", "markdown", "run"})
 @dataclass(frozen=True, slots=True)
 class _Header:
     values: dict[str, object] | None = None  # None: the document has no header
-    wrong: str = ""
+    error: str = ""
 
 
-def skill_error(source: bytes, flat: bool, household: AgentLayout) -> str:
+def skill_error(source: bytes, flat: bool, layout: AgentLayout) -> str:
     """Return the host's error about a skill's Markdown. A flat one, `skills/x.md`, needs no header."""
-    header = _read_header(source, household)
-    if header.wrong:
-        return header.wrong
+    header = _read_header(source, layout)
+    if header.error:
+        return header.error
     if header.values is None:
         return "" if flat else "Skill markdown must start with YAML frontmatter."
     values = header.values
@@ -58,7 +58,7 @@ def skill_error(source: bytes, flat: bool, household: AgentLayout) -> str:
         return 'Missing required "description" frontmatter.'
     if values.get("license") is not None and not isinstance(values["license"], str):
         return 'Expected "license" frontmatter to be a string.'
-    if household.strict_headers:
+    if layout.strict_headers:
         deferred = values.get("deferred")
         fits = deferred is None or isinstance(deferred, bool)
         return "" if fits else 'Expected "deferred" frontmatter to be true or false.'
@@ -88,11 +88,11 @@ def _old_skill_error(values: dict[str, object]) -> str:
     )
 
 
-def schedule_error(source: bytes, household: AgentLayout) -> str:
+def schedule_error(source: bytes, layout: AgentLayout) -> str:
     """Return the host's error about a schedule's Markdown."""
-    header = _read_header(source, household)
-    if header.wrong:
-        return header.wrong
+    header = _read_header(source, layout)
+    if header.error:
+        return header.error
     if header.values is None:
         return 'Schedule markdown must start with YAML frontmatter declaring "cron".'
     if "run" in header.values:
@@ -106,9 +106,9 @@ def schedule_error(source: bytes, household: AgentLayout) -> str:
     return "" if isinstance(header.values.get("cron"), str) else INVALID_SCHEDULE
 
 
-def _read_header(source: bytes, household: AgentLayout) -> _Header:
+def _read_header(source: bytes, layout: AgentLayout) -> _Header:
     text = source.decode(errors="replace")
-    return _read_strict_header(text) if household.strict_headers else _read_old_header(text)
+    return _read_strict_header(text) if layout.strict_headers else _read_old_header(text)
 
 
 def _read_strict_header(text: str) -> _Header:
@@ -118,10 +118,10 @@ def _read_strict_header(text: str) -> _Header:
     language = opening[1].strip()
     if language and language.lower() != "yaml":
         wrong = f'Frontmatter language "{language}" is not supported. Use YAML frontmatter.'
-        return _Header(wrong=wrong)
+        return _Header(error=wrong)
     closing = CLOSING.search(text, opening.end())
     if closing is None:
-        return _Header(wrong=UNCLOSED)
+        return _Header(error=UNCLOSED)
     return _header_values(text[opening.end() : closing.start()])
 
 
@@ -133,12 +133,12 @@ def _read_old_header(text: str) -> _Header:
         return _Header({})
     language, _, rest = text[3:].partition("\n")
     if language.strip().lower() in ("js", "javascript"):
-        return _Header(wrong="JavaScript frontmatter is not supported.")
+        return _Header(error="JavaScript frontmatter is not supported.")
     closing = f"\n{rest}".find("\n---")
     header = _header_values(rest if closing < 0 else rest[: max(0, closing - 1)])
     fenced = text.startswith(("---\n", "---\r\n"))
     unclosed = fenced and re.search(r"\n---(?:\r?\n|\Z)", text[3:]) is None
-    return _Header(wrong=UNCLOSED) if header.wrong and header.wrong != NO_OBJECT and unclosed else header
+    return _Header(error=UNCLOSED) if header.error and header.error != NO_OBJECT and unclosed else header
 
 
 def _header_values(block: str) -> _Header:
@@ -148,8 +148,8 @@ def _header_values(block: str) -> _Header:
     try:
         value = formats.read_yaml(block.encode(), limit=LARGEST)
     except formats.FormatError as error:
-        return _Header(wrong=str(error))
-    return _Header(value) if isinstance(value, dict) else _Header(wrong=NO_OBJECT)
+        return _Header(error=str(error))
+    return _Header(value) if isinstance(value, dict) else _Header(error=NO_OBJECT)
 
 
 SKILLS_FOLDER = "skills"
@@ -174,7 +174,7 @@ class _Skill:
 
 
 def skill_diagnostics(
-    root: Path, rules: FileRules, household: AgentLayout, files: Files
+    root: Path, rules: FileRules, layout: AgentLayout, files: Files
 ) -> Iterator[Diagnostic]:
     """Yield the host's diagnostics for an agent's skills. A link to their folder is followed.
 
@@ -189,18 +189,18 @@ def skill_diagnostics(
         return
     seen: dict[str, str] = {}
     for child in entries_in(folder, rules, files):
-        found = _check_skill(child, rules, household, files)
+        found = _check_skill(child, rules, layout, files)
         if isinstance(found, Diagnostic):
             yield found
         elif found is not None:
-            yield from _check_duplicate(found, seen, child, household)
+            yield from _check_duplicate(found, seen, child, layout)
 
 
 def _check_duplicate(
-    skill: _Skill, seen: dict[str, str], child: FolderItem, household: AgentLayout
+    skill: _Skill, seen: dict[str, str], child: FolderItem, layout: AgentLayout
 ) -> Iterator[Diagnostic]:
     """Yield a diagnostic if the name was used before. Only the first two of one name are reported."""
-    if household.skill_names and not SKILL_NAME.fullmatch(skill.name):
+    if layout.checks_skill_names and not SKILL_NAME.fullmatch(skill.name):
         text = ILLEGAL.format(path=skill.path, name=skill.name)
         yield Diagnostic("discover/skill-name-invalid", text, child.path)
     elif seen.get(skill.name) == "":
@@ -214,16 +214,16 @@ def _check_duplicate(
 
 
 def _check_skill(
-    child: FolderItem, rules: FileRules, household: AgentLayout, files: Files
+    child: FolderItem, rules: FileRules, layout: AgentLayout, files: Files
 ) -> _Skill | Diagnostic | None:
     if is_plain_folder(child):
-        return _check_package(child, rules, household, files)
+        return _check_package(child, rules, layout, files)
     if is_plain_file(child) and _is_skipped_file(child.name, rules):
         return None
     if is_plain_file(child) and child.name.lower().endswith(MARKDOWN):
-        wrong = skill_error(files.read(child.path, LARGEST), True, household)
+        error = skill_error(files.read(child.path, LARGEST), True, layout)
         name = child.name[: -len(MARKDOWN)]
-        return _invalid(child.path, wrong) if wrong else _Skill(name, f"{SKILLS_FOLDER}/{child.name}")
+        return _invalid(child.path, error) if error else _Skill(name, f"{SKILLS_FOLDER}/{child.name}")
     stem = module_stem(child.name, rules)
     if is_plain_file(child) and stem is not None:
         return _Skill(stem, f"{SKILLS_FOLDER}/{child.name}")
@@ -232,34 +232,34 @@ def _check_skill(
 
 def _is_skipped_file(name: str, rules: FileRules) -> bool:
     """Return whether this is a declaration, or a module's source map, which the newer version ignores."""
-    if not rules.declarations:
+    if not rules.skips_declarations:
         return False
     mapped = name.removesuffix(".map") if name.endswith(".map") else ""
-    return any(DECLARATION.search(one) is not None for one in (name, mapped)) or (
+    return any(DECLARATION.search(file_name) is not None for file_name in (name, mapped)) or (
         bool(mapped) and module_stem(mapped, rules) is not None
     )
 
 
 def _check_package(
-    child: FolderItem, rules: FileRules, household: AgentLayout, files: Files
+    child: FolderItem, rules: FileRules, layout: AgentLayout, files: Files
 ) -> _Skill | Diagnostic:
     inner = entries_in(child.path, rules, files)
-    names = (one.name for one in inner if is_plain_file(one) and one.name.lower() == "skill.md")
+    names = (entry.name for entry in inner if is_plain_file(entry) and entry.name.lower() == "skill.md")
     name = next(names, "")
     file = child.path / (name or "SKILL.md")
     if not name:
         text = NO_MARKDOWN.format(file=file, name=child.name)
         return Diagnostic("discover/skill-markdown-missing", text, child.path)
-    wrong = skill_error(files.read(file, LARGEST), False, household)
-    return _invalid(file, wrong) if wrong else _Skill(child.name, f"{SKILLS_FOLDER}/{child.name}/{name}")
+    error = skill_error(files.read(file, LARGEST), False, layout)
+    return _invalid(file, error) if error else _Skill(child.name, f"{SKILLS_FOLDER}/{child.name}/{name}")
 
 
-def _invalid(file: Path, wrong: str) -> Diagnostic:
-    text = f'Invalid authored skill frontmatter in "{file}": {wrong}'
+def _invalid(file: Path, error: str) -> Diagnostic:
+    text = f'Invalid authored skill frontmatter in "{file}": {error}'
     return Diagnostic("discover/skill-frontmatter-invalid", text, file)
 
 
-def schedule_content(household: AgentLayout) -> ContentFolder:
+def schedule_content(layout: AgentLayout) -> ContentFolder:
     """Return the content folder of the root agent's schedules.
 
     A bad document is thrown, not reported.
@@ -268,9 +268,9 @@ def schedule_content(household: AgentLayout) -> ContentFolder:
         "schedules",
         "discover/schedules-directory-invalid",
         'Expected "{folder}" to be a directory of authored schedules.',
-        deep=True,
+        recursive=True,
         markdown=True,
         stray_code="discover/schedule-file-unsupported",
         stray_text='Expected "{file}" to be a TypeScript or markdown schedule file within "schedules/".',
-        document=partial(schedule_error, household=household),
+        check_document=partial(schedule_error, layout=layout),
     )

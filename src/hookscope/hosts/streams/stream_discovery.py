@@ -53,11 +53,11 @@ def project_diagnostic(workspace: Path, package: str, files: Files) -> Diagnosti
         if facts is None or not facts.file:
             continue
         try:
-            told = json.loads(files.read(file, LARGEST))
+            package_data = json.loads(files.read(file, LARGEST))
         except (OSError, ValueError, RecursionError):
             return Diagnostic("", NO_JSON.format(file=file), file)
-        needs = told.get("dependencies") if isinstance(told, dict) else None
-        if isinstance(needs, dict) and isinstance(needs.get(package), str):
+        dependencies = package_data.get("dependencies") if isinstance(package_data, dict) else None
+        if isinstance(dependencies, dict) and isinstance(dependencies.get(package), str):
             return None
         return Diagnostic("", NO_PROJECT.format(package=package, folder=workspace, file=file), file)
     return None
@@ -73,7 +73,7 @@ OTHER_MODULE_FOLDERS = (
 
 def project_folders(host: Host, rules: FileRules) -> tuple[Folder, ...]:
     """Return the hooks folder of each agent, which need not exist, and the existing folders beside it."""
-    files, paths = host.surroundings.files, []
+    files, paths = host.machine.files, []
     for agent in agents_of(host.workspace, rules, files):
         paths.append((agent, agent.root / HOOKS_SLOT.folder))
         for extension in _extensions(agent, rules, files):
@@ -90,7 +90,9 @@ def project_folders(host: Host, rules: FileRules) -> tuple[Folder, ...]:
 def _folder(host: Host, agent: Agent, path: Path, rank: int) -> Folder:
     source = SUBAGENT if agent.scope else AGENT
     label = "/".join(filter(None, (agent.label, path.name)))
-    return replace(hooks_folder(host, source, path, rank, label=label), aside=path.name != HOOKS_SLOT.folder)
+    return replace(
+        hooks_folder(host, source, path, rank, label=label), incidental=path.name != HOOKS_SLOT.folder
+    )
 
 
 @dataclass(slots=True)
@@ -100,8 +102,8 @@ class _ProjectScan:
     folders: dict[Path, Folder]
     files: Files
     marks_python: bool
-    build: Problem | None = None
-    thrown: bool = False  # whether the host threw it; then it reports nothing else
+    build_problem: Problem | None = None
+    build_threw: bool = False  # whether the host threw it; then it reports nothing else
     hooks: list[Hook] = field(default_factory=list)
     rejected: list[RejectedHook] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -113,27 +115,33 @@ def find_stream_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Fo
     One build error applies to every hook: the host builds none of them (rules note 3.2).
     """
     folders = {folder.path: folder for folder in host.folders}
-    finding = _ProjectScan(folders, host.surroundings.files, marks_python)
-    _check_project(host, rules, finding)
-    discoveries = list(_discoveries(host, rules, finding))
-    for agent, said in ordered_diagnostics(discoveries):
-        problem = Problem(_with_agent(said.text, agent), FilePosition(said.path), wanted=said.wanted)
-        finding.problems.append(problem)
-        if said.severity == ERROR and (finding.build is None or (not said.code and not finding.thrown)):
-            finding.build, finding.thrown = problem, not said.code
+    scan = _ProjectScan(folders, host.machine.files, marks_python)
+    _check_project(host, rules, scan)
+    discoveries = list(_discoveries(host, rules, scan))
+    for agent, diagnostic in ordered_diagnostics(discoveries):
+        problem = Problem(
+            _with_agent(diagnostic.text, agent),
+            FilePosition(diagnostic.path),
+            missing_file=diagnostic.missing_file,
+        )
+        scan.problems.append(problem)
+        if diagnostic.severity == ERROR and (
+            scan.build_problem is None or (not diagnostic.code and not scan.build_threw)
+        ):
+            scan.build_problem, scan.build_threw = problem, not diagnostic.code
     for discovery in discoveries:
-        _take_discovery(discovery, finding)
-        finding.hooks += list(_extension_hooks(discovery, rules, finding))
-    return FoundHooks(tuple(finding.hooks), tuple(finding.rejected), tuple(finding.problems))
+        _take_discovery(discovery, scan)
+        scan.hooks += list(_extension_hooks(discovery, rules, scan))
+    return FoundHooks(tuple(scan.hooks), tuple(scan.rejected), tuple(scan.problems))
 
 
-def _check_project(host: Host, rules: FileRules, finding: _ProjectScan) -> None:
+def _check_project(host: Host, rules: FileRules, scan: _ProjectScan) -> None:
     """Record a problem if the workspace is not a project; then the host reports nothing else."""
-    package = rules.household.package if rules.household is not None else ""
-    said = project_diagnostic(host.workspace, package, finding.files) if package else None
-    if said is not None:
-        finding.build, finding.thrown = Problem(said.text, FilePosition(said.path)), True
-        finding.problems.append(finding.build)
+    package = rules.layout.required_package if rules.layout is not None else ""
+    diagnostic = project_diagnostic(host.workspace, package, scan.files) if package else None
+    if diagnostic is not None:
+        scan.build_problem, scan.build_threw = Problem(diagnostic.text, FilePosition(diagnostic.path)), True
+        scan.problems.append(scan.build_problem)
 
 
 def _with_agent(text: str, agent: Agent) -> str:
@@ -141,55 +149,53 @@ def _with_agent(text: str, agent: Agent) -> str:
     return text if agent.label in text else f"{text.removesuffix('.')} ({agent.label})."
 
 
-def _discoveries(host: Host, rules: FileRules, finding: _ProjectScan) -> Iterator[Discovery]:
-    for agent in agents_of(host.workspace, rules, host.surroundings.files):
+def _discoveries(host: Host, rules: FileRules, scan: _ProjectScan) -> Iterator[Discovery]:
+    for agent in agents_of(host.workspace, rules, host.machine.files):
         try:
-            yield discover_agent(agent, rules, host.surroundings.files)
+            yield discover_agent(agent, rules, host.machine.files)
         except OSError as error:
             reason = error_reason(error)
             problem = Problem(f"cannot read {error.filename or agent.root}: {reason}")
-            finding.problems.append(problem)
-            if rules.household is not None and finding.build is None:
-                finding.build = problem
+            scan.problems.append(problem)
+            if rules.layout is not None and scan.build_problem is None:
+                scan.build_problem = problem
 
 
-def _take_discovery(discovery: Discovery, finding: _ProjectScan) -> None:
+def _take_discovery(discovery: Discovery, scan: _ProjectScan) -> None:
     agent = discovery.agent
-    folder = finding.folders.get(agent.root / HOOKS_SLOT.folder)
+    folder = scan.folders.get(agent.root / HOOKS_SLOT.folder)
     if folder is None:  # created during the scan; the next scan finds it
         return
-    finding.hooks += [
-        _hook(source.slug, source, folder, discovery, finding) for source in discovery.hooks.found
-    ]
-    finding.rejected += _rejected(discovery.hooks.passed, folder)
-    finding.hooks += list(_listener_hooks(discovery, finding))
+    scan.hooks += [_hook(source.slug, source, folder, discovery, scan) for source in discovery.hooks.found]
+    scan.rejected += _rejected(discovery.hooks.skipped, folder)
+    scan.hooks += list(_listener_hooks(discovery, scan))
 
 
 def _extensions(agent: Agent, rules: FileRules, files: Files) -> tuple[Extension, ...]:
     return () if agent.scope else extensions_of(agent.root, agent.workspace, rules, files)
 
 
-def _extension_hooks(discovery: Discovery, rules: FileRules, finding: _ProjectScan) -> Iterator[Hook]:
+def _extension_hooks(discovery: Discovery, rules: FileRules, scan: _ProjectScan) -> Iterator[Hook]:
     """Yield the hooks of mounted packages, after the agent's own, prefixed with the name of the mount."""
-    for extension in _extensions(discovery.agent, rules, finding.files):
-        folder = finding.folders.get(extension.root / HOOKS_SLOT.folder)
+    for extension in _extensions(discovery.agent, rules, scan.files):
+        folder = scan.folders.get(extension.root / HOOKS_SLOT.folder)
         if folder is None:
             continue
-        for source in modules_in(extension.root, HOOKS_SLOT, rules, finding.files).found:
-            hook = _hook(f"{extension.name}__{source.slug}", source, folder, discovery, finding)
+        for source in modules_in(extension.root, HOOKS_SLOT, rules, scan.files).found:
+            hook = _hook(f"{extension.name}__{source.slug}", source, folder, discovery, scan)
             yield replace(hook, root=extension.package, beside=())
 
 
-def _listener_hooks(discovery: Discovery, finding: _ProjectScan) -> Iterator[Hook]:
+def _listener_hooks(discovery: Discovery, scan: _ProjectScan) -> Iterator[Hook]:
     for listener in discovery.listeners:
-        folder = finding.folders.get(discovery.agent.root / listener.folder)
+        folder = scan.folders.get(discovery.agent.root / listener.folder)
         if folder is not None:
             yield _hook(
-                f"{listener.folder}/{listener.source.slug}",
-                listener.source,
+                f"{listener.folder}/{listener.module.slug}",
+                listener.module,
                 folder,
                 discovery,
-                finding,
+                scan,
                 listener,
             )
 
@@ -199,7 +205,7 @@ def _hook(
     source: FoundModule,
     folder: Folder,
     discovery: Discovery,
-    finding: _ProjectScan,
+    scan: _ProjectScan,
     listener: OtherListener | None = None,
 ) -> Hook:
     return Hook(
@@ -207,16 +213,16 @@ def _hook(
         kind="stream",
         folder=folder,
         path=source.path,
-        meta=Metadata(events=_subscribed_events(source.path, finding.files)),
+        meta=Metadata(events=_subscribed_events(source.path, scan.files)),
         handler=source.path,
         language=LANGUAGE_OF[source.path.suffix],
         real=folder.real,
-        beyond_host=source.beyond_host and finding.marks_python,
+        beyond_host=source.beyond_host and scan.marks_python,
         root=discovery.agent.root,
         scope=discovery.agent.scope,
         role=listener.role if listener is not None else "",
-        beside=discovery.beside,
-        build=finding.build,
+        beside=discovery.siblings,
+        build=scan.build_problem,
     )
 
 
@@ -228,7 +234,7 @@ def _subscribed_events(path: Path, files: Files) -> tuple[str, ...] | None:
         return None
 
 
-def _rejected(passed: Iterable[SkippedFile], folder: Folder) -> Iterator[RejectedHook]:
-    for item in passed:
+def _rejected(skipped: Iterable[SkippedFile], folder: Folder) -> Iterator[RejectedHook]:
+    for item in skipped:
         place = None if item.ignored else FilePosition(item.path)
         yield RejectedHook(item.path, folder.source, item.reason, place, item.slug, item.ignored)

@@ -25,11 +25,11 @@ LARGEST = 1_048_576  # bytes of a package.json that are read
 class ContextRule:
     """Which parts of an event and its session a version of the host passes to its handlers."""
 
-    ids: bool = True  # whether events get an id
+    stamps_ids: bool = True  # whether events get an id
     shows_envelope: bool = True  # whether handlers get `meta`, not only readers of the record
-    dataless: frozenset[str] = frozenset()  # events that reach hooks without `data` if it is empty
-    session: tuple[str, ...] = ("id",)  # members of ctx.session
-    methods: tuple[str, ...] = ()  # functions that ctx has
+    dataless_events: frozenset[str] = frozenset()  # events that reach hooks without `data` if it is empty
+    session_members: tuple[str, ...] = ("id",)  # members of ctx.session
+    ctx_methods: tuple[str, ...] = ()  # functions that ctx has
 
 
 def stamped_event(event: Event, host: Host, entropy: bytes, rule: ContextRule) -> Event:
@@ -37,15 +37,15 @@ def stamped_event(event: Event, host: Host, entropy: bytes, rule: ContextRule) -
 
     `entropy` is 16 random bytes. Source: eve 17, rules note 3.4 and 3.5.
     """
-    stamp: dict[str, Any] = {"id": "evt_" + ulid(event.timestamp, entropy)} if rule.ids else {}
+    stamp: dict[str, Any] = {"id": "evt_" + ulid(event.timestamp, entropy)} if rule.stamps_ids else {}
     stamp["at"] = iso(event.timestamp)
     context = {
         "agent": _agent(event, host),
         "channel": {"kind": DEFAULT_CHANNEL, "continuationToken": _session_id(event)},
         "session": _session(event, rule),
     }
-    given = event.ctx
-    ctx = {**given, **{name: {**made, **_mapping_at(given, name)} for name, made in context.items()}}
+    own_ctx = event.ctx
+    ctx = {**own_ctx, **{name: {**made, **_mapping_at(own_ctx, name)} for name, made in context.items()}}
     return replace(event, meta={**event.meta, **stamp}, ctx=ctx)
 
 
@@ -65,10 +65,10 @@ def _agent(event: Event, host: Host) -> dict[str, Any]:
 def project_name(host: Host) -> str:
     """Return the name in the project's package.json without its scope, else the folder's name."""
     try:
-        told = json.loads(host.surroundings.files.read(host.workspace / "package.json", LARGEST))
+        package_data = json.loads(host.machine.files.read(host.workspace / "package.json", LARGEST))
     except (OSError, ValueError, RecursionError):
-        told = None
-    name = told.get("name") if isinstance(told, dict) else None
+        package_data = None
+    name = package_data.get("name") if isinstance(package_data, dict) else None
     return name.rpartition("/")[2] if isinstance(name, str) and name else host.workspace.name
 
 
@@ -78,7 +78,7 @@ def _session(event: Event, rule: ContextRule) -> dict[str, Any]:
         "auth": {"current": None, "initiator": None},
         "turn": turn_of(event),
     }
-    return {name: known.get(name) for name in rule.session}
+    return {name: known.get(name) for name in rule.session_members}
 
 
 def _session_id(event: Event) -> str:
@@ -105,8 +105,8 @@ FAILURE_CASCADE = ("step.failed", "turn.failed")
 
 def following_event(event: Event, kind: str, data: Mapping[str, Any], **meta: Any) -> Event:
     """Return the next event of the same session."""
-    ended = Event(kind, session_key=event.session_key, context=dict(data), kind="stream", ctx=event.ctx)
-    return replace(ended, meta=meta) if meta else ended
+    following = Event(kind, session_key=event.session_key, context=dict(data), kind="stream", ctx=event.ctx)
+    return replace(following, meta=meta) if meta else following
 
 
 def step_failed(event: Event, code: str, message: str) -> Event:
@@ -143,8 +143,8 @@ def session_waiting(event: Event, *, token: bool) -> Event:
     data = {"wait": "next-user-message"}
     if token:
         channel = event.ctx.get("channel")
-        given = channel.get("continuationToken") if isinstance(channel, Mapping) else None
-        data["continuationToken"] = given if isinstance(given, str) else _id_of_session(event)
+        channel_token = channel.get("continuationToken") if isinstance(channel, Mapping) else None
+        data["continuationToken"] = channel_token if isinstance(channel_token, str) else _id_of_session(event)
     return following_event(event, "session.waiting", data)
 
 
@@ -161,13 +161,15 @@ def _id_of_session(event: Event) -> str:
 
 def event_problems(event: Event, catalogue: Catalogue) -> tuple[str, ...]:
     """Return a sentence for an unknown type, and one for each missing required field of the data."""
-    known = catalogue.by_key.get(event.type)
-    if known is None or known.kind != "stream":
-        near = catalogue.nearest(event.type)
-        return (f"{event.type} is no event of this stream" + (f"; did you mean {near}?" if near else ""),)
+    event_type = catalogue.by_key.get(event.type)
+    if event_type is None or event_type.kind != "stream":
+        closest = catalogue.nearest(event.type)
+        return (
+            f"{event.type} is no event of this stream" + (f"; did you mean {closest}?" if closest else ""),
+        )
     return tuple(
         f"{event.type} has no `{name}` in its data"
-        + (f": {known.fields[name].text}" if name in known.fields else "")
-        for name in known.required
+        + (f": {event_type.fields[name].text}" if name in event_type.fields else "")
+        for name in event_type.required
         if name not in event.context
     )

@@ -18,7 +18,7 @@ def build_gate(hook: Hook, host: Host) -> Gate:
     if hook.build is None:
         return BUILD_PASSED
     reason = f"{host.dialect.product} builds nothing: {hook.build.text}"
-    wanted = (str(hook.build.wanted),) if hook.build.wanted is not None else ()
+    wanted = (str(hook.build.missing_file),) if hook.build.missing_file is not None else ()
     return Gate(
         "build", False, ("no errors",), wanted, found="an error", reason=reason, place=hook.build.place
     )

@@ -35,28 +35,28 @@ DEFAULT_CHANNEL = "http"  # the built-in one, used for events fired by hand
 
 
 def stream_call_groups(
-    event: Event, heard: Sequence[Registration], unheard: Mapping[str, str]
+    event: Event, registrations: Sequence[Registration], unreachable: Mapping[str, str]
 ) -> Arrangement:
     """Return the subscribed handlers in their call groups.
 
     `unreachable`: event types that reach no hook, and why.
     """
-    left_out = {call: reason for call in heard if (reason := _skip_reason(call, event, unheard))}
-    called = [call for call in heard if call not in left_out]
+    excluded = {call: reason for call in registrations if (reason := _skip_reason(call, event, unreachable))}
+    called = [call for call in registrations if call not in excluded]
     return Arrangement(
         tuple(_call_groups(called)),
-        tuple(NotRun(call.name, reason, call.hook) for call, reason in left_out.items()),
+        tuple(NotRun(call.name, reason, call.hook) for call, reason in excluded.items()),
     )
 
 
 def _call_groups(called: Sequence[Registration]) -> Iterator[CallGroup]:
-    of: Mapping[str, Callable[[Registration], bool]] = {
+    predicates: Mapping[str, Callable[[Registration], bool]] = {
         CHANNEL: lambda call: role_of(call) == CHANNEL,
         "typed": lambda call: role_of(call) not in ROLES and call.key != ALL_EVENTS,
         ALL_EVENTS: lambda call: role_of(call) not in ROLES and call.key == ALL_EVENTS,
         DYNAMIC: lambda call: role_of(call) == DYNAMIC,
     }
-    for label, belongs in of.items():
+    for label, belongs in predicates.items():
         calls = tuple(call for call in called if belongs(call))
         if calls:
             yield CallGroup(calls, after_record=label != CHANNEL, label=label)
@@ -67,7 +67,7 @@ def role_of(call: Registration) -> str:
     return call.hook.role if call.hook is not None else ""
 
 
-def _skip_reason(call: Registration, event: Event, unheard: Mapping[str, str]) -> str:
+def _skip_reason(call: Registration, event: Event, unreachable: Mapping[str, str]) -> str:
     role, node = role_of(call), node_of(event)
     if call.hook is not None and call.hook.scope != node:
         return f"it hears {_stream_of(call.hook.scope)}; this is {_stream_of(node)} (ctx.agent.nodeId)"
@@ -77,7 +77,7 @@ def _skip_reason(call: Registration, event: Event, unheard: Mapping[str, str]) -
         return _other_channel_reason(call.name, event)
     if event.meta.get(OUTSIDE) and event.type in TERMINAL:
         return f"{event.type} written from outside a turn reaches the channel and the stream, and no hook"
-    return unheard.get(event.type, "")
+    return unreachable.get(event.type, "")
 
 
 def node_of(event: Event) -> str:
@@ -112,12 +112,12 @@ IgnoredCancelLog = Callable[[Event, Registration], LogLine]  # and about an igno
 class FailureRule:
     """The effects of a handler's throw and of `ctx.cancel()` under one version of a host."""
 
-    stops: bool  # a hook's throw fails the event, and the remaining handlers do not run
-    swallowed: ThrowLog  # the log of a channel's or resolver's throw, its only effect
-    logged: ThrowLog | None = None  # the log of a hook's throw
-    follows: Callable[[Event, Failure], tuple[Event, ...]] = lambda event, failure: ()
-    cancelled: Callable[[Event], tuple[Event, ...]] = lambda event: ()
-    ignored: IgnoredCancelLog | None = None  # None: there is no `ctx.cancel()`
+    stops_event: bool  # a hook's throw fails the event, and the remaining handlers do not run
+    swallowed_log: ThrowLog  # the log of a channel's or resolver's throw, its only effect
+    hook_log: ThrowLog | None = None  # the log of a hook's throw
+    events_after_throw: Callable[[Event, Failure], tuple[Event, ...]] = lambda event, failure: ()
+    events_after_cancel: Callable[[Event], tuple[Event, ...]] = lambda event: ()
+    ignored_cancel_log: IgnoredCancelLog | None = None  # None: there is no `ctx.cancel()`
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,25 +144,27 @@ class StreamPolicy:
     3.7.
     """
 
-    rule: FailureRule
+    failure_rule: FailureRule
     cancellable: bool = False  # whether `ctx.cancel()` works on this event
     shows_envelope: bool = True
-    methods: tuple[str, ...] = ()
-    bare: bool = False  # hooks get no `data` on this event
+    ctx_methods: tuple[str, ...] = ()
+    omits_data: bool = False  # hooks get no `data` on this event
 
     @property
     def batched(self) -> bool:
-        return not self.rule.stops
+        return not self.failure_rule.stops_event
 
     def start(self, event: Event) -> Fold:
         data, ctx = deepcopy(dict(event.context)), deepcopy(dict(event.ctx))
-        told: dict[str, Any] = {"type": event.type} if self.bare else {"type": event.type, DATA: data}
+        event_object: dict[str, Any] = (
+            {"type": event.type} if self.omits_data else {"type": event.type, DATA: data}
+        )
         if self.shows_envelope:
-            told["meta"] = {name: value for name, value in event.meta.items() if name != OUTSIDE}
-        of_channel = tuple(name for name in self.methods if name != CANCEL)
+            event_object["meta"] = {name: value for name, value in event.meta.items() if name != OUTSIDE}
+        channel_methods = tuple(name for name in self.ctx_methods if name != CANCEL)
         hooks, channel = (
-            make_arguments(told, ctx, methods=self.methods),
-            make_arguments(data, ctx, methods=of_channel),
+            make_arguments(event_object, ctx, methods=self.ctx_methods),
+            make_arguments(data, ctx, methods=channel_methods),
         )
         return Fold(SharedStreamEvent(event, hooks, channel))
 
@@ -171,30 +173,32 @@ class StreamPolicy:
 
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
         call, shared = result.call, fold.event
-        if role_of(call) == CHANNEL and not self.bare:
+        if role_of(call) == CHANNEL and not self.omits_data:
             shared.hooks[EVENT][DATA] = shared.channel[EVENT]  # a handler in a worker may have replaced it
         if CANCEL in result.asked:
-            fold = self._asked_to_cancel(fold, call)
+            fold = self._with_cancel(fold, call)
         failure = result.error
         if failure is None:
             return fold, Next.GO
         if role_of(call) in ROLES:
-            return _with_log_line(fold, self.rule.swallowed(shared.of, call, failure)), Next.GO
-        if self.rule.logged is not None:
-            fold = _with_log_line(fold, self.rule.logged(shared.of, call, failure))
-        if not self.rule.stops:
+            return _with_log_line(fold, self.failure_rule.swallowed_log(shared.of, call, failure)), Next.GO
+        if self.failure_rule.hook_log is not None:
+            fold = _with_log_line(fold, self.failure_rule.hook_log(shared.of, call, failure))
+        if not self.failure_rule.stops_event:
             return fold, Next.GO
-        follow_ups = (*fold.follow_ups, *self.rule.follows(shared.of, failure))
+        follow_ups = (*fold.follow_ups, *self.failure_rule.events_after_throw(shared.of, failure))
         return replace(fold, failure=failure.own_text, follow_ups=follow_ups), Next.FAIL
 
-    def _asked_to_cancel(self, fold: Fold, call: Registration) -> Fold:
-        if self.rule.ignored is None:
+    def _with_cancel(self, fold: Fold, call: Registration) -> Fold:
+        if self.failure_rule.ignored_cancel_log is None:
             return fold
         if not self.cancellable:
-            return _with_log_line(fold, self.rule.ignored(fold.event.of, call))
+            return _with_log_line(fold, self.failure_rule.ignored_cancel_log(fold.event.of, call))
         if CANCEL in fold.answer:  # a turn is cancelled only once
             return fold
-        return replace(fold, answer={CANCEL: call.name}, follow_ups=self.rule.cancelled(fold.event.of))
+        return replace(
+            fold, answer={CANCEL: call.name}, follow_ups=self.failure_rule.events_after_cancel(fold.event.of)
+        )
 
     def finish(self, fold: Fold) -> Ending:
         by = fold.answer.get(CANCEL)

@@ -26,44 +26,46 @@ class HandlerThread:
     """A running handler, as a thread of the protocol."""
 
     number: int
-    who: str
-    printed: tuple[str, str] = ("", "")  # standard output and error that the editor has got
+    handler: str
+    sent_output: tuple[str, str] = ("", "")  # standard output and error that the editor has got
 
     @property
     def name(self) -> str:
         """The thread's name in the editor."""
-        return one_line(self.who) or LOADING_NAME
+        return one_line(self.handler) or LOADING_NAME
 
-    def news(self, stdout: str, stderr: str) -> Iterator[tuple[str, str]]:
+    def new_output(self, stdout: str, stderr: str) -> Iterator[tuple[str, str]]:
         """Yield output that was not sent yet, as ("stdout" or "stderr", text)."""
-        for category, text, told in zip(("stdout", "stderr"), (stdout, stderr), self.printed, strict=True):
-            rest = text[len(told) :] if text.startswith(told) else text
-            if rest:
-                yield category, rest
-        self.printed = stdout, stderr
+        for category, text, sent in zip(
+            ("stdout", "stderr"), (stdout, stderr), self.sent_output, strict=True
+        ):
+            new = text[len(sent) :] if text.startswith(sent) else text
+            if new:
+                yield category, new
+        self.sent_output = stdout, stderr
 
 
 class HandlerThreads:
     """The handlers that are running. Several can have the same name."""
 
     def __init__(self) -> None:
-        self._numbers = 0
-        self.open: list[HandlerThread] = []
+        self._last_number = 0
+        self.running: list[HandlerThread] = []
 
-    def begin(self, who: str) -> HandlerThread:
+    def start(self, handler: str) -> HandlerThread:
         """Add a thread for this handler."""
-        self._numbers += 1
-        thread = HandlerThread(self._numbers, who)
-        self.open.append(thread)
+        self._last_number += 1
+        thread = HandlerThread(self._last_number, handler)
+        self.running.append(thread)
         return thread
 
-    def of(self, who: str) -> HandlerThread | None:
+    def find(self, handler: str) -> HandlerThread | None:
         """Return the first running thread of this handler, or None."""
-        return next((thread for thread in self.open if thread.who == who), None)
+        return next((thread for thread in self.running if thread.handler == handler), None)
 
     def end(self, thread: HandlerThread) -> None:
         """Remove a thread."""
-        self.open = [known for known in self.open if known is not thread]
+        self.running = [other for other in self.running if other is not thread]
 
 
 SendEvent = Callable[[str, DapMessage], None]  # sends a protocol event by name
@@ -85,99 +87,104 @@ class DebuggedRun:
 
     def __init__(
         self,
-        tell: SendEvent,
+        send_event: SendEvent,
         debugger: Debugger,
-        seen: StopInspector,
-        lines: EditorBreakpoints,
+        inspector: StopInspector,
+        breakpoints: EditorBreakpoints,
         report: RunReport,
     ) -> None:
-        self._tell, self._debugger, self._seen, self._lines = tell, debugger, seen, lines
+        self._send_event, self._debugger, self._inspector, self._breakpoints = (
+            send_event,
+            debugger,
+            inspector,
+            breakpoints,
+        )
         self._report = report
         self._firing: Firing | None = None
         self.threads = HandlerThreads()
-        self.standing: HandlerThread | None = None
+        self.stopped_thread: HandlerThread | None = None
 
-    async def fire(
-        self, bench: Workbench, view: Snapshot, plan: Plan, *, sandbox: bool, debugs: bool
-    ) -> None:
+    async def fire(self, bench: Workbench, view: Snapshot, plan: Plan, *, sandbox: bool, debug: bool) -> None:
         """Fire the plan and wait for the end of the run.
 
         Raises OSError if the copies for the sandbox cannot be made.
         """
-        if debugs:
+        if debug:
             self._firing = await bench.fire_debugged(view, plan, self._debugger, sandbox=sandbox)
         else:
-            self._firing = await bench.fire_guarded(view, plan) if sandbox else bench.fire(view, plan)
-        stops = asyncio.create_task(self._stops())
+            self._firing = await bench.fire_sandboxed(view, plan) if sandbox else bench.fire(view, plan)
+        stops = asyncio.create_task(self._watch_stops())
         try:
             async for step in self._firing:
                 if isinstance(step, Started):
-                    self._began(step.call.name)
+                    self._report_start(step.call.name)
                 elif isinstance(step, Result):
-                    self._ended(step)
+                    self._report_end(step)
             run = await self._firing
         finally:
-            self._seen.over.set()
+            self._inspector.run_ended.set()
             stops.cancel()
             with suppress(asyncio.CancelledError):
                 await stops
         self.print(f"\n{self._report(run, plan, view)}\n")
-        well = not run.failed and not run.cancelled and run.ending.failure is None
-        self._tell("exited", {"exitCode": 0 if well else 1})
+        succeeded = not run.failed and not run.cancelled and run.ending.failure is None
+        self._send_event("exited", {"exitCode": 0 if succeeded else 1})
 
     def cancel(self) -> None:
         """Cancel the run; `fire` then reports its end."""
         if self._firing is not None:
             self._firing.cancel()
 
-    def print(self, text: str, category: str = "console", **more: object) -> None:
+    def print(self, text: str, category: str = "console", **fields: object) -> None:
         """Show a text in the editor's debug console."""
-        self._tell("output", {"category": category, "output": printable(text), **more})
+        self._send_event("output", {"category": category, "output": printable(text), **fields})
 
-    async def _stops(self) -> None:
-        known: Stop | None = None
+    async def _watch_stops(self) -> None:
+        previous: Stop | None = None
         while True:
-            stop = await self._debugger.stopped(known)
-            if known is None or stop.number != known.number:
-                self._stands(stop)
-            known = stop
+            stop = await self._debugger.stopped(previous)
+            if previous is None or stop.number != previous.number:
+                self._report_stop(stop)
+            previous = stop
 
-    def _stands(self, stop: Stop) -> None:
-        thread = self.threads.of(stop.who) or self._began(stop.who)
-        self.standing = thread
-        self._printed(thread, *stop.printed)
-        self._seen.show(stop)
-        told: DapMessage = {
+    def _report_stop(self, stop: Stop) -> None:
+        thread = self.threads.find(stop.who) or self._report_start(stop.who)
+        self.stopped_thread = thread
+        self._send_output(thread, *stop.printed)
+        self._inspector.set_stop(stop)
+        body: DapMessage = {
             "reason": STOP_REASONS.get(stop.why, stop.why),
             "description": STOP_DESCRIPTIONS[stop.why],
             "threadId": thread.number,
             "allThreadsStopped": False,
         }
         if (text := stop.error or stop.note) is not None:
-            told["text"] = printable(text)
-        if stop.note is not None and self._lines.doubts(stop.frame.file, stop.frame.line):
+            body["text"] = printable(text)
+        if stop.note is not None and self._breakpoints.is_new_condition_error(
+            stop.frame.file, stop.frame.line
+        ):
             place = f"{Path(stop.frame.file).name}:{stop.frame.line}"
             self.print(f"It stands at {place}, since {stop.note}.\n", "important")
         if stop.why == "line":
-            told["hitBreakpointIds"] = self._lines.at(stop.frame.file, stop.frame.line)
-        self._tell("stopped", told)
+            body["hitBreakpointIds"] = self._breakpoints.numbers_at(stop.frame.file, stop.frame.line)
+        self._send_event("stopped", body)
 
-    def logged(self, news: Logged, line: int) -> None:
+    def print_logged(self, logged: Logged, line: int) -> None:
         """Print the text of a log point. `line` is the line number as the editor counts."""
-        source = {"name": one_line(Path(news.file).name), "path": news.file}
-        self.print(f"{news.text}\n", source=source, line=line)
+        source = {"name": one_line(Path(logged.file).name), "path": logged.file}
+        self.print(f"{logged.text}\n", source=source, line=line)
 
-    def _began(self, who: str) -> HandlerThread:
-        thread = self.threads.begin(who)
-        self._tell("thread", {"reason": "started", "threadId": thread.number})
+    def _report_start(self, handler: str) -> HandlerThread:
+        thread = self.threads.start(handler)
+        self._send_event("thread", {"reason": "started", "threadId": thread.number})
         return thread
 
-    def _ended(self, result: Result) -> None:
-        thread = self.threads.of(result.call.name) or self._began(result.call.name)
-        self._printed(thread, result.stdout, result.stderr)
+    def _report_end(self, result: Result) -> None:
+        thread = self.threads.find(result.call.name) or self._report_start(result.call.name)
+        self._send_output(thread, result.stdout, result.stderr)
         self.threads.end(thread)
-        self._tell("thread", {"reason": "exited", "threadId": thread.number})
+        self._send_event("thread", {"reason": "exited", "threadId": thread.number})
 
-    def _printed(self, thread: HandlerThread, stdout: str, stderr: str) -> None:
-        for category, text in thread.news(stdout, stderr):
+    def _send_output(self, thread: HandlerThread, stdout: str, stderr: str) -> None:
+        for category, text in thread.new_output(stdout, stderr):
             self.print(text, category)

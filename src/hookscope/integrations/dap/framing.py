@@ -23,31 +23,31 @@ class FrameReader:
     """Splits bytes that arrive in chunks of any size into whole message bodies."""
 
     def __init__(self) -> None:
-        self._bytes = bytearray()
+        self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield the bodies that are complete now.
 
         Raises InvalidFrame after the last valid body; nothing can be read after that.
         """
-        self._bytes += data
-        while (size := self._size()) is not None and len(self._bytes) >= sum(size):
-            head, length = size
-            body = bytes(self._bytes[head : head + length])
-            del self._bytes[: head + length]
+        self._buffer += data
+        while (size := self._next_size()) is not None and len(self._buffer) >= sum(size):
+            header_length, body_length = size
+            body = bytes(self._buffer[header_length : header_length + body_length])
+            del self._buffer[: header_length + body_length]
             yield body
 
-    def _size(self) -> tuple[int, int] | None:
+    def _next_size(self) -> tuple[int, int] | None:
         """Return the header and body lengths of the next frame; None if its header is incomplete."""
-        end = self._bytes.find(HEADER_END, 0, LARGEST_HEADER)
+        end = self._buffer.find(HEADER_END, 0, LARGEST_HEADER)
         if end < 0:
-            if len(self._bytes) >= LARGEST_HEADER:
+            if len(self._buffer) >= LARGEST_HEADER:
                 raise InvalidFrame(f"no frame begins within {LARGEST_HEADER:,} bytes")
             return None
-        found = _LENGTH.search(bytes(self._bytes[:end]).replace(b"\r", b""))
-        if found is None:
+        match = _LENGTH.search(bytes(self._buffer[:end]).replace(b"\r", b""))
+        if match is None:
             raise InvalidFrame("a frame without a Content-Length")
-        length = int(found[1])
+        length = int(match[1])
         if length > LARGEST_BODY:
             raise InvalidFrame(f"a frame of {length:,} bytes; the limit is {LARGEST_BODY:,}")
         return end + len(HEADER_END), length

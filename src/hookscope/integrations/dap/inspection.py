@@ -31,96 +31,96 @@ class StopInspector:
 
     def __init__(self, debugger: Debugger) -> None:
         self._debugger = debugger
-        self._turn = asyncio.Lock()  # one command at a time: its answer is an update of the stop
-        self._spots: dict[int, InspectedValue] = {}
-        self._numbers = 0
-        self.number = 0  # the stop that the editor knows; 0: none
-        self.over = asyncio.Event()  # set when the run has ended; nothing answers then
+        self._lock = asyncio.Lock()  # one command at a time: its answer is an update of the stop
+        self._values: dict[int, InspectedValue] = {}
+        self._last_reference = 0
+        self.stop_number = 0  # the stop that the editor knows; 0: none
+        self.run_ended = asyncio.Event()  # set when the run has ended; nothing answers then
 
-    def show(self, stop: Stop) -> None:
+    def set_stop(self, stop: Stop) -> None:
         """Make `stop` the current stop; earlier references become invalid."""
-        self._spots.clear()
-        self.number = stop.number
+        self._values.clear()
+        self.stop_number = stop.number
 
-    def number_of(self, frame: int, path: tuple[int, ...] = ()) -> int:
+    def reference_for(self, frame: int, path: tuple[int, ...] = ()) -> int:
         """Return a new reference number for a frame, or for a value in it."""
-        self._numbers += 1
-        self._spots[self._numbers] = InspectedValue(self.number, frame, path)
-        return self._numbers
+        self._last_reference += 1
+        self._values[self._last_reference] = InspectedValue(self.stop_number, frame, path)
+        return self._last_reference
 
-    def spot(self, number: object) -> InspectedValue:
+    def value_of(self, reference: object) -> InspectedValue:
         """Return the frame or value of a reference number. Raises Refusal if it is not valid."""
-        found = self._spots.get(number) if isinstance(number, int) else None
-        if found is None or found.stop != self.number or self.over.is_set():
+        value = self._values.get(reference) if isinstance(reference, int) else None
+        if value is None or value.stop != self.stop_number or self.run_ended.is_set():
             raise Refusal(NOT_STOPPED)
-        return found
+        return value
 
-    async def present(self) -> Stop:
+    async def current_stop(self) -> Stop:
         """Return the current stop. Raises Refusal if no handler is stopped."""
-        async with self._turn:
-            return self._here()
+        async with self._lock:
+            return self._require_stop()
 
-    async def members(self, spot: InspectedValue) -> list[DapMessage]:
+    async def variables(self, value: InspectedValue) -> list[DapMessage]:
         """Return the members of a value as the protocol's variables. Raises Refusal."""
-        async with self._turn:
-            await self._turned(spot.frame)
-            stop = await self._answer(lambda: self._debugger.look_into(spot.path))
+        async with self._lock:
+            await self._select_frame(value.frame)
+            stop = await self._updated_stop(lambda: self._debugger.show_members(value.path))
             return [
                 {
                     "name": member.name,
                     "value": member.text,
-                    "variablesReference": self.number_of(spot.frame, (*spot.path, number))
+                    "variablesReference": self.reference_for(value.frame, (*value.path, number))
                     if member.holds
                     else 0,
                 }
                 for number, member in enumerate(stop.members or ())
             ]
 
-    async def evaluated(self, text: str, frame: int | None) -> Stop:
+    async def evaluate(self, expression: str, frame: int | None) -> Stop:
         """Evaluate an expression; the result is in `said` of the returned stop.
 
         Without a frame it is evaluated in the innermost one. Raises Refusal.
         """
-        async with self._turn:
-            await self._turned(len(self._here().frames) - 1 if frame is None else frame)
-            return await self._answer(lambda: self._debugger.evaluate(text))
+        async with self._lock:
+            await self._select_frame(len(self._require_stop().frames) - 1 if frame is None else frame)
+            return await self._updated_stop(lambda: self._debugger.evaluate(expression))
 
-    async def go(self, word: Callable[[], Awaitable[None]]) -> None:
+    async def resume(self, command: Callable[[], Awaitable[None]]) -> None:
         """Let the handler continue with `command`. Raises Refusal if no handler is stopped."""
-        async with self._turn:
-            self._here()
-            self.number = 0
-            await word()
+        async with self._lock:
+            self._require_stop()
+            self.stop_number = 0
+            await command()
 
-    async def _turned(self, frame: int) -> None:
-        if self._here().at != frame:
-            await self._answer(lambda: self._debugger.turn_to(frame))
+    async def _select_frame(self, frame: int) -> None:
+        if self._require_stop().at != frame:
+            await self._updated_stop(lambda: self._debugger.select_frame(frame))
 
-    def _here(self) -> Stop:
+    def _require_stop(self) -> Stop:
         stop = self._debugger.stop
-        if stop is None or stop.number != self.number:
+        if stop is None or stop.number != self.stop_number:
             raise Refusal(NOT_STOPPED)
         return stop
 
-    async def _answer(self, word: Callable[[], Awaitable[None]]) -> Stop:
+    async def _updated_stop(self, command: Callable[[], Awaitable[None]]) -> Stop:
         """Run a debugger command and return the updated stop.
 
         Raises Refusal if the command is invalid or the worker ends meanwhile.
         """
-        known = self.number
+        expected = self.stop_number
         try:
-            await word()
+            await command()
         except ValueError as error:
             raise Refusal(f"{str(error).capitalize()}.") from None
-        told = asyncio.ensure_future(self._debugger.stopped())
-        over = asyncio.ensure_future(self.over.wait())
+        updated = asyncio.ensure_future(self._debugger.stopped())
+        ended = asyncio.ensure_future(self.run_ended.wait())
         try:
-            await asyncio.wait({told, over}, return_when=asyncio.FIRST_COMPLETED)
-            if not told.done() or told.result().number != known:
+            await asyncio.wait({updated, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if not updated.done() or updated.result().number != expected:
                 raise Refusal("The process of this handler has ended.")
-            return told.result()
+            return updated.result()
         finally:
-            for waiting in (told, over):
+            for waiting in (updated, ended):
                 waiting.cancel()
                 with suppress(asyncio.CancelledError):
                     await waiting

@@ -37,91 +37,93 @@ EDITOR_PREFIX = "_"  # prefix of arguments that editors add for themselves
 class Launch:
     """The event that an editor wants to fire, and how."""
 
-    what: RequestedEvent
-    wish: FireRequest
+    event: RequestedEvent
+    request: FireRequest
     options: Options
     sandbox: bool
-    begins: bool  # stop handlers at their first line
-    debugs: bool  # if False, nothing stops
+    stop_on_entry: bool  # stop handlers at their first line
+    debug: bool  # if False, nothing stops
 
 
-def parse_launch(given: Mapping[str, Any], base: Options) -> Launch:
+def parse_launch(arguments: Mapping[str, Any], base: Options) -> Launch:
     """Return the launch that the arguments describe; omitted ones come from `base`.
 
     Editors add arguments of their own, which are ignored. Raises Refusal.
     """
-    if given.get("trust"):
+    if arguments.get("trust"):
         raise Refusal(
             "`trust` is no launch argument: a launch.json may come with the files that it would trust.",
             "`hookscope trust DIR` allows a folder to run, `hookscope dap --trust` all of this session.",
         )
-    read = _LaunchArguments(given)
-    what = read.of("event", str, dict)
-    if not what:
+    typed = _LaunchArguments(arguments)
+    event = typed.get("event", str, dict)
+    if not event:
         raise Refusal("The launch arguments name no `event`.", '"event": "command:new" is one.')
-    wish = FireRequest(
-        session=read.of("session", str),
-        context=read.of("context", dict),
-        ctx=read.of("ctx", dict),
-        only=read.of("only", str),
-        left_out=read.texts("except"),
-        force=read.of("force", bool) or False,
-        breaks=parse_faults(read.texts("break")),
+    request = FireRequest(
+        session=typed.get("session", str),
+        context=typed.get("context", dict),
+        ctx=typed.get("ctx", dict),
+        only=typed.get("only", str),
+        excluded=typed.texts("except"),
+        force=typed.get("force", bool) or False,
+        faults=parse_faults(typed.texts("break")),
     )
-    if wish.force and wish.only is None:
+    if request.force and request.only is None:
         raise Refusal("`force` calls one hook.", 'Name it: "only": "HOOK".')
-    if wish.only is not None and wish.left_out:
+    if request.only is not None and request.excluded:
         raise Refusal("`only` fires at one hook, `except` leaves hooks out.", "Take one of them.")
-    if read.of("os", str) not in (None, *PLATFORMS):
+    if typed.get("os", str) not in (None, *PLATFORMS):
         raise Refusal(f"`os` is one of {', '.join(PLATFORMS)}.")
     return Launch(
-        what,
-        wish,
-        _launch_options(read, base),
-        read.of("sandbox", bool) or False,
-        read.of("stopOnEntry", bool) or False,
-        not read.of("noDebug", bool),
+        event,
+        request,
+        _launch_options(typed, base),
+        typed.get("sandbox", bool) or False,
+        typed.get("stopOnEntry", bool) or False,
+        not typed.get("noDebug", bool),
     )
 
 
-def unknown_argument_warnings(given: Mapping[str, Any]) -> Iterator[str]:
+def unknown_argument_warnings(arguments: Mapping[str, Any]) -> Iterator[str]:
     """Yield a warning for each unknown argument that looks like a misspelt one of ours."""
-    for name in given:
-        near = (
+    for name in arguments:
+        closest = (
             nearest_word(name, LAUNCH_ARGUMENTS)
             if name not in (*LAUNCH_ARGUMENTS, *EDITOR_ARGUMENTS) and not name.startswith(EDITOR_PREFIX)
             else None
         )
-        if near is not None:
-            yield f"There is no launch argument `{one_line(name)}`: did you mean `{near}`?"
+        if closest is not None:
+            yield f"There is no launch argument `{one_line(name)}`: did you mean `{closest}`?"
 
 
 class _LaunchArguments:
     """Launch arguments by name, checked for their type. None means omitted."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self._given = given
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self._arguments = arguments
 
-    def of(self, name: str, *types: type) -> Any:
-        value = self._given.get(name)
+    def get(self, name: str, *types: type) -> Any:
+        value = self._arguments.get(name)
         if value is not None and type(value) not in types:
             words = {str: "a text", dict: "an object", bool: "true or false", list: "a list"}
-            raise Refusal(f"The launch argument `{name}` wants {' or '.join(words[one] for one in types)}.")
+            raise Refusal(
+                f"The launch argument `{name}` wants {' or '.join(words[type_] for type_ in types)}."
+            )
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
-        found = self.of(name, list, str)
-        found = [found] if isinstance(found, str) else found or []
-        if not all(isinstance(one, str) for one in found):
+        values = self.get(name, list, str)
+        values = [values] if isinstance(values, str) else values or []
+        if not all(isinstance(value, str) for value in values):
             raise Refusal(f"The launch argument `{name}` wants a list of texts.")
-        return tuple(found)
+        return tuple(values)
 
 
 ARGUMENT_TYPES: Mapping[str, type] = {"text": str, "path": str, "pairs": dict, "flag": bool}
 
 
-def _launch_options(read: _LaunchArguments, base: Options) -> Options:
-    given = {option.name: read.of(option.argument, ARGUMENT_TYPES[option.kind]) for option in HOST_OPTIONS}
+def _launch_options(typed: _LaunchArguments, base: Options) -> Options:
+    given = {option.name: typed.get(option.argument, ARGUMENT_TYPES[option.kind]) for option in HOST_OPTIONS}
     for option in HOST_OPTIONS:
         value = given[option.name]
         if option.kind == "path" and value is not None:

@@ -47,14 +47,14 @@ def failure_body(sentence: str) -> DapMessage:
 
 def skipped_hook_reasons(view: Snapshot, plan: Plan, only: str | None) -> list[str]:
     """Return a sentence for each hook that should run and cannot."""
-    waiting = untrusted_messages(waiting_for_trust(view, plan), view.host.surroundings)
+    waiting = untrusted_messages(waiting_for_trust(view, plan), view.host.machine)
     return [*waiting, *cannot_run_messages(view, plan, only=only)]
 
 
 def no_handler_reasons(plan: Plan) -> str:
     """Explain why no handler is called, with the reasons of the subscribed hooks."""
     key = one_line(plan.event.key)
-    listening = [f"{item.name}: {item.reason}" for item in plan.not_run if item.listens]
+    listening = [f"{item.name}: {item.reason}" for item in plan.not_run if item.subscribed]
     reasons = f" {'; '.join(map(one_line, listening[:5]))}." if listening else ""
     return f"Nothing runs at {key}.{reasons} `hookscope plan {shell_path(key)}` says of each hook why not."
 
@@ -97,20 +97,22 @@ class DapSession:
     """
 
     def __init__(
-        self, options: Options, trusts: bool, send: Callable[[DapMessage], None], report: RunReport
+        self, options: Options, trust_all: bool, send: Callable[[DapMessage], None], report: RunReport
     ) -> None:
-        self._options, self._trusts, self._send = options, trusts, send
-        self._number = 0
+        self._options, self._trust_all, self._send = options, trust_all, send
+        self._last_seq = 0
         self._first_line = 1  # 0 or 1, as the editor counts
         self._tasks: set[asyncio.Task[None]] = set()
-        self._lines = EditorBreakpoints()
-        self._debugger = Debugger(begins=False, bound=self._bound, logged=self._logged)
-        self._seen = StopInspector(self._debugger)
-        self._running = DebuggedRun(self._event, self._debugger, self._seen, self._lines, report)
+        self._breakpoints = EditorBreakpoints()
+        self._debugger = Debugger(stop_at_start=False, on_bound=self._on_bound, on_logged=self._on_logged)
+        self._inspector = StopInspector(self._debugger)
+        self._debugged_run = DebuggedRun(
+            self._send_event, self._debugger, self._inspector, self._breakpoints, report
+        )
         self._bench: Workbench | None = None
         self._configured = asyncio.Event()
-        self._run: asyncio.Task[None] | None = None
-        self.over = asyncio.Event()
+        self._run_task: asyncio.Task[None] | None = None
+        self.ended = asyncio.Event()
         self._requests: dict[str, RequestHandler] = {
             "initialize": self._initialize,
             "launch": self._launch,
@@ -132,12 +134,12 @@ class DapSession:
             "disconnect": self._disconnect,
         }
 
-    def hear(self, body: bytes) -> None:
+    def receive(self, body: bytes) -> None:
         """Start to answer a message. Requests are started in the order in which they arrive."""
         try:
             message = decode_message(body)
         except ValueError as error:
-            self._running.print(f"A message could not be read: {error}.\n", "stderr")
+            self._debugged_run.print(f"A message could not be read: {error}.\n", "stderr")
             return
         if message.get("type") == "request":
             task = asyncio.create_task(self._respond(message))
@@ -146,104 +148,106 @@ class DapSession:
 
     async def close(self) -> None:
         """Cancel the run and wait until its workers have ended. Can be called repeatedly."""
-        self._running.cancel()
-        if self._run is not None:
+        self._debugged_run.cancel()
+        if self._run_task is not None:
             if not self._configured.is_set():
-                self._run.cancel()
+                self._run_task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._run
+                await self._run_task
         bench, self._bench = self._bench, None
         if bench is not None:
             await bench.close()
 
     async def _respond(self, request: DapMessage) -> None:
-        command, given = str(request.get("command")), request.get("arguments")
-        answer = self._requests.get(command)
+        command, arguments = str(request.get("command")), request.get("arguments")
+        handler = self._requests.get(command)
         response: DapMessage = {"type": "response", "request_seq": request["seq"], "command": command}
         try:
-            if answer is None:
+            if handler is None:
                 raise Refusal(f"The request {one_line(command)!r} is not supported.")
-            body = await answer(given if isinstance(given, dict) else {})
-            self._tell({**response, "success": True, "body": body})
+            body = await handler(arguments if isinstance(arguments, dict) else {})
+            self._send_message({**response, "success": True, "body": body})
         except Refusal as refusal:
-            self._tell({**response, "success": False, **failure_body(str(refusal))})
+            self._send_message({**response, "success": False, **failure_body(str(refusal))})
         except (KeyError, TypeError, ValueError) as error:
-            what = f"The arguments of {one_line(command)} are not those of the protocol ({error!r})."
-            self._tell({**response, "success": False, **failure_body(what)})
-        if command == "initialize" and answer is not None:
-            self._event("initialized", {})
+            sentence = f"The arguments of {one_line(command)} are not those of the protocol ({error!r})."
+            self._send_message({**response, "success": False, **failure_body(sentence)})
+        if command == "initialize" and handler is not None:
+            self._send_event("initialized", {})
         elif command == "disconnect":
-            self.over.set()
+            self.ended.set()
 
-    def _tell(self, message: DapMessage) -> None:
-        self._number += 1
-        self._send({"seq": self._number, **message})
+    def _send_message(self, message: DapMessage) -> None:
+        self._last_seq += 1
+        self._send({"seq": self._last_seq, **message})
 
-    def _event(self, name: str, body: DapMessage) -> None:
-        self._tell({"type": "event", "event": name, "body": body})
+    def _send_event(self, name: str, body: DapMessage) -> None:
+        self._send_message({"type": "event", "event": name, "body": body})
 
     # Before the run
 
-    async def _initialize(self, asked: DapMessage) -> DapMessage:
-        self._first_line = 1 if asked.get("linesStartAt1", True) else 0
+    async def _initialize(self, arguments: DapMessage) -> DapMessage:
+        self._first_line = 1 if arguments.get("linesStartAt1", True) else 0
         return CAPABILITIES
 
-    async def _launch(self, asked: DapMessage) -> DapMessage:
+    async def _launch(self, arguments: DapMessage) -> DapMessage:
         if self._bench is not None:
             raise Refusal("One event is fired for a session.", "Begin another one.")
-        launch = parse_launch(asked, self._options)
-        self._bench = bench = Workbench(launch.options, trust_all=self._trusts)
-        for note in filter(None, (*unknown_argument_warnings(asked), bench.setup.notice, *bench.setup.notes)):
-            self._running.print(f"{note}\n")
-        bench.crew.warn_unprotected = lambda text: self._running.print(f"{text}\n", "important")
-        view, plan = await plan_request(bench, launch.what, launch.wish)
-        left = skipped_hook_reasons(view, plan, launch.wish.only)
+        launch = parse_launch(arguments, self._options)
+        self._bench = bench = Workbench(launch.options, trust_all=self._trust_all)
+        for note in filter(
+            None, (*unknown_argument_warnings(arguments), bench.setup.notice, *bench.setup.notes)
+        ):
+            self._debugged_run.print(f"{note}\n")
+        bench.worker_pools.warn_unprotected = lambda text: self._debugged_run.print(f"{text}\n", "important")
+        view, plan = await plan_request(bench, launch.event, launch.request)
+        reasons = skipped_hook_reasons(view, plan, launch.request.only)
         if not plan.calls:
-            raise Refusal(" ".join(left) or no_handler_reasons(plan))
-        for sentence in left:
-            self._running.print(f"{sentence}\n", "important")
-        self._debugger.begins = launch.begins
-        self._run = asyncio.create_task(self._fire(bench, view, plan, launch))
+            raise Refusal(" ".join(reasons) or no_handler_reasons(plan))
+        for sentence in reasons:
+            self._debugged_run.print(f"{sentence}\n", "important")
+        self._debugger.stop_at_start = launch.stop_on_entry
+        self._run_task = asyncio.create_task(self._fire(bench, view, plan, launch))
         return {}
 
     async def _fire(self, bench: Workbench, view: Snapshot, plan: Plan, launch: Launch) -> None:
         await self._configured.wait()
         try:
-            await self._running.fire(bench, view, plan, sandbox=launch.sandbox, debugs=launch.debugs)
+            await self._debugged_run.fire(bench, view, plan, sandbox=launch.sandbox, debug=launch.debug)
         except OSError as error:
-            self._running.print(
+            self._debugged_run.print(
                 f"Cannot make copies for the sandbox: {error}. Nothing was fired.\n", "stderr"
             )
-            self._event("exited", {"exitCode": 1})
-        self._event("terminated", {})
+            self._send_event("exited", {"exitCode": 1})
+        self._send_event("terminated", {})
 
-    async def _set_breakpoints(self, asked: DapMessage) -> DapMessage:
-        file = asked["source"].get("path")
-        points = asked.get("breakpoints") or []
+    async def _set_breakpoints(self, arguments: DapMessage) -> DapMessage:
+        file = arguments["source"].get("path")
+        points = arguments.get("breakpoints") or []
         if not isinstance(file, str):
             raise Refusal("Breakpoints are set in files: the source has no path.")
-        wishes = [(int(point["line"]) - self._first_line + 1, point) for point in points]
-        told, wanted = self._lines.put(file, wishes)
-        await self._debugger.name_lines(file, wanted)
-        return {"breakpoints": [self._placed(point) for point in told]}
+        requests = [(int(point["line"]) - self._first_line + 1, point) for point in points]
+        documents, valid = self._breakpoints.replace(file, requests)
+        await self._debugger.name_lines(file, valid)
+        return {"breakpoints": [self._with_editor_line(point) for point in documents]}
 
-    def _bound(self, news: Bound) -> None:
-        for point in self._lines.bound(news):
-            self._event("breakpoint", {"reason": "changed", "breakpoint": self._placed(point)})
+    def _on_bound(self, bound: Bound) -> None:
+        for point in self._breakpoints.newly_bound(bound):
+            self._send_event("breakpoint", {"reason": "changed", "breakpoint": self._with_editor_line(point)})
 
-    def _logged(self, news: Logged) -> None:
-        self._running.logged(news, self._line(news.line))
+    def _on_logged(self, logged: Logged) -> None:
+        self._debugged_run.print_logged(logged, self._editor_line(logged.line))
 
-    def _placed(self, told: DapMessage) -> DapMessage:
-        return {**told, "line": self._line(told["line"])}
+    def _with_editor_line(self, breakpoint_document: DapMessage) -> DapMessage:
+        return {**breakpoint_document, "line": self._editor_line(breakpoint_document["line"])}
 
-    def _line(self, line: int) -> int:
+    def _editor_line(self, line: int) -> int:
         return line - 1 + self._first_line
 
-    async def _set_exception_breakpoints(self, asked: DapMessage) -> DapMessage:
-        wanted = asked["filters"]
-        await self._debugger.stop_at(
-            "raised" if "raised" in wanted else "leaving" if "leaving" in wanted else "none"
+    async def _set_exception_breakpoints(self, arguments: DapMessage) -> DapMessage:
+        filters = arguments["filters"]
+        await self._debugger.stop_at_errors(
+            "raised" if "raised" in filters else "leaving" if "leaving" in filters else "none"
         )
         return {}
 
@@ -254,63 +258,67 @@ class DapSession:
     # While a handler is stopped
 
     async def _threads(self, _: DapMessage) -> DapMessage:
-        return {"threads": [{"id": one.number, "name": one.name} for one in self._running.threads.open]}
-
-    async def _stack_trace(self, asked: DapMessage) -> DapMessage:
-        self._check(asked)
-        stop = await self._seen.present()
-        first, most = int(asked.get("startFrame") or 0), int(asked.get("levels") or 0)
-        frames = list(enumerate(stop.frames))[::-1][first:]
-        told = [self._frame(place, frame) for place, frame in (frames[:most] if most else frames)]
-        return {"stackFrames": told, "totalFrames": len(stop.frames)}
-
-    def _frame(self, place: int, frame: StackFrame) -> DapMessage:
         return {
-            "id": self._seen.number_of(place),
+            "threads": [
+                {"id": thread.number, "name": thread.name} for thread in self._debugged_run.threads.running
+            ]
+        }
+
+    async def _stack_trace(self, arguments: DapMessage) -> DapMessage:
+        self._check_thread(arguments)
+        stop = await self._inspector.current_stop()
+        first, count = int(arguments.get("startFrame") or 0), int(arguments.get("levels") or 0)
+        frames = list(enumerate(stop.frames))[::-1][first:]
+        shown = [self._frame(index, frame) for index, frame in (frames[:count] if count else frames)]
+        return {"stackFrames": shown, "totalFrames": len(stop.frames)}
+
+    def _frame(self, index: int, frame: StackFrame) -> DapMessage:
+        return {
+            "id": self._inspector.reference_for(index),
             "name": one_line(frame.function) or "(no name)",
-            "line": self._line(frame.line),
+            "line": self._editor_line(frame.line),
             "column": self._first_line,
             "source": {"name": one_line(Path(frame.file).name), "path": frame.file},
         }
 
-    async def _scopes(self, asked: DapMessage) -> DapMessage:
-        spot = self._seen.spot(asked["frameId"])
-        reference = self._seen.number_of(spot.frame)
+    async def _scopes(self, arguments: DapMessage) -> DapMessage:
+        value = self._inspector.value_of(arguments["frameId"])
+        reference = self._inspector.reference_for(value.frame)
         scope = {"name": "Variables", "presentationHint": "locals", "variablesReference": reference}
         return {"scopes": [{**scope, "expensive": False}]}
 
-    async def _variables(self, asked: DapMessage) -> DapMessage:
-        members = await self._seen.members(self._seen.spot(asked["variablesReference"]))
-        first, most = int(asked.get("start") or 0), int(asked.get("count") or 0)
-        return {"variables": members[first : first + most if most else None]}
+    async def _variables(self, arguments: DapMessage) -> DapMessage:
+        members = await self._inspector.variables(self._inspector.value_of(arguments["variablesReference"]))
+        first, count = int(arguments.get("start") or 0), int(arguments.get("count") or 0)
+        return {"variables": members[first : first + count if count else None]}
 
-    async def _evaluate(self, asked: DapMessage) -> DapMessage:
-        frame = asked.get("frameId")
-        stop = await self._seen.evaluated(
-            str(asked["expression"]), None if frame is None else self._seen.spot(frame).frame
+    async def _evaluate(self, arguments: DapMessage) -> DapMessage:
+        frame = arguments.get("frameId")
+        stop = await self._inspector.evaluate(
+            str(arguments["expression"]), None if frame is None else self._inspector.value_of(frame).frame
         )
         if stop.failed:
             raise Refusal(printable(stop.said or ""))
         return {"result": printable(stop.said or ""), "variablesReference": 0}
 
-    async def _exception_info(self, asked: DapMessage) -> DapMessage:
-        self._check(asked)
-        error = printable((await self._seen.present()).error or "")
+    async def _exception_info(self, arguments: DapMessage) -> DapMessage:
+        self._check_thread(arguments)
+        error = printable((await self._inspector.current_stop()).error or "")
         kind = error.partition(":")[0]
         return {"exceptionId": kind or "none", "description": error, "breakMode": "unhandled"}
 
-    async def _continue(self, asked: DapMessage) -> DapMessage:
-        await self._step(asked, self._debugger.go_on)
+    async def _continue(self, arguments: DapMessage) -> DapMessage:
+        await self._step(arguments, self._debugger.go_on)
         return {"allThreadsContinued": False}
 
-    async def _step(self, asked: DapMessage, word: Callable[[], Awaitable[None]]) -> DapMessage:
-        self._check(asked)
-        await self._seen.go(word)
+    async def _step(self, arguments: DapMessage, command: Callable[[], Awaitable[None]]) -> DapMessage:
+        self._check_thread(arguments)
+        await self._inspector.resume(command)
         return {}
 
-    def _check(self, asked: DapMessage) -> None:
-        standing = self._running.standing
-        if standing is None or asked["threadId"] != standing.number:
+    def _check_thread(self, arguments: DapMessage) -> None:
+        stopped = self._debugged_run.stopped_thread
+        if stopped is None or arguments["threadId"] != stopped.number:
             raise Refusal("That handler does not stand.")
 
     async def _pause(self, _: DapMessage) -> DapMessage:
@@ -318,7 +326,7 @@ class DapSession:
         return {}
 
     async def _terminate(self, _: DapMessage) -> DapMessage:
-        self._running.cancel()
+        self._debugged_run.cancel()
         return {}
 
     async def _disconnect(self, _: DapMessage) -> DapMessage:
@@ -330,7 +338,7 @@ READ_SIZE = 65536
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def serve_editor(options: Options, *, trusts: bool, report: RunReport) -> str:
+def serve_editor(options: Options, *, trust_all: bool, report: RunReport) -> str:
     """Serve the editor until it disconnects or its input ends.
 
     Returns why the session could not continue; empty if it ended normally.
@@ -338,13 +346,13 @@ def serve_editor(options: Options, *, trusts: bool, report: RunReport) -> str:
     out = os.dup(1)
     os.dup2(2, 1)  # output of this process must not mix with the frames
     try:
-        return asyncio.run(_serve_editor(options, trusts, report, out))
+        return asyncio.run(_serve_editor(options, trust_all, report, out))
     finally:
         os.close(out)
 
 
-async def _serve_editor(options: Options, trusts: bool, report: RunReport, out: int) -> str:
-    loop, gone, why = asyncio.get_running_loop(), asyncio.Event(), ""
+async def _serve_editor(options: Options, trust_all: bool, report: RunReport, out: int) -> str:
+    loop, disconnected, why = asyncio.get_running_loop(), asyncio.Event(), ""
 
     def send(message: DapMessage) -> None:
         frame = memoryview(encode_message(message))
@@ -352,32 +360,32 @@ async def _serve_editor(options: Options, trusts: bool, report: RunReport, out: 
             while frame:
                 frame = frame[os.write(out, frame) :]
         except OSError:  # the editor has closed its end
-            gone.set()
+            disconnected.set()
 
-    session, frames = DapSession(options, trusts, send, report), FrameReader()
+    session, frames = DapSession(options, trust_all, send, report), FrameReader()
 
     def heard(data: bytes) -> None:
         nonlocal why
         try:
-            for body in frames.feed(data) if data and not gone.is_set() else ():
-                session.hear(body)
+            for body in frames.feed(data) if data and not disconnected.is_set() else ():
+                session.receive(body)
         except InvalidFrame as garbled:
             why = str(garbled)
         if why or not data:
-            gone.set()
+            disconnected.set()
 
     for number in END_SIGNALS:
-        loop.add_signal_handler(number, gone.set)
+        loop.add_signal_handler(number, disconnected.set)
     threading.Thread(target=_read_input, args=(loop, heard), daemon=True).start()
-    waits = [asyncio.ensure_future(event.wait()) for event in (gone, session.over)]
-    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for waiting in waits:
-        waiting.cancel()
+    waiters = [asyncio.ensure_future(event.wait()) for event in (disconnected, session.ended)]
+    await asyncio.wait(waiters, return_when=asyncio.FIRST_COMPLETED)
+    for waiter in waiters:
+        waiter.cancel()
     await session.close()
     return why
 
 
-def _read_input(loop: asyncio.AbstractEventLoop, heard: Callable[[bytes], None]) -> None:
+def _read_input(loop: asyncio.AbstractEventLoop, receive: Callable[[bytes], None]) -> None:
     """Read standard input in a thread: it may be a pipe, a socket or a file."""
     data = b"\0"
     while data:
@@ -386,4 +394,4 @@ def _read_input(loop: asyncio.AbstractEventLoop, heard: Callable[[bytes], None])
         except OSError:
             data = b""
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(heard, data)
+            loop.call_soon_threadsafe(receive, data)

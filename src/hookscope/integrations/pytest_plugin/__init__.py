@@ -95,11 +95,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
     By default pytest ignores folders with a leading dot.
     """
-    wanted = collection_path.name == PROJECT_FOLDER and any(
+    has_tests = collection_path.name == PROJECT_FOLDER and any(
         (collection_path / name).is_dir() for name in TEST_FOLDERS
     )
     ignored = [config.invocation_params.dir / path for path in config.getoption("ignore") or ()]
-    return False if wanted and collection_path not in ignored else None
+    return False if has_tests and collection_path not in ignored else None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -110,7 +110,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def _test_kind(file: Path) -> str:
     """Return the kind of test that a file in the project folder holds; empty if it is no test."""
     folders = set(pairwise(file.parts[:-1])) if file.suffix in TEST_SUFFIXES else set()
-    return next((what for name, what in TEST_FOLDERS.items() if (PROJECT_FOLDER, name) in folders), "")
+    return next((kind for name, kind in TEST_FOLDERS.items() if (PROJECT_FOLDER, name) in folders), "")
 
 
 class SavedEventFile(pytest.File):
@@ -130,9 +130,9 @@ class SavedEventItem(pytest.Item):
     def runtest(self) -> None:
         """Fire the event. Raises UnexpectedRun if the run is not as expected."""
         with _separate_host(self.config) as host:
-            done = host.masked(host.test(self.path))
-        if not done.passed:
-            raise UnexpectedRun("\n".join(done.why) or "cancelled")
+            result = host.mask(host.test(self.path))
+        if not result.passed:
+            raise UnexpectedRun("\n".join(result.failure_lines) or "cancelled")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
         """Return the differences alone: the traceback of the exception is of no use."""

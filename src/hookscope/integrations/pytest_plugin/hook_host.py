@@ -32,7 +32,7 @@ class HookHost:
 
     def __init__(self, options: Options) -> None:
         """Open the host. Raises Refusal if an option names something that does not exist."""
-        self._bench = Workbench(options, trust_all=True, lingers=LINGER)
+        self._bench = Workbench(options, trust_all=True, linger_seconds=LINGER)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="hook_host", daemon=True)
 
@@ -43,7 +43,7 @@ class HookHost:
 
     def look(self) -> Snapshot:
         """Return all hooks with their current status; runs nothing."""
-        return self._bench.look()
+        return self._bench.scan()
 
     def hook(self, name: str) -> HookStatus:
         """Return the status of one hook. Raises Refusal, which names the closest match."""
@@ -77,14 +77,14 @@ class HookHost:
         expect(context, (Mapping, NONE_TYPE), "the context of an event is a mapping, such as a dict, or None")
         expect(ctx, (Mapping, NONE_TYPE), "ctx is a mapping, such as a dict, or None")
         try:
-            run, left = self._wait(self._fired(what, context, ctx, session, only))
+            run, not_run = self._run_on_loop(self._fire(what, context, ctx, session, only))
         except Refusal as refusal:
             raise refusal.with_traceback(None) from None  # the traceback should end at the test's own line
-        if left:
-            pytest.fail("\n".join(left), pytrace=False)
+        if not_run:
+            pytest.fail("\n".join(not_run), pytrace=False)
         return run
 
-    async def _fired(
+    async def _fire(
         self,
         what: str | os.PathLike[str] | Event,
         context: Mapping[str, Any] | None,
@@ -92,7 +92,7 @@ class HookHost:
         session: str | None,
         only: str | None,
     ) -> tuple[Run, tuple[str, ...]]:
-        view = self._bench.look()
+        view = self._bench.scan()
         event = self._event(view, what)
         event = replace(
             event,
@@ -100,10 +100,10 @@ class HookHost:
             ctx={**event.ctx, **(ctx or {})},
             session_key=event.session_key if session is None else session,
         )
-        view = await self._bench.ready(view, event.kind)
+        view = await self._bench.load_modules(view, event.kind)
         plan = self._bench.plan(view, event, only=only)
-        left = cannot_run_messages(view, plan, only=only)
-        return await self._bench.fire(view, plan), left
+        not_run = cannot_run_messages(view, plan, only=only)
+        return await self._bench.fire(view, plan), not_run
 
     def _event(self, view: Snapshot, what: str | os.PathLike[str] | Event) -> Event:
         if isinstance(what, Event):
@@ -114,15 +114,15 @@ class HookHost:
 
     def test(self, file: Path) -> SavedEventResult:
         """Fire a saved event or a sequence, and compare its run with what the file expects."""
-        return self._wait(run_test_file(self._bench, file))
+        return self._run_on_loop(run_test_file(self._bench, file))
 
-    def masked(self, done: SavedEventResult) -> SavedEventResult:
+    def mask(self, result: SavedEventResult) -> SavedEventResult:
         """Return a test result with its secrets masked, because pytest writes it into reports."""
         from hookscope.authoring.testing.masked_expectations import without_secrets
 
-        return without_secrets(done, self._bench.redaction)
+        return without_secrets(result, self._bench.redaction)
 
-    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+    def _run_on_loop(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on this host's own loop, so that async tests can fire events too."""
         if not self._thread.is_alive():
             self._thread.start()
@@ -131,7 +131,7 @@ class HookHost:
     def close(self) -> None:
         """End all workers and wait for them. Call it once."""
         if self._thread.is_alive():
-            self._wait(self._bench.close())
+            self._run_on_loop(self._bench.close())
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
         self._loop.close()

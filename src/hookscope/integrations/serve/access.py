@@ -23,9 +23,9 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def equal_in_constant_time(one: str, other: str) -> bool:
+def equal_in_constant_time(left: str, right: str) -> bool:
     """Return True if both are equal. Takes the same time for texts of any length."""
-    digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (one, other)]
+    digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (left, right)]
     return hmac.compare_digest(*digests)
 
 
@@ -45,18 +45,18 @@ class AccessRules:
 
     host: str  # the address the server listens on
     token: str = field(repr=False)
-    public: str = ""  # the origin for other machines, such as `https://hooks.example`
-    key: str = field(default_factory=new_token, repr=False)  # the cookie's value
-    room: str = field(
+    public_origin: str = ""  # the origin for other machines, such as `https://hooks.example`
+    cookie_value: str = field(default_factory=new_token, repr=False)  # the cookie's value
+    base_path: str = field(
         default_factory=lambda: f"/{secrets.token_urlsafe(16)}/", repr=False
     )  # the cookie's path
 
     @property
-    def secure(self) -> bool:
+    def uses_tls(self) -> bool:
         """True if browsers connect by TLS; the cookie is then never sent without it."""
-        return self.public.startswith("https://")
+        return self.public_origin.startswith("https://")
 
-    def answers_to(self, host: str) -> bool:
+    def is_own_host(self, host: str) -> bool:
         """Return True if this `Host` header is ours. An unknown name may be an attacker's that resolves here.
 
         The port is not checked: it differs when somebody forwards it.
@@ -70,13 +70,13 @@ class AccessRules:
             return False
         if is_loopback(name) or name == self.host.strip("[]").lower():
             return True
-        if self.public and name == urlsplit(self.public).hostname:
+        if self.public_origin and name == urlsplit(self.public_origin).hostname:
             return True
         return _is_every_address(self.host) and _is_address(name)
 
-    def own_origin(self, origin: str, host: str) -> bool:
+    def is_own_origin(self, origin: str, host: str) -> bool:
         """Return True if `origin` is our own page, requested under this `Host`."""
-        return origin == f"http://{host}" or (bool(self.public) and origin == self.public)
+        return origin == f"http://{host}" or (bool(self.public_origin) and origin == self.public_origin)
 
 
 def _is_every_address(host: str) -> bool:
@@ -101,8 +101,10 @@ class RequestFacts:
     tokens: tuple[str, ...] = ()  # from the query string
     cookie: str | None = None
     origin: str | None = None
-    site: str | None = None  # `Sec-Fetch-Site`: relation of the requesting page, if the browser sends it
-    socket: bool = False  # asks for a websocket
+    fetch_site: str | None = (
+        None  # `Sec-Fetch-Site`: relation of the requesting page, if the browser sends it
+    )
+    wants_websocket: bool = False  # asks for a websocket
 
 
 def request_facts(
@@ -128,42 +130,50 @@ def request_facts(
 class AccessDecision(Enum):
     """The decision about a request; the value of a refusal is the text of the response."""
 
-    COME_IN = "the token is right: a cookie is given"
-    PASS = "the cookie is right"
-    NOT_OURS = "Nothing answers to this name here; `hookscope serve --public-url` adds one."
-    ONLY_READ = "There is nothing here to be written."
+    GRANT_COOKIE = "the token is right: a cookie is given"
+    ALLOW = "the cookie is right"
+    UNKNOWN_HOST = "Nothing answers to this name here; `hookscope serve --public-url` adds one."
+    READ_ONLY = "There is nothing here to be written."
     NO_TOKEN = "This address wants its token: open it as `hookscope serve` has printed it."
     WRONG_TOKEN = "That is not the token."
-    STRANGE_PAGE = "Another page asks, and is not answered."
+    CROSS_ORIGIN = "Another page asks, and is not answered."
 
 
 STATUS_CODES: Mapping[AccessDecision, int] = {
-    AccessDecision.NOT_OURS: 421,
-    AccessDecision.ONLY_READ: 405,
+    AccessDecision.UNKNOWN_HOST: 421,
+    AccessDecision.READ_ONLY: 405,
     AccessDecision.NO_TOKEN: 401,
     AccessDecision.WRONG_TOKEN: 403,
-    AccessDecision.STRANGE_PAGE: 403,
+    AccessDecision.CROSS_ORIGIN: 403,
 }
 """Of the refusals; the decision's own text is what is said."""
 
 
-def decide_access(door: AccessRules, asked: RequestFacts) -> AccessDecision:
+def decide_access(rules: AccessRules, request: RequestFacts) -> AccessDecision:
     """Decide whether a request is allowed.
 
     Without the token every path gets the same response, whether it exists or not.
     """
-    if not door.answers_to(asked.host):
-        return AccessDecision.NOT_OURS
-    if asked.method not in ("GET", "HEAD"):
-        return AccessDecision.ONLY_READ
-    if asked.path == "/" and asked.tokens:
-        right = len(asked.tokens) == 1 and equal_in_constant_time(asked.tokens[0], door.token)
-        return AccessDecision.COME_IN if right else AccessDecision.WRONG_TOKEN
-    inside = asked.path.startswith(door.room)
-    if asked.cookie is None or not equal_in_constant_time(asked.cookie, door.key) or not inside:
+    if not rules.is_own_host(request.host):
+        return AccessDecision.UNKNOWN_HOST
+    if request.method not in ("GET", "HEAD"):
+        return AccessDecision.READ_ONLY
+    if request.path == "/" and request.tokens:
+        is_right = len(request.tokens) == 1 and equal_in_constant_time(request.tokens[0], rules.token)
+        return AccessDecision.GRANT_COOKIE if is_right else AccessDecision.WRONG_TOKEN
+    below_base = request.path.startswith(rules.base_path)
+    if (
+        request.cookie is None
+        or not equal_in_constant_time(request.cookie, rules.cookie_value)
+        or not below_base
+    ):
         return AccessDecision.NO_TOKEN
-    if asked.site is not None and asked.site not in SAME_ORIGIN_VALUES:
-        return AccessDecision.STRANGE_PAGE
-    if asked.origin is None:
-        return AccessDecision.STRANGE_PAGE if asked.socket else AccessDecision.PASS
-    return AccessDecision.PASS if door.own_origin(asked.origin, asked.host) else AccessDecision.STRANGE_PAGE
+    if request.fetch_site is not None and request.fetch_site not in SAME_ORIGIN_VALUES:
+        return AccessDecision.CROSS_ORIGIN
+    if request.origin is None:
+        return AccessDecision.CROSS_ORIGIN if request.wants_websocket else AccessDecision.ALLOW
+    return (
+        AccessDecision.ALLOW
+        if rules.is_own_origin(request.origin, request.host)
+        else AccessDecision.CROSS_ORIGIN
+    )

@@ -44,31 +44,31 @@ class ConsoleProcess(AppService):
             "", write_bytes=write_bytes, write_str=write_str, close=close, download_manager=downloads
         )
         self._options = options
-        named = options_from_text(options).workspace
-        self._workspace = () if named is None else (named,)
+        workspace = options_from_text(options).workspace
+        self._workspace = () if workspace is None else (workspace,)
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        words = os.dup(2)  # its last messages appear where the server was started
+        stderr_copy = os.dup(2)  # its last messages appear where the server was started
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *own_python(
                     "hookscope.console.browser_process",
-                    *(self._options, str(width), str(height), str(words)),
+                    *(self._options, str(width), str(height), str(stderr_copy)),
                     workspace=self._workspace,
                 ),
                 env=CONSOLE_ENVIRONMENT,
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
-                pass_fds=(words,),
+                pass_fds=(stderr_copy,),
                 start_new_session=True,
             )
         finally:
-            os.close(words)
+            os.close(stderr_copy)
         self._stdin = self._process.stdin
         return self._process
 
-    async def over(self) -> int:
+    async def wait_until_ended(self) -> int:
         """Wait until the process has ended, or its output can no longer be read; return its exit code."""
         assert self._process is not None
         assert self._task is not None
@@ -77,7 +77,7 @@ class ConsoleProcess(AppService):
             return await asyncio.wait_for(self._process.wait(), TERMINATE_SECONDS)
         return UNREADABLE_EXIT_CODE
 
-    async def leave(self) -> None:
+    async def shut_down(self) -> None:
         """Ask the console to exit, kill its process group if it does not, and wait for it."""
         process = self._process
         if process is None:
@@ -95,11 +95,11 @@ class ConsoleProcess(AppService):
             await process.wait()
 
 
-def terminal_size_of(said: object, otherwise: int) -> int:
+def terminal_size_of(value: object, default: int) -> int:
     """Return a width or height from a page, within bounds; `default` if it is no whole number."""
-    if not isinstance(said, str | int) or isinstance(said, bool):
-        return otherwise
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        return default
     try:
-        return min(max(int(said), SMALLEST_SIZE), LARGEST_SIZE)
+        return min(max(int(value), SMALLEST_SIZE), LARGEST_SIZE)
     except ValueError:
-        return otherwise
+        return default

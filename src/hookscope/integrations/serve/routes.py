@@ -47,72 +47,75 @@ RESPONSE_HEADERS = {
 class ConsoleRoutes:
     """The access rules and the open consoles of one server."""
 
-    door: AccessRules
+    rules: AccessRules
     options: str  # the program's options as text
-    most: int  # concurrent consoles
-    places: asyncio.Semaphore = field(init=False)
+    max_sessions: int  # concurrent consoles
+    free_slots: asyncio.Semaphore = field(init=False)
     sessions: set[ConsoleProcess] = field(default_factory=set)
-    ending: bool = False
+    is_stopping: bool = False
     downloads: DownloadManager = field(default_factory=DownloadManager)
 
     def __post_init__(self) -> None:
-        self.places = asyncio.Semaphore(self.most)
+        self.free_slots = asyncio.Semaphore(self.max_sessions)
 
     def app(self) -> web.Application:
         """Return the application. Access is checked for all of its routes."""
-        room = self.door.room
-        app = web.Application(middlewares=[self._at_the_door])
-        app.router.add_get(room, _get_page)
-        app.router.add_get(room + "page/{name}", _get_page_file)
-        app.router.add_static(room + "static", Path(textual_serve.__file__).parent / "static")
-        app.router.add_get(room + "ws", self._console)
-        app.router.add_get(room + "download/{key}", self._download)
-        app.on_response_prepare.append(self._with_headers)
-        app.on_shutdown.append(self._all_leave)
+        base_path = self.rules.base_path
+        app = web.Application(middlewares=[self._check_access])
+        app.router.add_get(base_path, _get_page)
+        app.router.add_get(base_path + "page/{name}", _get_page_file)
+        app.router.add_static(base_path + "static", Path(textual_serve.__file__).parent / "static")
+        app.router.add_get(base_path + "ws", self._console)
+        app.router.add_get(base_path + "download/{key}", self._download)
+        app.on_response_prepare.append(self._add_headers)
+        app.on_shutdown.append(self._shut_down_all)
         return app
 
     @web.middleware
-    async def _at_the_door(self, request: web.Request, handler: Any) -> web.StreamResponse:
+    async def _check_access(self, request: web.Request, handler: Any) -> web.StreamResponse:
         query = tuple(request.query.getall("token", []))
         decision = decide_access(
-            self.door, request_facts(request.path, request.method, request.headers, query, request.cookies)
+            self.rules, request_facts(request.path, request.method, request.headers, query, request.cookies)
         )
         if decision in STATUS_CODES:
             return web.Response(status=STATUS_CODES[decision], text=f"{decision.value}\n")
-        if decision is AccessDecision.COME_IN:
-            return self._welcome()
+        if decision is AccessDecision.GRANT_COOKIE:
+            return self._grant_cookie()
         try:
             response: web.StreamResponse = await handler(request)
         except web.HTTPException as error:
             return web.Response(status=error.status, text=f"{error.reason}\n")
         return response
 
-    def _welcome(self) -> web.Response:
+    def _grant_cookie(self) -> web.Response:
         """Set the cookie and redirect from a page of our own.
 
         After a link from another site, browsers would not send the cookie with a plain redirect.
         """
-        on = f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url={self.door.room}">'
+        head = (
+            f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; '
+            f'url={self.rules.base_path}">'
+        )
         response = web.Response(
-            text=f"<!DOCTYPE html>{on}<title>Hookscope</title>\n", content_type="text/html"
+            text=f"<!DOCTYPE html>{head}<title>Hookscope</title>\n", content_type="text/html"
         )
         response.set_cookie(
             COOKIE_NAME,
-            self.door.key,
-            path=self.door.room,
+            self.rules.cookie_value,
+            path=self.rules.base_path,
             httponly=True,
             samesite="Strict",
-            secure=self.door.secure,
+            secure=self.rules.uses_tls,
         )
         return response
 
-    async def _with_headers(self, request: web.Request, response: web.StreamResponse) -> None:
+    async def _add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         response.headers.update(RESPONSE_HEADERS)
-        socket = self.door.public.replace("http", "ws", 1) or f"ws://{request.host}"
-        known = self.door.answers_to(request.headers.get("Host", ""))
+        socket = self.rules.public_origin.replace("http", "ws", 1) or f"ws://{request.host}"
+        is_own_host = self.rules.is_own_host(request.headers.get("Host", ""))
         response.headers["Content-Security-Policy"] = (
             "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
-            f"img-src 'self' data:; connect-src 'self'{f' {socket}' if known else ''}; "
+            f"img-src 'self' data:; connect-src 'self'{f' {socket}' if is_own_host else ''}; "
             "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         )
 
@@ -121,28 +124,29 @@ class ConsoleRoutes:
         socket = web.WebSocketResponse(heartbeat=15, max_msg_size=LARGEST_FRAME)
         await socket.prepare(request)
         try:
-            await asyncio.wait_for(self.places.acquire(), FREE_SLOT_TIMEOUT)
+            await asyncio.wait_for(self.free_slots.acquire(), FREE_SLOT_TIMEOUT)
         except TimeoutError:
             await _close_with_message(
                 socket,
-                f"No more than {self.most} at once. Close a page, or see `hookscope serve --sessions`.",
+                f"No more than {self.max_sessions} at once. Close a page, or see "
+                f"`hookscope serve --sessions`.",
             )
             return socket
         session = ConsoleProcess(
             self.options,
             write_bytes=socket.send_bytes,
-            write_str=lambda text: socket.send_str(self._delivered(text)),
+            write_str=lambda text: socket.send_str(self._with_download_path(text)),
             close=_after_exit,
             downloads=self.downloads,
         )
         self.sessions.add(session)
         try:
-            await self._between(socket, session, request)
+            await self._relay(socket, session, request)
         finally:
-            await asyncio.shield(asyncio.ensure_future(self._gone(session)))
+            await asyncio.shield(asyncio.ensure_future(self._release(session)))
         return socket
 
-    async def _between(
+    async def _relay(
         self, socket: web.WebSocketResponse, session: ConsoleProcess, request: web.Request
     ) -> None:
         """Forward the page's messages to the console until one of them ends."""
@@ -150,7 +154,7 @@ class ConsoleRoutes:
             terminal_size_of(request.query.get("width"), 80),
             terminal_size_of(request.query.get("height"), 24),
         )
-        ending = asyncio.ensure_future(self._end_with(session, socket))
+        ending = asyncio.ensure_future(self._close_when_ended(session, socket))
         try:
             async for message in socket:
                 if message.type == WSMsgType.TEXT:
@@ -160,27 +164,27 @@ class ConsoleRoutes:
             with suppress(asyncio.CancelledError):
                 await ending
 
-    async def _end_with(self, session: ConsoleProcess, socket: web.WebSocketResponse) -> None:
-        code = await session.over()
-        said = f"It ended with exit code {code}; see where `hookscope serve` was started." if code else ""
+    async def _close_when_ended(self, session: ConsoleProcess, socket: web.WebSocketResponse) -> None:
+        code = await session.wait_until_ended()
+        sentence = f"It ended with exit code {code}; see where `hookscope serve` was started." if code else ""
         with suppress(ConnectionError):
-            if self.ending:
+            if self.is_stopping:
                 await _close_with_message(socket, SERVER_ENDED, WSCloseCode.GOING_AWAY)
             else:
-                await _close_with_message(socket, said)
+                await _close_with_message(socket, sentence)
 
-    async def _gone(self, session: ConsoleProcess) -> None:
+    async def _release(self, session: ConsoleProcess) -> None:
         try:
-            await session.leave()
+            await session.shut_down()
         finally:
             self.sessions.discard(session)
-            self.places.release()
+            self.free_slots.release()
 
-    async def _all_leave(self, app: web.Application) -> None:
-        self.ending = True
-        await asyncio.gather(*(session.leave() for session in self.sessions), return_exceptions=True)
+    async def _shut_down_all(self, app: web.Application) -> None:
+        self.is_stopping = True
+        await asyncio.gather(*(session.shut_down() for session in self.sessions), return_exceptions=True)
 
-    def _delivered(self, text: str) -> str:
+    def _with_download_path(self, text: str) -> str:
         """Return a message with its download path below the base path, where the cookie is sent.
 
         textual-serve's page would fetch the file below /download.
@@ -188,18 +192,21 @@ class ConsoleRoutes:
         kind, value = json.loads(text)
         if kind != "deliver_file_start":
             return text
-        return json.dumps([kind, f"..{self.door.room}download/{value}"])
+        return json.dumps([kind, f"..{self.rules.base_path}download/{value}"])
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
         """Send a file from a console, always as an attachment."""
         key = request.match_info["key"]
         try:
-            about = await self.downloads.get_download_metadata(key)
+            metadata = await self.downloads.get_download_metadata(key)
         except KeyError:
             raise web.HTTPNotFound from None
         response = web.StreamResponse()
         response.content_type = "application/octet-stream"
-        name = "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in about.file_name)
+        name = "".join(
+            character if character.isalnum() or character in "-_." else "_"
+            for character in metadata.file_name
+        )
         response.headers["Content-Disposition"] = (
             f'attachment; filename="{name.encode("ascii", "replace").decode()}"'
         )

@@ -46,7 +46,7 @@ class ServeOptions:
     port: int = 0  # 0: any free port
     token: str | None = None  # `auto`: generate one
     token_file: Path | None = None
-    public: str | None = None
+    public_url: str | None = None
     sessions: int = 4
 
 
@@ -56,58 +56,58 @@ class ServerAddress:
 
     origin: str
     token: str
-    shown: bool  # the token was generated, so it is printed
+    shows_token: bool  # the token was generated, so it is printed
 
     @property
-    def entrance(self) -> str:
+    def url(self) -> str:
         """The address with the token."""
         return f"{self.origin}/?token={quote(self.token, safe='')}"
 
 
-def access_rules_for(wish: ServeOptions) -> AccessRules:
+def access_rules_for(options: ServeOptions) -> AccessRules:
     """Return the access rules for these options.
 
     Raises Refusal if other machines could connect without a token, or the token is not secret enough.
     """
-    public = _public_origin(wish.public)
-    if wish.token is not None and wish.token_file is not None:
+    public = _public_origin(options.public_url)
+    if options.token is not None and options.token_file is not None:
         raise Refusal("--token and --token-file are two tokens.", "Leave one out.", code=2)
-    others = public or not is_loopback(wish.host)
-    if others and wish.token is None and wish.token_file is None:
+    is_reachable = public or not is_loopback(options.host)
+    if is_reachable and options.token is None and options.token_file is None:
         raise Refusal(
-            f"Others could reach {public or wish.host}, and what they reach runs code here.",
+            f"Others could reach {public or options.host}, and what they reach runs code here.",
             "Say --token auto, or --token-file FILE.",
             code=2,
         )
-    if wish.token_file is not None:
-        token = _read_token_file(wish.token_file)
+    if options.token_file is not None:
+        token = _read_token_file(options.token_file)
     else:
-        token = new_token() if wish.token in (None, AUTOMATIC_TOKEN) else str(wish.token)
+        token = new_token() if options.token in (None, AUTOMATIC_TOKEN) else str(options.token)
     if len(token) < SHORTEST_TOKEN:
         raise Refusal(
             f"That token is short: {SHORTEST_TOKEN} characters are the least.",
             "`--token auto` makes one.",
             code=2,
         )
-    return AccessRules(wish.host, token, public)
+    return AccessRules(options.host, token, public)
 
 
-def _public_origin(given: str | None) -> str:
+def _public_origin(url: str | None) -> str:
     """Return the origin of a public address as browsers send it; empty without an address."""
-    if given is None:
+    if url is None:
         return ""
     try:
-        parts = urlsplit(given)
+        parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port = None, None
     if host is None or parts.scheme not in ("http", "https") or parts.path not in ("", "/") or parts.query:
         raise Refusal(
-            f"{given!r} is no public address.", "It is https://NAME or http://NAME:PORT, and no path.", code=2
+            f"{url!r} is no public address.", "It is https://NAME or http://NAME:PORT, and no path.", code=2
         )
     name = f"[{host}]" if ":" in host else host
-    usual = {"http": 80, "https": 443}[parts.scheme]
-    return f"{parts.scheme}://{name}" + (f":{port}" if port not in (None, usual) else "")
+    default_port = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{name}" + (f":{port}" if port not in (None, default_port) else "")
 
 
 def _read_token_file(file: Path) -> str:
@@ -125,33 +125,33 @@ def _read_token_file(file: Path) -> str:
 
 async def serve_consoles(
     options: Options,
-    wish: ServeOptions,
-    tell: Callable[[ServerAddress], None],
+    serve_options: ServeOptions,
+    announce: Callable[[ServerAddress], None],
     open_page: Callable[[ServerAddress], None] | None,
 ) -> None:
     """Serve consoles until SIGINT or SIGTERM. Raises Refusal if the address cannot be used."""
-    door = access_rules_for(wish)
-    house = ConsoleRoutes(door, options_to_text(options), wish.sessions)
+    rules = access_rules_for(serve_options)
+    routes = ConsoleRoutes(rules, options_to_text(options), serve_options.sessions)
     log = logging.getLogger(__name__)
     log.addFilter(is_worth_logging)
-    runner = web.AppRunner(house.app(), access_log=None, shutdown_timeout=SHUTDOWN_SECONDS, logger=log)
+    runner = web.AppRunner(routes.app(), access_log=None, shutdown_timeout=SHUTDOWN_SECONDS, logger=log)
     await runner.setup()
     try:
         try:
-            site = web.TCPSite(runner, wish.host.strip("[]"), wish.port)
+            site = web.TCPSite(runner, serve_options.host.strip("[]"), serve_options.port)
             await site.start()
         except OSError as error:
-            raise _listen_refusal(wish, error) from None
+            raise _listen_refusal(serve_options, error) from None
         stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program
                 asyncio.get_running_loop().add_signal_handler(number, stop.set)
         address = ServerAddress(
-            door.public or _origin(wish.host, runner.addresses[0][1]),
-            door.token,
-            wish.token_file is None and wish.token in (None, AUTOMATIC_TOKEN),
+            rules.public_origin or _origin(serve_options.host, runner.addresses[0][1]),
+            rules.token,
+            serve_options.token_file is None and serve_options.token in (None, AUTOMATIC_TOKEN),
         )
-        tell(address)
+        announce(address)
         if open_page is not None:
             await asyncio.to_thread(open_page, address)
         await stop.wait()
@@ -164,13 +164,13 @@ def is_worth_logging(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
-def _listen_refusal(wish: ServeOptions, error: OSError) -> Refusal:
+def _listen_refusal(options: ServeOptions, error: OSError) -> Refusal:
     taken = error.errno == errno.EADDRINUSE or "address already in use" in str(error)
     if taken:
-        return Refusal(f"Port {wish.port} of {wish.host} is taken.", "`--port 0` takes a free one.")
+        return Refusal(f"Port {options.port} of {options.host} is taken.", "`--port 0` takes a free one.")
     if not isinstance(error, socket.gaierror):  # an unknown name: its number is not an errno
         error = OSError(os.strerror(error.errno or 0))  # shorter than asyncio's message
-    what = f"Cannot listen on {wish.host}, port {wish.port}: {error_reason(error)}."
+    what = f"Cannot listen on {options.host}, port {options.port}: {error_reason(error)}."
     return Refusal(what, "`--host` and `--port` name where.")
 
 
@@ -192,7 +192,7 @@ def browser_opener(workspace: Path) -> Iterator[Callable[[ServerAddress], bool]]
             page.touch(mode=0o600)
             page.write_text(
                 '<!DOCTYPE html><meta name="referrer" content="no-referrer">'
-                f'<meta http-equiv="refresh" content="0; url={address.entrance}">\n'
+                f'<meta http-equiv="refresh" content="0; url={address.url}">\n'
             )
             with only_user_path([workspace]):
                 return webbrowser.open(page.as_uri())

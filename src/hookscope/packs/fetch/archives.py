@@ -126,9 +126,9 @@ class TarEntry:
     size: int
 
 
-def files_of_tar(source: bytes, name: str, limits: PackLimits, *, packed: bool) -> dict[str, PackFile]:
+def files_of_tar(source: bytes, name: str, limits: PackLimits, *, is_gzipped: bool) -> dict[str, PackFile]:
     """By path. Raises PackError."""
-    plain = _unzipped(source, name, limits) if packed else source
+    plain = _unzipped(source, name, limits) if is_gzipped else source
     try:
         entries = []
         for entry in _tar_entries(plain):
@@ -184,25 +184,25 @@ def _inflated(source: bytes) -> Iterator[bytes]:
 def _tar_entries(plain: bytes) -> Iterator[TarEntry]:
     """Yield each entry. Raises PackError for hostile headers, TarError and others for damaged ones."""
     at = in_a_row = of_all = 0
-    said_of_all: dict[str, str] = {}
-    said: dict[str, str] = {}
+    global_pax: dict[str, str] = {}
+    pax: dict[str, str] = {}
     while any(block := plain[at : at + TAR_BLOCK]):
         header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
         at += TAR_BLOCK
         if header.type not in TAR_EXTENSIONS:
-            entry = _tar_entry(header, {**said_of_all, **said}, at)
+            entry = _tar_entry(header, {**global_pax, **pax}, at)
             yield entry
             at = _next_header(plain, at, entry.size if header.isreg() else 0)
-            in_a_row, said = 0, {}
+            in_a_row, pax = 0, {}
             continue
         in_a_row, of_all = in_a_row + 1, of_all + (header.type == PAX_OF_ALL)
         _check_extension(header, in_a_row, of_all)
         body = plain[at : at + header.size]
         at = _next_header(plain, at, header.size)
         if header.type == LONG_NAME:
-            said["path"] = body.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+            pax["path"] = body.partition(b"\0")[0].decode("utf-8", "surrogateescape")
         elif header.type != LONG_LINK:  # links are refused, whatever they are called
-            (said_of_all if header.type == PAX_OF_ALL else said).update(_pax_records(body))
+            (global_pax if header.type == PAX_OF_ALL else pax).update(_pax_records(body))
     if len(block) < TAR_BLOCK:
         raise EOFError("it ends in the middle")
 
@@ -217,12 +217,12 @@ def _check_extension(header: tarfile.TarInfo, in_a_row: int, of_all: int) -> Non
         raise package_error(f"One of its headers is larger than {size_in_words(largest)}.")
 
 
-def _tar_entry(header: tarfile.TarInfo, said: dict[str, str], start: int) -> TarEntry:
+def _tar_entry(header: tarfile.TarInfo, pax: dict[str, str], start: int) -> TarEntry:
     """An entry with what headers in front of it say of it. Raises ValueError for a size that is none."""
-    name = said.get("path", header.name)
-    if header.type == tarfile.GNUTYPE_SPARSE or any(key.startswith(PAX_HOLES.decode()) for key in said):
+    name = pax.get("path", header.name)
+    if header.type == tarfile.GNUTYPE_SPARSE or any(key.startswith(PAX_HOLES.decode()) for key in pax):
         raise package_error(f"The entry {display_name(name)} has holes: sparse files are not unpacked.")
-    return TarEntry(header, name, start, int(said.get("size", header.size)))
+    return TarEntry(header, name, start, int(pax.get("size", header.size)))
 
 
 def _next_header(plain: bytes, at: int, size: int) -> int:

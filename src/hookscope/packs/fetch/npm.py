@@ -111,14 +111,14 @@ def _checked_dependencies(package: Mapping[str, Any], part: str, of: str) -> Ite
         yield name, wanted
 
 
-def is_from_registry(wanted: str) -> bool:
+def is_from_registry(version_range: str) -> bool:
     """Return whether npm would take this from the registry: a range, a tag, or another name with one."""
-    if alias := NPM_ALIAS.fullmatch(wanted):
+    if alias := NPM_ALIAS.fullmatch(version_range):
         return (
             not _fault_of_dependency_name(alias["name"])
             and VERSION_RANGE.fullmatch(alias["range"] or "") is not None
         )
-    return VERSION_RANGE.fullmatch(wanted) is not None
+    return VERSION_RANGE.fullmatch(version_range) is not None
 
 
 def _fault_of_dependency_name(name: str) -> str:
@@ -212,34 +212,42 @@ REASONS: Mapping[str, str] = {
 }
 
 
-def fetch_npm(spec: PackageSpec, how: FetchOptions) -> FetchedPackage:
+def fetch_npm(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
     """One package at one version, as `npm pack` gets it; npm checks it against the registry's integrity.
 
     Raises PackError, Cancelled.
     """
-    how.progress.step(f"fetching {spec.text} with npm")
-    asked = (
-        spec.text if spec.wanted else f"{spec.name}@{NEWEST_TAG}"
+    options.progress.step(f"fetching {spec.text} with npm")
+    requested = (
+        spec.text if spec.revision else f"{spec.name}@{NEWEST_TAG}"
     )  # else npm takes what suits its own Node
-    ran = _run_npm(["pack", *QUIET_OPTIONS, "--json", f"--pack-destination={how.work}", "--", asked], {}, how)
+    ran = _run_npm(
+        ["pack", *QUIET_OPTIONS, "--json", f"--pack-destination={options.work_folder}", "--", requested],
+        {},
+        options,
+    )
     if ran.code != 0:
         raise _npm_error(spec.text, ran)
-    archives = sorted(how.work.glob("*.tgz"))
+    archives = sorted(options.work_folder.glob("*.tgz"))
     if len(archives) != 1:
         raise _no_package_error(spec)
     with archives[0].open("rb") as file:
         source = file.read(DEFAULT_LIMITS.archive + 1)
-    how.progress.step("unpacking")
+    options.progress.step("unpacking")
     tree = read_archive(source, f"{spec.name}.tgz")  # first: of one with too many files npm tells too much
-    told = _npm_message(ran.out)
-    if told is None:
+    report = _npm_message(ran.stdout)
+    if report is None:
         raise _no_package_error(spec)
     integrity = sha512_integrity(source)
-    said = told.get("integrity")
-    if isinstance(said, str) and said.startswith("sha512-") and said != integrity:
+    stated_integrity = report.get("integrity")
+    if (
+        isinstance(stated_integrity, str)
+        and stated_integrity.startswith("sha512-")
+        and stated_integrity != integrity
+    ):
         raise PackError(REASONS["EINTEGRITY"].format(what=spec.text), "Nothing was written.")
-    name, version = one_line(str(told.get("name") or spec.name)), one_line(str(told.get("version") or ""))
-    if spec.wanted in ("", NEWEST_TAG) and is_prerelease(version):
+    name, version = one_line(str(report.get("name") or spec.name)), one_line(str(report.get("version") or ""))
+    if spec.revision in ("", NEWEST_TAG) and is_prerelease(version):
         raise PackError(
             f"The newest version of {name} is {version}, which is none that is finished.",
             f"`{name}@{version}` names it. Nothing was written.",
@@ -251,18 +259,20 @@ def _no_package_error(spec: PackageSpec) -> PackError:
     return PackError(f"npm gave no package for {spec.text}.", "`npm pack` by hand may say why.")
 
 
-def install_dependencies(package_json: Mapping[str, Any], target: Path, how: FetchOptions) -> None:
+def install_dependencies(package_json: Mapping[str, Any], target: Path, options: FetchOptions) -> None:
     """Put what a package depends on into `target`, a folder that is not there yet; scripts off.
 
     npm gets the dependencies of package.json and nothing else of the package: it runs in a folder of its own.
     Raises PackError.
     """
-    wanted = registry_dependencies(package_json)
-    how.progress.step("installing its dependencies with npm, scripts off")
-    ran = _run_npm(["install", *QUIET_OPTIONS, "--omit=dev", "--no-package-lock", "--no-save"], wanted, how)
+    dependencies = registry_dependencies(package_json)
+    options.progress.step("installing its dependencies with npm, scripts off")
+    ran = _run_npm(
+        ["install", *QUIET_OPTIONS, "--omit=dev", "--no-package-lock", "--no-save"], dependencies, options
+    )
     if ran.code != 0:
         raise _npm_error("its dependencies", ran)
-    modules = how.work / PROJECT_FOLDER_NAME / DEPENDENCIES_FOLDER
+    modules = options.work_folder / PROJECT_FOLDER_NAME / DEPENDENCIES_FOLDER
     if os.path.lexists(modules):
         if modules.is_symlink():
             raise package_error(f"npm made {DEPENDENCIES_FOLDER} a link.")
@@ -270,25 +280,30 @@ def install_dependencies(package_json: Mapping[str, Any], target: Path, how: Fet
         shutil.move(modules, target)
 
 
-def _run_npm(words: Sequence[str], package_json: Mapping[str, object], how: FetchOptions) -> ProgramExit:
+def _run_npm(words: Sequence[str], package_json: Mapping[str, object], options: FetchOptions) -> ProgramExit:
     """Run npm in a new folder with this package.json alone, and with a cache that goes with it."""
-    folder = how.work / PROJECT_FOLDER_NAME
+    folder = options.work_folder / PROJECT_FOLDER_NAME
     folder.mkdir()
     (folder / PACKAGE_JSON).write_text(json.dumps(package_json), encoding="utf-8")
-    cache = f"--cache={how.work / CACHE_FOLDER}"
+    cache = f"--cache={options.work_folder / CACHE_FOLDER}"
     return run_program(
-        ["npm", *words[:1], *ISOLATING_OPTIONS, cache, *words[1:]], how, cwd=folder, env=_environment(how)
+        ["npm", *words[:1], *ISOLATING_OPTIONS, cache, *words[1:]],
+        options,
+        cwd=folder,
+        env=_environment(options),
     )
 
 
-def _environment(how: FetchOptions) -> dict[str, str]:
+def _environment(options: FetchOptions) -> dict[str, str]:
     """Return the environment without what npm or its Node would take for an order."""
     env = {}
-    for name, value in how.env.items():
+    for name, value in options.env.items():
         lowered = name.lower()
         if name.upper() in NODE_VARIABLES or lowered.startswith(SCRIPT_PREFIXES):
             continue
-        if not lowered.startswith(CONFIG_PREFIX) or _is_connection(name[len(CONFIG_PREFIX) :], value, how):
+        if not lowered.startswith(CONFIG_PREFIX) or _is_connection(
+            name[len(CONFIG_PREFIX) :], value, options
+        ):
             env[name] = value
     return {
         **env,
@@ -298,29 +313,31 @@ def _environment(how: FetchOptions) -> dict[str, str]:
     }
 
 
-def _is_connection(name: str, value: str, how: FetchOptions) -> bool:
+def _is_connection(name: str, value: str, options: FetchOptions) -> bool:
     """Return whether a variable says how to reach a registry, of all or of one scope, and nothing else."""
     if name.startswith(("//", "@")):
         return True
     key = name[:1] + name[1:].lower().replace("_", "-")
-    return key in CONNECTION_SETTINGS and (key not in FILE_SETTINGS or is_user_program(value, how.project))
+    return key in CONNECTION_SETTINGS and (
+        key not in FILE_SETTINGS or is_user_program(value, options.project_folders)
+    )
 
 
 def _npm_message(out: str) -> Mapping[str, object] | None:
     try:
-        told = json.loads(out[out.index("[") :])
+        documents = json.loads(out[out.index("[") :])
     except ValueError:
         return None
-    first = told[0] if isinstance(told, list) and told else None
+    first = documents[0] if isinstance(documents, list) and documents else None
     return first if isinstance(first, dict) else None
 
 
 def _npm_error(what: str, ran: ProgramExit) -> PackError:
-    lines = [line.removeprefix("npm error ").strip() for line in ran.err.splitlines()]
+    lines = [line.removeprefix("npm error ").strip() for line in ran.stderr.splitlines()]
     code = next((line.removeprefix("code ") for line in lines if line.startswith("code ")), "")
     if code in REASONS:
         return PackError(REASONS[code].format(what=what), "Nothing was written.")
-    said = next(
+    reason = next(
         (line for line in lines if line and not line.startswith("code ")), f"it ended with {ran.code}"
     )
-    return PackError(f"npm cannot fetch {what}: {one_line(said).rstrip('.')}.", "Nothing was written.")
+    return PackError(f"npm cannot fetch {what}: {one_line(reason).rstrip('.')}.", "Nothing was written.")

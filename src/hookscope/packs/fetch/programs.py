@@ -31,23 +31,30 @@ class ProgramExit:
     """How a program ended."""
 
     code: int
-    out: str
-    err: str
+    stdout: str
+    stderr: str
 
 
 def run_program(
-    words: Sequence[str], how: FetchOptions, *, cwd: Path, env: Mapping[str, str], room: int = MOST_DISK
+    words: Sequence[str],
+    options: FetchOptions,
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    max_disk: int = MOST_DISK,
 ) -> ProgramExit:
     """Run a program to its end, in a process group of its own and without a terminal.
 
     It and all that it starts are looked for on the user's `PATH` alone. Raises PackError where it is not
     installed, takes too long or fills the disk below `how.work`; Cancelled.
     """
-    given = env.get("PATH", os.defpath)
-    path = os.pathsep.join(user_path(how.project, given))
-    program = words[0] if os.path.isabs(words[0]) else find_program(words[0], how.project, given)
+    search_path = env.get("PATH", os.defpath)
+    path = os.pathsep.join(user_path(options.project_folders, search_path))
+    program = (
+        words[0] if os.path.isabs(words[0]) else find_program(words[0], options.project_folders, search_path)
+    )
     if program is None:
-        elsewhere = shutil.which(words[0], path=given)
+        elsewhere = shutil.which(words[0], path=search_path)
         raise PackError(
             f"{words[0]} is not installed.",
             f"It must be on PATH to fetch this{', outside of the workspace' if elsewhere else ''}.",
@@ -63,7 +70,7 @@ def run_program(
             start_new_session=True,
         )
         try:
-            code = _wait(child, words[0], how, room)
+            code = _wait(child, words[0], options, max_disk)
         finally:
             _end_group(child)
         texts = []
@@ -73,17 +80,19 @@ def run_program(
     return ProgramExit(code, *texts)
 
 
-def _wait(child: subprocess.Popen[bytes], name: str, how: FetchOptions, room: int) -> int:
-    left = how.seconds
+def _wait(child: subprocess.Popen[bytes], name: str, options: FetchOptions, max_disk: int) -> int:
+    left = options.seconds
     while True:
         with suppress(subprocess.TimeoutExpired):
             return child.wait(POLL)
         left -= POLL
-        how.progress.check()
+        options.progress.check()
         if left <= 0:
-            raise PackError(f"{name} took longer than {how.seconds:g} s and was ended.", "Try again later.")
-        if int(left / POLL) % 10 == 0 and _folder_size(how.work) > room:
-            what = f"{name} wrote more than {size_in_words(room)} and was ended."
+            raise PackError(
+                f"{name} took longer than {options.seconds:g} s and was ended.", "Try again later."
+            )
+        if int(left / POLL) % 10 == 0 and _folder_size(options.work_folder) > max_disk:
+            what = f"{name} wrote more than {size_in_words(max_disk)} and was ended."
             raise PackError(what, "What it fetches is too large for a pack; name another one.")
 
 

@@ -32,23 +32,23 @@ __all__ = ["fetch_package", "tree_integrity"]
 PUT_BACK = "Put it back, or name another one."
 
 
-def fetch_package(spec: PackageSpec, how: FetchOptions) -> FetchedPackage:
+def fetch_package(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
     """What the spec names now. Blocks; raises PackError, Cancelled. Writes below `how.work` alone."""
     match spec.source:
         case "folder":
-            how.progress.step(f"reading {spec.text}")
+            options.progress.step(f"reading {spec.text}")
             return _fetch_folder(spec)
         case "archive":
-            how.progress.step(f"reading {spec.text}")
+            options.progress.step(f"reading {spec.text}")
             return _fetch_archive(spec)
         case "npm":
             from hookscope.packs.fetch.npm import fetch_npm
 
-            return fetch_npm(spec, how)
+            return fetch_npm(spec, options)
         case "git":
-            return fetch_git(spec, how)
+            return fetch_git(spec, options)
         case "python":
-            return fetch_python(spec, how)
+            return fetch_python(spec, options)
 
 
 def _fetch_folder(spec: PackageSpec) -> FetchedPackage:
@@ -93,28 +93,28 @@ print(json.dumps({"version": found.version, "places": places}))
 """
 
 
-def fetch_python(spec: PackageSpec, how: FetchOptions) -> FetchedPackage:
+def fetch_python(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
     """The folder that a distribution's entry point names. Raises PackError, Cancelled."""
-    how.progress.step(f"looking for {spec.name} among the packages of {how.python}")
+    options.progress.step(f"looking for {spec.name} among the packages of {options.python}")
     ran = run_program(
-        [how.python, "-c", FINDER_SCRIPT, spec.text.removeprefix("python:"), ENTRY_POINT_GROUP],
-        how,
-        cwd=how.work,
-        env=how.env,
+        [options.python, "-c", FINDER_SCRIPT, spec.text.removeprefix("python:"), ENTRY_POINT_GROUP],
+        options,
+        cwd=options.work_folder,
+        env=options.env,
     )
     try:
-        told = json.loads(ran.out)
+        report = json.loads(ran.stdout)
     except ValueError:
-        said = one_line(ran.err.strip().rpartition("\n")[2]) or f"it ended with {ran.code}"
-        then = "`python:` in .hookscope/config.yaml names another interpreter."
-        raise PackError(f"{how.python} cannot list its packages: {said}.", then) from None
-    if told is None:
+        reason = one_line(ran.stderr.strip().rpartition("\n")[2]) or f"it ended with {ran.code}"
+        hint = "`python:` in .hookscope/config.yaml names another interpreter."
+        raise PackError(f"{options.python} cannot list its packages: {reason}.", hint) from None
+    if report is None:
         raise PackError(
-            f"{how.python} has no package {spec.name} installed.",
-            f"`{quote(str(how.python))} -m pip install {spec.name}` installs it; `python:` in "
+            f"{options.python} has no package {spec.name} installed.",
+            f"`{quote(str(options.python))} -m pip install {spec.name}` installs it; `python:` in "
             ".hookscope/config.yaml names another interpreter.",
         )
-    places = told["places"]
+    places = report["places"]
     if len(places) != 1:
         many = f"has {len(places)} entry points" if places else "has no entry point"
         raise PackError(f"{spec.name} {many} `{ENTRY_POINT_GROUP}`; one names the package with its hooks.")
@@ -124,9 +124,9 @@ def fetch_python(spec: PackageSpec, how: FetchOptions) -> FetchedPackage:
             what, 'In its pyproject.toml that is `acme = "acme_hooks.hooks"`, a package with the folder.'
         )
     tree = read_folder_tree(Path(os.path.realpath(places[0])))
-    version = one_line(str(told["version"]))
+    version = one_line(str(report["version"]))
     return FetchedPackage(
-        spec, tree, f"{spec.name}=={version}", tree_integrity(tree), version, side_by_side=True
+        spec, tree, f"{spec.name}=={version}", tree_integrity(tree), version, may_be_hook_folder=True
     )
 
 
@@ -159,20 +159,34 @@ CONFIGURATION_VARIABLES = frozenset({"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"
 GIT_LIMITS = replace(DEFAULT_LIMITS, archive=DEFAULT_LIMITS.total)  # it is not packed
 
 
-def fetch_git(spec: PackageSpec, how: FetchOptions) -> FetchedPackage:
+def fetch_git(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
     """The files of one commit. Raises PackError, Cancelled."""
-    how.progress.step(f"fetching {without_login(spec.url)} with git")
-    _run_git(["init", "--quiet", "--bare", "repository"], how, own=True)
-    wanted = spec.wanted or "HEAD"
-    words = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", spec.url, wanted]
-    ran = _run_git(words, how, inside=True)
+    options.progress.step(f"fetching {without_login(spec.url)} with git")
+    _run_git(["init", "--quiet", "--bare", "repository"], options, without_user_config=True)
+    revision = spec.revision or "HEAD"
+    words = [
+        "fetch",
+        "--quiet",
+        "--depth=1",
+        "--no-tags",
+        "--no-recurse-submodules",
+        "--",
+        spec.url,
+        revision,
+    ]
+    ran = _run_git(words, options, in_repository=True)
     if ran.code != 0:
         raise _git_error(spec, ran)
-    commit = _run_git(["rev-parse", "FETCH_HEAD"], how, own=True, inside=True).out.strip()
-    how.progress.step("unpacking")
-    archive = how.work / "files.tar"
+    commit = _run_git(
+        ["rev-parse", "FETCH_HEAD"], options, without_user_config=True, in_repository=True
+    ).stdout.strip()
+    options.progress.step("unpacking")
+    archive = options.work_folder / "files.tar"
     ran = _run_git(
-        ["archive", "--format=tar", f"--output={archive}", "FETCH_HEAD"], how, own=True, inside=True
+        ["archive", "--format=tar", f"--output={archive}", "FETCH_HEAD"],
+        options,
+        without_user_config=True,
+        in_repository=True,
     )
     if ran.code != 0:
         raise _git_error(spec, ran)
@@ -183,26 +197,31 @@ def fetch_git(spec: PackageSpec, how: FetchOptions) -> FetchedPackage:
 
 
 def _run_git(
-    words: Sequence[str], how: FetchOptions, *, own: bool = False, inside: bool = False
+    words: Sequence[str],
+    options: FetchOptions,
+    *,
+    without_user_config: bool = False,
+    in_repository: bool = False,
 ) -> ProgramExit:
-    """`own`: without its user's configuration, which only fetching needs: proxies and credentials."""
-    left_out = REPOSITORY_VARIABLES | (CONFIGURATION_VARIABLES if own else frozenset())
-    env = {name: value for name, value in how.env.items() if name not in left_out}
+    """`without_user_config`: without its user's configuration, which only fetching "
+    "needs: proxies and credentials."""
+    left_out = REPOSITORY_VARIABLES | (CONFIGURATION_VARIABLES if without_user_config else frozenset())
+    env = {name: value for name, value in options.env.items() if name not in left_out}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": ALLOWED_PROTOCOLS, "GIT_LFS_SKIP_SMUDGE": "1"}
     env["GIT_NO_LAZY_FETCH"] = "1"  # a repository on this disk names a program for that
     env.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
     env["GIT_ASKPASS"] = env["SSH_ASKPASS"] = "true"  # a program that says nothing
-    if own:
+    if without_user_config:
         env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    where = ("--git-dir", str(how.work / "repository")) if inside else ()
-    return run_program(["git", *SAFE_OPTIONS, *where, *words], how, cwd=how.work, env=env)
+    where = ("--git-dir", str(options.work_folder / "repository")) if in_repository else ()
+    return run_program(["git", *SAFE_OPTIONS, *where, *words], options, cwd=options.work_folder, env=env)
 
 
 def _git_error(spec: PackageSpec, ran: ProgramExit) -> PackError:
-    lines = [line for line in ran.err.splitlines() if line.strip() and not line.startswith(IGNORED_LINES)]
+    lines = [line for line in ran.stderr.splitlines() if line.strip() and not line.startswith(IGNORED_LINES)]
     first = lines[0] if lines else f"it ended with {ran.code}"  # of ssh, where it was that
-    said = one_line(first.removeprefix("fatal:").removeprefix("error:"))
-    wanted = f" at {spec.wanted}" if spec.wanted else ""
-    what = f"git cannot fetch {spec.url}{wanted}: {said.rstrip('.')}."
-    then = "A commit is named by all of its 40 digits. " if SHORT_COMMIT.fullmatch(spec.wanted) else ""
-    return PackError(without_login(what), f"{then}Nothing was written.")
+    reason = one_line(first.removeprefix("fatal:").removeprefix("error:"))
+    wanted = f" at {spec.revision}" if spec.revision else ""
+    what = f"git cannot fetch {spec.url}{wanted}: {reason.rstrip('.')}."
+    hint = "A commit is named by all of its 40 digits. " if SHORT_COMMIT.fullmatch(spec.revision) else ""
+    return PackError(without_login(what), f"{hint}Nothing was written.")

@@ -41,13 +41,13 @@ class PackageSpec:
     text: str
     path: Path | None = None  # of a folder or an archive
     name: str = ""  # of an npm or a Python package
-    wanted: str = ""  # its version or tag; of git: a branch, tag or commit; empty: the newest
+    revision: str = ""  # its version or tag; of git: a branch, tag or commit; empty: the newest
     url: str = ""
 
     @property
-    def exact(self) -> bool:
+    def is_exact(self) -> bool:
         """Is it an npm package at one version."""
-        return self.source == "npm" and EXACT_VERSION.fullmatch(self.wanted) is not None
+        return self.source == "npm" and EXACT_VERSION.fullmatch(self.revision) is not None
 
 
 def parse_spec(text: str, absolute: Callable[[str], Path]) -> PackageSpec:
@@ -118,7 +118,7 @@ def _parse_git(text: str) -> PackageSpec:
     if ref and GIT_REF.fullmatch(ref) is None:
         raise PackError(f"{display_name(text)} names no branch, tag or commit after its #.", SOURCE_KINDS)
     return PackageSpec(
-        "git", text if found else f"git+{text}" if "://" in text else text, wanted=ref, url=url
+        "git", text if found else f"git+{text}" if "://" in text else text, revision=ref, url=url
     )
 
 
@@ -131,13 +131,13 @@ def _parse_npm(text: str) -> PackageSpec:
             raise PackError(
                 f"{display_name(text)} is no name of a package: {display_name(part)} {fault}.", SOURCE_KINDS
             )
-    wanted = found["wanted"] or ""
-    if wanted and not EXACT_VERSION.fullmatch(wanted) and not NPM_TAG.fullmatch(wanted):
+    revision = found["wanted"] or ""
+    if revision and not EXACT_VERSION.fullmatch(revision) and not NPM_TAG.fullmatch(revision):
         raise PackError(
             f"{display_name(text)} wants a range of versions.",
             "Name an exact version (1.2.3) or a tag (latest).",
         )
-    return PackageSpec("npm", text, name=found["name"], wanted=wanted)
+    return PackageSpec("npm", text, name=found["name"], revision=revision)
 
 
 FETCH_SECONDS = 120.0  # that fetching may take
@@ -152,19 +152,21 @@ class FetchedPackage:
     resolved: str  # what exactly it was: name@version, a commit, a path
     integrity: str  # changes when anything of it does
     version: str = ""
-    side_by_side: bool = False  # may it be a folder of hooks
+    may_be_hook_folder: bool = False  # may it be a folder of hooks
 
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
     """Where and how something is fetched."""
 
-    work: Path  # an empty folder for it alone; whoever made it removes it
+    work_folder: Path  # an empty folder for it alone; whoever made it removes it
     env: Mapping[str, str]
     python: str  # the interpreter whose packages are meant
     progress: Progress = NO_PROGRESS
     seconds: float = FETCH_SECONDS
-    project: tuple[Path, ...] = ()  # folders whose programs and settings are not the user's: the workspace's
+    project_folders: tuple[
+        Path, ...
+    ] = ()  # folders whose programs and settings are not the user's: the workspace's
 
 
 def sha512_integrity(source: bytes) -> str:

@@ -86,19 +86,19 @@ def real_path(path: Path) -> Path:
 
 
 @contextmanager
-def locked(real: Path, patience: float, at: Path | None = None) -> Iterator[None]:
-    """The lock that programs of this house take beside a file, or `at`. It stays there, empty and hidden.
+def locked(real: Path, timeout: float, lock_file: Path | None = None) -> Iterator[None]:
+    """The lock that our processes take beside a file, or `lock_file`. It stays there, empty and hidden.
 
-    Raises CannotWrite after `patience` seconds.
+    Raises CannotWrite after `timeout` seconds.
     """
     from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
 
-    lock = FileLock(at or lock_beside(real))
+    lock = FileLock(lock_file or lock_beside(real))
     try:
-        lock.acquire(timeout=patience, poll_interval=POLL)
+        lock.acquire(timeout=timeout, poll_interval=POLL)
     except TimeoutError:
         raise CannotWrite(
-            f"{real} has been locked by another process for {patience:g} s; nothing was written. "
+            f"{real} has been locked by another process for {timeout:g} s; nothing was written. "
             "Close the other one, or try again."
         ) from None
     try:

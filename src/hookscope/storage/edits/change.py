@@ -44,7 +44,7 @@ def check_replaceable(change: Change, real: Path) -> None:
     Raises CannotWrite.
     """
     _check_folder_writable(change, real)
-    if change.old is None or change.modes is not None or change.to is not None:
+    if change.old is None or change.modes is not None or change.renamed_to is not None:
         return
     facts = os.stat(real)
     if not facts.st_mode & ANY_WRITE or not os.access(real, os.W_OK):
@@ -80,10 +80,14 @@ class Change:
     meaning: str
     old: bytes | None  # None: there is no such file
     new: bytes | None
-    to: Path | None = None  # the file's other name, in the same folder: it is renamed, and its bytes stay
+    renamed_to: Path | None = (
+        None  # the file's other name, in the same folder: it is renamed, and its bytes stay
+    )
     modes: tuple[int, int] | None = None  # its permission bits before and after; bytes are not looked at
-    more: tuple[Change, ...] = ()  # other files: all are written, or none; taken back as one
-    made: tuple[Path, ...] = ()  # folders that come and go with the files, as long as nothing else is in them
+    other_changes: tuple[Change, ...] = ()  # other files: all are written, or none; taken back as one
+    created_folders: tuple[
+        Path, ...
+    ] = ()  # folders that come and go with the files, as long as nothing else is in them
     is_code: bool = (
         False  # a new file is for whoever its user lets read (umask); else, for secrets, for no other
     )
@@ -91,26 +95,30 @@ class Change:
     @property
     def parts(self) -> tuple[Change, ...]:
         """The changes of single files that it consists of, in order."""
-        return (replace(self, more=(), made=()), *self.more)
+        return (replace(self, other_changes=(), created_folders=()), *self.other_changes)
 
     @property
-    def idle(self) -> bool:
+    def is_noop(self) -> bool:
         """Is there nothing to write."""
-        if self.more:
-            return all(part.idle for part in self.parts)
-        return self.old == self.new and self.to is None and (self.modes is None or len(set(self.modes)) == 1)
+        if self.other_changes:
+            return all(part.is_noop for part in self.parts)
+        return (
+            self.old == self.new
+            and self.renamed_to is None
+            and (self.modes is None or len(set(self.modes)) == 1)
+        )
 
     def preview(self) -> str:
         """The change as a unified diff; empty where nothing changes. It is foreign text, controls and all."""
-        if self.more:
+        if self.other_changes:
             return "".join(part.preview() for part in self.parts)
-        if self.idle:
+        if self.is_noop:
             return ""
-        if self.to is not None or self.modes is not None:
-            return self._moved()
+        if self.renamed_to is not None or self.modes is not None:
+            return self._name_or_mode_diff()
         old, new = split_lines(self.old), split_lines(self.new)
-        before, behind = count_equal_ends(old, new)
-        return self.diff(old[before : len(old) - behind], new[before : len(new) - behind], before)
+        before, after = count_equal_ends(old, new)
+        return self.diff(old[before : len(old) - after], new[before : len(new) - after], before)
 
     def diff(self, old: Sequence[str], new: Sequence[str], before: int) -> str:
         """A unified diff of these lines of the file, which have `before` equal lines above them."""
@@ -123,25 +131,32 @@ class Change:
         marked = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in diff)
         return "".join(_moved_down(line, before) for line in marked)
 
-    def _moved(self) -> str:
+    def _name_or_mode_diff(self) -> str:
         """A new name or new permissions, as git writes them."""
-        then = self.to or self.path
-        lines = [f"--- a/{self.path.name}", f"+++ b/{then.name}"]
-        if self.to is not None:
-            lines += [f"rename from {self.path.name}", f"rename to {then.name}"]
+        new_path = self.renamed_to or self.path
+        lines = [f"--- a/{self.path.name}", f"+++ b/{new_path.name}"]
+        if self.renamed_to is not None:
+            lines += [f"rename from {self.path.name}", f"rename to {new_path.name}"]
         if self.modes is not None:
             lines += [f"{word} mode {mode:o}" for word, mode in zip(("old", "new"), self.modes, strict=True)]
         return "\n".join(lines) + "\n"
 
     def undo(self) -> Change:
         """The same change the other way round."""
-        if self.more:
+        if self.other_changes:
             first, *rest = (part.undo() for part in reversed(self.parts))
-            return replace(first, meaning=f"undo: {self.meaning}", more=tuple(rest), made=self.made)
+            return replace(
+                first,
+                meaning=f"undo: {self.meaning}",
+                other_changes=tuple(rest),
+                created_folders=self.created_folders,
+            )
         meaning, modes = f"undo: {self.meaning}", self.modes[::-1] if self.modes else None
-        if self.to is not None:
-            return Change(self.to, meaning, self.new, self.old, to=self.path)
-        return Change(self.path, meaning, old=self.new, new=self.old, modes=modes, made=self.made)
+        if self.renamed_to is not None:
+            return Change(self.renamed_to, meaning, self.new, self.old, renamed_to=self.path)
+        return Change(
+            self.path, meaning, old=self.new, new=self.old, modes=modes, created_folders=self.created_folders
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +184,18 @@ def combined_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     """The same as fewer changes, in their order: several of one file's bytes are one."""
     kept: list[Change] = []
     for change in changes:
-        before = next((one for one in reversed(kept) if change.path in (one.path, one.to)), None)
+        before = next((one for one in reversed(kept) if change.path in (one.path, one.renamed_to)), None)
         if _is_plain(change) and before is not None and _is_plain(before):
             meaning = f"{before.meaning}, {change.meaning}"
             kept[kept.index(before)] = Change(change.path, meaning, before.old, change.new)
         else:
             kept.append(change)
-    return tuple(change for change in kept if not change.idle)
+    return tuple(change for change in kept if not change.is_noop)
 
 
 def _is_plain(change: Change) -> bool:
     """Is it nothing but other bytes in one file."""
-    return change.to is None and change.modes is None and not change.more
+    return change.renamed_to is None and change.modes is None and not change.other_changes
 
 
 def read_current(file: Path) -> bytes | None:
@@ -195,7 +210,7 @@ def read_current(file: Path) -> bytes | None:
 
 
 def apply_change(
-    change: Change, *, patience: float = PATIENCE, step: WriteStep = no_step, lock: Path | None = None
+    change: Change, *, timeout: float = PATIENCE, step: WriteStep = no_step, lock: Path | None = None
 ) -> Applied:
     """Write the change, or raise and leave the file as it is.
 
@@ -205,7 +220,7 @@ def apply_change(
     Elsewhere a change made in the microseconds between the two can be lost.
 
     Args:
-        patience: seconds to wait for the lock.
+        timeout: seconds to wait for the lock.
         step: called before each of `files.STEPS`; for tests.
         lock: the file of the lock, where none may stay beside the file: its folder is to be left as it was.
 
@@ -213,9 +228,9 @@ def apply_change(
         Stale: the file is not `change.old`.
         CannotWrite: the system does not allow it, or the lock is not given in time.
     """
-    if change.more or change.made:
-        return _apply_together(change, patience, step, lock)
-    real = real_path(change.path) if change.to is None else change.path  # a link is renamed itself
+    if change.other_changes or change.created_folders:
+        return _apply_together(change, timeout, step, lock)
+    real = real_path(change.path) if change.renamed_to is None else change.path  # a link is renamed itself
 
     def check(at: Path) -> None:
         wait_until_written(at)
@@ -225,15 +240,15 @@ def apply_change(
             )
 
     try:
-        if (error := broken_link_error(change.path)) is not None and change.to is None:
+        if (error := broken_link_error(change.path)) is not None and change.renamed_to is None:
             raise error
         check(real)  # before anything is made beside it
-        if change.idle:
+        if change.is_noop:
             return Applied()
         check_replaceable(change, real)
         if change.old is None:
             real.parent.mkdir(parents=True, exist_ok=True)
-        with locked(real, patience, lock):
+        with locked(real, timeout, lock):
             return Applied(_write(change, real, check, step))
     except OSError as error:
         why = _reason(error, change.path)
@@ -242,8 +257,8 @@ def apply_change(
 
 def _write(change: Change, real: Path, check: BeforeReplace, step: WriteStep) -> bool:
     """Rename, change, remove or replace it: was a file written in place. `check` has the last word."""
-    if change.to is not None:
-        rename_file(real, change.to, check=check, step=step)
+    if change.renamed_to is not None:
+        rename_file(real, change.renamed_to, check=check, step=step)
     elif change.modes is not None:
         change_mode(real, change.modes[1], check=check, step=step)
     elif change.new is None:
@@ -254,7 +269,7 @@ def _write(change: Change, real: Path, check: BeforeReplace, step: WriteStep) ->
     return False
 
 
-def _apply_together(change: Change, patience: float, step: WriteStep, lock: Path | None) -> Applied:
+def _apply_together(change: Change, timeout: float, step: WriteStep, lock: Path | None) -> Applied:
     """Every file, or none: what was written before one that cannot be is taken back."""
     done: list[Change] = []
     in_place = False
@@ -263,24 +278,24 @@ def _apply_together(change: Change, patience: float, step: WriteStep, lock: Path
             if not is_applied(part.undo()):  # none is written where another could not be
                 raise Stale(f"{part.path} has changed since it was read; nothing was written.")
         for part in change.parts:
-            in_place = apply_change(part, patience=patience, step=step, lock=lock).in_place or in_place
+            in_place = apply_change(part, timeout=timeout, step=step, lock=lock).in_place or in_place
             done.append(part)
     except BaseException:
         for part in reversed(done):
             with suppress(ChangeError):
-                apply_change(part.undo(), patience=patience, lock=lock)
+                apply_change(part.undo(), timeout=timeout, lock=lock)
         raise
     finally:
-        remove_empty(change.made)  # files that were just made keep theirs
+        remove_empty(change.created_folders)  # files that were just made keep theirs
     return Applied(in_place)
 
 
 def is_applied(change: Change) -> bool:
     """Is the file as this change has left it; is each. Raises CannotWrite where one cannot be read."""
-    if change.more:
+    if change.other_changes:
         return all(is_applied(part) for part in change.parts)
     try:
-        return _is_before(change.undo(), real_path(change.to or change.path))
+        return _is_before(change.undo(), real_path(change.renamed_to or change.path))
     except OSError as error:
         raise CannotWrite(
             f"Cannot read {change.path}: {_reason(error, change.path)}. Nothing was written."
@@ -290,9 +305,9 @@ def is_applied(change: Change) -> bool:
 def _is_before(change: Change, real: Path) -> bool:
     if change.modes is not None:
         return mode_or_none(real) == change.modes[0]
-    taken = change.to is not None and os.path.lexists(change.to)
+    is_name_taken = change.renamed_to is not None and os.path.lexists(change.renamed_to)
     limit = len(change.old) + 1 if change.old is not None else 1
-    return not taken and read_or_none(real, limit) == change.old
+    return not is_name_taken and read_or_none(real, limit) == change.old
 
 
 def missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -329,10 +344,10 @@ def count_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     return max(before - 1, 0), max(behind - 1, 0)  # one is shown beside a change
 
 
-def _moved_down(line: str, by: int) -> str:
+def _moved_down(line: str, offset: int) -> str:
     """The line of a diff; of one that begins a hunk, its numbers are raised."""
     return (
-        HUNK_LINE.sub(lambda match: f"{match[1]}{int(match[2]) + by}", line)
+        HUNK_LINE.sub(lambda match: f"{match[1]}{int(match[2]) + offset}", line)
         if line.startswith("@@ ")
         else line
     )

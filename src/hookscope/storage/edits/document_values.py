@@ -59,29 +59,29 @@ def verified_bytes(text: str, meaning: object, read: Callable[[bytes], object], 
     """The text as bytes, once it was read again and means this. Raises CannotEdit, which names the `line`."""
     source = text.encode()
     try:
-        sure = is_identical(read(source), meaning)
+        is_verified = is_identical(read(source), meaning)
     except FormatError:
-        sure = False
-    if not sure:
+        is_verified = False
+    if not is_verified:
         raise CannotEdit("The edit would change more than it should", line)
     return source
 
 
-def with_value(whole: object, path: KeyPath, value: object) -> object:
+def with_value(document: object, path: KeyPath, value: object) -> object:
     """The whole with another value at a path; a missing object on the way is made."""
     if not path:
         return value
     step, rest = path[0], path[1:]
-    below = child_of(whole, step)
+    below = child_of(document, step)
     part = with_value({} if below is MISSING else below, rest, value)
-    if isinstance(whole, list):
-        return [part if index == step else old for index, old in enumerate(whole)]
-    return {**whole, step: part} if isinstance(whole, dict) else whole
+    if isinstance(document, list):
+        return [part if index == step else old for index, old in enumerate(document)]
+    return {**document, step: part} if isinstance(document, dict) else document
 
 
-def without_member(whole: object, path: KeyPath) -> object:
+def without_member(document: object, path: KeyPath) -> object:
     """The whole without one member of an object. The path leads to one."""
-    parent = value_at(whole, path[:-1])
+    parent = value_at(document, path[:-1])
     if not isinstance(parent, dict):
-        return whole
-    return with_value(whole, path[:-1], {key: part for key, part in parent.items() if key != path[-1]})
+        return document
+    return with_value(document, path[:-1], {key: part for key, part in parent.items() if key != path[-1]})

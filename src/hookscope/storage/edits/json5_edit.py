@@ -118,20 +118,20 @@ def tokens_between(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [token.span() for token in found if text[token.start()] != "/"]
 
 
-def style_of_members(text: str, here: OpeningBracket, parent: OpeningBracket | None) -> MemberStyle:
-    """How a first member of the object `here` is written: as its other members, else as its parent's."""
+def style_of_members(text: str, bracket: OpeningBracket, parent: OpeningBracket | None) -> MemberStyle:
+    """How a first member of the object `bracket` is written: as its other members, else as its parent's."""
     root = opening_at(text, skip_gap(text, 0))
-    neighbour = here if here.first is not None else parent
+    neighbour = bracket if bracket.first is not None else parent
     key = neighbour.first if neighbour is not None and text[neighbour.at] == "{" else None
     unit = "  "
     if root.first is not None and root.line_end is not None:
         unit = indent_at(text, root.first).removeprefix(indent_at(text, root.at))
-    if here.first is not None and here.line_end is not None:
-        indent = indent_at(text, here.first)
+    if bracket.first is not None and bracket.line_end is not None:
+        indent = indent_at(text, bracket.first)
     else:
-        indent = indent_at(text, here.at) + unit
+        indent = indent_at(text, bracket.at) + unit
     return MemberStyle(
-        newline=_newline_in(text, here, parent),
+        newline=_newline_in(text, bracket, parent),
         indent=indent,
         unit=unit,
         quote='"' if key is None else text[key] if text[key] in "\"'" else "",
@@ -139,31 +139,33 @@ def style_of_members(text: str, here: OpeningBracket, parent: OpeningBracket | N
     )
 
 
-def _newline_in(text: str, here: OpeningBracket, parent: OpeningBracket | None) -> str | None:
-    if here.line_end is not None:
-        return first_newline(text, here.line_end)
-    if text[here.at + 1] != "}":
+def _newline_in(text: str, bracket: OpeningBracket, parent: OpeningBracket | None) -> str | None:
+    if bracket.line_end is not None:
+        return first_newline(text, bracket.line_end)
+    if text[bracket.at + 1] != "}":
         return None
     if parent is None:  # `{}` is the whole document, or stands in a list
-        return first_newline(text) if skip_gap(text, 0) == here.at else None
+        return first_newline(text) if skip_gap(text, 0) == bracket.at else None
     return None if parent.line_end is None else first_newline(text, parent.line_end)
 
 
 # Writing
 
 
-def with_member_inserted(text: str, here: OpeningBracket, style: MemberStyle, key: str, value: object) -> str:
-    """The text with one more member, the first of the object `here`. Every other character stays."""
+def with_member_inserted(
+    text: str, bracket: OpeningBracket, style: MemberStyle, key: str, value: object
+) -> str:
+    """The text with one more member, the first of the object `bracket`. Every other character stays."""
     member = key_text(key, style.quote) + style.colon + value_text(value, style, style.indent)
     if style.newline is None:
-        blanks = blanks_from(text, here.at + 1)
-        if here.first is None:
-            return _text_with(text, here.at + 1, blanks + member)  # `{ }` becomes `{ a: 1 }`
-        return _text_with(text, here.at + 1 + len(blanks), member + style.comma)
+        blanks = blanks_from(text, bracket.at + 1)
+        if bracket.first is None:
+            return _text_with(text, bracket.at + 1, blanks + member)  # `{ }` becomes `{ a: 1 }`
+        return _text_with(text, bracket.at + 1 + len(blanks), member + style.comma)
     line = style.newline + style.indent + member
-    if here.line_end is None:  # `{}` is opened
-        return _text_with(text, here.at + 1, line + style.newline + indent_at(text, here.at))
-    return _text_with(text, here.line_end, line if here.first is None else line + ",")
+    if bracket.line_end is None:  # `{}` is opened
+        return _text_with(text, bracket.at + 1, line + style.newline + indent_at(text, bracket.at))
+    return _text_with(text, bracket.line_end, line if bracket.first is None else line + ",")
 
 
 def _text_with(text: str, at: int, more: str) -> str:
@@ -334,13 +336,13 @@ def _replaced(text: str, span: Span, value: object) -> str:
 
 def _with_member(text: str, path: KeyPath, depth: int, value: object, line: str) -> str:
     """`path[:depth]` leads to an object, and the next step to nothing."""
-    here = opening_at(text, _span(text, path[:depth], line).start)
+    bracket = opening_at(text, _span(text, path[:depth], line).start)
     parent = None
-    if here.first is None and depth and isinstance(path[depth - 1], str):
+    if bracket.first is None and depth and isinstance(path[depth - 1], str):
         parent = opening_at(text, _span(text, path[: depth - 1], line).start)
     missing = _nested_text(path[depth:], value, line)
     ((key, part),) = missing.items()
-    return with_member_inserted(text, here, style_of_members(text, here, parent), key, part)
+    return with_member_inserted(text, bracket, style_of_members(text, bracket, parent), key, part)
 
 
 def _new_document(text: str, path: KeyPath, value: object, line: str) -> str:

@@ -35,13 +35,13 @@ class _Scalar:
     end: int
     key: str
     value: PlainText
-    secret: bool
+    is_secret: bool
 
     @property
-    def hidden(self) -> str:
+    def secret_text(self) -> str:
         """What is to be hidden of it as a whole."""
-        wanted = self.secret and isinstance(self.value, str | int | float)
-        return secret_text_of(self.value) if wanted and self.value is not None else ""
+        is_maskable = self.is_secret and isinstance(self.value, str | int | float)
+        return secret_text_of(self.value) if is_maskable and self.value is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class _Document:
 
     text: str
     secrets: tuple[Secret, ...]
-    hidden: tuple[_Scalar, ...]
+    secret_scalars: tuple[_Scalar, ...]
 
 
 def masked_preview(change: Change) -> str:
@@ -88,11 +88,11 @@ def _preview(part: Change) -> tuple[str, bool]:
         side if side is not None else _without_values(raw)
         for side, raw in zip(sides, (part.old, part.new), strict=True)
     ]
-    veil = Masker.over(secret for document in documents for secret in document.secrets)
-    if not veil.names:
+    masker = Masker.for_secrets(secret for document in documents for secret in document.secrets)
+    if not masker.names:
         return plain, False
     before, behind = count_equal_ends(*(split_lines(document.text) for document in documents))
-    old, new = (_masked_lines(document, veil, before, behind) for document in documents)
+    old, new = (_masked_lines(document, masker, before, behind) for document in documents)
     shown = part.diff(old, new, before)
     return shown, shown != plain
 
@@ -102,11 +102,12 @@ def _redacted_text(part: Change) -> Change:
     texts = [
         None if side is None else side.decode("utf-8", "surrogateescape") for side in (part.old, part.new)
     ]
-    veil = Masker.over(secret for text in texts if text for secret in secrets_in(text))
-    if not veil.secrets:
+    masker = Masker.for_secrets(secret for text in texts if text for secret in secrets_in(text))
+    if not masker.secrets:
         return part
     old, new = (
-        None if text is None else veil.text(text).encode("utf-8", "surrogateescape") for text in texts
+        None if text is None else masker.masked_text(text).encode("utf-8", "surrogateescape")
+        for text in texts
     )
     return replace(part, old=old, new=new)
 
@@ -119,8 +120,8 @@ def _json_document(side: bytes | None) -> _Document | None:
         text = text_of(side)
     except FormatError:
         return None
-    hidden: list[_Scalar] = []
-    return _Document(text, tuple(_secrets(text, hidden)), tuple(hidden))
+    secret_scalars: list[_Scalar] = []
+    return _Document(text, tuple(_secrets(text, secret_scalars)), tuple(secret_scalars))
 
 
 def _without_values(side: bytes | None) -> _Document:
@@ -129,15 +130,15 @@ def _without_values(side: bytes | None) -> _Document:
     return _Document(text, tuple(secrets_in(text)), ())
 
 
-def _secrets(text: str, hidden: list[_Scalar]) -> Iterator[Secret]:
+def _secrets(text: str, secret_scalars: list[_Scalar]) -> Iterator[Secret]:
     """By its key or by its looks; in comments too, where settings are often put out of use."""
     end = 0
     for one in _scalars(text):
         yield from secrets_in(text[end : one.start]) if "/" in text[end : one.start] else ()
-        if one.hidden:
-            hidden.append(one)
-        if one.hidden or (isinstance(one.value, str) and len(one.value) >= SHORTEST):
-            yield from secrets_in(one.value, (one.key,) if one.key else (), secret=bool(one.hidden))
+        if one.secret_text:
+            secret_scalars.append(one)
+        if one.secret_text or (isinstance(one.value, str) and len(one.value) >= SHORTEST):
+            yield from secrets_in(one.value, (one.key,) if one.key else (), secret=bool(one.secret_text))
         end = one.end
     yield from secrets_in(text[end:])
 
@@ -170,17 +171,20 @@ def _value(token: str) -> PlainText:
     return found if isinstance(found, str | int | float) else None
 
 
-def _masked_lines(document: _Document, veil: Masker, before: int, behind: int) -> list[str]:
+def _masked_lines(document: _Document, masker: Masker, before: int, behind: int) -> list[str]:
     """The lines that a diff may show. Short secrets in their own place only: elsewhere they are words."""
     lines = split_lines(document.text)
     last = len(lines) - behind
     end = sum(map(len, lines[:before]))
     until = end + sum(map(len, lines[before:last]))
     parts: list[str] = []
-    for one in document.hidden:
-        if one.hidden in veil.names and end <= one.start < one.end <= until:
+    for one in document.secret_scalars:
+        if one.secret_text in masker.names and end <= one.start < one.end <= until:
             quote = document.text[one.start] if document.text[one.start] in QUOTES else ""
-            parts += [document.text[end : one.start], f"{quote}${{SECRET:{veil.names[one.hidden]}}}{quote}"]
+            parts += [
+                document.text[end : one.start],
+                f"{quote}${{SECRET:{masker.names[one.secret_text]}}}{quote}",
+            ]
             end = one.end
-    wide = Masker.over(secret for secret in veil.secrets if len(secret.value) >= SHORTEST_ANYWHERE)
-    return split_lines(wide.text("".join([*parts, document.text[end:until]])))
+    wide = Masker.for_secrets(secret for secret in masker.secrets if len(secret.value) >= SHORTEST_ANYWHERE)
+    return split_lines(wide.masked_text("".join([*parts, document.text[end:until]])))

@@ -61,13 +61,13 @@ class UndoStack:
             unreadable.append(file)
         return None, tuple(unreadable)
 
-    def undo(self, change: Change, back: Change | None = None, lock: Path | None = None) -> Applied:
+    def undo(self, change: Change, inverse: Change | None = None, lock: Path | None = None) -> Applied:
         """Take a remembered change back, and forget it. Callers hand in what they showed, from `peek`.
 
-        Raises Stale where its file has changed since; then it stays remembered. `back` is what to apply
+        Raises Stale where its file has changed since; then it stays remembered. `inverse` is what to apply
         in place of the swapped change: what `inverse_of` made, and somebody agreed to. `lock`: see `apply`.
         """
-        applied = apply_change(back or change.undo(), lock=lock)
+        applied = apply_change(inverse or change.undo(), lock=lock)
         self.forget(change)
         return applied
 
@@ -98,13 +98,13 @@ def inverse_change(change: Change) -> Change:
         CannotWrite: the file cannot be read.
     """
     meaning = f"undo: {change.meaning}"
-    if change.more:
+    if change.other_changes:
         if is_applied(change.undo()):
             return Change(change.path, meaning, None, None)
         other = next((part.path for part in change.parts if not is_applied(part)), change.path)
         raise CannotEdit(f"{other} has changed since then; nothing was taken back")
-    if change.to is not None or change.modes is not None:
-        raise CannotEdit(f"{change.to or change.path} is not as the change has left it")
+    if change.renamed_to is not None or change.modes is not None:
+        raise CannotEdit(f"{change.renamed_to or change.path} is not as the change has left it")
     now = _read_current_bytes(change.path)
     if now is None and change.old is None:
         return Change(change.path, meaning, None, None)
@@ -139,18 +139,18 @@ def _with_old_lines(now: bytes, old: bytes, new: bytes) -> bytes:
     return now.replace(ours, b"".join(before[head : len(before) - tail]))
 
 
-def _with_old_values(source: bytes, path: KeyPath, old: object, new: object, now: object) -> bytes:
+def _with_old_values(source: bytes, path: KeyPath, old: object, new: object, current: object) -> bytes:
     """The source with the old meaning wherever at or below `path` the change has set what is there now."""
     if is_identical(old, new):
         return source
-    if is_identical(now, new) and old is MISSING:  # an object that we added, and nobody has added to
+    if is_identical(current, new) and old is MISSING:  # an object that we added, and nobody has added to
         return without_setting(source, path)
-    if isinstance(new, dict) and isinstance(now, dict) and (old is MISSING or isinstance(old, dict)):
+    if isinstance(new, dict) and isinstance(current, dict) and (old is MISSING or isinstance(old, dict)):
         for key in {**new, **(old if isinstance(old, dict) else {})}:
-            parts = (child_of(side, key) for side in (old, new, now))
+            parts = (child_of(side, key) for side in (old, new, current))
             source = _with_old_values(source, (*path, key), *parts)
         return source
-    return with_setting(source, path, old) if is_identical(now, new) else source
+    return with_setting(source, path, old) if is_identical(current, new) else source
 
 
 # The files
@@ -202,14 +202,14 @@ def _entry(change: Change) -> dict[str, Any]:
         "old": old,
         "new": new,
     }
-    if change.to is not None:
-        entry["to"] = path_to_text(change.to)
+    if change.renamed_to is not None:
+        entry["to"] = path_to_text(change.renamed_to)
     if change.modes is not None:
         entry["modes"] = list(change.modes)
-    if change.more:
-        entry["more"] = [_entry(part) for part in change.more]
-    if change.made:
-        entry["made"] = [path_to_text(folder) for folder in change.made]
+    if change.other_changes:
+        entry["more"] = [_entry(part) for part in change.other_changes]
+    if change.created_folders:
+        entry["made"] = [path_to_text(folder) for folder in change.created_folders]
     return entry
 
 
@@ -222,8 +222,8 @@ def _loaded(entry: Mapping[str, Any]) -> Change:
         str(entry["meaning"]),
         old,
         new,
-        to=None if to is None else path_from_text(to),
+        renamed_to=None if to is None else path_from_text(to),
         modes=None if modes is None else (int(modes[0]), int(modes[1])),
-        more=tuple(_loaded(part) for part in entry.get("more", ())),
-        made=tuple(path_from_text(folder) for folder in entry.get("made", ())),
+        other_changes=tuple(_loaded(part) for part in entry.get("more", ())),
+        created_folders=tuple(path_from_text(folder) for folder in entry.get("made", ())),
     )

@@ -47,19 +47,19 @@ RESULT_DEFAULTS: Mapping[str, Any] = {
 
 def compact_document(run: Mapping[str, Any], event: Mapping[str, Any]) -> Document:
     """The run's document, to be read with `whole`. `event`: that of the run."""
-    thin = _without_defaults(run, RUN_DEFAULTS)
-    if _equal_as_json(thin["context"], event["context"]):
-        del thin["context"]
-    if "results" in thin:
-        thin["results"] = [_without_defaults(result, RESULT_DEFAULTS) for result in thin["results"]]
-    if "caused" in thin:
-        thin["caused"] = [compact_document(caused, caused["event"]) for caused in thin["caused"]]
-    return thin
+    compact = _without_defaults(run, RUN_DEFAULTS)
+    if _equal_as_json(compact["context"], event["context"]):
+        del compact["context"]
+    if "results" in compact:
+        compact["results"] = [_without_defaults(result, RESULT_DEFAULTS) for result in compact["results"]]
+    if "caused" in compact:
+        compact["caused"] = [compact_document(caused, caused["event"]) for caused in compact["caused"]]
+    return compact
 
 
-def complete_document(thin: Mapping[str, Any], event: Mapping[str, Any]) -> Document:
+def complete_document(compact: Mapping[str, Any], event: Mapping[str, Any]) -> Document:
     """The document that was `thinned`; one that never was comes back as it is."""
-    run = {**RUN_DEFAULTS, "context": event["context"], **thin}
+    run = {**RUN_DEFAULTS, "context": event["context"], **compact}
     run["results"] = [
         {"hook": result["hook"], "key": result["key"], **RESULT_DEFAULTS, **result}
         for result in run["results"]

@@ -65,12 +65,12 @@ class DecodedText:
     """A text with some of its escapes undone. `places`: for each character where it came from."""
 
     text: str
-    places: Sequence[int] | None = None  # None: it is the text itself; else one more than characters
+    positions: Sequence[int] | None = None  # None: it is the text itself; else one more than characters
     unwrapped: bool = False  # line breaks are removed: only codes are searched
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The same span in the text that was read."""
-        return (start, end) if self.places is None else (self.places[start], self.places[end])
+        return (start, end) if self.positions is None else (self.positions[start], self.positions[end])
 
 
 @lru_cache(maxsize=4096)
@@ -191,10 +191,10 @@ def decoded_texts(text: str) -> Iterator[DecodedText]:
 
 def _next_level(reading: DecodedText) -> DecodedText | None:
     inner = _unescaped(reading.text)
-    if inner is None or reading.places is None:
+    if inner is None or reading.positions is None:
         return inner
-    assert inner.places is not None
-    return DecodedText(inner.text, [reading.places[place] for place in inner.places])
+    assert inner.positions is not None
+    return DecodedText(inner.text, [reading.positions[place] for place in inner.positions])
 
 
 def _unescaped(text: str) -> DecodedText | None:
@@ -337,7 +337,7 @@ def _places(reading: DecodedText, needle: Needle, name: str) -> Iterator[SecretM
                 end += 1
         if len(needle.text) >= SHORTEST_ANYWHERE or not _inside_word(text, start, end):
             first, last = reading.span(start, end)
-            yield SecretMatch(first, last, name, needle.form, reading.places is None and not needle.form)
+            yield SecretMatch(first, last, name, needle.form, reading.positions is None and not needle.form)
         at = text.find(needle.text, max(end, at + 1))
 
 

@@ -78,10 +78,12 @@ class _Shared:
     writer: Writer
     fingerprints: FileDigests = field(default_factory=FileDigests)
     # What began runs hid: a handler may remove a secret from the context and print it.
-    hidden: dict[int, tuple[Secret, ...]] = field(default_factory=dict)
-    last: int = 0  # id that was given
-    begun: dict[int, int] = field(default_factory=dict)  # runs that go on, and when each was put on record
-    known: tuple[Secret, ...] = ()
+    masked_secrets: dict[int, tuple[Secret, ...]] = field(default_factory=dict)
+    last_id: int = 0  # id that was given
+    started_ms: dict[int, int] = field(
+        default_factory=dict
+    )  # runs that go on, and when each was put on record
+    known_secrets: tuple[Secret, ...] = ()
     keys: SecretKeys = DEFAULT_SECRET_KEYS  # whose values are secret
 
 
@@ -105,19 +107,19 @@ class Journal(JournalReader):
         self.dialect = storable_text(dialect)
         self.version = ""
         self._settings: Settings | None = None
-        self._masked: tuple[tuple[Secret, ...], MaskedSettings] | None = None  # with what was known then
+        self._masked_with: tuple[tuple[Secret, ...], MaskedSettings] | None = None  # with what was known then
         self._shared = _Shared(Writer(path, retention, self.workspace))
 
-    def under(self, dialect: Dialect, settings: Settings) -> Journal:
+    def for_host(self, dialect: Dialect, settings: Settings) -> Journal:
         """The same journal, for runs under this dialect with the host's settings as they are now."""
         if (self.dialect, self.version) == (dialect.name, dialect.version) and self._settings is settings:
             return self
         made = copy(self)
         made.dialect, made.version = dialect.name, dialect.version
-        made._settings, made._masked = settings, None
+        made._settings, made._masked_with = settings, None
         return made
 
-    def of(self, workspace: str) -> Journal:
+    def for_workspace(self, workspace: str) -> Journal:
         """The same journal, for runs in this workspace."""
         if self.workspace == storable_text(workspace):
             return self
@@ -137,16 +139,19 @@ class Journal(JournalReader):
         """Write all that waits. Blocks until it is on disk; reading still works."""
         self._shared.writer.close()
 
-    def hide(self, secrets: Iterable[Secret], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> None:
+    def mask_also(self, secrets: Iterable[Secret], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> None:
         """Mask these too from now on: secrets by the name of the variable they came from, though nothing in
         an event says so; and what is under `keys`."""
-        self._shared.known = tuple(dict.fromkeys((*self._shared.known, *secrets)))
+        self._shared.known_secrets = tuple(dict.fromkeys((*self._shared.known_secrets, *secrets)))
         self._shared.keys = SecretKeys(self._shared.keys.listed | keys.listed)
 
     @property
-    def _known(self) -> tuple[Secret, ...]:
+    def _known_secrets(self) -> tuple[Secret, ...]:
         """What is hidden, and the secrets of the settings as soon as these are on record."""
-        return (*self._shared.known, *(self._masked[1].secrets if self._masked is not None else ()))
+        return (
+            *self._shared.known_secrets,
+            *(self._masked_with[1].secrets if self._masked_with is not None else ()),
+        )
 
     async def begin_plan(self, plan: Plan) -> int:
         """The run's id, given once the event is on disk, with the handlers of the plan as they are now."""
@@ -155,11 +160,11 @@ class Journal(JournalReader):
     async def begin(self, event: Event, calls: Sequence[Registration] = ()) -> int:
         """The run's id, given once the event is on disk. `calls`: whose handlers are to run."""
         document = event_document(event)  # a copy made now: the event may change while it waits
-        around = await self._circumstances(calls)
+        environment = await self._environment(calls)
         keys = self._shared.keys
-        told = secrets_occurring_in(document, self._known)
-        veil = Masker.over((*told, *secrets_of_event(document, keys)), keys)
-        text = json.dumps(mask_event(document, veil))
+        occurring = secrets_occurring_in(document, self._known_secrets)
+        masker = Masker.for_secrets((*occurring, *secrets_of_event(document, keys)), keys)
+        text = json.dumps(mask_event(document, masker))
         now = milliseconds_of(datetime.now(UTC))
 
         def insert(database: sqlite3.Connection) -> int:
@@ -167,25 +172,25 @@ class Journal(JournalReader):
             run = (storable_text(event.key), now, now, owner.pid, owner.started)
 
             def row(size: int) -> tuple[object, ...]:
-                return (self.workspace, around.digest, *run, size, text)
+                return (self.workspace, environment.digest, *run, size, text)
 
             try:
                 number = database.execute(INSERT_RUN, row(len(text))).lastrowid or 0
             except sqlite3.IntegrityError:  # the first of its workspace, or under these circumstances
-                added = self._add(database, around)
+                added = self._add_environment(database, environment)
                 number = database.execute(INSERT_RUN, row(len(text) + added)).lastrowid or 0
-            self._shared.last = max(number, self._shared.last + 1)
-            if number < self._shared.last:
-                _renumber(database, number, self._shared.last)
-            return self._shared.last
+            self._shared.last_id = max(number, self._shared.last_id + 1)
+            if number < self._shared.last_id:
+                _renumber(database, number, self._shared.last_id)
+            return self._shared.last_id
 
-        run_id = await self._written(insert, GLANCE)
-        self._shared.begun[run_id] = now
-        if veil.secrets:
-            self._shared.hidden[run_id] = veil.secrets
+        run_id = await self._write(insert, GLANCE)
+        self._shared.started_ms[run_id] = now
+        if masker.secrets:
+            self._shared.masked_secrets[run_id] = masker.secrets
         return run_id
 
-    async def _circumstances(self, calls: Sequence[Registration]) -> RunEnvironment:
+    async def _environment(self, calls: Sequence[Registration]) -> RunEnvironment:
         handlers = handlers_to_text(self._shared.fingerprints.of_calls(calls))
         return RunEnvironment(self.dialect, self.version, await self._masked_settings(), handlers)
 
@@ -193,18 +198,18 @@ class Journal(JournalReader):
         """The settings in force, as they may be stored; from now on their secrets are known."""
         if self._settings is None:
             return NO_SETTINGS
-        known = self._shared.known
-        if self._masked is None or self._masked[0] != known:
+        known = self._shared.known_secrets
+        if self._masked_with is None or self._masked_with[0] != known:
             # Not in this thread: to search the settings of a large host takes many frames of a screen.
             keys = self._shared.keys
-            self._masked = known, await asyncio.to_thread(masked_settings, self._settings, known, keys)
-        return self._masked[1]
+            self._masked_with = known, await asyncio.to_thread(masked_settings, self._settings, known, keys)
+        return self._masked_with[1]
 
-    def _add(self, database: sqlite3.Connection, around: RunEnvironment) -> int:
+    def _add_environment(self, database: sqlite3.Connection, environment: RunEnvironment) -> int:
         """What the run refers to, where it is not there; its size. The run that brings it pays for it."""
         database.execute("insert or ignore into workspaces (path) values (?)", (self.workspace,))
-        number, size = None, len(around.handlers)
-        text, digest = around.settings.text, around.settings.digest
+        number, size = None, len(environment.handlers)
+        text, digest = environment.settings.text, environment.settings.digest
         if text:
             added = database.execute(
                 "insert or ignore into settings (digest, text) values (?, ?)", (digest, text)
@@ -214,27 +219,33 @@ class Journal(JournalReader):
         database.execute(
             """insert or ignore into circumstances (digest, dialect, version, settings, handlers)
                values (?, ?, ?, ?, ?)""",
-            (around.digest, around.dialect, around.version, number, around.handlers),
+            (environment.digest, environment.dialect, environment.version, number, environment.handlers),
         )
         return size
 
     async def end(self, run: Run) -> None:
         """Put all that the run came to on record. A run that has aged out meanwhile is let go."""
         document = run_document(run, self.dialect)  # a copy made now, as in `begin`
-        hidden, known, keys = self._shared.hidden.pop(run.id, ()), self._known, self._shared.keys
-        begun = self._shared.begun.pop(run.id, None)
+        masked_secrets, known, keys = (
+            self._shared.masked_secrets.pop(run.id, ()),
+            self._known_secrets,
+            self._shared.keys,
+        )
+        started_ms = self._shared.started_ms.pop(run.id, None)
         outcome = outcome_of(run)
 
         def update(database: sqlite3.Connection) -> int:
             # Masked here, in the writer's thread: a megabyte of output takes 40 ms to search.
-            told = (*hidden, *secrets_occurring_in(document, known))
-            masked = mask_run(document, Masker.over((*told, *secrets_of_run(document, keys)), keys))
+            told = (*masked_secrets, *secrets_occurring_in(document, known))
+            masked = mask_run(document, Masker.for_secrets((*told, *secrets_of_run(document, keys)), keys))
             thin = compact_document(masked, masked["event"])
             del thin["event"], thin["id"]  # on record since the beginning
             text = json.dumps(thin)
-            return database.execute(END_RUN, (outcome, run.took, text, len(text), run.id, begun)).rowcount
+            return database.execute(
+                END_RUN, (outcome, run.took, text, len(text), run.id, started_ms)
+            ).rowcount
 
-        await self._written(update)
+        await self._write(update)
 
     async def pin(self, runs: Collection[int], on: bool = True) -> frozenset[int]:
         """Keep these runs of this workspace whatever is cleared away, or no longer; those that are there."""
@@ -244,7 +255,7 @@ class Journal(JournalReader):
             found.update(run for run in runs if pin_run(database, run, self.workspace, on))
             return len(found)
 
-        await self._written(work)
+        await self._write(work)
         return frozenset(found)
 
     async def note(
@@ -255,19 +266,22 @@ class Journal(JournalReader):
         await self._masked_settings()
         keys = self._shared.keys
         found = (*secrets_in(value, keys=keys), *secrets_in([subject, text], keys=keys))
-        veil = Masker.over((*secrets_occurring_in([value, subject, text], self._known), *found), keys)
+        masker = Masker.for_secrets(
+            (*secrets_occurring_in([value, subject, text], self._known_secrets), *found), keys
+        )
         now = datetime.now(UTC)
-        shown = None if detail is None else json.dumps(veil.value(value))
-        texts = (kind, veil.text(subject), level, veil.text(text))
+        shown = None if detail is None else json.dumps(masker.masked_value(value))
+        texts = (kind, masker.masked_text(subject), level, masker.masked_text(text))
         row = (iso(now), milliseconds_of(now), self.workspace, *map(storable_text, texts), shown)
-        return await self._written(lambda database: database.execute(INSERT_ENTRY, row).lastrowid or 0)
+        return await self._write(lambda database: database.execute(INSERT_ENTRY, row).lastrowid or 0)
 
-    async def _written(self, work: DatabaseWork, glance: float = 0.0) -> int:
-        """What the job gives, once it is on disk. For `glance` seconds the loop stands still at most."""
+    async def _write(self, work: DatabaseWork, block_seconds: float = 0.0) -> int:
+        """What the job gives, once it is on disk. For `block_seconds` seconds the "
+        "loop stands still at most."""
         written = self._shared.writer.submit(work)
-        if glance:
+        if block_seconds:
             with suppress(TimeoutError):  # of our wait: a job raises none
-                return written.result(glance)
+                return written.result(block_seconds)
         return await asyncio.wrap_future(written)
 
 
@@ -281,4 +295,4 @@ def _renumber(database: sqlite3.Connection, number: int, other: int) -> None:
 @cache
 def _owner(pid: int) -> RunOwner:
     """This process; by its number, which a fork changes."""
-    return RunOwner.here()
+    return RunOwner.current()

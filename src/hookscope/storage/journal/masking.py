@@ -42,7 +42,7 @@ def secrets_of_run(run: Mapping[str, Any], keys: SecretKeys = DEFAULT_SECRET_KEY
         yield from secrets_in([result[name] for name in RESULT_TEXTS], keys=keys)
         for change in result["patch"]:
             path = _patch_path(change)
-            secret = any(map(keys.name, path))
+            secret = any(map(keys.names_secret, path))
             yield from secrets_in(change.get("value"), path, secret=secret, keys=keys)
     for event in run["follow_ups"]:
         yield from secrets_of_event(event, keys)
@@ -58,8 +58,10 @@ def as_recorded(
     `secrets` are known from elsewhere, as `Journal.hide` has them.
     """
     document = run_document(run, dialect)
-    veil = Masker.over((*secrets_occurring_in(document, secrets), *secrets_of_run(document, keys)), keys)
-    return run_of(json.loads(json.dumps(mask_run(document, veil))))
+    masker = Masker.for_secrets(
+        (*secrets_occurring_in(document, secrets), *secrets_of_run(document, keys)), keys
+    )
+    return run_of(json.loads(json.dumps(mask_run(document, masker))))
 
 
 def masker_of_runs(
@@ -74,39 +76,41 @@ def masker_of_runs(
     """
     documents = [run_document(run, "") for run in runs]
     found = [secret for document in documents for secret in secrets_of_run(document, keys)]
-    return Masker.over((*secrets, *found, *secrets_in(list(texts), keys=keys)), keys)
+    return Masker.for_secrets((*secrets, *found, *secrets_in(list(texts), keys=keys)), keys)
 
 
-def mask_event(event: Document, veil: Masker) -> Document:
+def mask_event(event: Document, masker: Masker) -> Document:
     """The event's document as it may be stored."""
-    return {**event, **_masked_values(event, (*EVENT_TEXTS, *EVENT_VALUES), veil)}
+    return {**event, **_masked_values(event, (*EVENT_TEXTS, *EVENT_VALUES), masker)}
 
 
-def mask_run(run: Document, veil: Masker) -> Document:
+def mask_run(run: Document, masker: Masker) -> Document:
     """The run's document as it may be stored; `masked` has the names of what was found."""
     return {
         **run,
-        **_masked_values(run, (*RUN_TEXTS, *RUN_VALUES), veil),
-        "event": mask_event(run["event"], veil),
-        "results": [_mask_result(result, veil) for result in run["results"]],
-        "follow_ups": [mask_event(event, veil) for event in run["follow_ups"]],
-        "caused": [mask_run(caused, veil) for caused in run["caused"]],
-        "masked": [secret.name for secret in veil.secrets],
+        **_masked_values(run, (*RUN_TEXTS, *RUN_VALUES), masker),
+        "event": mask_event(run["event"], masker),
+        "results": [_mask_result(result, masker) for result in run["results"]],
+        "follow_ups": [mask_event(event, masker) for event in run["follow_ups"]],
+        "caused": [mask_run(caused, masker) for caused in run["caused"]],
+        "masked": [secret.name for secret in masker.secrets],
     }
 
 
-def _mask_result(result: Document, veil: Masker) -> Document:
+def _mask_result(result: Document, masker: Masker) -> Document:
     return {
         **result,
-        **_masked_values(result, (*RESULT_TEXTS, "returned"), veil),
-        "patch": [_mask_change(change, veil) for change in result["patch"]],
+        **_masked_values(result, (*RESULT_TEXTS, "returned"), masker),
+        "patch": [_mask_change(change, masker) for change in result["patch"]],
     }
 
 
-def _mask_change(change: Document, veil: Masker) -> Document:
+def _mask_change(change: Document, masker: Masker) -> Document:
     """A change of a patch: the key of its value stands in its path."""
-    secret = any(map(veil.keys.name, _patch_path(change)))
-    return {name: veil.value(item, secret=secret and name == "value") for name, item in change.items()}
+    secret = any(map(masker.keys.names_secret, _patch_path(change)))
+    return {
+        name: masker.masked_value(item, secret=secret and name == "value") for name, item in change.items()
+    }
 
 
 def _patch_path(change: Mapping[str, Any]) -> tuple[str, ...]:
@@ -115,5 +119,5 @@ def _patch_path(change: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(keys[1:] if keys[:1] == ["context"] else keys)
 
 
-def _masked_values(document: Document, names: Sequence[str], veil: Masker) -> Document:
-    return {name: veil.value(document[name]) for name in names}
+def _masked_values(document: Document, names: Sequence[str], masker: Masker) -> Document:
+    return {name: masker.masked_value(document[name]) for name in names}

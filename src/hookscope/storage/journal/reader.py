@@ -91,7 +91,7 @@ def milliseconds_of(when: datetime) -> int:
 def select_runs(
     database: sqlite3.Connection,
     workspace: str,
-    wanted: RunFilter,
+    run_filter: RunFilter,
     limit: int,
     *,
     after: int = 0,
@@ -101,28 +101,33 @@ def select_runs(
     found = database.execute("select id from workspaces where path = ?", (workspace,)).fetchone()
     if found is None:
         return ()
-    low, high = _id_range(database, wanted, after)
-    here = [QueryCondition("r.workspace = ?", found), QueryCondition("r.id between ? and ?", (low, high))]
-    if wanted.until is not None:
-        until = milliseconds_of(wanted.until)
-        here.append(QueryCondition("(r.at <= ? or r.started_ms <= ?)", (until, until)))
+    low, high = _id_range(database, run_filter, after)
+    conditions = [
+        QueryCondition("r.workspace = ?", found),
+        QueryCondition("r.id between ? and ?", (low, high)),
+    ]
+    if run_filter.until is not None:
+        until = milliseconds_of(run_filter.until)
+        conditions.append(QueryCondition("(r.at <= ? or r.started_ms <= ?)", (until, until)))
     order = "desc" if newest_first else "asc"
     alive = cache(_owner_is_alive)  # many runs have one owner, and asking may need a program
 
     def runs(source: str, more: Sequence[QueryCondition] = (), by: str = "r.id") -> Iterator[StoredRun]:
         """Read one by one: nothing is sorted, and who has enough asks for no more."""
-        where = " and ".join(part.sql for part in (*more, *here))
+        where = " and ".join(part.sql for part in (*more, *conditions))
         query = f"select {COLUMNS} from {source} {RUN_JOINS} where {where} order by {by} {order}"
-        values = [value for part in (*more, *here) for value in part.values]
+        values = [value for part in (*more, *conditions) for value in part.values]
         return (_stored_run(row, alive) for row in database.execute(query, values))
 
-    if not wanted.asks_inside:
+    if not run_filter.uses_index:
         return tuple(islice(runs("runs r"), limit))
-    told = _column_conditions(wanted)
+    column_conditions = _column_conditions(run_filter)
     if not has_index(database):
-        return tuple(islice(filter(wanted.takes, runs("runs r", told)), limit))
-    fresh = filter(wanted.takes, runs("fresh f cross join runs r on r.id = f.run", told, by="f.run"))
-    match = index_query_of(wanted, *found)
+        return tuple(islice(filter(run_filter.matches, runs("runs r", column_conditions)), limit))
+    fresh = filter(
+        run_filter.matches, runs("fresh f cross join runs r on r.id = f.run", column_conditions, by="f.run")
+    )
+    match = index_query_of(run_filter, *found)
     filed: Iterable[StoredRun] = ()
     if match is not None:
         sought = [
@@ -130,22 +135,22 @@ def select_runs(
             QueryCondition("s.rowid between ? and ?", (low, high)),
         ]
         filed = runs("search s cross join runs r on r.id = s.rowid", sought, by="s.rowid")
-        filed = filed if match.exact else filter(wanted.takes, filed)
+        filed = filed if match.is_exact else filter(run_filter.matches, filed)
     both = merge(fresh, filed, key=lambda run: run.id, reverse=newest_first)
     return tuple(islice(both, limit))
 
 
-def _id_range(database: sqlite3.Connection, wanted: RunFilter, after: int) -> tuple[int, int]:
+def _id_range(database: sqlite3.Connection, run_filter: RunFilter, after: int) -> tuple[int, int]:
     """The lowest and the highest id that may be wanted: ids come in the order of time.
 
     Where the clock is behind that of an earlier run, no run since then tells by its place when it began.
     """
     low = after + 1
-    if wanted.since is not None:
-        low = max(low, _first_id_at(database, milliseconds_of(wanted.since)))
-    if wanted.until is None or _clock_was_set_back(database):
+    if run_filter.since is not None:
+        low = max(low, _first_id_at(database, milliseconds_of(run_filter.since)))
+    if run_filter.until is None or _clock_was_set_back(database):
         return low, LAST_ID
-    return low, _first_id_at(database, milliseconds_of(wanted.until) + 1) - 1
+    return low, _first_id_at(database, milliseconds_of(run_filter.until) + 1) - 1
 
 
 def _clock_was_set_back(database: sqlite3.Connection) -> bool:
@@ -167,14 +172,14 @@ def _first_id_at(database: sqlite3.Connection, when: int) -> int:
     return int(low)
 
 
-def _column_conditions(wanted: RunFilter) -> list[QueryCondition]:
+def _column_conditions(run_filter: RunFilter) -> list[QueryCondition]:
     """What columns tell, so that not every document is read."""
-    found = [QueryCondition("r.pinned", ())] if wanted.pinned else []
-    if wanted.key is not None:
-        found.append(QueryCondition("r.key = ?", (storable_text(wanted.key),)))
-    if wanted.outcomes is not None:
-        ended = ", ".join(f"'{one}'" for one in sorted(wanted.outcomes & ENDED))
-        open_ones = " or r.outcome is null" if wanted.outcomes - ENDED else ""
+    found = [QueryCondition("r.pinned", ())] if run_filter.pinned else []
+    if run_filter.key is not None:
+        found.append(QueryCondition("r.key = ?", (storable_text(run_filter.key),)))
+    if run_filter.outcomes is not None:
+        ended = ", ".join(f"'{one}'" for one in sorted(run_filter.outcomes & ENDED))
+        open_ones = " or r.outcome is null" if run_filter.outcomes - ENDED else ""
         found.append(QueryCondition(f"(r.outcome in ({ended}){open_ones})", ()))
     return found
 
@@ -199,12 +204,16 @@ def select_settings(database: sqlite3.Connection, digests: Iterable[str]) -> dic
 
 
 def select_entries(
-    database: sqlite3.Connection, wanted: Sequence[QueryCondition], limit: int, *, newest_first: bool = True
+    database: sqlite3.Connection,
+    conditions: Sequence[QueryCondition],
+    limit: int,
+    *,
+    newest_first: bool = True,
 ) -> tuple[JournalEntry, ...]:
     """The entries that all conditions hold for."""
-    where = " and ".join(part.sql for part in wanted) or "true"
+    where = " and ".join(part.sql for part in conditions) or "true"
     order = "desc" if newest_first else "asc"
-    values = [value for part in wanted for value in part.values]
+    values = [value for part in conditions for value in part.values]
     query = f"select {ENTRY_COLUMNS} from entries where {where} order by id {order} limit ?"
     return tuple(_entry(row) for row in database.execute(query, (*values, limit)))
 
@@ -289,14 +298,14 @@ class JournalReader:
             outcomes = frozenset({"failed"}) if failed else NOT_FAILED_OUTCOMES
         return self.select(RunFilter(hook, key, outcomes, since, None, text), limit)
 
-    def select(self, wanted: RunFilter, limit: int = 200) -> tuple[StoredRun, ...]:
+    def select(self, run_filter: RunFilter, limit: int = 200) -> tuple[StoredRun, ...]:
         """The last runs of this workspace that are wanted, newest first."""
-        return self._runs(wanted, limit)
+        return self._runs(run_filter, limit)
 
-    def each(self, wanted: RunFilter) -> Iterator[StoredRun]:
+    def iterate(self, run_filter: RunFilter) -> Iterator[StoredRun]:
         """All runs of this workspace that are wanted, oldest first, read bit by bit."""
         after = 0
-        while page := self._runs(wanted, PAGE, after=after, newest_first=False):
+        while page := self._runs(run_filter, PAGE, after=after, newest_first=False):
             yield from page
             after = page[-1].id
 
@@ -323,24 +332,24 @@ class JournalReader:
         self, limit: int = 200, *, kind: str | None = None, newer_than: int | None = None
     ) -> tuple[JournalEntry, ...]:
         """The last entries of this workspace, newest first; oldest first where `newer_than` is given."""
-        wanted = [QueryCondition("workspace = ?", (self.workspace,))]
+        conditions = [QueryCondition("workspace = ?", (self.workspace,))]
         if kind is not None:
-            wanted.append(QueryCondition("kind = ?", (storable_text(kind),)))
+            conditions.append(QueryCondition("kind = ?", (storable_text(kind),)))
         if newer_than is not None:
-            wanted.append(QueryCondition("id > ?", (newer_than,)))
+            conditions.append(QueryCondition("id > ?", (newer_than,)))
         with self._reading() as database:
             if database is None:
                 return ()
-            return select_entries(database, wanted, limit, newest_first=newer_than is None)
+            return select_entries(database, conditions, limit, newest_first=newer_than is None)
 
     def _runs(
-        self, wanted: RunFilter, limit: int, *, after: int = 0, newest_first: bool = True
+        self, run_filter: RunFilter, limit: int, *, after: int = 0, newest_first: bool = True
     ) -> tuple[StoredRun, ...]:
         with self._reading() as database:
             if database is None:
                 return ()
             return select_runs(
-                database, self.workspace, wanted, limit, after=after, newest_first=newest_first
+                database, self.workspace, run_filter, limit, after=after, newest_first=newest_first
             )
 
     @contextmanager

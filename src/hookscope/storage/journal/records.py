@@ -115,9 +115,9 @@ def run_document(run: Run, dialect: str) -> Document:
             {
                 "hook": item.name,
                 "reason": item.reason,
-                "listens": item.listens,
-                **({"near": item.near} if item.near else {}),
-                **({"left_out": item.left_out} if item.left_out else {}),
+                "listens": item.subscribed,
+                **({"near": item.near_miss} if item.near_miss else {}),
+                **({"left_out": item.exclusion} if item.exclusion else {}),
             }
             for item in run.not_run
         ],
@@ -141,8 +141,8 @@ def run_document(run: Run, dialect: str) -> Document:
 def _exclusion_of(item: Mapping[str, Any]) -> Exclusion:
     """Journals of before say it in the first words of the reason alone."""
     by_words: Exclusion = "unasked" if item["reason"].startswith("left out: only ") else ""
-    told: Exclusion = item.get("left_out", by_words)
-    return told
+    exclusion: Exclusion = item.get("left_out", by_words)
+    return exclusion
 
 
 def begun_document(run_id: int, event: Event, dialect: str) -> Document:
@@ -161,9 +161,9 @@ def run_of(document: Mapping[str, Any]) -> Run:
             NotRun(
                 item["hook"],
                 item["reason"],
-                listens=item["listens"],
-                near=item.get("near", ""),
-                left_out=_exclusion_of(item),
+                subscribed=item["listens"],
+                near_miss=item.get("near", ""),
+                exclusion=_exclusion_of(item),
             )
             for item in document["not_run"]
         ),
@@ -190,16 +190,16 @@ def _guarded_document(guarded: SandboxResult | None) -> Document | None:
     if guarded is None:
         return None
     return {
-        "walls": guarded.walls,
-        "network": guarded.network,
-        "disk": guarded.disk,
+        "walls": guarded.isolation,
+        "network": guarded.no_network,
+        "disk": guarded.read_only_disk,
         "changes": [
             [str(change.path), change.kind, change.before, change.after, change.diff]
             for change in guarded.changes
         ],
         "more": guarded.more,
         "notes": list(guarded.notes),
-        "sockets": guarded.sockets,
+        "sockets": guarded.no_unix_sockets,
         "complete": guarded.complete,
         "originals": _originals_document(guarded.originals),
     }
@@ -209,7 +209,7 @@ def _originals_document(found: OriginalsCheck | None) -> Document | None:
     if found is None:
         return None
     changed = [{"path": str(one.path), "kind": one.kind} for one in found.changed]
-    return {"compared": found.compared, "changed": changed, "more": found.more}
+    return {"compared": found.compared, "changed": changed, "more": found.unlisted}
 
 
 def _originals_of(document: Mapping[str, Any] | None) -> OriginalsCheck | None:
@@ -263,7 +263,7 @@ def _result_document(result: Result, delivers: bool) -> Document:
         "patch": plain_json(result.patch),
         "notes": list(result.notes),
         "forced": result.forced,
-        "broken": None if result.call.breakage is None else result.call.breakage.text,
+        "broken": None if result.call.injected_fault is None else result.call.injected_fault.text,
         "stale": failure_document(result.stale),
         "asked": list(result.asked),
     }
@@ -272,7 +272,7 @@ def _result_document(result: Result, delivers: bool) -> Document:
 def _result_of(document: Mapping[str, Any]) -> Result:
     return Result(
         call=Registration(
-            document["key"], document["hook"], _target_of(document), breakage=_breakage_of(document)
+            document["key"], document["hook"], _target_of(document), injected_fault=_breakage_of(document)
         ),
         status=document["status"],
         started=document["started_ms"] / 1000,

@@ -47,10 +47,10 @@ class Masker:
     secrets: tuple[Secret, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict, repr=False)
     keys: SecretKeys = DEFAULT_SECRET_KEYS
-    sought: Mapping[str, str] = field(default_factory=dict, repr=False)  # of `names`, those to search for
+    searchable: Mapping[str, str] = field(default_factory=dict, repr=False)  # of `names`, those to search for
 
     @staticmethod
-    def over(secrets: Iterable[Secret], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> Masker:
+    def for_secrets(secrets: Iterable[Secret], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> Masker:
         """A veil over these. A value keeps its first name; a name taken by another value gets a number."""
         named: dict[str, str] = {}
         taken: dict[str, int] = {}
@@ -58,68 +58,72 @@ class Masker:
             if secret.value not in named:
                 named[secret.value] = _free_name(secret.name, taken)
         kept = tuple(Secret(name, value) for value, name in named.items())
-        sought = {value: name for value, name in named.items() if _is_searchable(value)}
-        return Masker(kept, named, keys, sought)
+        searchable = {value: name for value, name in named.items() if _is_searchable(value)}
+        return Masker(kept, named, keys, searchable)
 
-    def text(self, text: str) -> str:
+    def masked_text(self, text: str) -> str:
         """The text with every secret in it replaced by its reference."""
         parts, end = [], 0
-        for one in self.found(text):
+        for one in self.find(text):
             parts += [text[end : one.start], secret_reference(one)]
             end = one.end
         return "".join([*parts, text[end:]]) if parts else text
 
-    def found(self, text: str) -> list[SecretMatch]:
+    def find(self, text: str) -> list[SecretMatch]:
         """Where in the text secrets are, in order; what is masked already is none."""
-        if not self.sought:
+        if not self.searchable:
             return []
         masked = [match.span() for match in MASK_PATTERN.finditer(text)]
         return [
             one
-            for one in find_values(text, self.sought)
+            for one in find_values(text, self.searchable)
             if not any(start <= one.start and one.end <= end for start, end in masked)
         ]
 
-    def value(self, value: Any, *, secret: bool = False) -> Any:
+    def masked_value(self, value: Any, *, secret: bool = False) -> Any:
         """The plain value with every secret replaced, in keys too. `secret` as in `secrets_in`."""
         if not self.names:
             return value
         if isinstance(value, str):
-            return self._value(value, secret)
-        here = occurring_values(searchable_text(value), self.sought)
-        return replace(self, sought={one: self.sought[one] for one in here})._value(value, secret)
+            return self._masked_value(value, secret)
+        occurring = occurring_values(searchable_text(value), self.searchable)
+        return replace(self, searchable={one: self.searchable[one] for one in occurring})._masked_value(
+            value, secret
+        )
 
-    def _value(self, value: Any, secret: bool) -> Any:
+    def _masked_value(self, value: Any, secret: bool) -> Any:
         match value:
             case Mapping():
                 under = pair_key(value, self.keys)
                 return {
-                    self.text(str(key)): self._value(
-                        item, secret or key == under or self.keys.hold(str(key), item)
+                    self.masked_text(str(key)): self._masked_value(
+                        item, secret or key == under or self.keys.holds_secret(str(key), item)
                     )
                     for key, item in value.items()
                 }
             case list() | tuple():
-                items = self._pieces(value)
-                flags = self.keys.in_list(items)
-                return [self._value(item, secret or flag) for item, flag in zip(items, flags, strict=True)]
+                items = self._masked_pieces(value)
+                flags = self.keys.secret_flags(items)
+                return [
+                    self._masked_value(item, secret or flag) for item, flag in zip(items, flags, strict=True)
+                ]
             case str() | int() | float() if (
                 secret or (not isinstance(value, str) and len(str(value)) >= SHORTEST_ANYWHERE)
             ) and (text := secret_text_of(value)) in self.names:
                 return f"${{SECRET:{self.names[text]}}}"
             case str():
-                return self.text(value)
+                return self.masked_text(value)
             case _:
                 return value
 
-    def _pieces(self, items: Sequence[Any]) -> Sequence[Any]:
+    def _masked_pieces(self, items: Sequence[Any]) -> Sequence[Any]:
         """The items; where a secret begins in one text and ends in another, without its pieces."""
-        if not self.sought or len(items) < 2 or not all(isinstance(item, str) for item in items):
+        if not self.searchable or len(items) < 2 or not all(isinstance(item, str) for item in items):
             return items
         starts = [*accumulate(map(len, items), initial=0)]
         spans = tuple(pairwise(starts))
         made = list(items)
-        for one in reversed(self.found("".join(items))):
+        for one in reversed(self.find("".join(items))):
             if any(start <= one.start and one.end <= end for start, end in spans):
                 continue  # it is whole within one text
             for at, (start, end) in enumerate(spans):
@@ -164,19 +168,19 @@ class Redaction:
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     keys: SecretKeys = DEFAULT_SECRET_KEYS
 
-    def veil(self, *values: Any, secrets: Iterable[Secret] = ()) -> Masker:
+    def masker(self, *values: Any, secrets: Iterable[Secret] = ()) -> Masker:
         """Return the mask for these plain values: known secrets that occur in them, `secrets`, and what is
         found."""
         found = (secret for value in values for secret in secrets_in(value, keys=self.keys))
-        return Masker.over((*secrets_occurring_in(values, self.secrets), *secrets, *found), self.keys)
+        return Masker.for_secrets((*secrets_occurring_in(values, self.secrets), *secrets, *found), self.keys)
 
-    def text(self, text: str) -> str:
+    def masked_text(self, text: str) -> str:
         """Return the text with `${SECRET:NAME}` in the place of each secret."""
-        return self.veil(text).text(text)
+        return self.masker(text).masked_text(text)
 
-    def value(self, value: Any) -> Any:
+    def masked_value(self, value: Any) -> Any:
         """Return the plain value with `${SECRET:NAME}` in the place of each secret."""
-        return self.veil(value).value(value)
+        return self.masker(value).masked_value(value)
 
 
 NOTHING_KNOWN = Redaction()
@@ -186,9 +190,9 @@ def secrets_of_variables(
     values: Mapping[str, str], keys: SecretKeys = DEFAULT_SECRET_KEYS
 ) -> Iterator[Secret]:
     """The secrets among variables: by their names, by their looks, or since they are listed."""
-    plain = {value for name, value in values.items() if not keys.name(name)}
+    plain = {value for name, value in values.items() if not keys.names_secret(name)}
     for name, value in values.items():
-        by_name = is_secret_key(name) and not keys.list(name)
+        by_name = is_secret_key(name) and not keys.is_listed(name)
         if by_name and value in plain and PLAIN_WORD.fullmatch(value):
             continue  # USER is not hidden for it
         yield from _secrets_of_variable(name, value, keys)
@@ -196,7 +200,7 @@ def secrets_of_variables(
 
 @lru_cache(maxsize=4096)  # an environment is read for every run, and seldom another
 def _secrets_of_variable(name: str, value: str, keys: SecretKeys) -> tuple[Secret, ...]:
-    if keys.list(name):
+    if keys.is_listed(name):
         return (Secret(name, value),) if len(value.strip()) >= SHORTEST_SEARCHED else ()
     if not is_secret_key(name):
         return tuple(_inner_secrets(name, value))

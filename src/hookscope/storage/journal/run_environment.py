@@ -41,7 +41,7 @@ class HandlerFile:
     key: str
     path: str | None  # None: a function of the program that fired
     digest: str = ""  # of the file's content
-    beside: str = ""  # of the names and contents of the other code in its folder
+    folder_digest: str = ""  # of the names and contents of the other code in its folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ChangedHandler:
     what: Literal["changed", "gone", "beside"]  # beside: other code in its folder is another
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """It, as half a sentence: `handler.py has changed`."""
         name = Path(self.path).name
         match self.what:
@@ -85,8 +85,8 @@ def masked_settings(
         return NO_SETTINGS
     value = plain_json(settings.value)
     own = tuple(secrets_in(value, keys=keys))
-    veil = Masker.over((*secrets_occurring_in(value, known), *own), keys)
-    text = json.dumps({"file": str(settings.file), "value": veil.value(value)})
+    masker = Masker.for_secrets((*secrets_occurring_in(value, known), *own), keys)
+    text = json.dumps({"file": str(settings.file), "value": masker.masked_value(value)})
     return MaskedSettings(text, _short_digest(text.encode()), secrets_of_settings(value, keys))
 
 
@@ -118,7 +118,7 @@ def _short_digest(content: bytes) -> bytes:
 
 def handlers_to_text(handlers: Iterable[HandlerFile]) -> str:
     """Handlers as one text for the database."""
-    return json.dumps([[one.hook, one.key, one.path, one.digest, one.beside] for one in handlers])
+    return json.dumps([[one.hook, one.key, one.path, one.digest, one.folder_digest] for one in handlers])
 
 
 @lru_cache(maxsize=256)
@@ -135,7 +135,7 @@ def handler_documents(handlers: Iterable[HandlerFile]) -> list[dict[str, Any]]:
             "key": one.key,
             "path": one.path,
             "digest": one.digest or None,
-            "beside": one.beside or None,
+            "beside": one.folder_digest or None,
         }
         for one in handlers
     ]
@@ -171,12 +171,16 @@ class FileDigests:
             if one.path is None or not one.digest:
                 continue
             now = self._digest(one.path)
-            beside = self._beside(Path(one.path)) if now == one.digest and one.beside else one.beside
+            folder_digest = (
+                self._folder_digest(Path(one.path))
+                if now == one.digest and one.folder_digest
+                else one.folder_digest
+            )
             if not now:
                 found[one.path] = ChangedHandler(one.hook, one.path, "gone")
             elif now != one.digest:
                 found[one.path] = ChangedHandler(one.hook, one.path, "changed")
-            elif beside != one.beside:
+            elif folder_digest != one.folder_digest:
                 found[one.path] = ChangedHandler(one.hook, one.path, "beside")
         return tuple(found.values())
 
@@ -185,8 +189,8 @@ class FileDigests:
             return HandlerFile(call.name, call.key, None)
         code = call.target
         own_folder = code.shape in FOLDER_KINDS and code.root == code.path.parent
-        beside = self._beside(code.path) if own_folder else ""
-        return HandlerFile(call.name, call.key, str(code.path), self._digest(str(code.path)), beside)
+        folder_digest = self._folder_digest(code.path) if own_folder else ""
+        return HandlerFile(call.name, call.key, str(code.path), self._digest(str(code.path)), folder_digest)
 
     def _digest(self, path: str) -> str:
         """The first half of the content's SHA-256, in hexadecimal; empty where it cannot be read."""
@@ -205,7 +209,7 @@ class FileDigests:
         except (OSError, ValueError):  # ValueError: a NUL in the name
             return ""
 
-    def _beside(self, handler: Path) -> str:
+    def _folder_digest(self, handler: Path) -> str:
         """Of the other code in the handler's folder; empty where there is none, or too much."""
         digest, found = sha256(), False
         for number, entry in enumerate(_files_below(os.fspath(handler.parent))):
@@ -251,7 +255,7 @@ class RunOwner:
     started: str
 
     @staticmethod
-    def here() -> RunOwner:
+    def current() -> RunOwner:
         """This process."""
         return RunOwner(os.getpid(), process_start(os.getpid()) or "")
 

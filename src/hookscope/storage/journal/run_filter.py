@@ -45,11 +45,11 @@ class Phrase:
     """Words that stand side by side; with `open` the last one may go on."""
 
     words: tuple[str, ...]
-    open: bool = False
+    is_prefix: bool = False
 
-    def stands_in(self, text: str) -> bool:
+    def is_in(self, text: str) -> bool:
         """`text` is words with blanks between them."""
-        end = "" if self.open else " "
+        end = "" if self.is_prefix else " "
         return f" {' '.join(self.words)}{end}" in f" {text} "
 
 
@@ -134,12 +134,12 @@ class RunFilter:
     pinned: bool = False
 
     @property
-    def asks_inside(self) -> bool:
+    def uses_index(self) -> bool:
         """Is anything asked for that an index of words answers."""
         nothing = self.hook is None and self.key is None and self.outcomes is None and not self.text
         return not nothing or self.pinned
 
-    def takes(self, run: StoredRun) -> bool:
+    def matches(self, run: StoredRun) -> bool:
         """Does all hold for this run, but for its time."""
         if self.key is not None and run.key != storable_text(self.key):
             return False
@@ -151,12 +151,10 @@ class RunFilter:
             return False
         if not self.text:
             return True
-        sought = parse_phrase(self.text)
-        return sought is not None and sought.stands_in(
-            index_terms_of_run(run.document["event"], run.document)
-        )
+        phrase = parse_phrase(self.text)
+        return phrase is not None and phrase.is_in(index_terms_of_run(run.document["event"], run.document))
 
-    def in_time(self, run: StoredRun) -> bool:
+    def is_in_time(self, run: StoredRun) -> bool:
         """Did it begin within the window, both ends included."""
         return (self.since is None or run.started >= self.since) and (
             self.until is None or run.started <= self.until

@@ -69,7 +69,7 @@ class IndexEntry:
     event: str
     document: str
 
-    def words(self) -> str:
+    def terms(self) -> str:
         """Facts, then words; of a pinned run words once more. A document that cannot be read has neither
         words nor hooks."""
         try:
@@ -102,33 +102,33 @@ class IndexQuery:
     """A question to the index. Not exact: some of what it finds may not be wanted."""
 
     text: str
-    exact: bool
+    is_exact: bool
 
 
-def index_query_of(wanted: RunFilter, workspace: int) -> IndexQuery | None:
+def index_query_of(run_filter: RunFilter, workspace: int) -> IndexQuery | None:
     """None where the index can find nothing."""
-    outcomes = sorted((wanted.outcomes or frozenset()) & ENDED)
-    sought = parse_phrase(wanted.text) if wanted.text else None
-    if (wanted.outcomes is not None and not outcomes) or (wanted.text and sought is None):
+    outcomes = sorted((run_filter.outcomes or frozenset()) & ENDED)
+    phrase = parse_phrase(run_filter.text) if run_filter.text else None
+    if (run_filter.outcomes is not None and not outcomes) or (run_filter.text and phrase is None):
         return None
-    parts = list(_facts_in(wanted, workspace, outcomes))
-    if sought is not None:
-        marked = _workspace_terms(sought.words, workspace, pinned=wanted.pinned)
-        parts += [f'"{word}"' for word in marked[len(sought.words) :] or marked]
-        parts[-1] += " *" if sought.open else ""
-    elif wanted.pinned:
+    parts = list(_facts_in(run_filter, workspace, outcomes))
+    if phrase is not None:
+        marked = _workspace_terms(phrase.words, workspace, pinned=run_filter.pinned)
+        parts += [f'"{word}"' for word in marked[len(phrase.words) :] or marked]
+        parts[-1] += " *" if phrase.is_prefix else ""
+    elif run_filter.pinned:
         parts.append(f'"{_fact_term(workspace, "pinned")}"')
     # Two pairs may stand apart from each other where their words stand in a row.
-    return IndexQuery(" AND ".join(parts), exact=sought is None or len(sought.words) < 3)
+    return IndexQuery(" AND ".join(parts), is_exact=phrase is None or len(phrase.words) < 3)
 
 
-def _facts_in(wanted: RunFilter, workspace: int, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    key = None if wanted.key is None else storable_text(wanted.key)
+def _facts_in(run_filter: RunFilter, workspace: int, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    key = None if run_filter.key is None else storable_text(run_filter.key)
     if len(outcomes) == 1 and outcomes[0] != "ok":
-        yield f'"{_fact_term(workspace, "", key, wanted.hook, outcomes[0])}"'
+        yield f'"{_fact_term(workspace, "", key, run_filter.hook, outcomes[0])}"'
         return
-    if key is not None or wanted.hook is not None:
-        yield f'"{_fact_term(workspace, "", key, wanted.hook)}"'
+    if key is not None or run_filter.hook is not None:
+        yield f'"{_fact_term(workspace, "", key, run_filter.hook)}"'
     if outcomes:
         facts = (f'"{_fact_term(workspace, "", outcome=outcome)}"' for outcome in outcomes)
         yield f"({' OR '.join(facts)})"

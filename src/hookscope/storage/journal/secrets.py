@@ -187,23 +187,23 @@ class SecretKeys:
         """These too."""
         return SecretKeys(frozenset(filter(None, (_bare(name.rpartition(".")[2]) for name in names))))
 
-    def name(self, key: str) -> bool:
+    def names_secret(self, key: str) -> bool:
         """Does the key say that its value is a secret."""
-        return is_secret_key(key) or self.list(key)
+        return is_secret_key(key) or self.is_listed(key)
 
-    def list(self, key: str) -> bool:
+    def is_listed(self, key: str) -> bool:
         """Does the user's list have the key."""
         if not self.listed or len(key) > LONGEST_KEY:
             return False
         bare = _bare(key)
         return bare in self.listed or any("*" in one and fnmatchcase(bare, one) for one in self.listed)
 
-    def hold(self, key: str, value: object) -> bool:
+    def holds_secret(self, key: str, value: object) -> bool:
         """Does the key say that all below it is secret? Numbers under a plural are counts: `maxTokens: 4`."""
         counted = isinstance(value, int | float) and key.lower().endswith("s")
-        return (is_secret_key(key) and not counted) or self.list(key)
+        return (is_secret_key(key) and not counted) or self.is_listed(key)
 
-    def in_list(self, items: Sequence[Any]) -> Sequence[bool]:
+    def secret_flags(self, items: Sequence[Any]) -> Sequence[bool]:
         """Which items are secret since the one before names them: `["Authorization", "Bearer …"]`."""
         secret = [False] * len(items)
         named = items[::2] if len(items) % 2 == 0 else ()
@@ -213,7 +213,7 @@ class SecretKeys:
             if not isinstance(key, str) or len(key) > LONGEST_KEY or not isinstance(value, str | int | float):
                 continue
             flag = key.startswith("-") and FLAG.fullmatch(key) is not None
-            if (flag or (pairs and at % 2)) and self.name(key.lstrip("-")):
+            if (flag or (pairs and at % 2)) and self.names_secret(key.lstrip("-")):
                 secret[at] = "-" in key or PLAIN_WORD.fullmatch(str(value)) is None
         return secret
 
@@ -233,7 +233,7 @@ def pair_key(value: Mapping[Any, Any], keys: SecretKeys = DEFAULT_SECRET_KEYS) -
     names = [str(value[one]) for one in NAMING_KEYS if isinstance(value.get(one), str)]
     if isinstance(path := value.get("path"), str):
         names += pointer_keys(path)
-    return "value" if any(map(keys.name, names)) else None
+    return "value" if any(map(keys.names_secret, names)) else None
 
 
 def pointer_keys(path: str) -> list[str]:
@@ -267,10 +267,10 @@ def secrets_in(
             for key, item in value.items():
                 yield from _in_key(str(key))
                 named = (*path, _pair_name(value)) if key == under else (*path, str(key))
-                below = secret or key == under or keys.hold(str(key), item)
+                below = secret or key == under or keys.holds_secret(str(key), item)
                 yield from secrets_in(item, named, secret=below, keys=keys)
         case list() | tuple():
-            for index, (item, flag) in enumerate(zip(value, keys.in_list(value), strict=True)):
+            for index, (item, flag) in enumerate(zip(value, keys.secret_flags(value), strict=True)):
                 named = (*path, str(index)) if path else ()
                 if flag:
                     named = (*path, value[index - 1].lstrip("-"))
@@ -303,7 +303,7 @@ def _pair_name(value: Mapping[Any, Any]) -> str:
 
 def holds_secrets(key: str, value: object) -> bool:
     """As `SecretKeys.hold`, without a user's list."""
-    return DEFAULT_SECRET_KEYS.hold(key, value)
+    return DEFAULT_SECRET_KEYS.holds_secret(key, value)
 
 
 def is_ordinary(value: str) -> bool:

@@ -41,20 +41,20 @@ def clean_up(
     retention: Retention,
     workspace: str | None = None,
     *,
-    busy: Callable[[], bool] = lambda: False,
+    is_busy: Callable[[], bool] = lambda: False,
 ) -> bool:
     """File what is fresh, clear away the oldest runs and entries, move the write-ahead log into the file.
     True where there is more to do: it was enough for once, or somebody waits.
 
     Args:
         workspace: whose runs are cleared away; None: those of each.
-        busy: does somebody wait.
+        is_busy: does somebody wait.
     """
     try:
         for _ in range(MOST_ENTRIES // RUNS_PER_ROUND):
             if not _committed(database, lambda database: _clean_up_round(database, retention, workspace)):
                 break
-            if busy():
+            if is_busy():
                 return True
         else:
             return True
@@ -93,7 +93,7 @@ def _index_ended_runs(database: sqlite3.Connection) -> int:
         f"{SELECT_ENDED_RUNS.format('fresh f', 'f.run')} where r.outcome is not null order by f.run limit ?"
     )
     rows = database.execute(query, (RUNS_PER_ROUND,)).fetchall()
-    database.executemany(INSERT_TERMS, ((run, IndexEntry(*facts).words()) for run, *facts in rows))
+    database.executemany(INSERT_TERMS, ((run, IndexEntry(*facts).terms()) for run, *facts in rows))
     for run, *_ in rows:
         _count_run(database, run)
     database.executemany("delete from fresh where run = ?", ((run,) for run, *_ in rows))
@@ -121,8 +121,8 @@ def pin_run(database: sqlite3.Connection, run: int, workspace: str, on: bool) ->
     before = _index_entry_of(database, run)
     database.execute("update runs set pinned = ? where id = ?", (on, run))
     if before is not None:
-        database.execute(DELETE_TERMS, (run, before.words()))
-        database.execute(INSERT_TERMS, (run, replace(before, pinned=on).words()))
+        database.execute(DELETE_TERMS, (run, before.terms()))
+        database.execute(INSERT_TERMS, (run, replace(before, pinned=on).terms()))
     return True
 
 
@@ -203,7 +203,7 @@ def _delete_runs(database: sqlite3.Connection, runs: Sequence[int]) -> None:
     for run in runs:
         entry = _index_entry_of(database, run)
         if entry is not None:
-            database.execute(DELETE_TERMS, (run, entry.words()))
+            database.execute(DELETE_TERMS, (run, entry.terms()))
     database.executemany("delete from runs where id = ?", ((run,) for run in runs))
 
 
@@ -293,22 +293,24 @@ class Writer:
 
     def _run(self) -> None:
         database: sqlite3.Connection | None = None
-        untidy, closing = 0, False
+        jobs_since_cleanup, closing = 0, False
         while not closing:
-            jobs, closing = self._next_jobs(self._idle if untidy else None)
+            jobs, closing = self._next_jobs(self._idle if jobs_since_cleanup else None)
             if jobs:
                 database = self._write(database, jobs)
-                untidy += len(jobs)
-            if not jobs or closing or untidy >= JOBS_BETWEEN_CLEANUPS:
-                if database is not None and untidy:
-                    busy = self._somebody_waits
-                    untidy = int(clean_up(database, self._retention, self._workspace, busy=busy))
+                jobs_since_cleanup += len(jobs)
+            if not jobs or closing or jobs_since_cleanup >= JOBS_BETWEEN_CLEANUPS:
+                if database is not None and jobs_since_cleanup:
+                    busy = self._has_waiting_jobs
+                    jobs_since_cleanup = int(
+                        clean_up(database, self._retention, self._workspace, is_busy=busy)
+                    )
                 else:
-                    untidy = 0
+                    jobs_since_cleanup = 0
         if database is not None:
             database.close()
 
-    def _somebody_waits(self) -> bool:
+    def _has_waiting_jobs(self) -> bool:
         return not self._jobs.empty()
 
     def _next_jobs(self, timeout: float | None) -> tuple[list[_WriteJob], bool]:

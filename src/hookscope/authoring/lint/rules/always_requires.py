@@ -28,16 +28,16 @@ from hookscope.authoring.lint.rule_helpers import REQUIRES_KEYS
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    requires = subject.own.get("requires")
+    requires = subject.metadata.get("requires")
     if (
-        subject.own.get("always") is True
+        subject.metadata.get("always") is True
         and isinstance(requires, dict)
         and any(map(requires.get, REQUIRES_KEYS))
     ):
-        path = (*subject.base, "always")
+        path = (*subject.metadata_path, "always")
         fix = (subject.edit(path, False, "always: true → false"),)
         text = "`always: true` skips the checks, so what `requires` asks for is never looked at."
-        yield warning(subject.in_header(*path), text, "Leave one of the two out.", fix)
+        yield warning(subject.header_position(*path), text, "Leave one of the two out.", fix)
 
 
 RULE = Rule("always-requires", __doc__, check)

@@ -41,13 +41,18 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     requires = subject.hook.meta.requires
     known = {*requires.bins, *requires.any_bins, RUNS_HANDLERS.get(subject.hook.language, "")}
-    for met in subject.facts.programs:
-        if met.name in known:
+    for occurrence in subject.facts.programs:
+        if occurrence.name in known:
             continue
-        known.add(met.name)
-        text = f"The handler starts the program {met.name}, which `requires.bins` does not name."
-        then = f"Add {met.name} there."
-        yield warning(subject.in_handler(met), text, then, declare_requirement(subject, "bins", met.name))
+        known.add(occurrence.name)
+        text = f"The handler starts the program {occurrence.name}, which `requires.bins` does not name."
+        next_step = f"Add {occurrence.name} there."
+        yield warning(
+            subject.handler_position(occurrence),
+            text,
+            next_step,
+            declare_requirement(subject, "bins", occurrence.name),
+        )
 
 
 RULE = Rule("bins-undeclared", __doc__, check, reads_source=True)

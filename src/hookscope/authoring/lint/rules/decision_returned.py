@@ -31,11 +31,13 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, warni
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     answers = subject.facts.answers if subject.facts is not None and subject.kind == "folder" else ()
-    for met in answers[:1]:
-        text = f"The handler returns `{met.name}`, and nobody looks at what a HOOK.md hook returns."
+    for occurrence in answers[:1]:
+        text = f"The handler returns `{occurrence.name}`, and nobody looks at what a HOOK.md hook returns."
         plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
-        then = "A plugin's hook, such as before_tool_call, can stop things." if plugins else "Leave it out."
-        yield warning(subject.in_handler(met), text, then)
+        next_step = (
+            "A plugin's hook, such as before_tool_call, can stop things." if plugins else "Leave it out."
+        )
+        yield warning(subject.handler_position(occurrence), text, next_step)
 
 
 RULE = Rule("decision-returned", __doc__, check, reads_source=True)

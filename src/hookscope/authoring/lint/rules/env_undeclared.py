@@ -49,14 +49,19 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.facts is None or subject.hook is None or subject.kind != "folder":
         return
     known = {*ALWAYS, *subject.host.variables, *subject.hook.meta.requires.env}
-    for met in subject.facts.env:
-        if met.kind == "optional" or met.name in known or met.name.startswith(OURS):
+    for occurrence in subject.facts.env:
+        if occurrence.kind == "optional" or occurrence.name in known or occurrence.name.startswith(OURS):
             continue
-        known.add(met.name)
-        name = one_line(met.name, 60)
+        known.add(occurrence.name)
+        name = one_line(occurrence.name, 60)
         text = f"The handler reads the variable {name}, which `requires.env` does not name."
-        then = f"Add {name} there, or let the handler go on without it."
-        yield warning(subject.in_handler(met), text, then, declare_requirement(subject, "env", met.name))
+        next_step = f"Add {name} there, or let the handler go on without it."
+        yield warning(
+            subject.handler_position(occurrence),
+            text,
+            next_step,
+            declare_requirement(subject, "env", occurrence.name),
+        )
 
 
 RULE = Rule("env-undeclared", __doc__, check, reads_source=True)

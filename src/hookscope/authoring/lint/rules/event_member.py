@@ -45,29 +45,31 @@ ANSWERS = ANSWERS_OF_GATES | {
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.facts is None or subject.kind != "folder":
         return
-    answers = [met for met in subject.facts.puts if met.name in ANSWERS]
+    answers = [occurrence for occurrence in subject.facts.puts if occurrence.name in ANSWERS]
     if answers:
         text = f"The handler puts {_listed(answers)} there, and nobody asks for it: what happened goes on."
         plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
-        then = "A HOOK.md hook answers by `event.messages` alone."
-        then += " A plugin's hook, such as message_sending, can stop things." if plugins else ""
-        yield warning(subject.in_handler(answers[0]), text, then)
-    fields = {field for event in subject.heard() for field in event.fields}
-    own = [met for met in subject.facts.strays if met.name in fields]
-    other = [met for met in subject.facts.strays if met.name not in fields]
+        next_step = "A HOOK.md hook answers by `event.messages` alone."
+        next_step += " A plugin's hook, such as message_sending, can stop things." if plugins else ""
+        yield warning(subject.handler_position(answers[0]), text, next_step)
+    fields = {field for event in subject.received_events() for field in event.fields}
+    own = [occurrence for occurrence in subject.facts.strays if occurrence.name in fields]
+    other = [occurrence for occurrence in subject.facts.strays if occurrence.name not in fields]
     if own:
-        where = "it stands" if len({met.name for met in own}) == 1 else "they stand"
+        where = "it stands" if len({occurrence.name for occurrence in own}) == 1 else "they stand"
         text = f"No event has {_listed(own)}: {where} in its context."
-        yield warning(subject.in_handler(own[0]), text, f"Write `event.context.{one_line(own[0].name, 60)}`.")
+        yield warning(
+            subject.handler_position(own[0]), text, f"Write `event.context.{one_line(own[0].name, 60)}`."
+        )
     if other:
-        then = "What it is about stands in `event.context`; `hookscope events KEY` shows the fields."
-        yield hint(subject.in_handler(other[0]), f"No event has {_listed(other)}.", then)
+        next_step = "What it is about stands in `event.context`; `hookscope events KEY` shows the fields."
+        yield hint(subject.handler_position(other[0]), f"No event has {_listed(other)}.", next_step)
 
 
-def _listed(mets: Sequence[Occurrence]) -> str:
-    names = list(dict.fromkeys(met.name for met in mets))
+def _listed(occurrences: Sequence[Occurrence]) -> str:
+    names = list(dict.fromkeys(occurrence.name for occurrence in occurrences))
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(f"`event.{one_line(name, 60)}`" for name in names[:LISTED]) + more
 
 
-RULE = Rule("event-member", __doc__, check, reads_source=True, by_host=True)
+RULE = Rule("event-member", __doc__, check, reads_source=True, depends_on_host=True)

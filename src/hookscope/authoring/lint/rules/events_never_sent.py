@@ -36,8 +36,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for dead in dead_events(subject):
         if dead.known:
             text = f"{subject.host.product} documents `{dead.key}` and never sends it{never}."
-            then = dead.then or "`hookscope events` shows what is sent, and when."
-            yield RuleMessage(severity, subject.of_event(dead.key), text, then)
+            next_step = dead.advice or "`hookscope events` shows what is sent, and when."
+            yield RuleMessage(severity, subject.event_position(dead.key), text, next_step)
 
 
-RULE = Rule("events-never-sent", __doc__, check, by_host=True)
+RULE = Rule("events-never-sent", __doc__, check, depends_on_host=True)

@@ -30,13 +30,13 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.kind == "stream" and subject.hook is not None and subject.hook.meta.events == ():
         text = "Its `events` name no event, and so this hook never runs."
-        yield error(subject.in_handler(), text, "`hookscope events` lists what there is.")
-    written = subject.own.get("events")
-    stands = isinstance(subject.header.metadata.get(str(subject.base[1])), dict)
-    if stands and not written and "events" not in subject.header.value:
-        path = ".".join(map(str, subject.base))
+        yield error(subject.handler_position(), text, "`hookscope events` lists what there is.")
+    written = subject.metadata.get("events")
+    has_block = isinstance(subject.header.metadata.get(str(subject.metadata_path[1])), dict)
+    if has_block and not written and "events" not in subject.header.value:
+        path = ".".join(map(str, subject.metadata_path))
         yield error(
-            subject.in_header(*subject.base),
+            subject.header_position(*subject.metadata_path),
             f"No events stand under `{path}`, and so this hook never runs.",
             'Add `events: ["…"]` there; `hookscope events` lists what there is.',
         )

@@ -32,10 +32,10 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         family = key.partition(":")[0]
         if events.count(key) > 1:
             text = f"`{key}` stands twice, and so its handler runs twice for it."
-            yield warning(subject.of_event(key), text, "Leave one of them out.")
+            yield warning(subject.event_position(key), text, "Leave one of them out.")
         elif family != key and family in events:
             text = f"`{family}` has `{key}` in it, and so its handler runs twice for that event."
-            yield warning(subject.of_event(key), text, "Leave one of them out.")
+            yield warning(subject.event_position(key), text, "Leave one of them out.")
 
 
 RULE = Rule("events-twice", __doc__, check)

@@ -43,29 +43,31 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for dead in dead_events(subject):
         if not dead.known:
             why = f": {dead.why}" if dead.why else ""
-            host = subject.host.dialect if dead.elsewhere else subject.host.product
+            host = subject.host.dialect if dead.other_dialect else subject.host.product
             text = f"`{one_line(dead.key, 60)}` is no event of {host}{never}{why}."
-            then = dead.then or "`hookscope events` lists what there is."
-            yield RuleMessage(severity, subject.of_event(dead.key), text, then, _fix(dead, subject))
+            next_step = dead.advice or "`hookscope events` lists what there is."
+            yield RuleMessage(
+                severity, subject.event_position(dead.key), text, next_step, _fix(dead, subject)
+            )
     for key in later_events(subject):
-        there = later_senders(subject)[key]
-        text = f"`{key}` is not in {subject.host.product}'s guide; {there} sends it."
-        then = f"`--dialect {there}` has the rules and the events of that program."
-        yield RuleMessage(Severity.HINT, subject.of_event(key), text, then)
+        sender = later_senders(subject)[key]
+        text = f"`{key}` is not in {subject.host.product}'s guide; {sender} sends it."
+        next_step = f"`--dialect {sender}` has the rules and the events of that program."
+        yield RuleMessage(Severity.HINT, subject.event_position(key), text, next_step)
     for dead in doubtful_events(subject):
         why = f": {dead.why}" if dead.why else ""
         name = one_line(dead.key, 60)
         text = f"`{name}` is none that {subject.host.product} documents; it may never come{why}."
-        then = dead.then or "`hookscope events` lists what there is."
-        yield RuleMessage(Severity.HINT, subject.of_event(dead.key), text, then)
+        next_step = dead.advice or "`hookscope events` lists what there is."
+        yield RuleMessage(Severity.HINT, subject.event_position(dead.key), text, next_step)
 
 
 def _fix(dead: UnsentEvent, subject: LintSubject) -> tuple[Edit, ...] | None:
-    written = subject.own.get("events")
+    written = subject.metadata.get("events")
     if len(dead.instead) != 1 or dead.instead[0] in subject.events or not isinstance(written, list):
         return None
-    path = (*subject.base, "events", written.index(dead.key)) if dead.key in written else None
+    path = (*subject.metadata_path, "events", written.index(dead.key)) if dead.key in written else None
     return (subject.edit(path, dead.instead[0], f"{dead.key} → {dead.instead[0]}"),) if path else None
 
 
-RULE = Rule("events-unknown", __doc__, check, by_host=True)
+RULE = Rule("events-unknown", __doc__, check, depends_on_host=True)

@@ -40,15 +40,15 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     hook, handler = subject.hook, subject.handler
     if hook is None or handler is None or not subject.text.strip():
         return
-    told = list(_of_exports(subject, hook, handler)) if hook.kind == "folder" else []
-    yield from told or _of_default(hook, handler, subject.text)
+    messages = list(_of_exports(subject, hook, handler)) if hook.kind == "folder" else []
+    yield from messages or _of_default(hook, handler, subject.text)
 
 
 def _of_default(hook: Hook, handler: Path, text: str) -> Iterator[RuleMessage]:
     """A script's, without its grammar: what stands there plainly."""
     wrong = uncallable_export(hook, text.encode("utf-8", "replace")) if handler.suffix != ".py" else None
     if wrong is not None:
-        yield error(FilePosition(handler, wrong.line), f"{handler.name} {wrong.text}.", wrong.then)
+        yield error(FilePosition(handler, wrong.line), f"{handler.name} {wrong.text}.", wrong.advice)
 
 
 def _of_exports(subject: LintSubject, hook: Hook, handler: Path) -> Iterator[RuleMessage]:
@@ -64,48 +64,48 @@ def _of_exports(subject: LintSubject, hook: Hook, handler: Path) -> Iterator[Rul
         )
 
 
-def _of_python(subject: LintSubject, handler: Path, wanted: str) -> Iterator[RuleMessage]:
+def _of_python(subject: LintSubject, handler: Path, export: str) -> Iterator[RuleMessage]:
     """As the `export` gate has it."""
     try:
         exports = read_exports(subject.text.encode("utf-8", "replace"))
     except FormatError:  # handler-syntax says so
         return
-    gate = export_gate(exports, wanted, handler)
+    gate = export_gate(exports, export, handler)
     if gate.passed is False:
         if gate.found == WRONG_ARGUMENTS:
             (name,) = gate.missing
-            then = f"Write `def {name}(event)`; what its host tells of the event is in `event.context`."
-            yield error(subject.in_handler(), f"{gate.reason}.", then)
+            next_step = f"Write `def {name}(event)`; what its host tells of the event is in `event.context`."
+            yield error(subject.handler_position(), f"{gate.reason}.", next_step)
             return
         functions = [one.name for one in exports.values() if "function" in one.kind]
         write = f"Write `def {gate.needed[0]}(event)`"
         text = gate.reason + "." * (not gate.reason.endswith("?"))
-        yield error(subject.in_handler(), text, *_next(subject, functions, write))
+        yield error(subject.handler_position(), text, *_next(subject, functions, write))
 
 
 def _of_script(
-    subject: LintSubject, file: str, wanted: str, functions: list[str], *, common: bool
+    subject: LintSubject, file: str, export: str, functions: list[str], *, common: bool
 ) -> RuleMessage:
-    is_default = wanted == "default"
-    what = "no default export" if is_default else f"no export `{wanted}`"
-    there = ", ".join(f"`{name}`" for name in functions[:LISTED]) or "no function"
+    is_default = export == "default"
+    what = "no default export" if is_default else f"no export `{export}`"
+    exported = ", ".join(f"`{name}`" for name in functions[:LISTED]) or "no function"
     word = "export default" if is_default else "export"
     write = f"Write `{word}` before the function that is called"
     if common and is_default:
         what = "no function for `module.exports`"
         write = f"Write `module.exports = {functions[0] if functions else 'handler'};`"
-    text = f"{file} has {what}; it exports {there}."
-    return error(subject.in_handler(), text, *_next(subject, functions, write))
+    text = f"{file} has {what}; it exports {exported}."
+    return error(subject.handler_position(), text, *_next(subject, functions, write))
 
 
 def _next(subject: LintSubject, functions: list[str], write: str) -> tuple[str, tuple[Edit, ...] | None]:
     """What to do; and the edit of the metadata, where one function alone can be meant."""
     if not functions:
         return f"{write}.", None
-    if len(functions) > 1 or not subject.own or subject.header.quoted:
+    if len(functions) > 1 or not subject.metadata or subject.header.quoted:
         return f"{write}, or name the function in `export` of the metadata.", None
     (name,) = functions
-    edit = subject.edit((*subject.base, "export"), name, f"export: {name}")
+    edit = subject.edit((*subject.metadata_path, "export"), name, f"export: {name}")
     return f"{write}, or put `export: {name}` into the metadata.", (edit,)
 
 

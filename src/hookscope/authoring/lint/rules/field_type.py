@@ -42,8 +42,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         if isinstance(value, str) and fault.path and fault.path[-1] in LISTS:
             name = fault.path[-1]
             fix = (subject.edit(fault.path, [value], f"{name}: a list of one"),)
-        then = "Write it as a list: `[…]`." if fix else ""
-        yield error(_place(subject, fault), f"{fault.text}.", then, fix)
+        next_step = "Write it as a list: `[…]`." if fix else ""
+        yield error(_place(subject, fault), f"{fault.text}.", next_step, fix)
 
 
 def _place(subject: LintSubject, fault: MetadataFault) -> FilePosition:
@@ -51,16 +51,16 @@ def _place(subject: LintSubject, fault: MetadataFault) -> FilePosition:
     hook = subject.hook
     if hook is not None and hook.kind == "legacy":
         return FilePosition(hook.folder.path)
-    return subject.in_header(*fault.path)
+    return subject.header_position(*fault.path)
 
 
 def _text_as_events(subject: LintSubject) -> Iterator[RuleMessage]:
     """A host that looks at no types hears nothing of a text, and says nothing."""
-    written, path = subject.own.get("events"), (*subject.base, "events")
+    written, path = subject.metadata.get("events"), (*subject.metadata_path, "events")
     if subject.hook is not None and not subject.events and isinstance(written, str) and written:
         text = f"`events` wants a list of texts and has a text: {subject.host.product} hears nothing of it."
         fix = (subject.edit(path, [written], "events: a list of one"),)
-        yield error(subject.in_header(*path), text, "Write it as a list: `[…]`.", fix)
+        yield error(subject.header_position(*path), text, "Write it as a list: `[…]`.", fix)
 
 
 def _value_at(value: Any, path: KeyPath) -> object:
@@ -69,4 +69,4 @@ def _value_at(value: Any, path: KeyPath) -> object:
     return value
 
 
-RULE = Rule("field-type", __doc__, check, by_host=True)
+RULE = Rule("field-type", __doc__, check, depends_on_host=True)

@@ -33,7 +33,7 @@ from hookscope.model.text import closest_match, one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    events = list(subject.heard())
+    events = list(subject.received_events())
     open_events = not events or any(not event.described for event in events)
     catalogue = subject.host.catalogue
     families = [catalogue.by_key.get(key) for key in subject.events]
@@ -42,15 +42,19 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if any(event is None or (event.family and event.open and not event.described) for event in families):
         return  # what it hears under other names, nobody describes
     known = {name for event in events for name in event.fields}
-    for met in subject.facts.fields:
-        if met.name in known or camel(met.name) in known or met.name in UNCHECKED_FIELDS:
+    for occurrence in subject.facts.fields:
+        if occurrence.name in known or camel(occurrence.name) in known or occurrence.name in UNCHECKED_FIELDS:
             continue
-        known.add(met.name)
-        name = one_line(met.name, 60)
+        known.add(occurrence.name)
+        name = one_line(occurrence.name, 60)
         keys = " and ".join(event.key for event in events) if len(events) < 4 else "these events"
-        near = closest_match(met.name, sorted({field for event in events for field in event.fields}))
-        then = f"Did you mean {near}?" if near else "`hookscope events KEY` shows the fields."
-        yield hint(subject.in_handler(met), f"The context of {keys} has no field {name}.", then)
+        closest = closest_match(
+            occurrence.name, sorted({field for event in events for field in event.fields})
+        )
+        next_step = f"Did you mean {closest}?" if closest else "`hookscope events KEY` shows the fields."
+        yield hint(
+            subject.handler_position(occurrence), f"The context of {keys} has no field {name}.", next_step
+        )
 
 
-RULE = Rule("field-unknown", __doc__, check, reads_source=True, by_host=True)
+RULE = Rule("field-unknown", __doc__, check, reads_source=True, depends_on_host=True)

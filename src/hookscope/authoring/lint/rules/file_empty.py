@@ -24,9 +24,11 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.manifest is not None and subject.header.empty:
-        yield error(subject.in_header(), "HOOK.md is empty.", "Write its front matter: name and metadata.")
-    if subject.handler is not None and not subject.unread and not subject.text.strip():
-        yield error(subject.in_handler(), f"{subject.handler.name} is empty.", "Write its handler.")
+        yield error(
+            subject.header_position(), "HOOK.md is empty.", "Write its front matter: name and metadata."
+        )
+    if subject.handler is not None and not subject.unread_reason and not subject.text.strip():
+        yield error(subject.handler_position(), f"{subject.handler.name} is empty.", "Write its handler.")
 
 
 RULE = Rule("file-empty", __doc__, check)

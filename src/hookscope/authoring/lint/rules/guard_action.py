@@ -37,11 +37,16 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.facts is None or subject.kind != "folder" or not all(":" in key for key in events):
         return  # of a family it hears every action
     actions = {key.partition(":")[2] for key in events}
-    for met in subject.facts.guards if actions else ():
-        if met.kind == "action" and met.name and met.name not in actions and not is_whole_key(met, subject):
-            text = f"The hook listens to no event of the action `{one_line(met.name, 60)}`."
-            then = f"Its events are {', '.join(events[:5])}: add one, or drop the guard."
-            yield warning(subject.in_handler(met), text, then)
+    for occurrence in subject.facts.guards if actions else ():
+        if (
+            occurrence.kind == "action"
+            and occurrence.name
+            and occurrence.name not in actions
+            and not is_whole_key(occurrence, subject)
+        ):
+            text = f"The hook listens to no event of the action `{one_line(occurrence.name, 60)}`."
+            next_step = f"Its events are {', '.join(events[:5])}: add one, or drop the guard."
+            yield warning(subject.handler_position(occurrence), text, next_step)
 
 
 RULE = Rule("guard-action", __doc__, check, reads_source=True)

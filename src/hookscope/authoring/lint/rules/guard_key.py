@@ -34,12 +34,15 @@ from hookscope.model.text import one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    for met in subject.facts.guards if subject.facts is not None and subject.kind == "folder" else ():
-        if is_whole_key(met, subject):
-            key = one_line(met.name, 60)
+    for occurrence in subject.facts.guards if subject.facts is not None and subject.kind == "folder" else ():
+        if is_whole_key(occurrence, subject):
+            key = one_line(occurrence.name, 60)
             family, _, action = key.partition(":")
-            text = f"The event's {met.kind} is never `{key}`: its type is `{family}`, its action `{action}`."
-            yield error(subject.in_handler(met), text, "Compare each with its own part.")
+            text = (
+                f"The event's {occurrence.kind} is never `{key}`: its type is `{family}`, "
+                f"its action `{action}`."
+            )
+            yield error(subject.handler_position(occurrence), text, "Compare each with its own part.")
 
 
 RULE = Rule("guard-key", __doc__, check, reads_source=True)

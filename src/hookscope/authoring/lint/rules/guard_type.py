@@ -36,11 +36,15 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.facts is None or not subject.events or subject.kind != "folder":
         return
     types = {key.partition(":")[0] for key in subject.events}
-    for met in subject.facts.guards:
-        if met.kind == "type" and met.name not in types and not is_whole_key(met, subject):
-            text = f"The hook listens to no event of the type `{one_line(met.name, 60)}`."
-            then = f"Its events are {', '.join(subject.events[:5])}: add one, or drop the guard."
-            yield warning(subject.in_handler(met), text, then)
+    for occurrence in subject.facts.guards:
+        if (
+            occurrence.kind == "type"
+            and occurrence.name not in types
+            and not is_whole_key(occurrence, subject)
+        ):
+            text = f"The hook listens to no event of the type `{one_line(occurrence.name, 60)}`."
+            next_step = f"Its events are {', '.join(subject.events[:5])}: add one, or drop the guard."
+            yield warning(subject.handler_position(occurrence), text, next_step)
 
 
 RULE = Rule("guard-type", __doc__, check, reads_source=True)

@@ -31,7 +31,7 @@ STEMS = ("handler", "index", "hook", "main")
 
 def misnamed_handlers(subject: LintSubject) -> list[str]:
     """Files that were meant as handlers, under names that do not count here."""
-    known = {*subject.host.handlers, *subject.host.beyond}
+    known = {*subject.host.handlers, *subject.host.hookscope_handlers}
     return sorted(
         name
         for name in subject.names - known
@@ -42,15 +42,17 @@ def misnamed_handlers(subject: LintSubject) -> list[str]:
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    product, wanted = subject.host.product, ", ".join(subject.host.handlers)
+    product, names = subject.host.product, ", ".join(subject.host.handlers)
     hook = subject.hook
     if hook is None and subject.handler is None and subject.header.exists:
         for name in misnamed_handlers(subject)[:1]:
             text = f"{product} does not load a handler of the name {name}."
-            yield error(FilePosition(subject.folder / name), text, f"Rename it: looked for are {wanted}.")
+            yield error(FilePosition(subject.folder / name), text, f"Rename it: looked for are {names}.")
     elif hook is not None and hook.kind == "folder" and hook.beyond_host and subject.handler is not None:
-        text = f"{subject.handler.name} runs in Hookscope only; {product} looks for {wanted}."
-        yield warning(subject.in_handler(), text, "Add a handler that it loads, if it is to run there too.")
+        text = f"{subject.handler.name} runs in Hookscope only; {product} looks for {names}."
+        yield warning(
+            subject.handler_position(), text, "Add a handler that it loads, if it is to run there too."
+        )
 
 
-RULE = Rule("handler-extension", __doc__, check, by_host=True)
+RULE = Rule("handler-extension", __doc__, check, depends_on_host=True)

@@ -28,12 +28,12 @@ from hookscope.authoring.lint.rules.handler_extension import misnamed_handlers
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     no_hook = subject.hook is None and subject.header.exists
     if no_hook and subject.handler is None and not misnamed_handlers(subject):
-        wanted = ", ".join((*subject.host.handlers, *subject.host.beyond))
+        names = ", ".join((*subject.host.handlers, *subject.host.hookscope_handlers))
         text = "HOOK.md has no handler beside it, and so its folder is no hook."
-        yield error(subject.in_header(), text, f"Add one of {wanted}.")
-    elif no_hook and subject.handler is not None and subject.unread:
+        yield error(subject.header_position(), text, f"Add one of {names}.")
+    elif no_hook and subject.handler is not None and subject.unread_reason:
         text = f"{subject.handler.name} is no file that can be read, and so its folder is no hook."
-        yield error(subject.in_handler(), text, "Put a plain file in its place.")
+        yield error(subject.handler_position(), text, "Put a plain file in its place.")
 
 
-RULE = Rule("handler-missing", __doc__, check, by_host=True)
+RULE = Rule("handler-missing", __doc__, check, depends_on_host=True)

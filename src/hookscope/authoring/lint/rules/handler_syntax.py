@@ -36,11 +36,13 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     if facts.error is not None:
         text = f"{handler.name} cannot be read: {one_line(facts.error.name)}."
-        yield error(subject.in_handler(facts.error), text, "Until it reads, it does not load.")
+        yield error(subject.handler_position(facts.error), text, "Until it reads, it does not load.")
     elif facts.doubt is not None:
         what = "TypeScript" if LANGUAGE_OF.get(handler.suffix) == "typescript" else "JavaScript"
-        then = f"`hookscope load {quote(subject.name)}` says what Node makes of it."
-        yield warning(subject.in_handler(facts.doubt), f"{handler.name} does not read as {what} here.", then)
+        next_step = f"`hookscope load {quote(subject.name)}` says what Node makes of it."
+        yield warning(
+            subject.handler_position(facts.doubt), f"{handler.name} does not read as {what} here.", next_step
+        )
 
 
 RULE = Rule("handler-syntax", __doc__, check, reads_source=True)

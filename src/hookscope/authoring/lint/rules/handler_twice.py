@@ -33,7 +33,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     hook = subject.hook
     if hook is None or hook.kind != "folder" or subject.handler is None:
         return
-    candidates = (*subject.host.handlers, *subject.host.beyond)
+    candidates = (*subject.host.handlers, *subject.host.hookscope_handlers)
     others = [name for name in candidates if name in subject.names and name != subject.handler.name]
     if others:
         never = "which never run" if others[1:] else "which never runs"
@@ -43,4 +43,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         )
 
 
-RULE = Rule("handler-twice", __doc__, check, by_host=True)
+RULE = Rule("handler-twice", __doc__, check, depends_on_host=True)

@@ -30,23 +30,25 @@ from hookscope.model.text import one_line
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     wrong = subject.header.error
-    if subject.header.unread:
+    if subject.header.unreadable:
         yield error(
-            subject.in_header(), "HOOK.md cannot be read.", "Mend its permissions, or what it links to."
+            subject.header_position(), "HOOK.md cannot be read.", "Mend its permissions, or what it links to."
         )
     if wrong is None or subject.manifest is None or subject.events:  # a host may read what YAML refuses
         return
     where = FilePosition(subject.manifest, wrong.span.line, wrong.span.column)
-    long = "; no more than 64 KiB of it are read" if not subject.header.whole else ""
+    long = "; no more than 64 KiB of it are read" if not subject.header.complete else ""
     text = f"The front matter cannot be read: {one_line(wrong.problem)}{long}."
-    then = (
+    next_step = (
         "Until it reads, the hook is passed over."
         if subject.hook is None
         else "The hook has no events there."
     )
-    if subject.header.conflict:
-        then = f"A merge was left in the middle at line {subject.header.conflict}: keep one of its sides."
-    yield error(where, text, then)
+    if subject.header.conflict_line:
+        next_step = (
+            f"A merge was left in the middle at line {subject.header.conflict_line}: keep one of its sides."
+        )
+    yield error(where, text, next_step)
 
 
 RULE = Rule("header-broken", __doc__, check)

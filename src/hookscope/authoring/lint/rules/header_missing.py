@@ -38,27 +38,29 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     marked = header.source.startswith(b"\xef\xbb\xbf")
     if subject.rejected is not None and subject.handler is not None and header.exists and marked:
         yield error(
-            subject.in_header(),
+            subject.header_position(),
             f"HOOK.md begins with a byte order mark: {subject.host.product} sees no front matter.",
             "Save it as UTF-8 without a mark.",
         )
-    if subject.manifest is None or header.exists or header.empty or header.unread or subject.events:
+    if subject.manifest is None or header.exists or header.empty or header.unreadable or subject.events:
         return
     if subject.hook is not None and subject.hook.kind != "folder":  # its manifest is another file
         return
     if subject.handler is None:
-        yield hint(subject.in_header(), "HOOK.md without front matter: not a hook.", "Give it another name.")
+        yield hint(
+            subject.header_position(), "HOOK.md without front matter: not a hook.", "Give it another name."
+        )
     elif PLUGIN.search(subject.text):
         text = f"{subject.handler.name} registers a plugin's handlers: its folder is a plugin, and no hook."
-        then = "Let it lie in a folder of plugins, and give its HOOK.md another name."
-        yield hint(subject.in_header(), text, then)
+        next_step = "Let it lie in a folder of plugins, and give its HOOK.md another name."
+        yield hint(subject.header_position(), text, next_step)
     else:
         so = "its folder is no hook" if subject.hook is None else "the hook has no events"
         yield error(
-            subject.in_header(),
+            subject.header_position(),
             f"HOOK.md has no front matter, and so {so}.",
             "Its first line must be `---`, then name and metadata, then `---` again.",
         )
 
 
-RULE = Rule("header-missing", __doc__, check, by_host=True)
+RULE = Rule("header-missing", __doc__, check, depends_on_host=True)

@@ -32,10 +32,12 @@ from hookscope.model.text import one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    for met in subject.facts.homes if subject.facts is not None else ():
-        text = f"`{one_line(met.name, 60)}` is a folder of one machine's user."
+    for occurrence in subject.facts.homes if subject.facts is not None else ():
+        text = f"`{one_line(occurrence.name, 60)}` is a folder of one machine's user."
         yield warning(
-            subject.in_handler(met), text, "Ask for the home folder, or take the event's workspace."
+            subject.handler_position(occurrence),
+            text,
+            "Ask for the home folder, or take the event's workspace.",
         )
 
 

@@ -31,7 +31,7 @@ from hookscope.model.text import closest_match, one_line
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for id_ in ignored_in_header(subject.header):
-        yield from _said(id_, subject.in_header(*PATH))
+        yield from _said(id_, subject.header_position(*PATH))
     if subject.handler is not None:
         for line, ids in ignored_in_source(subject.text).items():
             for id_ in sorted(ids):
@@ -42,9 +42,9 @@ def _said(id_: str, place: FilePosition) -> Iterator[RuleMessage]:
     from hookscope.authoring.lint.rules import RULES  # it holds this rule too
 
     if id_ not in RULES:
-        near = closest_match(id_, RULES)
-        then = f"Did you mean {near}?" if near else "`hookscope lint --explain all` lists them."
-        yield hint(place, f"There is no rule `{one_line(id_, 60)}` to ignore.", then)
+        closest = closest_match(id_, RULES)
+        next_step = f"Did you mean {closest}?" if closest else "`hookscope lint --explain all` lists them."
+        yield hint(place, f"There is no rule `{one_line(id_, 60)}` to ignore.", next_step)
 
 
 RULE = Rule("ignore-unknown", __doc__, check)

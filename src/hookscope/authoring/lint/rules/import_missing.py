@@ -54,31 +54,33 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.kind == "stream":
         yield from _of_project(subject)
         return
-    for absent in subject.absent:
-        if absent.met.kind:
+    for missing in subject.missing_imports:
+        if missing.occurrence.kind:
             continue  # of types: of those there is a rule of its own
-        said = _said(absent, subject)
-        if said is not None and not is_misnamed(absent.met.name, subject.host.packages):
-            yield said
+        message = _said(missing, subject)
+        if message is not None and not is_misnamed(missing.occurrence.name, subject.host.packages):
+            yield message
 
 
-def _said(absent: MissingImport, subject: LintSubject) -> RuleMessage | None:
-    name, host = one_line(absent.met.name, 80), subject.host
-    place = subject.in_handler(absent.met)
-    if absent.write:
+def _said(missing: MissingImport, subject: LintSubject) -> RuleMessage | None:
+    name, host = one_line(missing.occurrence.name, 80), subject.host
+    place = subject.handler_position(missing.occurrence)
+    if missing.replacement:
         text = f"`{name}` is no file, and {host.product} takes it as it stands: the handler does not load."
-        return error(place, text, f"Write `{one_line(absent.write, 80)}`, or compile both to JavaScript.")
+        return error(
+            place, text, f"Write `{one_line(missing.replacement, 80)}`, or compile both to JavaScript."
+        )
     if name.startswith((".", "/")):
-        if OF_A_HOST.match(name) and not host.plain:
+        if OF_A_HOST.match(name) and not host.loads_like_node:
             return None
         text = f"`{name}`, which the handler imports, is not there."
-        then = "Write that file, or correct its path."
-        return error(place, text, then) if host.plain else warning(place, text, then)
-    if not _is_of_host(absent.met.name, subject):
-        package = PACKAGE.match(absent.met.name)
+        next_step = "Write that file, or correct its path."
+        return error(place, text, next_step) if host.loads_like_node else warning(place, text, next_step)
+    if not _is_of_host(missing.occurrence.name, subject):
+        package = PACKAGE.match(missing.occurrence.name)
         text = f"The package of `{name}` is not installed in the hook's folder, nor above it."
         return warning(place, text, f"`npm install {package[0] if package else name}` there brings it.")
-    if not host.plain:
+    if not host.loads_like_node:
         return None
     text = f"`{name}` is not installed where the handler lies, and {host.product} lends it to none."
     return warning(place, text, "Import types alone (`import type`), and do without the rest.")
@@ -87,12 +89,12 @@ def _said(absent: MissingImport, subject: LintSubject) -> RuleMessage | None:
 def _of_project(subject: LintSubject) -> Iterator[RuleMessage]:
     """A project is built as a whole: what one module lacks stops every hook."""
     product = subject.host.product
-    for absent in subject.absent:
-        name, place = one_line(absent.met.name, 80), subject.in_handler(absent.met)
+    for missing in subject.missing_imports:
+        name, place = one_line(missing.occurrence.name, 80), subject.handler_position(missing.occurrence)
         if name.startswith((".", "/")):
             text = f"`{name}`, which the module imports, is not there: {product} builds nothing."
             yield error(place, text, "Write that file, or correct its path.")
-        elif not _is_of_host(absent.met.name, subject):
+        elif not _is_of_host(missing.occurrence.name, subject):
             text = (
                 f"The package of `{name}` is not installed in the project: {product} builds nothing before."
             )
@@ -103,4 +105,4 @@ def _is_of_host(name: str, subject: LintSubject) -> bool:
     return any(name == package or name.startswith(f"{package}/") for package in subject.host.packages)
 
 
-RULE = Rule("import-missing", __doc__, check, reads_source=True, by_host=True)
+RULE = Rule("import-missing", __doc__, check, reads_source=True, depends_on_host=True)

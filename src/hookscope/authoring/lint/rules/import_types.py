@@ -34,20 +34,25 @@ from hookscope.model.text import one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.kind != "folder" or not subject.host.plain:
+    if subject.facts is None or subject.kind != "folder" or not subject.host.loads_like_node:
         return
-    absent = {one.met for one in subject.absent}
-    for met in subject.facts.imports:
-        if met.kind != "types":
+    absent = {one.occurrence for one in subject.missing_imports}
+    for occurrence in subject.facts.imports:
+        if occurrence.kind != "types":
             continue
         text = (
-            f"The import of `{one_line(met.name, 80)}` is of types alone and does not say so: it stays behind"
+            f"The import of `{one_line(occurrence.name, 80)}` is of types alone and does "
+            f"not say so: it stays behind"
         )
-        then = "Write `import type` in place of `import`."
-        if met in absent:
-            yield error(subject.in_handler(met), f"{text}, and fails.", then)
+        next_step = "Write `import type` in place of `import`."
+        if occurrence in absent:
+            yield error(subject.handler_position(occurrence), f"{text}, and fails.", next_step)
         else:
-            yield hint(subject.in_handler(met), f"{text}, and fails unless all of them are classes.", then)
+            yield hint(
+                subject.handler_position(occurrence),
+                f"{text}, and fails unless all of them are classes.",
+                next_step,
+            )
 
 
-RULE = Rule("import-types", __doc__, check, reads_source=True, by_host=True)
+RULE = Rule("import-types", __doc__, check, reads_source=True, depends_on_host=True)

@@ -31,20 +31,22 @@ def misplaced_keys(subject: LintSubject) -> tuple[str, ...]:
     """The keys at the top that mean nothing there, and do not stand in the metadata too."""
     if subject.header.error is not None:
         return ()
-    return tuple(name for name in subject.header.value if name in MISPLACED_KEYS and name not in subject.own)
+    return tuple(
+        name for name in subject.header.value if name in MISPLACED_KEYS and name not in subject.metadata
+    )
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for name in misplaced_keys(subject) if subject.kind == "folder" else ():
-        wanted = f"metadata.{subject.base[1]}"
+        metadata_name = f"metadata.{subject.metadata_path[1]}"
         value = subject.header.value[name]
-        place = subject.in_header(name)
+        place = subject.header_position(name)
         if name in METADATA_KEYS:
             needed = name in ("events", "requires")
-            fix = (subject.edit((*subject.base, name), value, f"{name} → {wanted}.{name}"),)
+            fix = (subject.edit((*subject.metadata_path, name), value, f"{name} → {metadata_name}.{name}"),)
             text = f"`{name}` stands at the top of the front matter, where nothing reads it."
             severity = Severity.ERROR if needed else Severity.WARNING
-            yield RuleMessage(severity, place, text, f"Move it to `{wanted}.{name}`.", fix)
+            yield RuleMessage(severity, place, text, f"Move it to `{metadata_name}.{name}`.", fix)
         else:
             text = f"`{name}` is no key of a HOOK.md: nothing reads it."
             yield RuleMessage(Severity.WARNING, place, text, MISPLACED_KEYS[name])

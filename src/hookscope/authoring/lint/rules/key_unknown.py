@@ -30,21 +30,21 @@ from hookscope.model.text import closest_match, one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    yield from _of(subject, (), subject.own, METADATA_KEYS)
-    requires = subject.own.get("requires")
+    yield from _of(subject, (), subject.metadata, METADATA_KEYS)
+    requires = subject.metadata.get("requires")
     if isinstance(requires, dict):
         yield from _of(subject, ("requires",), requires, REQUIRES_KEYS)
 
 
-def _of(subject: LintSubject, path: tuple[str, ...], given: object, known: Set[str]) -> Iterator[RuleMessage]:
-    for name in given if isinstance(given, dict) else ():
+def _of(subject: LintSubject, path: tuple[str, ...], block: object, known: Set[str]) -> Iterator[RuleMessage]:
+    for name in block if isinstance(block, dict) else ():
         if name in known:
             continue
-        place = subject.in_header(*subject.base, *path, name)
-        near = closest_match(name, known)
+        place = subject.header_position(*subject.metadata_path, *path, name)
+        closest = closest_match(name, known)
         text = f"Nothing reads the key `{one_line(str(name), 60)}` of the metadata."
-        if near is not None:
-            yield warning(place, text, f"Did you mean `{near}`?")
+        if closest is not None:
+            yield warning(place, text, f"Did you mean `{closest}`?")
         else:
             yield hint(place, text, "Leave it out.")
 

@@ -31,9 +31,9 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint,
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.facts is None or not subject.facts.pushes or subject.kind != "folder":
         return
-    events = list(subject.heard())
+    events = list(subject.received_events())
     ignored = [event.key for event in events if not event.delivers]
-    place, product = subject.in_handler(subject.facts.pushes[0]), subject.host.product
+    place, product = subject.handler_position(subject.facts.pushes[0]), subject.host.product
     if not ignored:
         return
     if len(ignored) == len(events):
@@ -45,4 +45,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         yield hint(place, text, "For its other events they arrive.")
 
 
-RULE = Rule("messages-ignored", __doc__, check, reads_source=True, by_host=True)
+RULE = Rule("messages-ignored", __doc__, check, reads_source=True, depends_on_host=True)

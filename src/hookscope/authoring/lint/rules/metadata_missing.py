@@ -35,7 +35,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     if not header.value.get("metadata") and not misplaced_keys(subject):
         yield error(
-            subject.in_header(),
+            subject.header_position(),
             "The front matter has no `metadata`, and so no events: this hook never runs.",
             f'Add `metadata: {{{subject.namespace}: {{events: ["…"]}}}}`.',
         )

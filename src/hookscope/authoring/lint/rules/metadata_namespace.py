@@ -31,33 +31,35 @@ CURLY = frozenset("“”„«»‘’‚")  # noqa: RUF001  (what web pages mak
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     block = subject.header.metadata
-    if not block or subject.own or subject.kind != "folder":
+    if not block or subject.metadata or subject.kind != "folder":
         return
-    wanted = f"metadata.{subject.namespace}"
+    expected = f"metadata.{subject.namespace}"
     others = [name for name, value in block.items() if isinstance(value, dict) and "events" in value]
     if others:
         names = ", ".join(f"`metadata.{name}`" for name in others)
         fix = None
         if len(others) == 1:
             value = block[others[0]]
-            meaning = f"metadata.{others[0]} → {wanted}"
+            meaning = f"metadata.{others[0]} → {expected}"
             fix = (subject.edit(("metadata", subject.namespace), value, meaning),)
-        text = f"The metadata stands under {names}; {subject.host.product} reads `{wanted}`."
+        text = f"The metadata stands under {names}; {subject.host.product} reads `{expected}`."
         too = f"; {subject.host.program} reads it as it is" if others[0] in subject.host.program_reads else ""
-        then = f"Write it under `{wanted}` too{too}."
-        yield error(subject.in_header("metadata", others[0]), text, then, fix)
+        next_step = f"Write it under `{expected}` too{too}."
+        yield error(subject.header_position("metadata", others[0]), text, next_step, fix)
     elif "events" in block:
-        text = f"`events` stands straight under `metadata`; {subject.host.product} reads `{wanted}.events`."
-        fix = (subject.edit(("metadata", subject.namespace), dict(block), f"metadata → {wanted}"),)
-        yield error(subject.in_header("metadata", "events"), text, f"Move it to `{wanted}`.", fix)
+        text = f"`events` stands straight under `metadata`; {subject.host.product} reads `{expected}.events`."
+        fix = (subject.edit(("metadata", subject.namespace), dict(block), f"metadata → {expected}"),)
+        yield error(subject.header_position("metadata", "events"), text, f"Move it to `{expected}`.", fix)
     elif subject.namespace not in block:
-        text = f"There is no `{wanted}`, which {subject.host.product} reads: this hook has no events."
-        then = f'Add `{subject.namespace}: {{events: ["…"]}}`.'
+        text = f"There is no `{expected}`, which {subject.host.product} reads: this hook has no events."
+        next_step = f'Add `{subject.namespace}: {{events: ["…"]}}`.'
         curly = next((name for name in block if CURLY & set(str(name))), None)
         if curly is not None:
-            text = f"The quotes around `{curly}` are curly, and so part of the name; there is no `{wanted}`."
-            then = 'Write straight quotes, `"`, in their place.'
-        yield error(subject.in_header("metadata"), text, then)
+            text = (
+                f"The quotes around `{curly}` are curly, and so part of the name; there is no `{expected}`."
+            )
+            next_step = 'Write straight quotes, `"`, in their place.'
+        yield error(subject.header_position("metadata"), text, next_step)
 
 
-RULE = Rule("metadata-namespace", __doc__, check, by_host=True)
+RULE = Rule("metadata-namespace", __doc__, check, depends_on_host=True)

@@ -33,11 +33,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     fix = (subject.edit(("metadata",), value, "metadata: out of its quotes"),) if value else None
     too = f"; {subject.host.program} reads it as it is" if value and subject.host.program_reads else ""
     yield error(
-        subject.in_header("metadata"),
+        subject.header_position("metadata"),
         "`metadata` is one text in quotes, and so it has no events.",
         f"Take the quotes away: JSON is YAML too{too}.",
         fix,
     )
 
 
-RULE = Rule("metadata-quoted", __doc__, check, by_host=True)
+RULE = Rule("metadata-quoted", __doc__, check, depends_on_host=True)

@@ -33,18 +33,18 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    written = subject.own.get("events")
+    written = subject.metadata.get("events")
     if subject.hook is None or subject.events or not written or subject.header.quoted:
         return
     if subject.hook.meta.faults or not isinstance(written, list):
         return
-    short = json.dumps({str(subject.base[1]): {"events": written}}, ensure_ascii=False)
-    example = short if len(short) <= 100 else f'{{"{subject.base[1]}": {{…}}}}'
+    short = json.dumps({str(subject.metadata_path[1]): {"events": written}}, ensure_ascii=False)
+    example = short if len(short) <= 100 else f'{{"{subject.metadata_path[1]}": {{…}}}}'
     yield error(
-        subject.in_header(*subject.base),
+        subject.header_position(*subject.metadata_path),
         f"{subject.host.product} as shipped does not read this metadata: the hook has no events there.",
         f"Write it as JSON on one line: `metadata: {example}`.",
     )
 
 
-RULE = Rule("metadata-spelling", __doc__, check, by_host=True)
+RULE = Rule("metadata-spelling", __doc__, check, depends_on_host=True)

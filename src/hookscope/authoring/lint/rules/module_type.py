@@ -40,8 +40,10 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         others = any(name.endswith(".js") and name != handler.name for name in subject.names)
         alone = package.file.parent == handler.parent and not others  # else it says so of others too
         text = f"{handler.name} is CommonJS, and its package.json says `module`: there it fails."
-        then = 'Write `export default` and `import`, or `"type": "commonjs"` into a package.json beside it.'
-        yield error(subject.in_handler(), text, then, (edit,) if alone else None)
+        next_step = (
+            'Write `export default` and `import`, or `"type": "commonjs"` into a package.json beside it.'
+        )
+        yield error(subject.handler_position(), text, next_step, (edit,) if alone else None)
     if facts.module != "esm":
         return
     if package is not None and package.type == "module":
@@ -50,14 +52,14 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     fix = None
     if package is None or package.file != own or not package.type:
         fix = (Edit(own, ("type",), "module", '"type": "module"'),)
-    then = 'Put a package.json with `{"type": "module"}` beside it.'
+    next_step = 'Put a package.json with `{"type": "module"}` beside it.'
     if package is not None and package.type == "commonjs":
         text = f"{handler.name} is an ES module, and its package.json says `commonjs`: there it fails."
-        yield error(subject.in_handler(), text, then, fix)
+        yield error(subject.handler_position(), text, next_step, fix)
         return
     which = "the nearest package.json does not say" if package else "no package.json says"
     text = f"{handler.name} is an ES module, and {which} so: Node finds out, but not before 22.7."
-    yield hint(subject.in_handler(), text, then, fix)
+    yield hint(subject.handler_position(), text, next_step, fix)
 
 
 RULE = Rule("module-type", __doc__, check, reads_source=True)

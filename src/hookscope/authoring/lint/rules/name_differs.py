@@ -36,7 +36,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     if _plain(hook.name) != _plain(subject.folder.name):
         text = f"The hook is called `{one_line(hook.name, 60)}`, its folder `{subject.folder.name}`."
-        yield hint(subject.in_header("name"), text, "Give both one name.")
+        yield hint(subject.header_position("name"), text, "Give both one name.")
 
 
 def _plain(name: str) -> str:

@@ -40,17 +40,21 @@ MEANT = {
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    written = subject.own.get("os")
+    written = subject.metadata.get("os")
     names: list[object] = written if isinstance(written, list) else []
     for index, name in enumerate(names):
         if not isinstance(name, str) or name in PLATFORMS or name == "win32":
             continue
-        near = MEANT.get(name.lower()) or (name.lower() if name.lower() in PLATFORMS else None)
-        path = (*subject.base, "os", index)
-        fix = (subject.edit(path, near, f"{name} → {near}"),) if near and near not in names else None
-        then = f"Write `{near}`." if near else "Known are linux, darwin and win32."
+        closest = MEANT.get(name.lower()) or (name.lower() if name.lower() in PLATFORMS else None)
+        path = (*subject.metadata_path, "os", index)
+        fix = (
+            (subject.edit(path, closest, f"{name} → {closest}"),)
+            if closest and closest not in names
+            else None
+        )
+        next_step = f"Write `{closest}`." if closest else "Known are linux, darwin and win32."
         text = f"`{one_line(name, 40)}` is no platform's name: no machine has it."
-        yield error(subject.in_header(*path), text, then, fix)
+        yield error(subject.header_position(*path), text, next_step, fix)
 
 
 RULE = Rule("os-unknown", __doc__, check)

@@ -33,11 +33,11 @@ from hookscope.model.text import one_line
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     packages = subject.host.packages
-    for met in subject.facts.imports if subject.facts is not None and _is_script(subject) else ():
-        if met.kind != "type" and is_misnamed(met.name, packages):
-            text = f"`{one_line(met.name, 80)}` is no package of {subject.host.product}'s."
-            then = f"Its package is {' or '.join(packages)}; import types alone where you can."
-            yield error(subject.in_handler(met), text, then)
+    for occurrence in subject.facts.imports if subject.facts is not None and _is_script(subject) else ():
+        if occurrence.kind != "type" and is_misnamed(occurrence.name, packages):
+            text = f"`{one_line(occurrence.name, 80)}` is no package of {subject.host.product}'s."
+            next_step = f"Its package is {' or '.join(packages)}; import types alone where you can."
+            yield error(subject.handler_position(occurrence), text, next_step)
 
 
 def _is_script(subject: LintSubject) -> bool:

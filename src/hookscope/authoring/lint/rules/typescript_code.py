@@ -32,19 +32,22 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.kind != "folder" or not subject.host.plain:
+    if subject.facts is None or subject.kind != "folder" or not subject.host.loads_like_node:
         return
-    told: set[str] = set()
-    for met in subject.facts.code:
-        if met.name not in told:
-            told.add(met.name)
+    reported: set[str] = set()
+    for occurrence in subject.facts.code:
+        if occurrence.name not in reported:
+            reported.add(occurrence.name)
             product = subject.host.product
             text = (
-                f"`{met.name}` is no mere type, and {product} only removes types: the handler does not load."
+                f"`{occurrence.name}` is no mere type, and {product} only removes types: "
+                f"the handler does not load."
             )
             yield error(
-                subject.in_handler(met), text, "Write it in plain JavaScript, or compile the handler."
+                subject.handler_position(occurrence),
+                text,
+                "Write it in plain JavaScript, or compile the handler.",
             )
 
 
-RULE = Rule("typescript-code", __doc__, check, reads_source=True, by_host=True)
+RULE = Rule("typescript-code", __doc__, check, reads_source=True, depends_on_host=True)

@@ -168,11 +168,11 @@ def draft_help(draft: EventDraft, view: Snapshot | None, sheet: ContextEditor) -
     """Return help for the field under the cursor; else for the event."""
     if view is None:
         return Content()
-    known = view.host.dialect.catalogue().find(draft.key)
+    event_type = view.host.dialect.catalogue().find(draft.key)
     if not sheet.has_focus_within:
-        return Content.styled(safe_word(when_sent(known) if known else "", 300), MARK_MUTED)
+        return Content.styled(safe_word(when_sent(event_type) if event_type else "", 300), MARK_MUTED)
     text = known_field_help(sheet.known, sheet.field, sheet.text)
-    return Content.styled(safe_word(text or (when_sent(known) if known else ""), 300), MARK_MUTED)
+    return Content.styled(safe_word(text or (when_sent(event_type) if event_type else ""), 300), MARK_MUTED)
 
 
 def when_sent(known: EventType) -> str:
@@ -199,10 +199,14 @@ def delivery_text(draft: EventDraft, view: Snapshot | None) -> str:
     if view is None:
         return ""
     dialect = view.host.dialect
-    kind, known = dialect.event_of(draft.key).kind, dialect.catalogue().find(draft.key)
+    kind, event_type = dialect.event_of(draft.key).kind, dialect.catalogue().find(draft.key)
     if kind != "folder":
-        return ANSWER_POLICIES.get(known.policy if known is not None else "", ANSWERS_IGNORED)
-    return "messages: delivered" if known is not None and known.delivers else "messages: ignored by this host"
+        return ANSWER_POLICIES.get(event_type.policy if event_type is not None else "", ANSWERS_IGNORED)
+    return (
+        "messages: delivered"
+        if event_type is not None and event_type.delivers
+        else "messages: ignored by this host"
+    )
 
 
 class Composer(RemovableWidget, Vertical):
@@ -300,10 +304,10 @@ class Composer(RemovableWidget, Vertical):
     def begin(self, key: str, only: str | None = None) -> None:
         """Load an event with this key: its earlier edited draft, else its template."""
         self._keep()
-        kept = self._kept.pop(key, None)
+        edited = self._kept.pop(key, None)
         self.load(key, only)
-        if kept is not None:
-            self.put(replace(kept, only=only))
+        if edited is not None:
+            self.put(replace(edited, only=only))
             self._tell(
                 "What you had written stands here again; {fire.template} puts the example in its place."
             )
@@ -323,8 +327,8 @@ class Composer(RemovableWidget, Vertical):
 
     def _keep(self) -> str:
         """Keep the draft if it was edited; return the key of its event, or an empty text."""
-        draft, given = self.draft, self._given
-        if (draft.text, draft.ctx_text, draft.session) == (given.text, given.ctx_text, given.session):
+        draft, loaded = self.draft, self._given
+        if (draft.text, draft.ctx_text, draft.session) == (loaded.text, loaded.ctx_text, loaded.session):
             return ""
         self._kept[draft.key] = draft
         return draft.key
@@ -410,11 +414,11 @@ class Composer(RemovableWidget, Vertical):
         self._first.mark(self.checked, in_ctx=False)
         self._second.mark(self.checked, in_ctx=True)
         if self.view is not None:
-            known = self.view.host.dialect.catalogue().find(self.draft.key)
-            fields = known_fields(known.fields, known.required) if known else ()
+            event_type = self.view.host.dialect.catalogue().find(self.draft.key)
+            fields = known_fields(event_type.fields, event_type.required) if event_type else ()
             held = self.draft.cfg is not None
             self._first.offer(tuple(offer for offer in fields if not held or offer.name != CFG))
-            self._second.offer(known_fields(known.ctx_fields) if known else ())
+            self._second.offer(known_fields(event_type.ctx_fields) if event_type else ())
         self._draw()
         self.post_message(self.Changed(self.draft, self.checked))
 
@@ -428,8 +432,8 @@ class Composer(RemovableWidget, Vertical):
         limits = only_hook_line(self.draft)
         only.display = bool(limits)
         update_text(only, limits)
-        told = [delivery_text(self.draft, self.view), environment_text(self.filling)]
-        self.border_subtitle = Content(" · ".join(filter(None, told)))
+        notes = [delivery_text(self.draft, self.view), environment_text(self.filling)]
+        self.border_subtitle = Content(" · ".join(filter(None, notes)))
         self._draw_help()
 
     def entitle(self, title: Content) -> None:
@@ -444,15 +448,15 @@ class Composer(RemovableWidget, Vertical):
         self.border_title = Content.assemble(self._title, "  ", faces)
 
     def _draw_help(self) -> None:
-        here = self.sheet.noted if self.sheet.has_focus_within else None
-        update_text(self.query_one("#fire-status", Static), draft_status(self.checked, self.draft, here))
-        meant = self._reference_help()
-        told = (
-            Content.styled(safe_word(meant, 300), MARK_MUTED)
-            if meant
+        note = self.sheet.noted if self.sheet.has_focus_within else None
+        update_text(self.query_one("#fire-status", Static), draft_status(self.checked, self.draft, note))
+        reference_help = self._reference_help()
+        help_text = (
+            Content.styled(safe_word(reference_help, 300), MARK_MUTED)
+            if reference_help
             else draft_help(self.draft, self.view, self.sheet)
         )
-        update_text(self.query_one("#fire-help", Static), told)
+        update_text(self.query_one("#fire-help", Static), help_text)
 
     def _reference_help(self) -> str:
         """Return the value of the variable under the cursor."""

@@ -242,10 +242,10 @@ class ContextEditor(RemovableWidget, Vertical):
 
     def mark(self, checked: CheckedDraft, *, in_ctx: bool) -> None:
         """Mark the mistake and the notes in this text."""
-        mine = checked.line and checked.in_ctx == in_ctx
+        has_mistake = checked.line and checked.in_ctx == in_ctx
         self._notes = tuple(noted for noted in checked.notes if noted.in_ctx == in_ctx)
         odd = ((noted.line - 1, noted.column - 1) for noted in self._notes if noted.line)
-        self.editor.mark(checked.line - 1 if mine else None, frozenset(odd))
+        self.editor.mark(checked.line - 1 if has_mistake else None, frozenset(odd))
         self._show_form()
 
     def offer(self, known: tuple[KnownField, ...]) -> None:
@@ -277,20 +277,20 @@ class ContextEditor(RemovableWidget, Vertical):
         editor = self.editor
         text = editor.text
         row, column = editor.cursor_location
-        spot = completion_place_at(text, offset_at(text, row, column))
-        choices = completions_at(spot, self.known) if spot is not None else ()
-        if spot is None or not choices:
+        place = completion_place_at(text, offset_at(text, row, column))
+        choices = completions_at(place, self.known) if place is not None else ()
+        if place is None or not choices:
             self.app.notify("Nothing more is known that could stand here.", markup=False)
             return
-        there = spot
+        found_place = place
 
         def taken(choice: Completion | None) -> None:
             if choice is not None:
-                done = complete_text(text, there, choice)
+                done = complete_text(text, found_place, choice)
                 editor.put(done.start, done.end, done.text, done.select)
 
-        title = f"Values of {spot.name}" if spot.slot == "value" else "Fields"
-        typed = spot.typed if spot.slot == "name" else ""
+        title = f"Values of {place.name}" if place.slot == "value" else "Fields"
+        typed = place.typed if place.slot == "name" else ""
         self.app.push_screen(CompletionScreen(title, choices, typed, editor.cursor_screen_offset), taken)
 
     @on(TextArea.Changed)
@@ -307,5 +307,5 @@ class ContextEditor(RemovableWidget, Vertical):
         before = self.editor.text
         (self.editor.redo if again else self.editor.undo)()
         if self.editor.text == before:
-            told = "No change is left to make again." if again else "No change is left to take back."
-            self.app.notify(told, markup=False)
+            message = "No change is left to make again." if again else "No change is left to take back."
+            self.app.notify(message, markup=False)

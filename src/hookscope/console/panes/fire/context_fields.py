@@ -309,9 +309,9 @@ def _example_json(field: EventField) -> str:
 
 def known_field_help(known: Sequence[KnownField], name: str | None, text: str) -> str:
     """Return one line about this field, else about the fields that `text` lacks."""
-    found = next((offer for offer in known if offer.name == name), None)
-    if found is not None:
-        return f"{name}: {found.told or found.help}"
+    field = next((offer for offer in known if offer.name == name), None)
+    if field is not None:
+        return f"{name}: {field.told or field.help}"
     absent = [offer.name for offer in known if f'"{offer.name}"' not in text and offer.name != CFG]
     return f"could also hold: {', '.join(absent)}" if absent else ""
 
@@ -368,12 +368,12 @@ class CompletedText:
 def completion_place_at(text: str, at: int) -> CompletionPlace | None:
     """Return the place at this character; None outside every object."""
     levels: list[JsonLevel] = []
-    here: re.Match[str] | None = None
+    current: re.Match[str] | None = None
     for token in PARTIAL_TOKEN.finditer(text):
         if token.start() >= at:
             break
         if token.end() > at or (token.end() == at and _unfinished(token[0], levels)):
-            here = token
+            current = token
             break
         _read_token(levels, token[0], token.start())
     if not levels or not levels[-1].is_object:
@@ -382,8 +382,8 @@ def completion_place_at(text: str, at: int) -> CompletionPlace | None:
     if top.slot == "colon":
         return None
     path = tuple(level.name if level.is_object else level.items for level in levels[:-1])
-    start, end, typed = (here.start(), here.end(), here[0]) if here else (at, at, "")
-    names = frozenset(_other_names(text, top, here))
+    start, end, typed = (current.start(), current.end(), current[0]) if current else (at, at, "")
+    names = frozenset(_other_names(text, top, current))
     return CompletionPlace(path, top.slot, top.name, names, top.opened, start, end, typed.strip('"'))
 
 
@@ -391,8 +391,8 @@ def _unfinished(sign: str, levels: list[JsonLevel]) -> bool:
     """Return True if the cursor after this token continues it. A finished text value is not continued."""
     if sign in "{}[],:" or not levels:
         return False
-    whole = len(sign) > 1 and sign[0] == sign[-1] == '"'
-    return not whole or levels[-1].slot == "name"
+    is_complete = len(sign) > 1 and sign[0] == sign[-1] == '"'
+    return not is_complete or levels[-1].slot == "name"
 
 
 def _read_token(levels: list[JsonLevel], sign: str, at: int) -> None:
@@ -416,18 +416,18 @@ def _read_token(levels: list[JsonLevel], sign: str, at: int) -> None:
         top.slot = "after"
 
 
-def _other_names(text: str, top: JsonLevel, here: re.Match[str] | None) -> list[str]:
+def _other_names(text: str, top: JsonLevel, current: re.Match[str] | None) -> list[str]:
     """Return the names of all members of an open object, without the one being typed."""
-    skip = here.start() if here else -1
+    skip = current.start() if current else -1
     levels = [JsonLevel(True, top.opened)]
-    found: list[str] = []
+    names: list[str] = []
     for token in PARTIAL_TOKEN.finditer(text, top.opened + 1):
         if len(levels) == 1 and token.start() != skip and levels[0].slot == "name" and token[0][0] == '"':
-            found.append(_unquoted(token[0]))
+            names.append(_unquoted(token[0]))
         _read_token(levels, token[0], token.start())
         if not levels:
             break
-    return found
+    return names
 
 
 def _unquoted(sign: str) -> str:
@@ -464,18 +464,18 @@ def complete_text(text: str, spot: CompletionPlace, choice: Completion) -> Compl
     if spot.slot == "value":
         return _replacement(spot.start, spot.end, "", indented_json(choice.source, indent), "")
     name = json.dumps(choice.shown, ensure_ascii=False)
-    rest = text[spot.end :].lstrip()
-    if rest.startswith(":"):  # it already has a value
+    following = text[spot.end :].lstrip()
+    if following.startswith(":"):  # it already has a value
         return CompletedText(spot.start, spot.end, name, (len(name), len(name)))
     begin = len(text[: spot.start].rstrip())  # after the preceding text
     over_lines = "\n" in text[spot.opened : spot.start]
     comma = "," if spot.slot == "after" else ""
-    after = "," if rest[:1] not in ("}", ",", "") else ""
+    after = "," if following[:1] not in ("}", ",", "") else ""
     end = spot.end
-    if begin == spot.opened + 1 and not over_lines and rest[:1] in ("}", ""):  # the first one
+    if begin == spot.opened + 1 and not over_lines and following[:1] in ("}", ""):  # the first one
         indent += "  "
         gap, after = f"\n{indent}", f"\n{indent[:-2]}"
-        end = len(text) - len(rest)
+        end = len(text) - len(following)
     elif over_lines:
         gap = f"\n{indent or _line_indent(text, spot.opened) + '  '}"
     else:

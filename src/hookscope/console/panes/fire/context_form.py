@@ -72,11 +72,11 @@ def form_rows_of(form: JsonForm, known: Sequence[KnownField]) -> tuple[FormRow, 
     """Return the fields in order, then possible fields, then the place for any other."""
     offered = {offer.name: offer for offer in known}
     last = {field.name: index for index, field in enumerate(form.fields)}
-    there = (
+    existing = (
         FormRow(field, offered.get(field.name), last[field.name] > index)
         for index, field in enumerate(form.fields)
     )
-    return (*there, *(FormRow(None, offer) for offer in known if offer.name not in last), FormRow())
+    return (*existing, *(FormRow(None, offer) for offer in known if offer.name not in last), FormRow())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,9 @@ class FormColumns:
 def form_columns(width: int, names: int) -> FormColumns:
     """Return the columns of a row of `width` cells; the longest name has `names` cells."""
     name = max(min(names, 24, width // 3), 4)
-    left = max(width - name - 4, 1)
-    help_ = left * 45 // 100 if left >= 30 else 0
-    return FormColumns(name, max(left - help_ - (2 if help_ else 0), 1), help_)
+    available = max(width - name - 4, 1)
+    help_ = available * 45 // 100 if available >= 30 else 0
+    return FormColumns(name, max(available - help_ - (2 if help_ else 0), 1), help_)
 
 
 def form_row_line(row: FormRow, at: FormColumns, noted: str = "") -> Content:
@@ -110,12 +110,12 @@ def form_row_line(row: FormRow, at: FormColumns, noted: str = "") -> Content:
             fixed_width(safe_word(example), at.value),
             "  ",
         )
-        told = (
+        help_part = (
             Content.styled(safe_word(noted), "$text-warning")
             if noted
             else Content.styled(safe_word(row.help), FAINT)
         )
-        return Content.assemble(*cells).stylize(FAINT) + told
+        return Content.assemble(*cells).stylize(FAINT) + help_part
     field = row.field
     wrong = "$text-error" if field.problem else ""
     note, style = row.help, MARK_MUTED
@@ -125,9 +125,9 @@ def form_row_line(row: FormRow, at: FormColumns, noted: str = "") -> Content:
         note, style = REPEATED_NAME_NOTE if row.overridden else noted, "$text-warning"
     sign = VALUE_KIND_SIGNS["value" if field.problem else field.kind]
     value = fixed_width(safe_word(field.shown, 2 * at.value), at.value, wrong)
-    told = Content.styled(f"  {safe_word(note)}", style) if at.help or field.problem else Content()
+    help_part = Content.styled(f"  {safe_word(note)}", style) if at.help or field.problem else Content()
     name_cell = fixed_width(safe_word(field.name), at.name)
-    return Content.assemble(name_cell, " ", (sign, wrong or FAINT), " ", value, told)
+    return Content.assemble(name_cell, " ", (sign, wrong or FAINT), " ", value, help_part)
 
 
 class FieldLines(LineList):
@@ -414,11 +414,11 @@ class FieldForm(RemovableWidget, Container):
 
     def go_to_mistake(self) -> bool:
         """Go to the first field with an invalid value; return False if there is none."""
-        found = next((index for index, field in enumerate(self._form.fields) if field.problem), None)
-        if found is None:
+        mistake = next((index for index, field in enumerate(self._form.fields) if field.problem), None)
+        if mistake is None:
             return False
-        if found != self._at:
-            self._go(found)
+        if mistake != self._at:
+            self._go(mistake)
         self._input.focus()
         return True
 
@@ -445,17 +445,17 @@ class FieldForm(RemovableWidget, Container):
     def entered(self, value: str) -> None:
         """Go to the next row; an absent field gets its example, a new name becomes a field."""
         row, name = self.row, value.strip()
-        found = self._form.find(name)
+        existing = self._form.find(name)
         if row.field is not None:
             self._go(self._at + 1)
         elif row.offer is not None:
             self._add(row.offer.name, row.offer.example)
             self._show_value()
-        elif name and found is not None:
-            self._go(found)
+        elif name and existing is not None:
+            self._go(existing)
         elif name:
-            known = next((offer for offer in self._known if offer.name == name), None)
-            self._add(name, known.example if known else '""')
+            known_field = next((offer for offer in self._known if offer.name == name), None)
+            self._add(name, known_field.example if known_field else '""')
             self._show_value()
 
     def move(self, by: int, pages: bool = False) -> None:

@@ -84,29 +84,29 @@ def members_at(text: str, at: int) -> Iterator[JsonMember]:
 
 def offsets_of(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, int]:
     """Return where the members of these paths start in a valid text; of duplicates the last. One pass."""
-    wanted: dict[str | int, list[JsonPath]] = {}
+    paths_by_step: dict[str | int, list[JsonPath]] = {}
     for path in paths:
-        wanted.setdefault(path[0], []).append(path)
-    return _offsets(text, skip_whitespace(text, 0), wanted, 0) if wanted else {}
+        paths_by_step.setdefault(path[0], []).append(path)
+    return _offsets(text, skip_whitespace(text, 0), paths_by_step, 0) if paths_by_step else {}
 
 
 def _offsets(
-    text: str, at: int, wanted: Mapping[str | int, list[JsonPath]], depth: int
+    text: str, at: int, paths_by_step: Mapping[str | int, list[JsonPath]], depth: int
 ) -> dict[JsonPath, int]:
     if text[at : at + 1] not in ("{", "["):
         return {}
-    last = {member.name: member for member in members_at(text, at) if member.name in wanted}
-    found: dict[JsonPath, int] = {}
+    last = {member.name: member for member in members_at(text, at) if member.name in paths_by_step}
+    offsets: dict[JsonPath, int] = {}
     for name, member in last.items():
         deeper: dict[str | int, list[JsonPath]] = {}
-        for path in wanted[name]:
+        for path in paths_by_step[name]:
             if len(path) == depth + 1:
-                found[path] = member.start
+                offsets[path] = member.start
             else:
                 deeper.setdefault(path[depth + 1], []).append(path)
         if deeper:
-            found |= _offsets(text, member.at, deeper, depth + 1)
-    return found
+            offsets |= _offsets(text, member.at, deeper, depth + 1)
+    return offsets
 
 
 def line_of(text: str, offset: int) -> int:
@@ -147,9 +147,9 @@ def first_unset_variable(value: Any, text: str, variables: Variables, now: datet
     if use is None:
         return None
     places = (
-        found.start()
-        for found in WRITTEN_REFERENCE.finditer(text)
-        if found[2] == use.written and not found[1]
+        match.start()
+        for match in WRITTEN_REFERENCE.finditer(text)
+        if match[2] == use.written and not match[1]
     )
     return UnsetVariable(variable_problem(use.written, variables.values), next(places, None))
 
@@ -158,22 +158,22 @@ def variable_problem(written: str, values: Mapping[str, str]) -> str:
     """Return why a reference cannot be filled, in a few words."""
     if written.startswith(NOW) and not written.isidentifier():
         return f"${{{written}}} is no time; one looks like ${{now-1h30m}}"
-    near = nearest_word(written, values)
-    return f"${{{written}}} is not set{f'; did you mean ${{{near}}}?' if near else ''}"
+    closest = nearest_word(written, values)
+    return f"${{{written}}} is not set{f'; did you mean ${{{closest}}}?' if closest else ''}"
 
 
 def variable_help(text: str, at: int, variables: Variables, now: datetime) -> str:
     """Return the value of the reference at this character; empty if there is none."""
-    found = next(
-        (found for found in WRITTEN_REFERENCE.finditer(text) if found.start() <= at <= found.end()), None
+    match = next(
+        (match for match in WRITTEN_REFERENCE.finditer(text) if match.start() <= at <= match.end()), None
     )
-    if found is None:
+    if match is None:
         return ""
-    doubled, name = found.groups()
+    doubled, name = match.groups()
     if doubled:
-        return f"{found[0]}: the text ${{{name}}}"
+        return f"{match[0]}: the text ${{{name}}}"
     (use,) = references_in(f"${{{name}}}", variables, now)
-    return f"{found[0]}: {_variable_text(use, variables)}"
+    return f"{match[0]}: {_variable_text(use, variables)}"
 
 
 def _variable_text(use: VariableReference, variables: Variables) -> str:
@@ -271,21 +271,21 @@ def check_draft(
         context.setdefault(CFG, literal(draft.cfg))
     bare = view.host.dialect.event_of(key) if view is not None else Event(kind, action)
     event = replace(bare, session_key=draft.session, context=context, ctx=ctx, meta=draft.meta)
-    meant = event
+    filled = event
     if filling is not None:
         unset = unset_variable_problem(draft, event, filling)
         if unset is not None:
             return unset
-        meant = filled_event(event, filling)
+        filled = filled_event(event, filling)
     if view is not None:
         try:
-            check_required_fields(meant, view.host)
+            check_required_fields(filled, view.host)
         except Refusal as refused:
-            return CheckedDraft(None, refused.what.rstrip("."))
+            return CheckedDraft(None, refused.problem.rstrip("."))
     if view is None:
         return CheckedDraft(event)
     note = key_note(key, view)
-    return CheckedDraft(event, notes=(DraftNote(note),) if note else context_notes(meant, draft, view))
+    return CheckedDraft(event, notes=(DraftNote(note),) if note else context_notes(filled, draft, view))
 
 
 def unset_variable_problem(draft: EventDraft, event: Event, filling: VariableSources) -> CheckedDraft | None:
@@ -313,10 +313,10 @@ def key_note(key: str, view: Snapshot) -> str:
         return ""
     if key in catalogue.by_key:
         return f"{product} documents {key} and never sends it"
-    if key in view.host.dialect.later:
-        return f"not in {product}'s guide; {view.host.dialect.later[key]} sends it"
-    near = catalogue.nearest(key)
-    hint = f": did you mean {near}?" if near and near != key else ""
+    if key in view.host.dialect.later_events:
+        return f"not in {product}'s guide; {view.host.dialect.later_events[key]} sends it"
+    closest = catalogue.nearest(key)
+    hint = f": did you mean {closest}?" if closest and closest != key else ""
     return f"no event of {product}{hint}"
 
 
@@ -328,7 +328,7 @@ def context_notes(event: Event, draft: EventDraft, view: Snapshot) -> tuple[Draf
         in_ctx: offsets_of(text, [note.path for note in notes if note.in_ctx == in_ctx])
         for in_ctx, text in texts.items()
     }
-    found = ((note, texts[note.in_ctx], offsets[note.in_ctx].get(note.path)) for note in notes)
+    located = ((note, texts[note.in_ctx], offsets[note.in_ctx].get(note.path)) for note in notes)
     return tuple(
         DraftNote(
             safe_word(note.text, 160),
@@ -337,7 +337,7 @@ def context_notes(event: Event, draft: EventDraft, view: Snapshot) -> tuple[Draf
             line_of(text, at) if at is not None else 0,
             column_of(text, at) if at is not None else 0,
         )
-        for note, text, at in found
+        for note, text, at in located
     )
 
 
@@ -380,7 +380,7 @@ def field_name_at(text: str, line: int, column: int) -> str | None:
     rows = text.split("\n")
     start = sum(len(row) + 1 for row in rows[:line])
     end = start + len(rows[line]) if line < len(rows) else len(text)
-    depth, last, found = 0, None, None
+    depth, last, name = 0, None, None
     for token in DRAFT_TOKEN.finditer(text, 0, end):
         sign = token[0]
         if sign in "{[":
@@ -389,11 +389,11 @@ def field_name_at(text: str, line: int, column: int) -> str | None:
             depth -= 1
         elif sign == ":" and depth == 1 and last is not None:
             # Of several keys on the cursor's own line: the last one before it, else the first.
-            first_here = last.start() >= start and (found is None or found.start() < start)
+            first_here = last.start() >= start and (name is None or name.start() < start)
             if last.start() <= start + column or first_here:
-                found = last
+                name = last
         last = token if sign.startswith('"') else None
-    return found[0].strip('"') if found is not None else None
+    return name[0].strip('"') if name is not None else None
 
 
 def cfg_note(draft: EventDraft) -> str:
@@ -425,9 +425,9 @@ def loaded_event_title(loaded: LoadedEvent | None, now: EventDraft) -> Content:
 
 def draft_of_saved(saved: SavedDraft, view: Snapshot) -> EventDraft:
     """Return a file's event as a draft, with its variables unfilled."""
-    known = template_event(saved.key, view.host)
-    session = known.session_key if saved.session is None else saved.session
-    ctx = readable_json({**known.ctx, **saved.ctx}) if has_second_argument(saved.key, view) else ""
+    template = template_event(saved.key, view.host)
+    session = template.session_key if saved.session is None else saved.session
+    ctx = readable_json({**template.ctx, **saved.ctx}) if has_second_argument(saved.key, view) else ""
     return EventDraft(saved.key, session, readable_json(saved.context), ctx_text=ctx)
 
 

@@ -59,8 +59,8 @@ def plan_items(plan: Plan | None, problem: str, unfolded: bool) -> tuple[PlanIte
     items: list[PlanItem] = [*plan.calls]
     if not items:
         items.append(PlanRow("–", "", nothing_runs_text(plan), "$text-warning"))
-    told, others = split_listed(plan.not_run)
-    items += [*told, *(others if unfolded else ())]
+    listed, others = split_listed(plan.not_run)
+    items += [*listed, *(others if unfolded else ())]
     if others:
         verb = "listens" if len(others) == 1 else "listen"
         text = (
@@ -75,7 +75,7 @@ def plan_items(plan: Plan | None, problem: str, unfolded: bool) -> tuple[PlanIte
 
 def nothing_runs_text(plan: Plan) -> str:
     """Return why no handler would run, in one line."""
-    listeners = [item for item in plan.not_run if item.listens]
+    listeners = [item for item in plan.not_run if item.subscribed]
     if not listeners:
         return f"nothing would run: no hook listens to {safe_word(plan.event.key, 60)}"
     if len(listeners) == 1:
@@ -87,7 +87,7 @@ def plan_summary(plan: Plan | None) -> str:
     """Return the plan in a few words, for the border."""
     if plan is None:
         return "no plan"
-    stopped = sum([item.listens for item in plan.not_run])
+    stopped = sum([item.subscribed for item in plan.not_run])
     text = f"{len(plan.calls)} would run"
     return f"{text} · {stopped} would not" if stopped else text
 
@@ -96,17 +96,17 @@ def untrusted_folders(plan: Plan | None, view: Snapshot | None) -> tuple[TrustTa
     """Return the folders whose trust subscribed hooks need."""
     if plan is None or view is None:
         return ()
-    hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]
+    hooks = [item.hook for item in plan.not_run if item.hook is not None and item.subscribed]
     waiting = [hook for hook in hooks if hook_state(hook, view) is State.UNTRUSTED]
     own = tuple(dict.fromkeys(trust_target(hook, view.host) for hook in waiting))
-    return topmost_targets((*own, *waiting_for_trust(view, plan))) if view.waiting_programs else own
+    return topmost_targets((*own, *waiting_for_trust(view, plan))) if view.untrusted_programs else own
 
 
 def hook_state(hook: Hook | None, view: Snapshot | None) -> State | None:
     """Return a hook's state in this snapshot; None if it is not in it."""
     if hook is None or view is None:
         return None
-    row = view.standing(hook)
+    row = view.status_of(hook)
     return row.state if row is not None else None
 
 
@@ -116,7 +116,7 @@ def _call_row(number: int, call: Registration, plan: Plan, view: Snapshot | None
     parts = [key + " " * (keys - word_width(key))]
     if call.priority:
         parts.append(f"priority {call.priority}")
-    if any(call in group.calls and group.together and len(group.calls) > 1 for group in plan.groups):
+    if any(call in group.calls and group.concurrent and len(group.calls) > 1 for group in plan.groups):
         parts.append("at once")
     if isinstance(call.target, Code):
         target = call.target
@@ -132,21 +132,21 @@ def _call_row(number: int, call: Registration, plan: Plan, view: Snapshot | None
     return PlanRow(str(number), safe_word(call.name), "  ".join(parts))
 
 
-def _not_run_row(item: NotRun, view: Snapshot | None) -> PlanRow:
-    state = hook_state(item.hook, view)
+def _not_run_row(not_run: NotRun, view: Snapshot | None) -> PlanRow:
+    state = hook_state(not_run.hook, view)
     glyph, style = (
         ("–", MARK_MUTED)
         if state in (None, State.READY)
         else (STATE_STYLES[state].glyph, STATE_STYLES[state].style)
     )
-    reason = safe_word(not_called_reason(item), 300)
-    if state is State.UNTRUSTED and item.listens and item.hook is not None and view is not None:
-        target = trust_target(item.hook, view.host)
-        folder = safe_word(view.host.surroundings.short(target.folder), 200)
+    reason = safe_word(not_called_reason(not_run), 300)
+    if state is State.UNTRUSTED and not_run.subscribed and not_run.hook is not None and view is not None:
+        target = trust_target(not_run.hook, view.host)
+        folder = safe_word(view.host.machine.short(target.folder), 200)
         reason = f"untrusted   {key_of('plan.trust')} trusts {folder}"
-        if target.refused:
-            reason = f"untrusted   {folder} is too wide to trust, since {target.refused}"
-    return PlanRow(glyph, safe_word(item.name), reason, style, quiet=not item.listens)
+        if target.refusal_reason:
+            reason = f"untrusted   {folder} is too wide to trust, since {target.refusal_reason}"
+    return PlanRow(glyph, safe_word(not_run.name), reason, style, quiet=not not_run.subscribed)
 
 
 def _plan_row(index: int, item: PlanItem, plan: Plan | None, view: Snapshot | None, keys: int) -> PlanRow:
@@ -278,8 +278,8 @@ class PlanView(LineList):
 
     def cannot(self, action: str) -> str:
         """Return why an action would have no effect now."""
-        asked = action == "trust_folders"
-        return "" if not asked or self._waiting else "No listener of this event waits for trust."
+        is_trust = action == "trust_folders"
+        return "" if not is_trust or self._waiting else "No listener of this event waits for trust."
 
     def action_trust_folders(self) -> None:
         if self._waiting:

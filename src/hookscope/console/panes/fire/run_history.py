@@ -77,8 +77,8 @@ class RecentRuns:
 
     def _make_room(self, new: int) -> None:
         """Drop the oldest runs, except the new one, the shown one, and unfinished ones."""
-        over = [number for number, sheet in self._sheets.items() if not sheet.running]
-        old = [number for number in over if number not in (new, self.shown)]
+        ended = [number for number, sheet in self._sheets.items() if not sheet.running]
+        old = [number for number in ended if number not in (new, self.shown)]
         for number in old[: max(0, len(self._sheets) - MOST_KEPT_RUNS)]:
             del self._sheets[number]
             self._waiting.pop(number, None)
@@ -187,10 +187,10 @@ class History(LineList):
         mark = OUTCOME_MARKS[phase]
         took = f"{duration(sheet.run.took):>9}  " if sheet.run else "  "  # else the outcome needs the room
         time = f"{sheet.number:>3}  {short_time(sheet.at):8}  "
-        rest = 23  # time and outcome
+        fixed_cells = 23  # time and outcome
         return Content.assemble(
             Content.styled(time, "" if sheet.number == self._shown else MARK_MUTED),
-            fixed_width(safe_word(sheet.plan.event.key, 60), max(10, width - len(time) - rest)),
+            fixed_width(safe_word(sheet.plan.event.key, 60), max(10, width - len(time) - fixed_cells)),
             took,
             (f"{mark.glyph} {words}", mark.style),
         )

@@ -84,7 +84,7 @@ def expectation_remark(checked: SavedEventResult) -> tuple[str, str]:
         return f"✓ {name} expects what happened", "$text-success"
     if not checked.expects:
         return f"{name} expects nothing yet: {key_of('fire.accept')} writes what happened", MARK_MUTED
-    missed = len(checked.misses) + len(checked.left)
+    missed = len(checked.misses) + len(checked.could_not_run)
     if not checked.passed:
         return (
             f"✗ {counted(missed, 'thing')} not as {name} expects: {key_of('fire.accept')} accepts",
@@ -99,17 +99,17 @@ def expectation_text(checked: SavedEventResult) -> Content:
 
 
 def _expectation_lines(checked: SavedEventResult) -> Iterator[Content]:
-    if not checked.why:
-        said, style = expectation_remark(checked)
-        yield Content.styled(said, style)
-    for line in checked.why:
+    if not checked.failure_lines:
+        text, style = expectation_remark(checked)
+        yield Content.styled(text, style)
+    for line in checked.failure_lines:
         if line.startswith("  "):
             yield Content("  ") + safe_block(line[2:], 300).stylize(
                 EXPECTATION_STYLES.get(line[2:3], MARK_MUTED)
             )
         else:
             yield safe_block(line, 600)
-    if any(line.startswith(("  -", "  +")) for line in checked.why):
+    if any(line.startswith(("  -", "  +")) for line in checked.failure_lines):
         yield muted("- was expected and did not come, + came")
 
 
@@ -150,24 +150,24 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[Waterfall
     """Return the rows from top to bottom."""
     if sheet is None:
         return ()
-    told, others = split_listed(sheet.not_run)
-    listeners = [item for item in told if item.listens]
-    near = told[len(listeners) :]
+    listed, others = split_listed(sheet.not_run)
+    listeners = [item for item in listed if item.subscribed]
+    near_misses = listed[len(listeners) :]
     rows = entries_with_headings(sheet)
     if unfolded:
         return (
             *rows,
             *run_remarks(sheet),
-            *told,
+            *listed,
             *others,
             *_fold_remarks([f"{key_of('run.others')} folds these"] if sheet.not_run else []),
         )
-    shown = told if len(told) <= FEW_SKIPPED else listeners if len(listeners) <= FEW_SKIPPED else []
+    shown = listed if len(listed) <= FEW_SKIPPED else listeners if len(listeners) <= FEW_SKIPPED else []
     folded = []
     if len(listeners) > len(shown):
         folded.append(f"{len(listeners)} listen and did not run")
-    if near and len(told) > len(shown):
-        folded.append(f"{counted(len(near), 'other')} nearly heard it")
+    if near_misses and len(listed) > len(shown):
+        folded.append(f"{counted(len(near_misses), 'other')} nearly heard it")
     if others:
         folded.append(
             f"{counted(len(others), 'other')} {'listens' if len(others) == 1 else 'listen'} to other events"
@@ -239,8 +239,8 @@ def run_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
 def _expectation_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
     if sheet.checked is None:
         return ()
-    said, style = expectation_remark(sheet.checked)
-    return (Remark(said, about="expected", style=style),)
+    text, style = expectation_remark(sheet.checked)
+    return (Remark(text, about="expected", style=style),)
 
 
 def _log_lines(run: Run) -> list[str]:
@@ -259,16 +259,24 @@ def _follow_up_note(caused: Run) -> str:
 def _copies_remark(guarded: SandboxResult) -> Remark:
     kinds = Counter(change.kind for change in guarded.changes)
     counts = ", ".join(f"{counted(kinds[kind], 'file')} {kind}" for kind in FILE_CHANGE_KINDS if kinds[kind])
-    walls = "no network, no other disk" if guarded.network and guarded.disk else "no walls but the copies"
-    found = guarded.originals
-    past = "" if guarded.disk or not found or not found.changed else _changed_originals(found)
+    walls = (
+        "no network, no other disk"
+        if guarded.no_network and guarded.read_only_disk
+        else "no walls but the copies"
+    )
+    originals = guarded.originals
+    past = (
+        ""
+        if guarded.read_only_disk or not originals or not originals.changed
+        else _changed_originals(originals)
+    )
     counts = ", ".join(filter(None, (counts, past)))
     none = "no copy was touched" if guarded.complete else "not everything could be compared"
     return Remark(f"on copies ({walls}): {counts or none}", about="copies")
 
 
-def _changed_originals(found: OriginalsCheck) -> str:
-    return f"{counted(len(found.changed) + found.more, 'original')} changed"
+def _changed_originals(originals: OriginalsCheck) -> str:
+    return f"{counted(len(originals.changed) + originals.unlisted, 'original')} changed"
 
 
 def _fold_remarks(parts: list[str]) -> tuple[Remark, ...]:
@@ -289,9 +297,9 @@ def copied_files_text(guarded: SandboxResult | None, short: Callable[[Path], str
     if guarded.more:
         lines.append(muted(f"and {guarded.more:,} more"))
     lines += (
-        [Content(), safe_block(guarded.walls, 600).stylize(MARK_MUTED)]
+        [Content(), safe_block(guarded.isolation, 600).stylize(MARK_MUTED)]
         if lines
-        else [safe_block(guarded.walls, 600)]
+        else [safe_block(guarded.isolation, 600)]
     )
     lines += [muted("note  ") + safe_block(note, 400) for note in guarded.notes]
     return join_lines(lines)

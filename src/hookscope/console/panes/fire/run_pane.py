@@ -219,8 +219,8 @@ class RunPane(RemovableWidget, Vertical):
         inner = self.content_size.height
         self.set_class(inner < 14, "-low")
         waterfall.terse = inner < TERSE_HEIGHT
-        wanted = waterfall.line_count + waterfall.has_heading
-        waterfall.styles.height = max(1, min(wanted, max(2, inner // 2)))
+        needed = waterfall.line_count + waterfall.has_heading
+        waterfall.styles.height = max(1, min(needed, max(2, inner // 2)))
         self.query_one(TabBar).display = self.row is not None
 
     def _key_hint(self) -> Content:
@@ -282,7 +282,7 @@ class RunPane(RemovableWidget, Vertical):
         return ending_text(self._sheet)
 
     def _short(self, path: Path) -> str:
-        return self.view.host.surroundings.short(path) if self.view is not None else str(path)
+        return self.view.host.machine.short(path) if self.view is not None else str(path)
 
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:

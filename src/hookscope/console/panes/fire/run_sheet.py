@@ -92,16 +92,16 @@ def patch_changes(document: Any, patch: Patch) -> tuple[tuple[ValueChange, ...],
     changes: list[ValueChange] = []
     for operation in patch:
         try:
-            fresh = _operation_changes(document, operation)
-            for change in fresh:
+            new_changes = _operation_changes(document, operation)
+            for change in new_changes:
                 document = apply_change(document, change)
         except PatchMismatch:
-            fresh = [
+            new_changes = [
                 ValueChange(
                     pointer_path(str(operation.get("path", ""))), ABSENT, operation.get("value", ABSENT)
                 )
             ]
-        changes += fresh
+        changes += new_changes
     return tuple(changes), document
 
 
@@ -134,10 +134,10 @@ def _operation_changes(document: Any, operation: Mapping[str, Any]) -> list[Valu
                 _addition(document, path, value_at(document, pointer_path(str(operation.get("from", "")))))
             ]
         case "move":
-            gone = pointer_path(str(operation.get("from", "")))
-            if gone == path:
+            source_path = pointer_path(str(operation.get("from", "")))
+            if source_path == path:
                 return []
-            removal = ValueChange(gone, value_at(document, gone), ABSENT)
+            removal = ValueChange(source_path, value_at(document, source_path), ABSENT)
             return [removal, _addition(apply_change(document, removal), path, removal.before)]
         case _:
             return []  # `test` changes nothing
@@ -171,14 +171,14 @@ def apply_change(document: Any, change: ValueChange) -> Any:
     """Return the document with one change; everything outside its path is shared."""
     if not change.path:
         return change.after
-    head, rest = change.path[0], change.path[1:]
+    head, tail = change.path[0], change.path[1:]
     if isinstance(document, list):
-        return _apply_in_list(document, head, rest, change)
-    if not isinstance(document, Mapping) or (rest and head not in document):
+        return _apply_in_list(document, head, tail, change)
+    if not isinstance(document, Mapping) or (tail and head not in document):
         raise PatchMismatch(change.path)
     copy = dict(document)
-    if rest:
-        copy[head] = apply_change(document[head], _change_below(change, rest))
+    if tail:
+        copy[head] = apply_change(document[head], _change_below(change, tail))
     elif change.after is ABSENT:
         del copy[head]
     else:
@@ -186,12 +186,12 @@ def apply_change(document: Any, change: ValueChange) -> Any:
     return copy
 
 
-def _apply_in_list(document: list[Any], head: str, rest: PatchPath, change: ValueChange) -> list[Any]:
+def _apply_in_list(document: list[Any], head: str, tail: PatchPath, change: ValueChange) -> list[Any]:
     copy = list(document)
-    inserts = not rest and change.before is ABSENT
+    inserts = not tail and change.before is ABSENT
     at = _list_index(head, len(copy) + (1 if inserts else 0))
-    if rest:
-        copy[at] = apply_change(copy[at], _change_below(change, rest))
+    if tail:
+        copy[at] = apply_change(copy[at], _change_below(change, tail))
     elif inserts:
         copy.insert(at, change.after)
     elif change.after is ABSENT:
@@ -291,8 +291,8 @@ class RunSheet:
     @property
     def origin(self) -> float:
         """The start of the time line: the first handler, so that a worker's start does not fill it."""
-        began = [row.started for row in self.rows if row.result is not None or row.phase == "running"]
-        return min(began, default=0.0)
+        starts = [row.started for row in self.rows if row.result is not None or row.phase == "running"]
+        return min(starts, default=0.0)
 
     def span(self, now: float) -> float:
         """Return the seconds that the time line covers, from its origin."""
@@ -306,7 +306,7 @@ class RunSheet:
     def place_of(self, row: CallRow) -> int:
         """Return the number of a handler among the run's own handlers that ran, from 1."""
         rows = self.rows[: self.rows.index(row) + 1]
-        return sum(one.result is not None and one.follow_up is None for one in rows)
+        return sum(other.result is not None and other.follow_up is None for other in rows)
 
     @property
     def first_news(self) -> int | None:
@@ -338,7 +338,7 @@ def advance_sheet(sheet: RunSheet, steps: Iterable[Step], now: float) -> RunShee
     rows = list(sheet.rows)
     place = {row.call: index for index, row in enumerate(rows)}
     for step in steps:
-        for call in (step.call, *step.beside) if isinstance(step, Paused) else (step.call,):
+        for call in (step.call, *step.starting_together) if isinstance(step, Paused) else (step.call,):
             index = place.setdefault(call, len(rows))
             if index == len(rows):
                 rows.append(CallRow(index + 1, call, safe_word(call.name)))
@@ -361,10 +361,10 @@ def _after_step(row: CallRow, step: Step, now: float) -> CallRow:
 def finish_sheet(sheet: RunSheet, run: Run) -> RunSheet:
     """Return the sheet of a finished run: its results, and calls that did not run."""
     sheet = advance_sheet(sheet, run.results, sheet.begun)
-    left = list(run.not_run)
-    rows = tuple(row if row.result else _not_run_row(row, left) for row in sheet.rows)
+    not_run = list(run.not_run)
+    rows = tuple(row if row.result else _not_run_row(row, not_run) for row in sheet.rows)
     followed = tuple(_follow_up_rows(run, len(rows)))
-    return replace(sheet, rows=rows + followed, not_run=tuple(left), run=run)
+    return replace(sheet, rows=rows + followed, not_run=tuple(not_run), run=run)
 
 
 def fail_sheet(sheet: RunSheet, problem: str) -> RunSheet:
@@ -373,17 +373,17 @@ def fail_sheet(sheet: RunSheet, problem: str) -> RunSheet:
     return replace(sheet, rows=rows, problem=problem)
 
 
-def _not_run_row(row: CallRow, left: list[NotRun]) -> CallRow:
+def _not_run_row(row: CallRow, not_run: list[NotRun]) -> CallRow:
     """Return a call that did not run; its reason moves from the list of others to its row."""
-    mine = next((item for item in left if _is_call_of(item, row.call)), None)
-    if mine is not None:
-        left.remove(mine)
-    reason = safe_word(mine.reason, 300) if mine else "the run ended before its turn"
+    own = next((item for item in not_run if _is_call_of(item, row.call)), None)
+    if own is not None:
+        not_run.remove(own)
+    reason = safe_word(own.reason, 300) if own else "the run ended before its turn"
     return replace(row, phase="cancelled" if row.phase == "running" else "not run", reason=reason)
 
 
-def _is_call_of(item: NotRun, call: Registration) -> bool:
-    return item.hook is call.hook if item.hook is not None else item.name == call.name
+def _is_call_of(not_run: NotRun, call: Registration) -> bool:
+    return not_run.hook is call.hook if not_run.hook is not None else not_run.name == call.name
 
 
 def _follow_up_rows(run: Run, number: int, depth: int = 1) -> Iterator[CallRow]:

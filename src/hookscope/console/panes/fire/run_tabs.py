@@ -66,7 +66,7 @@ class TabInput:
             base = f"{target.root.parent}/"
             if path.startswith(base):
                 return path[len(base) :]
-        home = f"{self.host.surroundings.home}/"
+        home = f"{self.host.machine.home}/"
         return f"~/{path[len(home) :]}" if path.startswith(home) else path
 
 
@@ -220,14 +220,14 @@ def _frame_lines(shown: TabInput, failure: Failure) -> Iterator[Content]:
     frames = (*own, *others)
     if not frames:
         return
-    first, rest = frames[0], frames[1:]
+    first, further = frames[0], frames[1:]
     yield _frame_place(shown, first)
-    source = source_excerpt(shown.host.surroundings.files, first, shown.around)
+    source = source_excerpt(shown.host.machine.files, first, shown.around)
     if source is not None and source.changed:
         yield Content.styled("The file was changed since; this is the line that ran.", "$text-warning")
         source = excerpt_as_run(first)
     yield from _excerpt_lines(source or excerpt_as_run(first))
-    for frame in rest[:MOST_ITEMS]:
+    for frame in further[:MOST_ITEMS]:
         sign = "called from  " if frame in own else "elsewhere    "
         yield muted(sign) + _frame_place(shown, frame)
 
@@ -243,10 +243,10 @@ def _excerpt_lines(source: SourceExcerpt | None) -> Iterator[Content]:
         return
     size = len(str(source.first + len(source.lines)))
     for number, line in enumerate(source.lines, source.first):
-        here = number == source.at
-        mark = Content.styled("❱ ", "$text-error") if here else Content("  ")
+        is_failed_line = number == source.at
+        mark = Content.styled("❱ ", "$text-error") if is_failed_line else Content("  ")
         code = safe_block(line, 400)
-        yield mark + muted(f"{number:>{size}} │ ") + (code.stylize("bold") if here else code)
+        yield mark + muted(f"{number:>{size}} │ ") + (code.stylize("bold") if is_failed_line else code)
 
 
 def _handler_input_lines(shown: TabInput, failure: Failure) -> Iterator[Content]:
@@ -254,15 +254,15 @@ def _handler_input_lines(shown: TabInput, failure: Failure) -> Iterator[Content]
     results = (
         other.result for other in shown.sheet.rows[: row.number - 1] if other.follow_up is row.follow_up
     )
-    given = handler_input(
-        row.follow_up or shown.sheet.plan.event, (one.patch for one in results if one), failure
+    failed_input = handler_input(
+        row.follow_up or shown.sheet.plan.event, (result.patch for result in results if result), failure
     )
-    listed = ", ".join(safe_word(key, 40) for key in given.keys[:MOST_SHOWN_KEYS]) or "no keys at all"
-    left = len(given.keys) - MOST_SHOWN_KEYS
-    more = f" and {counted(left, 'more key')}" if left > 0 else ""
-    yield muted(f"{f'{given.name} had':<11}  ") + Content(listed + more)
-    if given.meant:
-        yield Content(f"Did you mean {safe_word(given.meant, 80)}?")
+    listed = ", ".join(safe_word(key, 40) for key in failed_input.keys[:MOST_SHOWN_KEYS]) or "no keys at all"
+    hidden_count = len(failed_input.keys) - MOST_SHOWN_KEYS
+    more = f" and {counted(hidden_count, 'more key')}" if hidden_count > 0 else ""
+    yield muted(f"{f'{failed_input.name} had':<11}  ") + Content(listed + more)
+    if failed_input.closest_key:
+        yield Content(f"Did you mean {safe_word(failed_input.closest_key, 80)}?")
 
 
 def _host_log_lines(shown: TabInput) -> Iterator[Content]:
@@ -384,9 +384,9 @@ def _later_handler_lines(shown: TabInput, changes: tuple[ValueChange, ...]) -> l
         )
     ]
     event = shown.row.follow_up or shown.sheet.plan.event
-    known = shown.host.dialect.catalogue().find(event.key)
+    event_type = shown.host.dialect.catalogue().find(event.key)
     touched = {change.path[1] for change in changes if len(change.path) > 1 and change.path[0] == "context"}
-    used = sorted(touched & set(known.mutable)) if known is not None else []
+    used = sorted(touched & set(event_type.mutable)) if event_type is not None else []
     if used:
         lines.append(muted(f"{shown.product} goes on with what is now in {', '.join(used)}"))
     return lines
@@ -402,28 +402,28 @@ def answer_text(shown: TabInput) -> Content:
     result = shown.row.result
     if result is None:
         return muted("Its answer is shown when the handler has ended.")
-    said = _answer_lines(shown, result)
+    answer_lines = _answer_lines(shown, result)
     if ignores_answers(shown):
         ignored = f"{shown.product} ignores what handlers of this event return: they observe."
-        return join_lines([*said, muted(ignored)])
+        return join_lines([*answer_lines, muted(ignored)])
     step = merge_step_of(shown)
-    return join_lines([*(_merge_lines(step) if step is not None else []), *said])
+    return join_lines([*(_merge_lines(step) if step is not None else []), *answer_lines])
 
 
 def ignores_answers(shown: TabInput) -> bool:
     """Return True if the host ignores answers to this event."""
     event = shown.row.follow_up or shown.sheet.plan.event
-    known = shown.host.dialect.catalogue().find(event.key)
-    return event.kind == "stream" or known is None or known.policy in ("", "observe")
+    event_type = shown.host.dialect.catalogue().find(event.key)
+    return event.kind == "stream" or event_type is None or event_type.policy in ("", "observe")
 
 
 def _answer_lines(shown: TabInput, result: Result) -> list[Content]:
     if not has_answer(result):
         return [muted("It answered nothing.")]
-    asked = [Content(f"asked: {', '.join(result.asked)}")] if result.asked else []
+    asked_lines = [Content(f"asked: {', '.join(result.asked)}")] if result.asked else []
     if result.returned is None:
-        return asked
-    return [*asked, muted("it answered"), safe_block(readable_json(result.returned), shown.limit)]
+        return asked_lines
+    return [*asked_lines, muted("it answered"), safe_block(readable_json(result.returned), shown.limit)]
 
 
 def merge_step_of(shown: TabInput) -> MergeStep | None:
@@ -463,19 +463,24 @@ def timing_text(shown: TabInput) -> Content:
     loaded, took = row.result.loaded, row.result.took
     share = took / total if total > 0 else 0.0
     limit = DEFAULT_TIME_LIMIT if row.call.limit is None else row.call.limit
-    whole = max(loaded + took, total)
+    total_seconds = max(loaded + took, total)
     return join_lines(
         [
             _timing_line(
-                "load", loaded, whole, "importing it, before it ran" if loaded else "it was loaded already"
+                "load",
+                loaded,
+                total_seconds,
+                "importing it, before it ran" if loaded else "it was loaded already",
             ),
             _timing_line(
                 "run",
                 took,
-                whole,
+                total_seconds,
                 f"{share:.0%} of the run, {_percent(took / limit)} of its {limit:g} s limit",
             ),
-            _timing_line("whole run", total, whole, f"it began {duration(row.started)} after the run did"),
+            _timing_line(
+                "whole run", total, total_seconds, f"it began {duration(row.started)} after the run did"
+            ),
         ]
     )
 

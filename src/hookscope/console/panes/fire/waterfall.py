@@ -52,10 +52,10 @@ def waterfall_columns(width: int, names: Sequence[str], rows: int) -> WaterfallC
     longest = max((cell_len(name) for name in names), default=7)
     name = min(max(longest, 7), max(8, width * 3 // 10))
     outcome, time, out, messages = 11, 9, 5, 6
-    rest = width - number - name - time - 4
+    available = width - number - name - time - 4
 
     def left() -> int:
-        return rest - outcome - out - messages
+        return available - outcome - out - messages
 
     if left() < LEAST_BAR_WIDTH:
         out = messages = 0
@@ -202,8 +202,8 @@ def _call_bar(row: CallRow, width: int, origin: float, span: float, now: float) 
         return fixed_width(row.reason, width, MARK_MUTED)
     if row.result is None and row.phase != "running":
         return Content(" " * width)
-    began = row.started - origin
-    drawn = time_bar(began, began + row.took(now), span, width, live=row.phase == "running")
+    start = row.started - origin
+    drawn = time_bar(start, start + row.took(now), span, width, live=row.phase == "running")
     style = "$text-error" if row.failed else "$text-warning" if row.slow(now) else "$foreground 40%"
     text = " " * drawn.indent + drawn.drawn
     return Content(text.ljust(width)).stylize(style)
