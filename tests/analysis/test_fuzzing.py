@@ -95,8 +95,8 @@ async def test_planted_failures_are_found_and_shrunk_to_the_smallest_event(
     make_hook(workspace / "hooks", "a", RECEIVED, source, file=file)
     fuzzed = await fuzz("message:received")
     assert contexts(fuzzed) == {("a", kind): context for kind, context in smallest.items()}
-    for found in fuzzed.found:
-        assert found.again
+    for found in fuzzed.failures:
+        assert found.reproduced
         assert found.run is not None
         assert found.run.id > 0  # on record
         assert found.file is not None
@@ -104,7 +104,7 @@ async def test_planted_failures_are_found_and_shrunk_to_the_smallest_event(
         assert found.place is not None
         assert Path(found.place[0]).name == file
     sessions = [
-        found.event.session_key for found in fuzzed.found if found.type in ("ValueError", "SyntaxError")
+        found.event.session_key for found in fuzzed.failures if found.type in ("ValueError", "SyntaxError")
     ]
     assert sessions == ["agent:main:subagent:7f3c"]
     assert not [path for folder in (workspace, home) for path in folder.glob(".hypothesis")]
@@ -127,8 +127,8 @@ async def test_same_seed_finds_the_same_failures_and_keeps_each_once(
 
     first = await fuzz("message:received", seed=7, examples=50)
     assert facts(first) == facts(await fuzz("message:received", seed=7, examples=50))
-    (folder,) = {found.file.parent for found in first.found if found.file}
-    assert len(list(folder.glob("*.yaml"))) == len(first.found)
+    (folder,) = {found.file.parent for found in first.failures if found.file}
+    assert len(list(folder.glob("*.yaml"))) == len(first.failures)
     taken = folder / "fuzz-message-received-a.yaml"
     taken.write_text("event: message:received\nnotes: mine\n")
     await fuzz("message:received", seed=7, examples=50)
@@ -141,7 +141,7 @@ async def test_kept_event_fails_until_its_hook_is_fixed(
     folder = make_hook(
         workspace / "hooks", "a", RECEIVED, "def handler(event): len(event.context['content'])"
     )
-    (found,) = (await fuzz("message:received", examples=20)).found[:1]
+    (found,) = (await fuzz("message:received", examples=20)).failures[:1]
     assert found.file is not None
     for passes in (False, True):
         bench = Workbench(Options(dialect="openclaw", workspace=workspace), trust_all=True)
@@ -159,8 +159,8 @@ async def test_search_stops_after_a_few_hangs(
     make_hook(workspace / "hooks", "a", RECEIVED, "def handler(event):\n    while True: pass\n")
     fuzzed = await fuzz("message:received", limit=0.2)
     (searched,) = fuzzed.hooks
-    assert (searched.fired, searched.why) == (2, "it hung 2 times")
-    assert [found.type for found in searched.found] == ["Timeout"]
+    assert (searched.fired, searched.stop_reason) == (2, "it hung 2 times")
+    assert [found.type for found in searched.failures] == ["Timeout"]
 
 
 async def test_flaky_failure_is_reported_as_flaky(
@@ -168,8 +168,8 @@ async def test_flaky_failure_is_reported_as_flaky(
 ) -> None:
     source = "n = []\n\ndef handler(event):\n    n.append(0)\n    assert len(n) != 5\n"
     make_hook(workspace / "hooks", "a", RECEIVED, source)
-    (found,) = (await fuzz("message:received", examples=30)).found
-    assert (found.type, found.again) == ("AssertionError", False)
+    (found,) = (await fuzz("message:received", examples=30)).failures
+    assert (found.type, found.reproduced) == ("AssertionError", False)
 
 
 async def test_handlers_can_run_in_a_sandbox(
@@ -184,7 +184,7 @@ async def test_handlers_can_run_in_a_sandbox(
         event.context["content"]
     """
     make_hook(workspace / "hooks", "a", RECEIVED, source)
-    (found,) = (await fuzz("message:received", examples=10, sandbox=True)).found
+    (found,) = (await fuzz("message:received", examples=10, sandbox=True)).failures
     assert found.run is not None
     assert found.run.guarded is not None
     assert found.place == (str(workspace / "hooks/a/handler.py"), 7)
@@ -208,8 +208,8 @@ async def test_plugins_and_streams_are_fuzzed_too(fuzz: Fuzzing, workspace: Path
         "default = define_hook(events={'turn.started': heard})\n"
     )
     fuzzed = await fuzz("turn.started", dialect="eve", examples=40)
-    assert {found.type for found in fuzzed.found} == {"AttributeError"}
-    assert all("turnId" in found.event.context for found in fuzzed.found)
+    assert {found.type for found in fuzzed.failures} == {"AttributeError"}
+    assert all("turnId" in found.event.context for found in fuzzed.failures)
 
 
 async def test_stopped_search_reports_its_findings(

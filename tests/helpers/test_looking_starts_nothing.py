@@ -286,7 +286,7 @@ def test_a_browser_is_looked_for_outside_the_workspace(
         "from pathlib import Path\n"
         "from hookscope.integrations.serve.server import ServerAddress, browser_opener\n"
         f"with browser_opener(Path({str(hostile.workspace)!r})) as post:\n"
-        "    post(ServerAddress('http://127.0.0.1:1', 'token', shown=True))"
+        "    post(ServerAddress('http://127.0.0.1:1', 'token', shows_token=True))"
     )
     folders = hostile.env["PATH"].removesuffix(os.environ["PATH"]).split(os.pathsep)
     path = os.pathsep.join(folder for folder in folders if not folder.endswith("links"))

@@ -45,7 +45,7 @@ def with_ignored_notes(
         return result
     notes = ignored_notes(result, event)
     if result.patch:
-        ignored_changes = policy.unheeded(result) if isinstance(policy, IgnoredChangesPolicy) else ()
+        ignored_changes = policy.ignored_change_notes(result) if isinstance(policy, IgnoredChangesPolicy) else ()
         notes = (*notes, *unusable_item_notes(result, needs), *ignored_changes)
     notes = (*notes, *_non_text_notes(result, event))
     if not notes:
