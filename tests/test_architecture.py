@@ -182,7 +182,7 @@ def test_the_consoles_first_frame_needs_no_workbench_and_no_pane_that_it_does_no
 AHEAD = """
 import asyncio, sys, threading
 from pathlib import Path
-from hookscope.console.preload import PRELOAD_THREAD, PRELOADED_MODULES
+from hookscope.console.process import PRELOAD_THREAD, PRELOADED_MODULES
 from hookscope.console.app import Console
 from hookscope.workbench import Options, Workbench
 

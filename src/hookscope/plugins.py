@@ -2,10 +2,10 @@
 
 from hookscope.embedding.hook_runner import HookRunner, get_global_hook_runner
 from hookscope.embedding.installed_plugins import LoadedPlugins, discover_plugins, load_plugins
-from hookscope.embedding.plugin_api import PluginApi
-from hookscope.embedding.plugin_contexts import (
+from hookscope.embedding.plugin_api import (
     AgentContext,
     MessageContext,
+    PluginApi,
     SessionContext,
     ToolContext,
 )

@@ -12,19 +12,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hookscope.app.edits import Toggle, Undoing
     from hookscope.app.event_templates import BadContext, event_keys, parse_context
     from hookscope.app.options import Options
     from hookscope.app.snapshot import PastRun, Snapshot
-    from hookscope.app.toggle import Toggle, Undoing
     from hookscope.app.watching import Watch
     from hookscope.app.workbench import Workbench
     from hookscope.model.hook_status import Effect
     from hookscope.model.refusal import Refusal
-    from hookscope.runtime.debugger import Bound, Debugger, Logged, Member, Point, StackFrame, Stop
+    from hookscope.runtime.debugger import Bound, Debugger, Logged, Member, Point, StackFrame, Stepper, Stop
     from hookscope.runtime.firing import Firing
     from hookscope.runtime.limits import LimitName, Limits, size_in_words
     from hookscope.runtime.process_executor import WorkerFacts
-    from hookscope.runtime.stepper import Stepper
     from hookscope.storage.edits.change import Change
     from hookscope.storage.journal.journal import Journal as Journal
     from hookscope.storage.journal.reader import JournalEntry as JournalEntry
@@ -35,7 +34,7 @@ _HOMES = {
     "Bound": "hookscope.runtime.debugger",
     "Change": "hookscope.storage.edits.change",
     "Debugger": "hookscope.runtime.debugger",
-    "Effect": "hookscope.app.toggle",
+    "Effect": "hookscope.app.edits",
     "Firing": "hookscope.runtime.firing",
     "Journal": "hookscope.storage.journal.journal",
     "JournalEntry": "hookscope.storage.journal.reader",
@@ -49,11 +48,11 @@ _HOMES = {
     "Refusal": "hookscope.model.refusal",
     "Snapshot": "hookscope.app.snapshot",
     "StackFrame": "hookscope.runtime.debugger",
-    "Stepper": "hookscope.runtime.stepper",
+    "Stepper": "hookscope.runtime.debugger",
     "Stop": "hookscope.runtime.debugger",
     "StoredRun": "hookscope.storage.journal.reader",
-    "Toggle": "hookscope.app.toggle",
-    "Undoing": "hookscope.app.toggle",
+    "Toggle": "hookscope.app.edits",
+    "Undoing": "hookscope.app.edits",
     "Watch": "hookscope.app.watching",
     "Workbench": "hookscope.app.workbench",
     "WorkerFacts": "hookscope.runtime.process_executor",

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from hookscope.analysis.repeated_runs import repeated_firings
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.model.run import Ending, Event, Registration, Result, Run, Status
+from hookscope.model.run import Ending, Event, FileChange, Registration, Result, Run, SandboxResult, Status
 from hookscope.model.run_comparison import RepeatOutcome, Repetition, summarize_repetition
-from hookscope.model.sandbox_result import FileChange, SandboxResult
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook

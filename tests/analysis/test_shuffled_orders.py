@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hookscope.analysis.order_findings import OrderFindings, finding_sentences, order_summary
-from hookscope.analysis.order_runs import OrderRuns
-from hookscope.analysis.order_search import FEWEST_RUNS
+from hookscope.analysis.order_search import FEWEST_RUNS, OrderRuns
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.model.refusal import Refusal

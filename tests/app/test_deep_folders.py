@@ -11,8 +11,8 @@ from hookscope.engine.examination import handler_digest
 from hookscope.model.machine import RealFiles
 from hookscope.model.run import Code, Registration
 from hookscope.packs.file_tree import entries_below, remove_tree
-from hookscope.packs.integrity import digests_below
-from hookscope.runtime.content_digests import digest_of
+from hookscope.packs.index import digests_below
+from hookscope.runtime.handler_code import digest_of
 from hookscope.storage.journal.run_environment import FileDigests
 
 DEPTH = sys.getrecursionlimit() + 200

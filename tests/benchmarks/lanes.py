@@ -21,7 +21,7 @@ from tests.benchmarks.measuring import Group, Target, Variant
 
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result, Step
-from hookscope.runtime.content_digests import with_digest
+from hookscope.runtime.handler_code import with_digest
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.process_executor import ProcessExecutor, node_executor, python_executor
 

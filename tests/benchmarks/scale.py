@@ -36,7 +36,7 @@ from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.console import app as app_module
 from hookscope.console.app import Console
-from hookscope.console.controllers.source_reader import SELECTION_DELAY
+from hookscope.console.controllers.scan_controller import SELECTION_DELAY
 from hookscope.console.panes.log_pane import LogPane
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.state.log_entries import LogEntry

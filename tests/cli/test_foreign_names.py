@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.app.json_documents import problem_text
 from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.text import shell_path
 
@@ -92,7 +91,7 @@ def test_the_place_of_a_problem_is_told_once_and_always() -> None:
         ("/x/settings.json is not a file", FilePosition(file), "/x/settings.json is not a file"),
         ("cannot be read", None, "cannot be read"),
     ):
-        assert problem_text(Problem(text, place)) == said
+        assert Problem(text, place).sentence == said
 
 
 def test_what_the_projects_configuration_says_in_vain_is_told(hookscope: Program, workspace: Path) -> None:

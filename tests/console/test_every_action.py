@@ -18,7 +18,7 @@ from hookscope.console.keymap.available_actions import MOVING_ACTIONS
 from hookscope.console.state.console_state import Mode
 from hookscope.console.state.state_changes import SteppedBack
 from hookscope.console.widgets.header import ModeTab
-from hookscope.storage.config_folder import config_folder
+from hookscope.storage.state_files import config_folder
 
 # Mode → where the focus is put in it; each action is pressed where it is met first.
 PLACES: dict[Mode, tuple[str, ...]] = {

@@ -39,7 +39,7 @@ from hookscope.console.keymap.active_keys import (
 )
 from hookscope.console.keymap.available_actions import own_bindings
 from hookscope.model.hook import FilePosition
-from hookscope.storage.config_folder import config_folder
+from hookscope.storage.state_files import config_folder
 
 
 def keys(text: str) -> Keymap:

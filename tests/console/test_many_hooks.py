@@ -18,7 +18,7 @@ from tests.console.conftest import READY, Open
 from textual.widgets import Input
 
 from hookscope.app.snapshot import Snapshot
-from hookscope.console.controllers import source_reader
+from hookscope.console.controllers import scan_controller as source_reader
 from hookscope.console.dialogs.palette import (
     MOST_BEFORE_TYPING,
     entries_before_typing,

@@ -11,8 +11,7 @@ from tests.packs.hostile import entry, tar_of
 from textual.widgets import Input
 
 from hookscope.app.options import Options
-from hookscope.app.pack_changes import LOST_NOTE, pack_changes
-from hookscope.app.pack_manager import PackManager
+from hookscope.app.pack_manager import LOST_NOTE, PackManager, pack_changes
 from hookscope.app.workbench import Workbench
 from hookscope.console.panes.log_pane import LogPane
 from hookscope.console.screens.packs_screen import PackPlanScreen, PacksScreen

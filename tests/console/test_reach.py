@@ -21,10 +21,9 @@ from hookscope.analysis.tap_report import tap_report_of
 from hookscope.app.trust_requests import TrustRequest
 from hookscope.app.variables import VariableSources
 from hookscope.console.dialogs.base_dialogs import Question
-from hookscope.console.dialogs.choosers import HostChooser, WorkspaceScreen
+from hookscope.console.dialogs.choosers import EnvironmentScreen, EventPicker, HostChooser, WorkspaceScreen
 from hookscope.console.dialogs.completion_list import CompletionScreen
 from hookscope.console.dialogs.edit_preview import EditScreen, ForgetScreen
-from hookscope.console.dialogs.event_choosers import EnvironmentScreen, EventPicker
 from hookscope.console.dialogs.fire_options import FireOptionsScreen
 from hookscope.console.dialogs.fire_reports import FuzzScreen, RepeatScreen
 from hookscope.console.dialogs.help import ACTION_META, HelpScreen, HelpSheet, help_sheet

@@ -12,7 +12,7 @@ from tests.console.test_reload import saved
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.authoring.testing.saved_event_files import read_draft
+from hookscope.authoring.testing.saved_events import read_draft
 from hookscope.cli.main import exit_code
 from hookscope.console.dialogs.saved_events import file_name_problem
 from hookscope.console.panes.fire.composer import Composer

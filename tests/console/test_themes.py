@@ -20,7 +20,7 @@ from hookscope.console.theme.theme_manager import (
     theme_of,
     user_theme_of,
 )
-from hookscope.storage.config_folder import config_folder
+from hookscope.storage.state_files import config_folder
 
 LEGIBLE = 4.5  # WCAG 2.2, AA
 AT_A_GLANCE = 20  # in CIE L*a*b*

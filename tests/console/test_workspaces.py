@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 
-from hookscope.app.workspaces import matching_folders
+from hookscope.app.console_files import matching_folders
 from hookscope.console.dialogs.choosers import WorkspaceScreen, recent_workspaces
 from hookscope.console.panes.hook_list import HookList
 

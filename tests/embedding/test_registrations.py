@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from hookscope.embedding.host import embedded_host
-from hookscope.engine.plan_variants import with_injected_faults
-from hookscope.engine.planning import make_plan, registrations_of
+from hookscope.engine.planning import make_plan, registrations_of, with_injected_faults
 from hookscope.engine.registry import Registry
 from hookscope.model.failure import parse_fault
 from hookscope.model.hook import Folder, Hook, Metadata

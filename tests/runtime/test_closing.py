@@ -13,7 +13,7 @@ from hookscope.model.failure import Failure
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.payload import make_arguments
 from hookscope.model.run import Code, Registration, Result, Step
-from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.failures import FaultCounter
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.process_executor import ProcessExecutor, code_of, python_executor
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hookscope.model.run import Code
-from hookscope.runtime.fault_counter import FAULT_WINDOW, QUARANTINE_FAULTS, FaultCounter
+from hookscope.runtime.failures import FAULT_WINDOW, QUARANTINE_FAULTS, FaultCounter
 
 HERE = Code(Path("/hooks/a/handler.py"), "default", Path("/hooks/a"), "python")
 OTHER = Code(Path("/hooks/b/handler.py"), "default", Path("/hooks/b"), "python")

@@ -17,9 +17,8 @@ from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Registration, Step
 from hookscope.runtime import python_worker
 from hookscope.runtime.batch import Batch, seconds_in
-from hookscope.runtime.content_digests import digest_of
 from hookscope.runtime.failures import CANCELLED
-from hookscope.runtime.handler_code import module_from
+from hookscope.runtime.handler_code import digest_of, module_from
 from hookscope.runtime.limits import MIB, Limits
 from hookscope.runtime.payloads import (
     MAX_OPERATIONS,
@@ -161,7 +160,7 @@ def test_a_change_in_the_folder_is_another_digest(
     if settled:  # then its last look is remembered
         for folder in (tmp_path, tmp_path / "deep", tmp_path / "deep" / "er"):
             os.utime(folder, (0, 0))
-        monkeypatch.setattr("hookscope.runtime.content_digests.time_ns", lambda: 2**62)
+        monkeypatch.setattr("hookscope.runtime.handler_code.time_ns", lambda: 2**62)
     before = digest_of(tmp_path)
     assert digest_of(tmp_path) == before
     change(tmp_path)

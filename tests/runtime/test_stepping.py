@@ -22,9 +22,9 @@ from hookscope.model.run import (
     Run,
     Skipped,
 )
+from hookscope.runtime.debugger import Stepper
 from hookscope.runtime.firing import Firing
 from hookscope.runtime.in_process_executor import InProcessExecutor
-from hookscope.runtime.stepper import Stepper
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,7 @@ from tests.runtime.conftest import SHORT
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result, Started, Step
 from hookscope.runtime import worker_calls
-from hookscope.runtime.content_digests import ContentNames
-from hookscope.runtime.handler_code import MAX_KNOWN_REQUESTS, RequestCache, RequestNumbers
+from hookscope.runtime.handler_code import MAX_KNOWN_REQUESTS, ContentNames, RequestCache, RequestNumbers
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.process_executor import ProcessExecutor, code_of, python_executor
 

@@ -20,7 +20,7 @@ from hookscope.model.failure import Failure
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, ModuleShape, Registration, Result, Slow, Step
 from hookscope.runtime import batch, orphan_processes
-from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.failures import FaultCounter
 from hookscope.runtime.limits import COMMAND_LINE_ORIGIN, MIB, Limits
 from hookscope.runtime.orphan_processes import (
     MARK_VARIABLE,

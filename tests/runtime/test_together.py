@@ -14,7 +14,7 @@ from hookscope.model.executor import Executor
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.payload import make_arguments
 from hookscope.model.run import Code, Registration, Result, Started, Step
-from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.failures import FaultCounter
 from hookscope.runtime.in_process_executor import InProcessExecutor
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.process_executor import ProcessExecutor, python_executor

@@ -15,7 +15,7 @@ from hookscope.model.run import CallGroup, Code, Event, Plan, Registration, Resu
 from hookscope.runtime import orphan_processes
 from hookscope.runtime.background_work import WorkerLeftovers
 from hookscope.runtime.executors import Node, find_node
-from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.failures import FaultCounter
 from hookscope.runtime.firing import Firing
 from hookscope.runtime.in_process_executor import InProcessExecutor
 from hookscope.runtime.limits import Limits

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.app.yaml_sections import EVENTS_FOLDER
-from hookscope.authoring.testing.saved_event_files import save_event
-from hookscope.authoring.testing.saved_events import read_saved_event
+from hookscope.authoring.testing.saved_events import read_saved_event, save_event
 from hookscope.installation import install_command
 from hookscope.model.failure import Failure, Frame
 from hookscope.model.refusal import Refusal

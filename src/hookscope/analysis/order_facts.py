@@ -9,7 +9,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from hookscope.engine.plan_variants import CallOrder
+from hookscope.engine.planning import CallOrder
 from hookscope.model.run import Registration, Result, Run
 from hookscope.values import dataclass
 

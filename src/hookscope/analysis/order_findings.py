@@ -16,7 +16,7 @@ from hookscope.analysis.order_facts import (
     FactSubject,
     RunFacts,
 )
-from hookscope.engine.plan_variants import CallOrder
+from hookscope.engine.planning import CallOrder
 from hookscope.model.text import one_line
 from hookscope.values import dataclass
 

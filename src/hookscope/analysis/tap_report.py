@@ -28,8 +28,8 @@ from hookscope.recording.spool import (
     count_events,
 )
 from hookscope.recording.tap_files import spool_path
+from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import read_current
-from hookscope.storage.edits.errors import ChangeError
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookscope.app.event_templates import BadContext, parse_context
+from hookscope.app.options import WORKSPACE_SIGNS, Options
 from hookscope.app.variables import with_secret_names
-from hookscope.app.workspaces import typed_path
 from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason
@@ -21,6 +22,63 @@ from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
 from hookscope.storage.journal.secrets import secrets_in
 from hookscope.storage.state_files import state_folder, write_state_file
 from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.workbench import Workbench
+
+
+MOST_READ = 2_000  # entries of a folder that are read
+MOST_LISTED = 50  # folders that are listed
+
+
+def matching_folders(typed: str, base: Path) -> tuple[Path, ...]:
+    """Return the folders whose path begins as typed, workspaces first. Reads one folder."""
+    path = typed_path(typed, base)
+    inside = not typed.strip() or typed.rstrip().endswith(("/", os.sep, "~"))
+    searched, prefix = (path, "") if inside else (path.parent, path.name)
+    try:
+        with os.scandir(searched) as entries:
+            names = [entry.name for entry in islice(entries, MOST_READ) if _fits(entry, prefix)]
+    except (OSError, ValueError):  # ValueError: a null byte
+        return ()
+    found = [searched / name for name in sorted(names)]
+    found.sort(key=lambda folder: not is_workspace(folder))
+    return tuple(found[:MOST_LISTED])
+
+
+def typed_path(typed: str, base: Path) -> Path:
+    """Return the typed path; a relative one starts at `base`."""
+    return Path(os.path.normpath(base / os.path.expanduser(typed.strip())))
+
+
+def _fits(entry: os.DirEntry[str], prefix: str) -> bool:
+    hidden = entry.name.startswith(".") and not prefix.startswith(".")
+    try:
+        return entry.name.startswith(prefix) and not hidden and entry.is_dir()
+    except OSError:
+        return False
+
+
+def is_workspace(folder: Path) -> bool:
+    """Return whether a folder has what workspaces have."""
+    return any(os.path.isdir(folder / sign) for sign in WORKSPACE_SIGNS)
+
+
+def workbench_in(bench: Workbench, first_options: Options, workspace: Path) -> Workbench:
+    """Return a workbench as if the program had started in that workspace. Raises Refusal.
+
+    A what-if is left behind: it is about one place.
+    """
+    options = Options(
+        dialect=first_options.dialect if "host" not in first_options.supposed else None,
+        workspace=workspace,
+        home=first_options.home,
+        bundled=first_options.bundled,
+        config=first_options.config,
+        environment=None,
+    )
+    return bench.with_options(options)
+
 
 VERSION = 1
 MOST_WORKSPACES = 100  # workspaces; the least recently used is removed first

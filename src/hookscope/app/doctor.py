@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hookscope.app.json_documents import problem_text
 from hookscope.app.trust_requests import untrusted_folders
 from hookscope.app.unknown_names import agent_workspaces
 from hookscope.app.variables import DOTENV, dotenv_of
@@ -89,12 +88,10 @@ def _places(view: Snapshot) -> Iterator[SetupFinding]:
     for one in wrong:
         at = one.place.file if one.place is not None else host.settings.file
         next_step = f"Mend {short(at)}." if os.access(at, os.R_OK) else f"Make {short(at)} readable for you."
-        yield SetupFinding("settings", problem_text(one), False, next_step)
+        yield SetupFinding("settings", one.sentence, False, next_step)
     for one in view.inventory.problems:
         if one.unread_rank is not None:
-            yield SetupFinding(
-                "folders", problem_text(one), False, "Make it readable for you, or take it away."
-            )
+            yield SetupFinding("folders", one.sentence, False, "Make it readable for you, or take it away.")
     if host.settings.exists and not wrong:
         yield SetupFinding("settings", file)
     elif host.dialect.layout.settings and not host.settings.exists:

@@ -169,7 +169,7 @@ class FailedLoads:
 
     def _load_digest(self, code: Code) -> str:
         """Return a digest of everything that the load depends on and that is known without running it."""
-        from hookscope.runtime import content_digests  # most scans compare nothing
+        from hookscope.runtime import handler_code as content_digests  # most scans compare nothing
 
         python = self._python if code.language == "python" else ""
         parts = [content_digests.digest_of(code.root), _file_stamp(code.path), code.export, python]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.engine.registry import LoadReport
 from hookscope.engine.settings_entries import OrphanedEntry, orphaned_entries
 from hookscope.model.failure import failure_document
-from hookscope.model.hook import Edit, FilePosition, Hook, LogLine, Problem
+from hookscope.model.hook import Edit, Hook, LogLine
 from hookscope.model.hook_event import iso
 from hookscope.model.hook_status import Gate, HookStatus, State
 from hookscope.model.inventory import Inventory, RejectedHook
@@ -20,21 +19,22 @@ from hookscope.model.run import (
     Code,
     Event,
     NotRun,
+    OriginalsCheck,
     Paused,
     Plan,
     Registration,
     Result,
     Run,
+    SandboxResult,
     Slow,
     Started,
     Step,
 )
-from hookscope.model.sandbox_result import OriginalsCheck, SandboxResult
 from hookscope.runtime.limits import LimitName, Limits
 
 if TYPE_CHECKING:
     from hookscope.app.failed_loads import FailedLoad
-    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.model.hook_status import Effect
 
 
@@ -46,7 +46,7 @@ def inventory_document(view: Snapshot, found: Inventory | None = None) -> Docume
     return {
         "dialect": view.host.dialect.name,
         "workspace": str(view.host.workspace),
-        "problems": [problem_text(item) for item in view.inventory.problems],
+        "problems": [item.sentence for item in view.inventory.problems],
         "hooks": [hook_document(row, view) for row in view.inventory.hooks],
         "rejected": [rejected_document(item) for item in view.inventory.rejected],
         "folders": folder_documents(view),
@@ -80,20 +80,6 @@ def orphan_document(item: OrphanedEntry) -> Document:
         "line": item.place.line if item.place else None,
         "near": list(item.closest_keys),
     }
-
-
-def problem_text(item: Problem) -> str:
-    """Return a problem as one sentence, with its position unless the sentence names it."""
-    place = item.place
-    if place is None or _names_place(item.text, place):
-        return item.text
-    return f"{place.file.name}, line {place.line}, column {place.column}: {item.text}"
-
-
-def _names_place(text: str, place: FilePosition) -> bool:
-    """Return whether a sentence names the line, or the file that it is about as a whole."""
-    whole = place.line == place.column == 1 and place.file.name in text
-    return whole or re.search(rf"\bline {place.line}\b", text) is not None
 
 
 def rejected_document(item: RejectedHook) -> Document:
@@ -210,7 +196,7 @@ def check_document(view: Snapshot) -> Document:
         "eligible": sum(row.verdict.eligible for row in rows if row.verdict.shadowed_by is None),
         "counts": {state: len(names) for state, names in by_state.items()},
         "hooks": by_state,
-        "problems": [problem_text(item) for item in view.inventory.problems],
+        "problems": [item.sentence for item in view.inventory.problems],
         "rejected": [rejected_document(item) for item in view.inventory.rejected],
         "failed_load": [row.hook.name for row in rows if row.hook in view.failed_loads],
     }

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.refusal import Refusal
 from hookscope.model.text import error_reason
-from hookscope.storage.config_folder import (
+from hookscope.storage.state_files import (
     MASK_KEY,
     ConfigDocument,
     config_folder,
     masked_names_in,
     read_config_document,
+    read_state_file,
+    state_folder,
+    write_state_file,
 )
-from hookscope.storage.state_files import read_state_file, state_folder, write_state_file
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

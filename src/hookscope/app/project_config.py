@@ -17,8 +17,8 @@ from hookscope.model.refusal import Refusal
 from hookscope.model.text import error_reason, has_controls, nearest_word, one_line, shell_path
 from hookscope.model.trust import is_folder_trusted
 from hookscope.runtime.limits import MIB, LimitName, Limits
-from hookscope.storage.config_folder import MASK_KEY, masked_names_in
 from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
+from hookscope.storage.state_files import MASK_KEY, masked_names_in
 from hookscope.values import dataclass
 
 PROJECT_FOLDER = ".hookscope"

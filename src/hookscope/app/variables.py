@@ -33,7 +33,7 @@ from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
-    from hookscope.app.workbench import Workbench
+    from hookscope.storage.journal.redaction import Redaction
 
 
 SECRET_REFERENCE = re.compile(r"\$\{SECRET:(\w+)\}")
@@ -112,7 +112,7 @@ HIDDEN = "••••"
 REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*|now[^\w{}\n][^{}\n]*)\}", re.ASCII)
 WRITTEN_REFERENCE = re.compile(rf"(\$?){REFERENCE.pattern}", re.ASCII)
 NOW = "now"
-WORKSPACE, CFG = "workspace", "cfg"
+WORKSPACE_VARIABLE, CFG = "workspace", "cfg"
 TIME_OFFSET = r"\d{1,9}(?:ms|[smhdw])"
 TIME = re.compile(rf"now(?P<away>(?:[+-](?:{TIME_OFFSET})+)*)(?::(?P<form>iso|ms|s))?", re.ASCII)
 PART = re.compile(r"([+-])?(\d+)(ms|[smhdw])", re.ASCII)
@@ -150,7 +150,7 @@ def variables_of(
     """Return the variables for events of this host. Reads the workspace's `.env`; option values win."""
     environment_of_machine = host.machine.env
     layers: list[tuple[str, Mapping[str, str]]] = [
-        ("the workspace", {WORKSPACE: str(host.workspace)}),
+        ("the workspace", {WORKSPACE_VARIABLE: str(host.workspace)}),
         *((DOTENV, {name: value}) for name, value in dotenv_of(host.workspace).items()),
         *(
             ("the environment" if name in environment_of_machine else "the host's settings", {name: value})
@@ -355,8 +355,15 @@ class VariableSources:
 class Filler:
     """Fills the events of a workbench, and collects the secrets used so that the journal masks them."""
 
-    def __init__(self, bench: Workbench, secrets: dict[Secret, None]) -> None:
-        self._bench = bench
+    def __init__(
+        self,
+        chosen: Callable[[], str | None],
+        option_values: Callable[[], Mapping[str, str]],
+        redaction_of: Callable[[Host], Redaction],
+        secrets: dict[Secret, None],
+    ) -> None:
+        """`chosen` names the environment in force; `option_values` come from the command line."""
+        self._chosen, self._option_values, self._redaction_of = chosen, option_values, redaction_of
         self._secrets = secrets  # ordered; shared with the workbench
 
     def variables(self, view: Snapshot) -> Variables:
@@ -367,13 +374,13 @@ class Filler:
 
     def variables_of(self, host: Host) -> Variables:
         """Return the variables for this host; as `variables`."""
-        chosen = self._bench.setup.environment
+        chosen = self._chosen()
         environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
-        return variables_of(host, self._bench.options.env, environment)
+        return variables_of(host, self._option_values(), environment)
 
     def sources(self, view: Snapshot) -> VariableSources:
         """Return the variable sources for a snapshot; files are read again. Never raises."""
-        return variable_sources(view.host, self._bench.options.env, self._bench.setup.environment)
+        return variable_sources(view.host, self._option_values(), self._chosen())
 
     def fill(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
         """Return a value with its variables and times filled in; `now` is the event's time.
@@ -387,7 +394,7 @@ class Filler:
         """Return a journal event with its secrets restored. Raises Refusal if one is missing."""
 
         def noted() -> Mapping[str, str]:
-            known = {secret.name: secret.value for secret in self._bench.redaction_of(view.host).secrets}
+            known = {secret.name: secret.value for secret in self._redaction_of(view.host).secrets}
             values = {**known, **self.variables(view).values}
             self._secrets |= dict.fromkeys(secrets_used_by(event, values))
             return values

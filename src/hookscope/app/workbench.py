@@ -18,13 +18,14 @@ from hookscope.app.failed_loads import (
     load_attempts_for,
 )
 from hookscope.app.options import Options, Setup, set_up
-from hookscope.app.runs.active_runs import ActiveRuns
-from hookscope.app.runs.run_record import RunRecord
+from hookscope.app.preferences import CONFIG_FILE
+from hookscope.app.runs.active_runs import ActiveRuns, RunRecord
 from hookscope.app.runs.worker_pools import WorkerPools
 from hookscope.app.scans import LoadedModules, Scanner
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import handler_digests_below
-from hookscope.app.variables import unreadable_files
+from hookscope.app.variables import unreadable_files, variables_of
+from hookscope.app.yaml_sections import Environment, read_workspace_environment
 from hookscope.engine.planning import make_plan
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.failure import Failure
@@ -36,7 +37,17 @@ from hookscope.model.refusal import Refusal
 from hookscope.model.run import Event, EventKind, Module, Plan, Registration
 from hookscope.model.trust import folder_target
 from hookscope.runtime.limits import COMMAND_LINE_ORIGIN, Limits
-from hookscope.storage.state_files import state_folder
+from hookscope.storage.journal.records import plain_json
+from hookscope.storage.journal.redaction import secrets_of_variables
+from hookscope.storage.journal.run_environment import secrets_of_settings
+from hookscope.storage.journal.secrets import Secret, SecretKeys
+from hookscope.storage.state_files import (
+    MASK_KEY,
+    config_folder,
+    masked_names_in,
+    read_config_document,
+    state_folder,
+)
 from hookscope.storage.trust import TrustStore
 
 if TYPE_CHECKING:
@@ -45,11 +56,35 @@ if TYPE_CHECKING:
     from hookscope.app.runs.sandboxed_run import SandboxedWorkers
     from hookscope.app.variables import Filler
     from hookscope.app.watching import ChangeCallback, Watch
-    from hookscope.runtime.debugger import Debugger
+    from hookscope.runtime.debugger import Debugger, Stepper
     from hookscope.runtime.firing import Firing
-    from hookscope.runtime.stepper import Stepper
     from hookscope.storage.journal.redaction import Redaction
-    from hookscope.storage.journal.secrets import Secret
+
+
+def secret_keys_of(listed: Iterable[str]) -> SecretKeys:
+    """Return the secret keys: the defaults, those listed by the project, and those of the user's config."""
+    own = read_config_document(config_folder() / CONFIG_FILE).value.get(MASK_KEY)
+    return SecretKeys.with_names((*listed, *masked_names_in(own)))
+
+
+def known_secrets(bench: Workbench, host: Host, *, settings: bool) -> tuple[SecretKeys, tuple[Secret, ...]]:
+    """Return the secret keys, and the secrets of variables, environments and settings. Never raises."""
+    keys = secret_keys_of(bench.setup.mask)
+    try:
+        variables = variables_of(host, bench.options.env, _chosen_environment(bench, host))
+    except Refusal:
+        variables = variables_of(host, bench.options.env)
+    environments = (variables.values, host.env, host.machine.env, os.environ)
+    found = [secret for values in environments for secret in secrets_of_variables(values, keys)]
+    if settings and host.settings.exists:
+        found += secrets_of_settings(plain_json(host.settings.value), keys)
+    return keys, tuple(dict.fromkeys(found))
+
+
+def _chosen_environment(bench: Workbench, host: Host) -> Environment | None:
+    chosen = bench.setup.environment
+    return None if chosen is None else read_workspace_environment(host.workspace, chosen)
+
 
 DEBUGGED = "debugged: its times hold the pauses too"
 
@@ -95,7 +130,7 @@ class Workbench:
         self.worker_pools = WorkerPools(python, node, self.limits, spare=spare, on_late=on_late)
         self.modules = LoadedModules()
         self._store = TrustStore(state_folder() / "trust.json")
-        self.run_record = RunRecord(self)
+        self.run_record = RunRecord(lambda: self.setup.retention, partial(self.redaction_of, settings=False))
         self.failed_loads = FailedLoads(
             state_folder() / FAILED_LOADS_FILE, python.path if python else sys.executable
         )
@@ -137,7 +172,9 @@ class Workbench:
         """The filler that replaces variables in events."""
         from hookscope.app.variables import Filler  # a scan fills no events
 
-        return Filler(self, self._secrets)
+        return Filler(
+            lambda: self.setup.environment, lambda: self.options.env, self.redaction_of, self._secrets
+        )
 
     @property
     def dialect(self) -> Dialect:
@@ -214,7 +251,6 @@ class Workbench:
 
     def redaction_of(self, host: Host, *, settings: bool = True) -> Redaction:
         """Return the redaction for this host; `settings=False` leaves out the settings' secrets."""
-        from hookscope.app.known_secrets import known_secrets
         from hookscope.storage.journal.redaction import Redaction  # a scan writes nothing
 
         keys, known = known_secrets(self, host, settings=settings)

@@ -16,8 +16,7 @@ from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import ExampledCommand
-from hookscope.cli.options import machine_options
-from hookscope.cli.parsed_options import MACHINE_OPTION_NAMES, options_from
+from hookscope.cli.options import MACHINE_OPTION_NAMES, machine_options, options_from
 from hookscope.model.host import Host
 from hookscope.model.machine import Machine
 from hookscope.model.text import printable
@@ -123,12 +122,11 @@ def unreadable_settings_warnings(host: Host) -> tuple[str, ...]:
     No hook runs then, because the file may switch hooks off. Used by answers about hooks that do
     not list problems. If the host rejects such settings as a whole, a gate of each hook reports it.
     """
-    from hookscope.app.json_documents import problem_text
 
     if host.settings.refusal:
         return ()
     return tuple(
-        f"{problem_text(problem)}. `hookscope doctor` names the file." for problem in host.settings.problems
+        f"{problem.sentence}. `hookscope doctor` names the file." for problem in host.settings.problems
     )
 
 

@@ -17,7 +17,7 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import trust_requests
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.fire_request import FireRequest
-from hookscope.authoring.testing.saved_event_files import save_event, saved_event_path
+from hookscope.authoring.testing.saved_events import save_event, saved_event_path
 from hookscope.cli.options import SEED_NUMBER
 from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from hookscope.app.edits import Toggle
 from hookscope.app.json_documents import effect_document
 from hookscope.app.options import Options, command_on
-from hookscope.app.toggle import Toggle
 from hookscope.app.workbench import Workbench
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer

@@ -25,9 +25,8 @@ from hookscope.model.machine import Machine
 from hookscope.model.refusal import Refusal
 from hookscope.model.run import Code, Paused, Plan, Result, Slow
 from hookscope.model.text import one_line, printable
-from hookscope.runtime.debugger import Bound, Debugger, Point, StackFrame, Stop
+from hookscope.runtime.debugger import Bound, Debugger, Point, StackFrame, Stepper, Stop
 from hookscope.runtime.firing import Firing
-from hookscope.runtime.stepper import Stepper
 
 STEP_HELP = "enter runs it, s passes it over, e shows its event, c runs all that follow, q ends here"
 STEP_KEYS = "enter, s, e, c, q"

@@ -14,8 +14,7 @@ from hookscope.cli import installed_version
 from hookscope.cli.command_index import COMMANDS
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import LazyGroup
-from hookscope.cli.options import machine_options
-from hookscope.cli.parsed_options import options_from
+from hookscope.cli.options import machine_options, options_from
 from hookscope.cli.startup import COMPLETION_VARIABLE, open_console
 
 STREAMING_OPTIONS = {"--json-lines", "--follow", "--watch"}  # options that print lines while they run

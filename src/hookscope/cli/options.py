@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hookscope.host_options import HOST_OPTIONS, HostOption
+
+if TYPE_CHECKING:
+    from hookscope.app.options import Options
+
+
+MACHINE_OPTION_NAMES = frozenset(option.name for option in HOST_OPTIONS)
+
+
+def options_from(parameters: Mapping[str, Any], base: Options | None = None) -> Options:
+    """Return the options of a command; they override those before the command's name."""
+    from hookscope.app.options import Options, with_given
+
+    return with_given(base or Options(), parameters)
 
 
 class EnvironmentVariable(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.4

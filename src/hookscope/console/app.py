@@ -272,8 +272,7 @@ class Console(App[None]):
 
     def _bench_of(self, folder: Path, main: MainScreen) -> Workbench:
         """The workbench of a folder; both workspaces are remembered as open lately."""
-        from hookscope.app.console_files import stored_console
-        from hookscope.app.workspaces import workbench_in
+        from hookscope.app.console_files import stored_console, workbench_in
         from hookscope.model.refusal import Refusal
 
         here = main.state.view.host.workspace if main.state.view is not None else None

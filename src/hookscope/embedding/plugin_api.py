@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from hookscope.embedding.library import log, process_engine
 from hookscope.engine.argument_checks import NONE_TYPE, expect, expect_key, expect_mapping
@@ -13,6 +13,40 @@ from hookscope.model import authoring_api
 from hookscope.model.authoring_api import Declaration
 from hookscope.model.handler_arguments import Handler, adapted
 from hookscope.model.run import Registration
+
+
+class AgentContext(TypedDict, total=False):
+    """The context of `before_agent_start`, `before_prompt_build`, compactions and model calls."""
+
+    runId: str
+    config: Mapping[str, Any]
+    workspaceDir: str
+    agentDir: str
+
+
+class MessageContext(TypedDict, total=False):
+    """The context of `message_received`, `message_sending` and `message_sent`."""
+
+    sessionKey: str
+    channel: str
+    senderId: str
+    direction: Literal["received", "sending", "sent"]
+
+
+class ToolContext(TypedDict, total=False):
+    """The context of `before_tool_call`, `after_tool_call` and `tool_result_persist`."""
+
+    runId: str
+    toolName: str
+    args: Mapping[str, Any]  # before the call
+    result: Any  # after it
+
+
+class SessionContext(TypedDict, total=False):
+    """The context of `session_start`, `session_end` and `before_message_write`."""
+
+    sessionKey: str
+    channel: str
 
 
 class PluginApi(authoring_api.RecordingPluginApi):

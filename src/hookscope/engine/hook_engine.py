@@ -18,18 +18,16 @@ from hookscope.engine.loading import (
     registrations_left_on,
     without_folder_hooks,
 )
-from hookscope.engine.plan_variants import (
-    all_switched_off,
-    injected_faults,
-    with_injected_faults,
-    with_limit,
-    without_hooks,
-)
 from hookscope.engine.planning import (
     NO_REASONS,
+    all_switched_off,
+    injected_faults,
     late_registrations,
     make_plan,
     registrations_of,
+    with_injected_faults,
+    with_limit,
+    without_hooks,
 )
 from hookscope.engine.registry import LoadReport, PlanCache, Registry
 from hookscope.model.executor import Recorder, RunListener
@@ -48,8 +46,8 @@ from hookscope.runtime.executors import (
 if TYPE_CHECKING:
     import asyncio
 
+    from hookscope.runtime.debugger import Stepper
     from hookscope.runtime.firing import Firing
-    from hookscope.runtime.stepper import Stepper
 
 
 class HookEngine:
@@ -393,6 +391,6 @@ class HookEngine:
 
 
 def _with_digest(code: Code) -> Code:
-    from hookscope.runtime.content_digests import with_digest
+    from hookscope.runtime.handler_code import with_digest
 
     return with_digest(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -43,6 +44,19 @@ class Problem:
     stops_load: bool = False  # the host's load ends here, before any hook
     missing_file: Path | None = None  # the missing file, if that is the problem
     unread_rank: int | None = None  # rank of an unreadable hooks folder, which may hide replacements
+
+    @property
+    def sentence(self) -> str:
+        """The text, with its position unless the text names it."""
+        if self.place is None or _names_position(self.text, self.place):
+            return self.text
+        return f"{self.place.file.name}, line {self.place.line}, column {self.place.column}: {self.text}"
+
+
+def _names_position(text: str, place: FilePosition) -> bool:
+    """Return whether a sentence names the line, or the file that it is about as a whole."""
+    whole = place.line == place.column == 1 and place.file.name in text
+    return whole or re.search(rf"\bline {place.line}\b", text) is not None
 
 
 @dataclass(frozen=True, slots=True)

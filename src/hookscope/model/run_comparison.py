@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from hookscope.model.failure import outcome_text
 from hookscope.model.payload import json_equal
-from hookscope.model.run import Result, Run
-from hookscope.model.sandbox_result import FileChange, SandboxResult
+from hookscope.model.run import FileChange, Result, Run, SandboxResult
 from hookscope.values import dataclass
 
 REPLAY_MARK = "replayed"  # in a replayed event: the original run and its time

@@ -7,25 +7,286 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 
 from hookscope.model.text import error_reason
-from hookscope.packs.errors import PackError
+from hookscope.packs.errors import ARCHIVE_ERRORS, PackError
 from hookscope.packs.package_checks import (
     DEFAULT_LIMITS,
+    MIB,
     PackageEntry,
     PackLimits,
     UnpackedSize,
+    check_total_size,
     checked_names,
     display_name,
     package_error,
     size_in_words,
 )
 from hookscope.values import dataclass
+
+CENTRAL_HEADER = b"PK\x01\x02"  # in front of each entry of the list
+ENCRYPTED_FLAG = 0x1 | 0x40 | 0x2000
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ZIP_CHUNK = 65_536
+ZIP_ERRORS: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, *ARCHIVE_ERRORS)
+
+
+def files_of_zip(source: bytes, name: str, limits: PackLimits) -> dict[str, PackFile]:
+    """By path. Raises PackError."""
+    if source.count(CENTRAL_HEADER) > limits.entries:
+        raise package_error(f"It has more than {limits.entries:,} entries; so many are not unpacked.")
+    try:
+        archive = zipfile.ZipFile(BytesIO(source))
+    except ZIP_ERRORS as error:
+        raise _broken_zip(name, error) from None
+    with archive:
+        entries = archive.infolist()
+        paths = checked_names([_zip_entry(entry) for entry in entries], limits)
+        _check_zip_sizes(entries, limits)
+        measure = UnpackedSize(limits, len(source))
+        files = {}
+        for entry, path in zip(entries, paths, strict=True):
+            if not entry.orig_filename.endswith("/"):
+                runnable = bool(entry.external_attr >> 16 & 0o111)
+                files["/".join(path)] = PackFile(_zip_content(archive, entry, measure, name), runnable)
+    return files
+
+
+def _zip_entry(entry: zipfile.ZipInfo) -> PackageEntry:
+    """By the name that stands there: `filename` ends at its first NUL. Raises PackError for a bad kind."""
+    name = entry.orig_filename
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        raise package_error(f"zip entry is a link: {display_name(name)}.")
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise package_error(f"The entry {display_name(name)} is a device or a pipe.")
+    if entry.flag_bits & ENCRYPTED_FLAG:
+        raise package_error(f"The entry {display_name(name)} is encrypted.")
+    if entry.compress_type not in ZIP_METHODS:
+        raise package_error(f"The entry {display_name(name)} is packed in a way that is not read here.")
+    folder = name.endswith("/")
+    if folder and entry.file_size:
+        raise package_error(f"The entry {display_name(name)} is a folder, and has bytes of its own.")
+    return PackageEntry(name, "folder" if folder else "file")
+
+
+def _check_zip_sizes(entries: Sequence[zipfile.ZipInfo], limits: PackLimits) -> None:
+    """What the list itself says is too much is not even begun."""
+    declared = UnpackedSize(limits, 0)
+    for entry in entries:
+        declared.begin(entry.orig_filename)
+        declared.count(entry.file_size)
+
+
+def _zip_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, measure: UnpackedSize, name: str) -> bytes:
+    measure.begin(entry.orig_filename)
+    chunks = []
+    try:
+        with archive.open(entry) as file:
+            while chunk := file.read(ZIP_CHUNK):
+                measure.count(len(chunk))
+                chunks.append(chunk)
+    except ZIP_ERRORS as error:
+        raise _broken_zip(name, error) from None
+    content = b"".join(chunks)
+    if len(content) != entry.file_size:
+        raise package_error(
+            f"{name} is broken: {display_name(entry.orig_filename)} is not as long as its list says."
+        )
+    return content
+
+
+def _broken_zip(name: str, error: Exception) -> Exception:
+    why = display_name(str(error)).rstrip(".") if str(error) else type(error).__name__
+    return package_error(f"{name} is no whole zip archive: {why}.")
+
+
+TAR_BLOCK = tarfile.BLOCKSIZE
+TAR_CHUNK = 262_144
+GZIP = b"\x1f\x8b\x08"  # in front of each of its pieces
+MOST_GZIP_PIECES = 1_000  # one is usual; each costs time, and may hold nothing
+LARGEST_HEADERS = 8 * MIB  # what the archive may need beside its files
+LONG_NAME, LONG_LINK = tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
+PAX, PAX_OF_ALL = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE), tarfile.XGLTYPE
+TAR_EXTENSIONS = frozenset({LONG_NAME, LONG_LINK, *PAX, PAX_OF_ALL})  # headers that say more of other entries
+PAX_USED, PAX_HOLES = (b"path", b"size"), b"GNU.sparse."  # keys of pax headers
+MOST_CHAINED = 8  # of them in front of one entry; three are usual
+LARGEST_EXTENSION = MIB  # bytes of one of them
+MOST_OF_ALL, LARGEST_OF_ALL = 4, 16_384  # pax headers that are for all entries, and bytes of one
+TAR_ERRORS: tuple[type[Exception], ...] = (tarfile.TarError, zlib.error, *ARCHIVE_ERRORS)
+
+
+@dataclass(frozen=True, slots=True)
+class TarEntry:
+    """One entry of an archive, and where its bytes are."""
+
+    header: tarfile.TarInfo
+    name: str
+    start: int
+    size: int
+
+
+def files_of_tar(source: bytes, name: str, limits: PackLimits, *, is_gzipped: bool) -> dict[str, PackFile]:
+    """By path. Raises PackError."""
+    plain = _unzipped(source, name, limits) if is_gzipped else source
+    try:
+        entries = []
+        for entry in _tar_entries(plain):
+            entries.append(entry)
+            if len(entries) > limits.entries:
+                raise package_error(f"It has more than {limits.entries:,} entries; so many are not unpacked.")
+        paths = checked_names([_tar_package_entry(entry) for entry in entries], limits)
+        return _tar_files(plain, entries, paths, limits)
+    except TAR_ERRORS as error:
+        raise _broken_tar(name, str(error) or type(error).__name__) from None
+
+
+def _unzipped(source: bytes, name: str, limits: PackLimits) -> bytes:
+    if not source.startswith(GZIP):
+        raise _broken_tar(name, "it is not packed with gzip")
+    if source.count(GZIP) > MOST_GZIP_PIECES:
+        raise package_error(f"{name} is packed in more than {MOST_GZIP_PIECES:,} pieces.")
+    chunks: list[bytes] = []
+    total = 0
+    try:
+        for chunk in _inflated(source):
+            total += len(chunk)
+            check_total_size(max(total - LARGEST_HEADERS, 0), 0, limits)
+            check_total_size(min(total, limits.total), len(source), limits)
+            chunks.append(chunk)
+    except TAR_ERRORS as error:
+        raise _broken_tar(name, str(error) or type(error).__name__) from None
+    return b"".join(chunks)
+
+
+def _inflated(source: bytes) -> Iterator[bytes]:
+    """Yield what each gzip piece holds, in chunks. Raises zlib.error, EOFError.
+
+    `gzip` reads the file name in a piece's header byte by byte, however long it is.
+    """
+    at = 0
+    while at < len(source):
+        reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        while not reader.eof:
+            fed = source[at : at + TAR_CHUNK]
+            chunk = reader.decompress(fed, TAR_CHUNK)
+            at += len(fed) - len(reader.unused_data if reader.eof else reader.unconsumed_tail)
+            if not fed and not chunk and not reader.eof:
+                raise EOFError("it ends in the middle")
+            yield chunk
+        piece = source.find(GZIP, at)
+        end = len(source) if piece < 0 else piece
+        if source[at:end].strip(b"\0"):
+            raise EOFError("something else follows what is packed")
+        at = end
+
+
+def _tar_entries(plain: bytes) -> Iterator[TarEntry]:
+    """Yield each entry. Raises PackError for hostile headers, TarError and others for damaged ones."""
+    at = in_a_row = of_all = 0
+    global_pax: dict[str, str] = {}
+    pax: dict[str, str] = {}
+    while any(block := plain[at : at + TAR_BLOCK]):
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        at += TAR_BLOCK
+        if header.type not in TAR_EXTENSIONS:
+            entry = _tar_entry(header, {**global_pax, **pax}, at)
+            yield entry
+            at = _next_header(plain, at, entry.size if header.isreg() else 0)
+            in_a_row, pax = 0, {}
+            continue
+        in_a_row, of_all = in_a_row + 1, of_all + (header.type == PAX_OF_ALL)
+        _check_extension(header, in_a_row, of_all)
+        body = plain[at : at + header.size]
+        at = _next_header(plain, at, header.size)
+        if header.type == LONG_NAME:
+            pax["path"] = body.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+        elif header.type != LONG_LINK:  # links are refused, whatever they are called
+            (global_pax if header.type == PAX_OF_ALL else pax).update(_pax_records(body))
+    if len(block) < TAR_BLOCK:
+        raise EOFError("it ends in the middle")
+
+
+def _check_extension(header: tarfile.TarInfo, in_a_row: int, of_all: int) -> None:
+    if in_a_row > MOST_CHAINED:
+        raise package_error(f"It has more than {MOST_CHAINED} headers in a row in front of one entry.")
+    if of_all > MOST_OF_ALL:
+        raise package_error(f"It has more than {MOST_OF_ALL} headers that are for all entries.")
+    largest = LARGEST_OF_ALL if header.type == PAX_OF_ALL else LARGEST_EXTENSION
+    if header.size > largest:
+        raise package_error(f"One of its headers is larger than {size_in_words(largest)}.")
+
+
+def _tar_entry(header: tarfile.TarInfo, pax: dict[str, str], start: int) -> TarEntry:
+    """An entry with what headers in front of it say of it. Raises ValueError for a size that is none."""
+    name = pax.get("path", header.name)
+    if header.type == tarfile.GNUTYPE_SPARSE or any(key.startswith(PAX_HOLES.decode()) for key in pax):
+        raise package_error(f"The entry {display_name(name)} has holes: sparse files are not unpacked.")
+    return TarEntry(header, name, start, int(pax.get("size", header.size)))
+
+
+def _next_header(plain: bytes, at: int, size: int) -> int:
+    """Return where the next header is. Raises PackError for a size below zero, EOFError beyond the end."""
+    if size < 0:
+        raise package_error("One of its entries has a size below zero.")
+    if at + size > len(plain):
+        raise EOFError("it ends in the middle")
+    return at + -(-size // TAR_BLOCK) * TAR_BLOCK
+
+
+def _pax_records(body: bytes) -> dict[str, str]:
+    """Return what a pax header, `LENGTH KEY=VALUE` lines, says of path, size and holes. Raises ValueError."""
+    found, at = {}, 0
+    while at < len(body) and body[at]:
+        number, _, _ = body[at : at + 12].partition(b" ")
+        end = at + int(number)
+        key, equals, value = body[at + len(number) + 1 : end - 1].partition(b"=")
+        if not number.isdigit() or not equals or body[end - 1 : end] != b"\n":
+            raise ValueError("a pax header is damaged")
+        if key in PAX_USED or key.startswith(PAX_HOLES):
+            found[key.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
+        at = end
+    return found
+
+
+def _tar_package_entry(entry: TarEntry) -> PackageEntry:
+    """Raises PackError for what is neither a plain file nor a folder."""
+    header, name = entry.header, display_name(entry.name)
+    if header.issym() or header.islnk():
+        raise package_error(f"tar entry is a link: {name}.")
+    if header.ischr() or header.isblk() or header.isfifo():
+        raise package_error(f"The entry {name} is a device or a pipe.")
+    if not header.isreg() and not header.isdir():
+        raise package_error(f"The entry {name} is of a kind that nobody knows.")
+    return PackageEntry(entry.name, "folder" if header.isdir() else "file")
+
+
+def _tar_files(
+    plain: bytes, entries: Sequence[TarEntry], paths: Sequence[tuple[str, ...]], limits: PackLimits
+) -> dict[str, PackFile]:
+    measure = UnpackedSize(limits, 0)
+    files = {}
+    for entry, path in zip(entries, paths, strict=True):
+        if entry.header.isreg():
+            measure.begin(entry.name)
+            measure.count(entry.size)
+            content = plain[entry.start : entry.start + entry.size]
+            files["/".join(path)] = PackFile(content, bool(entry.header.mode & 0o111))
+    return files
+
+
+def _broken_tar(name: str, why: str) -> Exception:
+    return package_error(f"{name} is no whole tar archive: {display_name(why).rstrip('.')}.")
+
 
 # What no package means to bring: it is left out wherever it stands.
 EXCLUDED_NAMES = frozenset({".git", ".hg", ".svn", "__MACOSX", ".DS_Store", "__pycache__"})
@@ -226,12 +487,8 @@ def read_archive(source: bytes, name: str, limits: PackLimits = DEFAULT_LIMITS) 
         raise package_error(f"{display_name(name)} is larger than {size_in_words(limits.archive)}.")
     lowered = name.lower()
     if lowered.endswith(".zip"):
-        from hookscope.packs.fetch.archives import files_of_zip
-
         tree = tree_of(files_of_zip(source, display_name(name), limits))
     elif lowered.endswith(ARCHIVE_SUFFIXES):
-        from hookscope.packs.fetch.archives import files_of_tar
-
         packed = not lowered.endswith(".tar")
         tree = tree_of(files_of_tar(source, display_name(name), limits, is_gzipped=packed))
     else:

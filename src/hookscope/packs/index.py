@@ -8,17 +8,20 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from hookscope.formats.positions import KeyPath
 from hookscope.model.hook_event import from_iso, iso
 from hookscope.model.machine import RealFiles
+from hookscope.model.regular_file import open_regular
 from hookscope.model.text import error_reason
 from hookscope.packs.errors import PackError
 from hookscope.packs.fetch.specs import without_login
+from hookscope.packs.file_tree import EXCLUDED_NAMES, entries_below
 from hookscope.storage.edits.atomic_files import real_path, replace_file
 from hookscope.storage.edits.document_values import (
     MISSING,
@@ -33,6 +36,70 @@ from hookscope.storage.edits.json5_edit import (
     without_setting,
 )
 from hookscope.values import dataclass
+
+CHUNK = 1_048_576
+SPECIAL_FILE = "no file"  # in place of the digest of a pipe, a socket or a device
+
+
+@dataclass(frozen=True, slots=True)
+class PackIntegrity:
+    """What is not as it was installed."""
+
+    changed: tuple[Path, ...] = ()
+    missing: tuple[Path, ...] = ()
+    added: tuple[Path, ...] = ()
+    is_gone: bool = False  # nothing of it is there
+    special: tuple[Path, ...] = ()  # of them pipes, sockets and devices: there is nothing to copy
+
+    @property
+    def state(self) -> str:
+        """How it stands: gone, changed, as installed."""
+        if self.is_gone:
+            return "gone"
+        return "changed" if self.changed or self.missing or self.added else "as installed"
+
+    @property
+    def files_to_keep(self) -> tuple[Path, ...]:
+        """What only stands here: it is lost where nobody keeps it."""
+        return tuple(path for path in self.changed + self.added if path not in self.special)
+
+
+def integrity_of_pack(record: InstalledPack) -> PackIntegrity:
+    """Reads every file of the pack. What a run leaves beside them (`__pycache__`) does not count."""
+    if record.linked is not None:
+        return PackIntegrity(is_gone=not os.path.isdir(record.linked))
+    changed, missing, added, special = [], [], [], []
+    for folder, files in record.folders.items():
+        found = dict(digests_below(folder))
+        changed += [folder / path for path, known in files.items() if path in found and found[path] != known]
+        missing += [folder / path for path in files if path not in found]
+        added += [folder / path for path in found if path not in files]
+        special += [folder / path for path, digest in found.items() if digest == SPECIAL_FILE]
+    gone = not any(os.path.lexists(folder) for folder in record.folders)
+    return PackIntegrity(tuple(changed), tuple(missing), tuple(added), gone, tuple(special))
+
+
+def digests_below(folder: Path) -> Iterator[tuple[str, str]]:
+    """Every file below a folder; a link's is that of where it points."""
+    for entry, is_folder in entries_below(folder, EXCLUDED_NAMES):
+        if not is_folder:
+            path = Path(entry.path)
+            yield path.relative_to(folder).as_posix(), _file_digest(path)
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        if path.is_symlink():
+            return f"link to {os.readlink(path)}"
+        if not os.path.isfile(path):
+            return SPECIAL_FILE
+        counted = sha256()
+        with open_regular(path) as file:
+            while chunk := file.read(CHUNK):
+                counted.update(chunk)
+        return counted.hexdigest()
+    except OSError:
+        return "cannot be read"
 
 
 def bytes_to_json(side: bytes | None) -> str | None:

@@ -28,12 +28,13 @@ from hookscope.packs.index import (
     AppliedSetting,
     FileDigestsByPath,
     InstalledPack,
+    PackIntegrity,
     PackSetting,
     SettingsSnapshot,
     apply_settings,
+    integrity_of_pack,
     revert_settings,
 )
-from hookscope.packs.integrity import PackIntegrity, integrity_of_pack
 from hookscope.packs.package import (
     HookPackage,
     check_pack_name,
@@ -60,8 +61,8 @@ from hookscope.packs.plan import (
     PackPlan,
     effects_on_other_hooks,
 )
+from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change, missing_folders
-from hookscope.storage.edits.errors import ChangeError
 from hookscope.storage.edits.pending_writes import read_settled
 from hookscope.values import dataclass
 

@@ -20,11 +20,10 @@ from hookscope.model.text import shell_path
 from hookscope.packs.errors import PackError, Progress, pack_error_reason
 from hookscope.packs.fetch.specs import FetchedPackage
 from hookscope.packs.file_tree import PackFile
-from hookscope.packs.index import AppliedSetting, InstalledPack, PackSetting
-from hookscope.packs.integrity import PackIntegrity
+from hookscope.packs.index import AppliedSetting, InstalledPack, PackIntegrity, PackSetting
 from hookscope.packs.package_checks import size_in_words
+from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change, read_current
-from hookscope.storage.edits.errors import ChangeError
 from hookscope.values import dataclass
 
 __all__ = [

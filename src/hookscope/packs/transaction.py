@@ -31,6 +31,7 @@ from hookscope.packs.index import (
 )
 from hookscope.packs.plan import errors_as_refusals
 from hookscope.storage.edits.atomic_files import (
+    ChangeError,
     WriteStep,
     lock_beside,
     no_step,
@@ -39,7 +40,6 @@ from hookscope.storage.edits.atomic_files import (
     sync_folder,
 )
 from hookscope.storage.edits.change import Change, apply_change, remove_empty
-from hookscope.storage.edits.errors import ChangeError
 from hookscope.storage.edits.pending_writes import read_settled
 from hookscope.storage.state_files import state_folder
 from hookscope.values import dataclass

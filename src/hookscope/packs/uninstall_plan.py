@@ -14,14 +14,14 @@ from hookscope.packs.index import (
     AppliedSetting,
     InstalledPack,
     SettingsSnapshot,
+    integrity_of_pack,
     revert_settings,
 )
-from hookscope.packs.integrity import integrity_of_pack
 from hookscope.packs.placement import inventory_after, settings_for
 from hookscope.packs.plan import PackFilePlan, PackPlan, effects_on_other_hooks
+from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change
 from hookscope.storage.edits.document_values import MISSING
-from hookscope.storage.edits.errors import ChangeError
 from hookscope.storage.edits.json5_edit import dotted_path, parse_settings
 from hookscope.storage.edits.pending_writes import read_settled
 

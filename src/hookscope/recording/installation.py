@@ -28,6 +28,7 @@ from hookscope.recording.tap_files import (
     tap_roots_of,
     taps_for,
 )
+from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import (
     Change,
     apply_change,
@@ -35,7 +36,6 @@ from hookscope.storage.edits.change import (
     read_current,
     remove_empty,
 )
-from hookscope.storage.edits.errors import ChangeError
 from hookscope.values import dataclass
 
 PYTHON_CACHE = "__pycache__"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from hookscope.runtime.dispatch import dispatch  # not lazily: the submodule of that name would win
 
 if TYPE_CHECKING:
-    from hookscope.runtime.content_digests import digest_of
-    from hookscope.runtime.debugger import Bound, Debugger, Logged, Member, Point, StackFrame, Stop
+    from hookscope.runtime.debugger import Bound, Debugger, Logged, Member, Point, StackFrame, Stepper, Stop
     from hookscope.runtime.executors import Node, NoNode, find_node
-    from hookscope.runtime.fault_counter import FaultCounter
+    from hookscope.runtime.failures import FaultCounter
     from hookscope.runtime.firing import Firing
+    from hookscope.runtime.handler_code import digest_of
     from hookscope.runtime.in_process_executor import InProcessExecutor
     from hookscope.runtime.limits import Limits
     from hookscope.runtime.process_executor import (
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         node_executor,
         python_executor,
     )
-    from hookscope.runtime.stepper import Stepper
     from hookscope.runtime.worker_handle import WorkerProgram
     from hookscope.runtime.worker_process import WorkerProcess
 

@@ -12,8 +12,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Literal
 
-from hookscope.model.sandbox_result import FileChange, TouchedFile
-from hookscope.model.sandbox_result import OriginalsCheck as Compared
+from hookscope.model.run import FileChange, TouchedFile
+from hookscope.model.run import OriginalsCheck as Compared
 from hookscope.values import dataclass
 
 MAX_SCANNED = 200_000  # files and folders; a handler can make more than anybody can wait for

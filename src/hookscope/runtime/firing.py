@@ -39,8 +39,7 @@ from hookscope.runtime.async_helpers import (
     start_run_clock,
     wait_until_done,
 )
-from hookscope.runtime.dispatch import dispatch
-from hookscope.runtime.ignored_results import with_ignored_notes
+from hookscope.runtime.dispatch import dispatch, with_ignored_notes
 from hookscope.runtime.orphan_processes import worker_depth
 from hookscope.runtime.payloads import messages_in
 from hookscope.runtime.python_worker.safe_values import safe_text

@@ -15,9 +15,8 @@ from typing import Any
 
 from hookscope.model import authoring_api, handler_arguments
 from hookscope.model.run import Code, Declared, Handler, Module
-from hookscope.runtime.content_digests import content_name
 from hookscope.runtime.failures import LoadFailed, failure_of
-from hookscope.runtime.handler_code import code_document, module_from
+from hookscope.runtime.handler_code import code_document, content_name, module_from
 from hookscope.runtime.python_worker.handler_modules import PREFIX, NoHandler, forget
 from hookscope.runtime.python_worker.loaded_handlers import HandlerModule, load_module, member_of
 from hookscope.values import dataclass

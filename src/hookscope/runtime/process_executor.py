@@ -25,14 +25,15 @@ from hookscope.model.run import Code, Declared, Module, OnStep, Registration, Re
 from hookscope.runtime.async_helpers import await_uninterrupted, since_run_start
 from hookscope.runtime.background_work import NO_BACKGROUND_WORK, BackgroundWork, WaitTime
 from hookscope.runtime.batch import Batch, LimitExceeded, time_limit
-from hookscope.runtime.content_digests import ContentNames, with_digest
-from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.failures import FaultCounter
 from hookscope.runtime.handler_code import (
     PLUGIN_SHAPES,
+    ContentNames,
     HandlerRequest,
     RequestCache,
     member_targets,
     module_from,
+    with_digest,
 )
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.orphan_processes import resident_memory

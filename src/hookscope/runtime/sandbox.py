@@ -35,7 +35,7 @@ from types import TracebackType
 
 from hookscope.helpers import helper_output
 from hookscope.model.regular_file import reraise_file_limit
-from hookscope.model.sandbox_result import OriginalsCheck
+from hookscope.model.run import OriginalsCheck
 from hookscope.runtime.bounded_copy import (
     DEFAULT_BOUNDS,
     PACKAGE_BOUNDS,

@@ -33,11 +33,10 @@ from hookscope.runtime.batch import (
     time_limit,
     timed_out_result,
 )
-from hookscope.runtime.content_digests import ContentNames
-from hookscope.runtime.failures import CANCELLED, WORKER_ENDED, Phase, frames_in_dump, has_dump
-from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.failures import CANCELLED, WORKER_ENDED, FaultCounter, Phase, frames_in_dump, has_dump
 from hookscope.runtime.handler_code import (
     DECLARING_SHAPES,
+    ContentNames,
     HandlerRequest,
     RequestNumbers,
     member_targets,

@@ -9,7 +9,7 @@ from typing import Any
 from hookscope.analysis.order_facts import RunFacts, run_facts
 from hookscope.analysis.order_findings import OrderFindings
 from hookscope.analysis.order_search import CallBlocks, OrderSearch
-from hookscope.engine.plan_variants import CallOrder
+from hookscope.engine.planning import CallOrder
 from hookscope.model.failure import Failure
 from hookscope.model.run import Ending, Event, Registration, Result, Run
 from hookscope.runtime.payloads import patch_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hookscope.authoring.testing.fire_request import parse_faults
-from hookscope.engine.plan_variants import (
+from hookscope.engine.planning import (
     injected_faults,
     with_injected_faults,
     with_limit,

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.app.whatif import processes
-from hookscope.app.whatif.processes import process_names, variables_of_ps
-from hookscope.app.whatif.source import EnvironmentSource
-from hookscope.app.whatif.source_lookup import environment_source
+from hookscope.app.whatif import source_lookup as processes
+from hookscope.app.whatif.source_lookup import (
+    EnvironmentSource,
+    environment_source,
+    process_names,
+    variables_of_ps,
+)
 from hookscope.model.machine import real_machine
 from hookscope.model.refusal import Refusal
 

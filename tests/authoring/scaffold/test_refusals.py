@@ -12,8 +12,8 @@ from tests.authoring.scaffold.conftest import Bench, new, tree
 from tests.conftest import MakeHook
 from tests.console.conftest import READY
 
-from hookscope.app.toggle import UndoBlocked
-from hookscope.authoring.scaffold.scaffold_files import hook_md_text
+from hookscope.app.edits import UndoBlocked
+from hookscope.authoring.scaffold.scaffold_plan import hook_md_text
 from hookscope.formats.text_header import read_text_header
 from hookscope.hosts.folders.manifest import read_yaml_header
 from hookscope.hosts.folders.shipped_headers import read_line_header

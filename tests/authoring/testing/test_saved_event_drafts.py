@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.authoring.testing.saved_event_files import (
+from hookscope.authoring.testing.saved_events import (
     SavedDraft,
     overwrite_saved_event,
     read_draft,

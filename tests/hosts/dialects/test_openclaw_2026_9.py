@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hookscope.cli.main import exit_code
-from hookscope.hosts.settings.includes import Includes, merge_values
+from hookscope.hosts.settings.settings_reader import Includes, merge_values
 from hookscope.model.machine import RealFiles
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from hookscope import (
 )
 from hookscope.embedding.hook_runner import _AnsweringHook, _ObservingHook
 from hookscope.embedding.library import HookFailure
-from hookscope.embedding.plugin_contexts import (
+from hookscope.embedding.plugin_api import (
     AgentContext,
     MessageContext,
     SessionContext,

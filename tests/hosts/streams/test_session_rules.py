@@ -9,7 +9,6 @@ import pytest
 from tests.hosts.streams.playing import ADD, FAILS, HELP, NONE, Hook, stage_of, told
 
 from hookscope.hosts.dialects.eve_sessions import GUIDE_SESSIONS, SESSIONS_0_18, SESSIONS_0_80
-from hookscope.hosts.streams.session_data import display_title, error_in, first_sentence
 from hookscope.hosts.streams.session_machine import advance_session, begin_session
 from hookscope.hosts.streams.session_messages import (
     ChildOutcomes,
@@ -23,6 +22,7 @@ from hookscope.hosts.streams.session_messages import (
     WaitingForUser,
 )
 from hookscope.hosts.streams.session_rules import SessionRules
+from hookscope.hosts.streams.session_state import display_title, error_in, first_sentence
 
 # What hooks' throws come to: recorded with 0.18.1 at each place.
 

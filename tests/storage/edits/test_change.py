@@ -10,8 +10,8 @@ from filelock import FileLock
 
 from hookscope.model.hook import Edit
 from hookscope.storage.edits import atomic_files
+from hookscope.storage.edits.atomic_files import CannotWrite, Stale
 from hookscope.storage.edits.change import Applied, Change, apply_change, change_of
-from hookscope.storage.edits.errors import CannotWrite, Stale
 
 
 @pytest.fixture

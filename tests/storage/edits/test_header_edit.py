@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.storage.edits.errors import CannotEdit
+from hookscope.storage.edits.atomic_files import CannotEdit
 from hookscope.storage.edits.header_edit import (
     parse_header_text,
     with_header_first,

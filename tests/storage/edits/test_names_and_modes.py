@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from hookscope.storage.edits.atomic_files import CannotEdit, Stale
 from hookscope.storage.edits.change import Change, apply_change, combined_changes, is_applied
-from hookscope.storage.edits.errors import CannotEdit, Stale
 from hookscope.storage.edits.undo import UndoStack, inverse_change
 
 

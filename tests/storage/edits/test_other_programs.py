@@ -14,9 +14,8 @@ import pytest
 from hookscope.formats.json5 import LARGEST_JSON5
 from hookscope.model.hook import Edit
 from hookscope.storage.edits import atomic_files, pending_writes
-from hookscope.storage.edits.atomic_files import replace_file
+from hookscope.storage.edits.atomic_files import CannotEdit, CannotWrite, ChangeError, Stale, replace_file
 from hookscope.storage.edits.change import Applied, Change, apply_change, change_of
-from hookscope.storage.edits.errors import CannotEdit, CannotWrite, ChangeError, Stale
 from hookscope.storage.edits.json5_edit import with_setting
 from hookscope.storage.edits.undo import inverse_change
 

@@ -9,7 +9,7 @@ from hookscope.formats.json5 import read_json5
 from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import Edit
 from hookscope.storage.edits import json5_edit as module
-from hookscope.storage.edits.errors import CannotEdit
+from hookscope.storage.edits.atomic_files import CannotEdit
 from hookscope.storage.edits.json5_edit import (
     dotted_path,
     with_setting,

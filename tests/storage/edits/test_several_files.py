@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from hookscope.storage.edits.atomic_files import Stale
 from hookscope.storage.edits.change import Change, apply_change
-from hookscope.storage.edits.errors import Stale
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import Edit
+from hookscope.storage.edits.atomic_files import CannotEdit, CannotWrite, ChangeError, Stale
 from hookscope.storage.edits.change import Change, apply_change, change_of
-from hookscope.storage.edits.errors import CannotEdit, CannotWrite, ChangeError, Stale
 from hookscope.storage.edits.undo import UndoStack, inverse_change
 
 

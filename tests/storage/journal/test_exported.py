@@ -12,8 +12,17 @@ from hookscope.cli.render import run_output
 from hookscope.model.failure import Failure, Frame, InjectedFault
 from hookscope.model.hook import LogLine
 from hookscope.model.machine import real_machine
-from hookscope.model.run import Code, Ending, Event, NotRun, Registration, Result, Run
-from hookscope.model.sandbox_result import FileChange, SandboxResult
+from hookscope.model.run import (
+    Code,
+    Ending,
+    Event,
+    FileChange,
+    NotRun,
+    Registration,
+    Result,
+    Run,
+    SandboxResult,
+)
 from hookscope.storage.journal.exported_runs import ExportedRunReader, InvalidExportedRun
 from hookscope.storage.journal.records import run_document, run_of
 

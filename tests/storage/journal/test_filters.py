@@ -199,7 +199,7 @@ async def test_where_sqlite_has_no_fts5_runs_are_read_one_by_one(
     path: Path, monkeypatch: pytest.MonkeyPatch, run_of_id: RunOfId
 ) -> None:
     monkeypatch.setattr(
-        "hookscope.storage.journal.search.CREATE_INDEX", "create virtual table search using fts99 (words)"
+        "hookscope.storage.journal.run_filter.CREATE_INDEX", "create virtual table search using fts99 (words)"
     )
     with Journal(path, "w", "d", Retention(runs=3)) as journal:
         for number in range(6):

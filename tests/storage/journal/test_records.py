@@ -21,13 +21,14 @@ from hookscope.model.run import (
     Event,
     EventKind,
     Exclusion,
+    FileChange,
     NotRun,
     Registration,
     Result,
     Run,
+    SandboxResult,
     Status,
 )
-from hookscope.model.sandbox_result import FileChange, SandboxResult
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.records import run_document, run_of
 from hookscope.storage.journal.secrets import is_secret_key

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookscope.model.failure import Failure, Frame
-from hookscope.model.run import Ending, Event, NotRun, Registration, Result, Run
-from hookscope.model.sandbox_result import FileChange, SandboxResult
+from hookscope.model.run import Ending, Event, FileChange, NotRun, Registration, Result, Run, SandboxResult
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.redaction import Masker
 from hookscope.storage.journal.secrets import Secret, is_secret_key, secrets_in

@@ -6,19 +6,19 @@ Its links: the module loads, it registers, its event arrived, it ran.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from shlex import quote
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hookscope.app.failed_loads import load_attempts_for
 from hookscope.app.near_misses import event_typo
-from hookscope.app.runs.activation_links import ActivationLink
 from hookscope.app.workbench import Workbench
 from hookscope.engine.discovery import discover
 from hookscope.engine.examination import handler_digest
@@ -26,9 +26,10 @@ from hookscope.engine.hook_engine import HookEngine
 from hookscope.engine.loading import IS_CLASS, NO_FUNCTION
 from hookscope.engine.planning import handler_code
 from hookscope.engine.registry import LoadReport
+from hookscope.hosts.gates.export import KNOWN_AFTER_LOAD
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.failure import error_prefix
-from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.hook_status import Gate, HookStatus, State
 from hookscope.model.text import ago, duration, one_line
 from hookscope.model.uncalled_hooks import event_kind_of_key, event_kinds, may_be_called
 from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, EventCount, SpoolReader, count_events
@@ -39,7 +40,95 @@ from hookscope.storage.journal.run_filter import RunFilter
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.snapshot import PastRun, Snapshot
+
+
+LinkName = Literal["loads", "export", "registered", "arrived", "ran"]
+LINK_TITLES: Mapping[LinkName, str] = {
+    "loads": "its module loads",
+    "export": "its export is a function",
+    "registered": "it is registered",
+    "arrived": "an event has come",
+    "ran": "it ran",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationLink:
+    """One link of the activation chain. `passed` is None if nothing is known."""
+
+    name: LinkName
+    passed: bool | None
+    found: str
+    next_step: str = ""  # the next step, where there is one
+    at: datetime | None = None
+    run: int | None = None  # of the journal
+
+    @property
+    def title(self) -> str:
+        """The link's name for people."""
+        return LINK_TITLES[self.name]
+
+
+def chain_summary(links: tuple[ActivationLink, ...]) -> tuple[bool | None, str]:
+    """Return the chain in one line: the last thing that is known to have happened."""
+    named = {link.name: link for link in links}
+    loads, arrived, ran = named["loads"], named["arrived"], named["ran"]
+    if loads.passed is False:
+        return False, f"does not load: {loads.found}"
+    if ran.passed is not None:
+        return ran.passed, f"ran: {ran.found}"
+    if arrived.passed:
+        return None, f"no run of it is on record, though an event has come: {arrived.found}"
+    return None, "no event that it listens to has come so far"
+
+
+def gates_with_links(gates: tuple[Gate, ...], links: Sequence[ActivationLink]) -> tuple[Gate, ...]:
+    """Return the gates with the results that only a load can provide.
+
+    A failed load does not fail a gate here: `chain_problem` reports it.
+    """
+    named = {link.name: link for link in links}
+    if "export" not in named or named["export"].passed is None:
+        return gates
+    passed = named["export"].passed or None
+    found = f"a function ({named['loads'].found})" if passed else named["export"].found
+    return tuple(
+        replace(gate, passed=passed, found=found)
+        if gate.name == "export" and gate.passed is None and KNOWN_AFTER_LOAD in gate.found
+        else gate
+        for gate in gates
+    )
+
+
+def chain_problem(links: tuple[ActivationLink, ...]) -> str:
+    """Return why the hook cannot run although its gates pass; empty if nothing is known."""
+    words: Mapping[str, str] = {"loads": "does not load", "export": "has nothing to call"}
+    failed = (link for link in links if link.name in words and link.passed is False)
+    return next((f"{words[link.name]}: {link.found}" for link in failed), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Events that arrived, in the host's spelling, and the hooks by name that handled one."""
+
+    events: frozenset[str] = frozenset()
+    hooks: frozenset[str] = frozenset()
+
+    def concerns(self, row: HookStatus, view: Snapshot) -> bool:
+        """Return whether an event arrived that this hook subscribes to, or the hook handled one."""
+        if row.hook.name in self.hooks:
+            return True
+        canonical = view.host.dialect.catalogue().canonical
+        received = {*self.events, *(key.partition(":")[0] for key in self.events), ALL_EVENTS}
+        return bool(self.events) and any(canonical(key) in received for key in row.events or ())
+
+
+def activity_of_runs(runs: Iterable[PastRun]) -> Activity:
+    """Return the activity of finished runs."""
+    past_runs = tuple(runs)
+    answered = (call.name for past in past_runs for call in past.plan.calls)
+    return Activity(frozenset(past.plan.event.key for past in past_runs), frozenset(answered))
 
 
 MOST_KEYS = 12  # events of a hook whose last run is looked up

@@ -8,15 +8,75 @@ from typing import TYPE_CHECKING
 
 from hookscope.app.failed_loads import load_attempts_in
 from hookscope.app.options import LINGER
-from hookscope.app.snapshot import Snapshot
+from hookscope.app.snapshot import PastRun, Snapshot
+from hookscope.model.host import Host
 from hookscope.model.run import Event, Plan, Run
+from hookscope.storage.state_files import JOURNAL, state_folder
 
-if TYPE_CHECKING:  # a scan fires nothing
+if TYPE_CHECKING:
     from hookscope.app.runs.sandboxed_run import RunWorkers, SandboxedWorkers
     from hookscope.app.workbench import Workbench
     from hookscope.engine.hook_engine import HookEngine
+    from hookscope.runtime.debugger import Stepper
     from hookscope.runtime.firing import Firing
-    from hookscope.runtime.stepper import Stepper
+    from hookscope.storage.journal.journal import Journal
+    from hookscope.storage.journal.redaction import Redaction
+    from hookscope.storage.journal.retention import Retention
+
+
+class RunRecord:
+    """Opens the journal for its workbench. Reading and writing it blocks and raises OSError."""
+
+    def __init__(self, retention: Callable[[], Retention], redaction_of: Callable[[Host], Redaction]) -> None:
+        """`redaction_of` returns the secrets of a host without its settings', which the journal knows."""
+        self._retention, self._redaction_of = retention, redaction_of
+        self._journal: Journal | None = None
+
+    def journal(self, host: Host) -> Journal:
+        """Return the journal of this workspace. This touches no disk."""
+        from hookscope.app.runs.past_runs import workspace_key  # a scan needs no database
+
+        workspace = workspace_key(host)
+        if self._journal is None:
+            from hookscope.storage.journal.journal import Journal
+
+            file = state_folder() / JOURNAL
+            self._journal = Journal(file, workspace, host.dialect.name, self._retention())
+        self._journal = self._journal.for_host(host.dialect, host.settings).for_workspace(workspace)
+        hidden = self._redaction_of(host)
+        self._journal.mask_also(hidden.secrets, hidden.keys)
+        return self._journal
+
+    def runs(self, view: Snapshot, limit: int = 20) -> tuple[PastRun, ...]:
+        """Return the last runs of this workspace, oldest first."""
+        from hookscope.app.runs.past_runs import past_run
+
+        stored = reversed(self.journal(view.host).recent(limit))
+        return tuple(past for one in stored if (past := past_run(one, view.host)) is not None)
+
+    def hidden_run_dialects(self, view: Snapshot, limit: int = 20) -> tuple[str, ...]:
+        """Return the dialects of the runs that `runs` skips, one name per run: the dialect in force has no
+        events of their kind.
+        """
+        from hookscope.storage.journal.records import run_of
+
+        recent = (one for one in self.journal(view.host).recent(limit) if one.outcome != "running")
+        kinds = ((one.dialect, run_of(one.document).event.kind) for one in recent)
+        return tuple(dialect for dialect, kind in kinds if kind not in view.host.dialect.kinds)
+
+    def run(self, view: Snapshot, number: int) -> PastRun:
+        """Return that run of this workspace. Raises Refusal if it does not exist or cannot be fired."""
+        from hookscope.app.runs.past_runs import past_run_numbered
+
+        return past_run_numbered(number, self.journal(view.host).run(number), view.host)
+
+    async def close(self) -> None:
+        """Wait until all pending journal writes are done."""
+        if self._journal is not None:
+            import asyncio  # reading the journal needs no event loop
+
+            journal, self._journal = self._journal, None
+            await asyncio.to_thread(journal.close)
 
 
 class ActiveRuns:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hookscope.app.snapshot import PastRun
 from hookscope.model.host import Host
@@ -21,10 +24,15 @@ from hookscope.storage.journal.exported_runs import (
     exported_run_document,
 )
 from hookscope.storage.journal.journal import Journal
-from hookscope.storage.journal.masking import mask_run, secrets_of_run
 from hookscope.storage.journal.reader import StoredRun
 from hookscope.storage.journal.records import Outcome, event_of, run_of, storable_text
-from hookscope.storage.journal.redaction import Masker, Redaction, secrets_occurring_in
+from hookscope.storage.journal.redaction import (
+    Masker,
+    Redaction,
+    mask_run,
+    secrets_occurring_in,
+    secrets_of_run,
+)
 from hookscope.storage.journal.run_environment import (
     ChangedHandler,
     handler_documents,
@@ -32,7 +40,93 @@ from hookscope.storage.journal.run_environment import (
 )
 from hookscope.storage.journal.run_filter import RunFilter, parse_phrase
 from hookscope.storage.journal.secrets import secrets_in
+from hookscope.storage.state_files import JOURNAL, state_folder
 from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.storage.journal.reader import JournalReader
+
+
+POLL = 0.5  # seconds between polls, which read nothing if the journal has not changed
+MOST_AT_ONCE = 200  # runs reported at once, oldest first
+
+RunsCallback: TypeAlias = "Callable[[tuple[PastRun, ...]], object]"
+JournalStamp: TypeAlias = tuple[int, int, int]
+
+
+class ExternalRuns:
+    """Follows one workspace's journal in its own thread and reports new runs. `close` ends the thread."""
+
+    def __init__(self, on_runs: RunsCallback) -> None:
+        self._on_runs = on_runs
+        self._host: Host | None = None
+        self._stop = threading.Event()
+
+    def follow(self, host: Host) -> None:
+        """Report runs of this workspace that end from now on and that another process started."""
+        before, self._host = self._host, host
+        if before is not None and before.workspace == host.workspace and not self._stop.is_set():
+            return
+        self.close()
+        self._stop = threading.Event()
+        arguments = (host, datetime.now(UTC), self._stop)
+        threading.Thread(target=self._run, args=arguments, name="record", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop reporting."""
+        self._stop.set()
+
+    def _run(self, host: Host, began: datetime, stop: threading.Event) -> None:
+        from hookscope.storage.journal.reader import JournalReader
+
+        journal = JournalReader(state_folder() / JOURNAL, workspace_key(host))
+        own = os.getpid()
+        try:
+            newest = _last_number(journal, began)
+            recent = [run for run in journal.recent(MOST_AT_ONCE) if run.id <= newest]
+        except OSError:  # unreadable: reported elsewhere
+            return
+        running = [run.id for run in recent if run.outcome == "running" and run.owner.pid != own]
+        seen: tuple[JournalStamp | None, ...] = ()
+        while not stop.wait(POLL):
+            now = _journal_stamps(journal)
+            if now == seen and not running:
+                continue
+            try:
+                newest = min(newest, _last_number(journal))  # the file may have been replaced
+                fresh = journal.newer_than(newest, MOST_AT_ONCE)
+                newest = max((run.id for run in fresh), default=newest)
+                running += [run.id for run in fresh if run.owner.pid != own]
+                known = [run for number in running if (run := journal.run(number)) is not None]
+            except OSError:  # retry at the next poll
+                continue
+            seen = now if len(fresh) < MOST_AT_ONCE else ()  # there may be more
+            running = [run.id for run in known if run.outcome == "running"]
+            current_host = self._host or host  # the dialect may have changed
+            ended = (past_run(run, current_host) for run in known)  # None for a running one
+            past_runs = tuple(past for past in ended if past is not None)
+            if past_runs and not stop.is_set():
+                self._on_runs(past_runs)
+
+
+def _last_number(journal: JournalReader, before: datetime | None = None) -> int:
+    """Return the number of the last run, or of the last one before a time; 0: none. Raises OSError."""
+    runs = journal.recent(1 if before is None else MOST_AT_ONCE)
+    return next((run.id for run in runs if before is None or run.started < before), 0)
+
+
+def _journal_stamps(journal: JournalReader) -> tuple[JournalStamp | None, ...]:
+    """Return stamps that differ after the journal was written."""
+    return tuple(map(_file_stamp, (str(journal.path), f"{journal.path}-wal")))
+
+
+def _file_stamp(path: str) -> JournalStamp | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
 
 NEXT_STEP = "`hookscope log` lists the runs."
 

@@ -11,8 +11,7 @@ from hookscope.helpers import find_program
 from hookscope.model.executor import Executor
 from hookscope.model.hook import Language
 from hookscope.model.host import Host
-from hookscope.model.run import Run
-from hookscope.model.sandbox_result import FileChange, SandboxResult
+from hookscope.model.run import FileChange, Run, SandboxResult
 from hookscope.runtime.background_work import NO_BACKGROUND_WORK, BackgroundWork, WaitTime
 from hookscope.runtime.executors import Executors
 from hookscope.runtime.process_executor import ProcessExecutor

@@ -14,7 +14,7 @@ from hookscope.model.hook import Hook, Language
 from hookscope.model.host import Host
 from hookscope.model.inventory import Inventory
 from hookscope.model.run import Code, Registration
-from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.failures import FaultCounter
 from hookscope.runtime.limits import Limits
 from hookscope.storage.state_files import state_folder
 

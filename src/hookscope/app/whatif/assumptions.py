@@ -3,18 +3,54 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.host_options import CLEAN_ENV, HOST_FIELDS, MACHINE_FIELDS
+from hookscope.app.whatif.source_lookup import JOB_FOLDERS
+from hookscope.app.whatif.systemd import SERVICE, SYSTEM_UNITS, user_units
+from hookscope.host_options import CLEAN_ENV, HOST_FIELDS, MACHINE_FIELDS, PLATFORMS
 from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import agent_names
+from hookscope.model.host import Host
 from hookscope.model.machine import Machine, real_machine
 from hookscope.model.refusal import Refusal
 
 if TYPE_CHECKING:
     from hookscope.app.options import Options
-    from hookscope.app.whatif.source import EnvironmentSource
+    from hookscope.app.whatif.source_lookup import EnvironmentSource
+
+
+def suggestions(host: Host) -> Mapping[str, Sequence[str]]:
+    """Return values to offer: platforms, environments, agents of the settings, hosts with versions."""
+    return {
+        "platform": PLATFORMS,
+        "environment": source_suggestions(),
+        "agent": agent_names(host.dialect, host.settings),
+        "host": tuple(DIALECTS),
+    }
+
+
+def source_suggestions() -> tuple[str, ...]:
+    """Return user-made units and jobs, and the name of the bare environment. Reads folders."""
+    machine = real_machine()
+    units = (user_units(machine.env, machine.home)[0], SYSTEM_UNITS[0])
+    found = [f"unit:{path.stem}" for folder in units for path in _names_in(Path(folder), SERVICE)]
+    found += [
+        f"launchd:{path.stem}"
+        for folder in JOB_FOLDERS
+        for path in _names_in(machine.absolute(folder), ".plist")
+    ]
+    return (*dict.fromkeys(found), CLEAN_ENVIRONMENT)
+
+
+def _names_in(folder: Path, ending: str) -> Iterator[Path]:
+    try:
+        yield from sorted(path for path in folder.iterdir() if path.suffix == ending)
+    except OSError:
+        return
+
 
 SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
 CLEAN_ENVIRONMENT = "clean"  # its name among the sources

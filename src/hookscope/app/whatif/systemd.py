@@ -8,13 +8,14 @@ from dataclasses import field
 from glob import glob
 from pathlib import Path
 
-from hookscope.app.whatif.source import (
+from hookscope.app.whatif.source_lookup import (
     EnvironmentSource,
     ServiceUser,
     current_user,
+    environment_home,
+    read_small,
     user_named,
 )
-from hookscope.app.whatif.source_lookup import environment_home, read_small
 from hookscope.formats.environment_files import read_block
 from hookscope.formats.service_units import (
     UnitSetting,

@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hookscope.authoring.fix.install_steps import install_lines, install_words
 from hookscope.authoring.fix.model import Fix, FixValues
 from hookscope.authoring.fix.simulation import SimulatedHost
 from hookscope.authoring.fix.source_fixes import source_place
@@ -23,9 +22,48 @@ from hookscope.model.hook import Edit, FilePosition
 from hookscope.model.hook_status import FixKind, Gate, HookStatus
 from hookscope.model.text import shell_path
 from hookscope.model.trust import trust_target
+from hookscope.storage.edits.atomic_files import CannotEdit
 from hookscope.storage.edits.change import Change
-from hookscope.storage.edits.errors import CannotEdit
 from hookscope.storage.edits.json5_edit import with_settings
+
+INSTALL_COMMANDS = {  # kind of an install hint → member with the name, and the user's command
+    "brew": ("formula", "brew install {}"),
+    "npm": ("package", "npm install -g {}"),
+    "node": ("package", "npm install -g {}"),
+    "go": ("module", "go install {}"),
+    "uv": ("package", "uv tool install {}"),
+    "pip": ("package", "pip install {}"),
+    "pipx": ("package", "pipx install {}"),
+    "cargo": ("package", "cargo install {}"),
+    "apt": ("package", "apt install {}"),
+    "git": ("repository", "git clone {}"),
+    "download": ("url", "{}"),
+}
+
+
+def install_line(item: Mapping[str, object]) -> str:
+    """Return one install hint as a line to copy; its label if it names no command. Never run."""
+    kind, label = str(item.get("kind") or item.get("type") or ""), str(item.get("label") or "")
+    field, command = INSTALL_COMMANDS.get(kind.lower(), ("", ""))
+    what = item.get(field) or item.get("package") or item.get("url")
+    if command and isinstance(what, str) and what.strip():
+        return command.format(what.strip())
+    return label or kind
+
+
+def install_lines(hints: Iterable[Mapping[str, object]]) -> str:
+    """Return all install hints of a HOOK.md in one line; empty if there are none."""
+    return "; ".join(line for item in hints if (line := install_line(item)))
+
+
+def install_words(gate: Gate) -> str:
+    """Return advice on missing programs that HOOK.md says nothing about."""
+    if gate.kind.any_of:
+        return "install one of them, or add its folder to PATH"
+    if len(gate.missing) > 1:
+        return "install them, or add their folders to PATH"
+    return "install it, or add its folder to PATH"
+
 
 Recipe = Callable[[Gate, HookStatus, SimulatedHost, FixValues], Iterator[Fix]]
 

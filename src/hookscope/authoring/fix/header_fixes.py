@@ -23,8 +23,8 @@ from hookscope.hosts.gates.export import WRONG_ARGUMENTS
 from hookscope.hosts.gates.platform import PLATFORM_SYNONYMS
 from hookscope.model.hook_status import FixKind, Gate, HookStatus
 from hookscope.model.text import nearest_word
+from hookscope.storage.edits.atomic_files import CannotEdit, ChangeError
 from hookscope.storage.edits.change import Change
-from hookscope.storage.edits.errors import CannotEdit, ChangeError
 from hookscope.storage.edits.header_edit import (
     parse_header_text,
     with_header_first,

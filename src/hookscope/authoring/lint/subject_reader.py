@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.authoring.lint.header import HEADER_LIMIT, LintHeader, read_header
-from hookscope.authoring.lint.import_resolution import missing_imports
 from hookscope.authoring.lint.model import HostFacts, LintSubject, NodePackage
+from hookscope.authoring.lint.rule_helpers import missing_imports
 from hookscope.hosts.source.facts import LARGEST, HandlerFacts
 from hookscope.hosts.source.python import python_facts
 from hookscope.hosts.source.script_parsing import ScriptReader, ScriptSource

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from hookscope.app.event_templates import WORKSPACE_FIELD
+from hookscope.app.variables import CFG, WORKSPACE_VARIABLE, escaped_value
 from hookscope.app.yaml_sections import EVENTS_FOLDER
-from hookscope.authoring.scaffold import handler_code, scaffold_files
+from hookscope.authoring.scaffold import handler_code
 from hookscope.authoring.scaffold.events import (
+    GUARDED_EVENTS,
     HandledEvent,
     check_events,
     default_event,
     handled_event,
     unsent_notes,
 )
-from hookscope.authoring.scaffold.handler_code import ScriptCode
+from hookscope.authoring.scaffold.handler_code import WORSE_HANDLING, ScriptCode, type_and_action
 from hookscope.authoring.scaffold.request import (
     KIND_OF_SYSTEM,
     MANAGED,
@@ -36,6 +41,10 @@ from hookscope.authoring.scaffold.target_hosts import (
     package_key,
     target_hosts,
 )
+from hookscope.authoring.testing.expectations import literal_pattern
+from hookscope.authoring.testing.saved_events import yaml_lines
+from hookscope.formats.positions import FormatError
+from hookscope.formats.yaml12 import read_yaml
 from hookscope.hosts.folders.hook_discovery import MANIFEST
 from hookscope.hosts.folders.search_paths import MANAGED as MANAGED_SOURCE
 from hookscope.hosts.plugins import PluginSystem
@@ -51,6 +60,125 @@ from hookscope.model.refusal import Refusal
 from hookscope.model.run import EventKind
 from hookscope.storage.edits.change import Change
 from hookscope.values import dataclass
+
+
+def hook_md_text(
+    name: str,
+    description: str,
+    metadata: Mapping[str, Sequence[str]],
+    events: Sequence[HandledEvent],
+    file: str,
+) -> str:
+    """Return a HOOK.md. Its metadata is JSON on one line, which every host reads."""
+    own = {namespace: {"events": list(keys)} for namespace, keys in metadata.items()}
+    when = "\n".join(f"- `{event.key}`: {event.when}" for event in events)
+    return f"""\
+---
+name: {_header_text(name)}
+description: {_header_text(description)}
+metadata: {json.dumps(own)}
+---
+
+# {name}
+
+{_document_text(description)}
+
+It is called at
+
+{when}
+
+and `{file}` is what runs.
+"""
+
+
+def _header_text(text: str) -> str:
+    """Return the text as is if YAML reads it unchanged, else in quotes: line-based readers accept both."""
+    try:
+        if read_yaml(f"x: {text}\n".encode()) == {"x": text}:
+            return text
+    except FormatError:
+        pass
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _document_text(description: str) -> str:
+    return description if description.endswith((".", "!", "?")) else f"{description}."
+
+
+def default_description(events: Sequence[HandledEvent], kind: EventKind) -> str:
+    """Return a description for a request without one."""
+    keys = [event.key for event in events]
+    if keys == [GUARDED_EVENTS]:
+        return "Keeps tools from destructive commands"
+    listed = " and ".join(keys) if len(keys) < 3 else f"{', '.join(keys[:-1])} and {keys[-1]}"
+    return f"Tells of {'every event' if keys == ['*'] else listed}"
+
+
+def package_json(
+    name: str, description: str = "", own: Mapping[str, Mapping[str, object]] | None = None, *, esm: bool
+) -> str:
+    """Return a package.json. `own`: each host's block under its key."""
+    document: dict[str, Any] = {"name": name.lower(), "version": "0.1.0"}
+    if description:
+        document["description"] = description
+    if esm:
+        document["type"] = "module"
+    return json.dumps({**document, **(own or {})}, indent=2, ensure_ascii=False) + "\n"
+
+
+def module_package_json() -> str:
+    """Return the package.json that makes a `.js` beside it an ES module."""
+    return '{ "type": "module" }\n'
+
+
+def plugin_manifest(name: str, description: str) -> str:
+    """Return a plugin's manifest. OpenClaw requires a settings schema; this plugin has no settings."""
+    schema = {"type": "object", "additionalProperties": False, "properties": {}}
+    document = {"id": name, "description": description, "version": "0.1.0", "configSchema": schema}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def readme_text(name: str, description: str, folder: str) -> str:
+    """Return the README of a pack."""
+    return f"""\
+# {name}
+
+{_document_text(description)}
+
+`package.json` lists the folders of its hooks. In this folder
+
+    hookscope lint hooks        # what is wrong with them
+    hookscope list              # how they stand
+    hookscope test              # fires the saved events of `.hookscope/events`
+
+`{folder}` is the first one; `hookscope new` in this folder writes more, to be listed in `package.json`.
+"""
+
+
+def saved_event_text(name: str, event: HandledEvent, kind: EventKind, *, pushed: bool) -> str:
+    """Return a saved event whose expectations hold whatever other hooks exist."""
+    document: dict[str, Any] = {"event": event.example_key}
+    context = escaped_value(dict(event.context))
+    if WORKSPACE_FIELD in context:
+        context[WORKSPACE_FIELD] = f"${{{WORKSPACE_VARIABLE}}}"  # portable: others run this test too
+    if kind == "folder":
+        context[CFG] = f"${{{CFG}}}"
+    if event.example_key == GUARDED_EVENTS and event.key == GUARDED_EVENTS:
+        document["context"] = {**context, "params": {"command": f"{WORSE_HANDLING[0]} /"}}
+        document["expect"] = {"blocked": True}
+        return "".join(f"{line}\n" for line in yaml_lines(document))
+    if context:
+        document["context"] = context
+    family, action = type_and_action(event.example_key)
+    if kind == "folder":
+        about = event.value if event.field else event.session
+        text = f"{name}: {family}:{action} ({about})"
+    else:
+        about = f" ({event.value})" if event.field and event.key == event.example_key else ""
+        text = f"{name}: {event.example_key}{about}"
+    document["expect"] = {"messages" if pushed else "output": {name: [escaped_value(literal_pattern(text))]}}
+    return "".join(f"{line}\n" for line in yaml_lines(document))
+
 
 PLUGINS_FOLDER = "plugins"  # below a workspace
 AGENT_FOLDER = "agent"
@@ -151,9 +279,7 @@ def plan_scaffold(request: ScaffoldRequest, host: Host, inventory: Inventory) ->
     of_events = KIND_OF_SYSTEM[kind]
     keys = check_events(request.events, of_events, targets) or (default_event(of_events, targets),)
     events = tuple(handled_event(key, of_events, targets) for key in keys)
-    request = replace(
-        request, description=request.description or scaffold_files.default_description(events, of_events)
-    )
+    request = replace(request, description=request.description or default_description(events, of_events))
     is_scanned = any(
         host.machine.absolute(folder.path) == place.parent for folder in host.folders
     ) or request.where in ("", "workspace", "managed")
@@ -175,7 +301,7 @@ def plan_scaffold(request: ScaffoldRequest, host: Host, inventory: Inventory) ->
     plan = _with_files(plan)
     if plan.saved_event is not None:
         pushed = of_events == "folder" and all(event.delivers for event in events)
-        text = scaffold_files.saved_event_text(request.name, events[0], of_events, pushed=pushed)
+        text = saved_event_text(request.name, events[0], of_events, pushed=pushed)
         plan = replace(plan, files=(*plan.files, (plan.saved_event, text.encode())))
     else:
         note = (
@@ -206,12 +332,10 @@ def _hook_files(plan: ScaffoldPlan, folder: Path, *, esm: bool = True) -> Scaffo
         code = handler_code.python_handler(name, events)
     else:
         code = ScriptCode(plan.language == "typescript").handler(name, events)
-    manifest = scaffold_files.hook_md_text(
-        name, plan.request.description, metadata_of(events, targets), events, file
-    )
+    manifest = hook_md_text(name, plan.request.description, metadata_of(events, targets), events, file)
     files = [(folder / MANIFEST, manifest.encode()), (folder / file, code.encode())]
     if esm and file.endswith(".js"):
-        files.append((folder / "package.json", scaffold_files.module_package_json().encode()))
+        files.append((folder / "package.json", module_package_json().encode()))
     return replace(plan, files=tuple(files), main_file=folder / file)
 
 
@@ -236,10 +360,8 @@ def _pack_files(plan: ScaffoldPlan) -> ScaffoldPlan:
     within = f"hooks/{name}"
     hook = _hook_files(plan, root / within, esm=False)
     own = {package_key(one.dialect): {"hooks": [f"./{within}"]} for one in plan.targets.chosen}
-    package = scaffold_files.package_json(
-        name, plan.request.description, own, esm=hook.main_file.suffix == ".js"
-    )
-    readme = scaffold_files.readme_text(name, plan.request.description, within)
+    package = package_json(name, plan.request.description, own, esm=hook.main_file.suffix == ".js")
+    readme = readme_text(name, plan.request.description, within)
     more = ((root / "package.json", package.encode()), (root / "README.md", readme.encode()))
     return replace(hook, files=(*hook.files, *more))
 
@@ -253,11 +375,11 @@ def _plugin_files(plan: ScaffoldPlan) -> ScaffoldPlan:
         code = ScriptCode(plan.language == "typescript").plugin(name, events)
     system = plan.targets.first.system
     assert isinstance(system, PluginSystem)
-    manifest = scaffold_files.plugin_manifest(name, plan.request.description)
+    manifest = plugin_manifest(name, plan.request.description)
     files = [(root / system.shape.manifest, manifest.encode()), (root / entry, code.encode())]
     if plan.language != "python":
         own = {system.shape.package_key: {"extensions": [f"./{entry}"]}}
-        files.append((root / "package.json", scaffold_files.package_json(name, own=own, esm=True).encode()))
+        files.append((root / "package.json", package_json(name, own=own, esm=True).encode()))
     return replace(plan, files=tuple(files), main_file=root / entry)
 
 

@@ -10,17 +10,15 @@ from typing import Any
 from hookscope.authoring.testing.expectations import (
     ABSENT,
     FILES,
+    NO_EXPECTATION_MASKING,
     PATTERNS,
     UNKNOWN,
+    ExpectationMasker,
+    ExpectationMasking,
     UnmetExpectation,
     was_blocked,
 )
-from hookscope.authoring.testing.masked_expectations import (
-    NO_EXPECTATION_MASKING,
-    ExpectationMasker,
-    ExpectationMasking,
-)
-from hookscope.authoring.testing.saved_event_files import reads_as, yaml_value
+from hookscope.authoring.testing.saved_events import reads_as, yaml_value
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.formats.positions import FormatError, KeyPath, text_of
 from hookscope.formats.yaml12 import locate_yaml, read_yaml

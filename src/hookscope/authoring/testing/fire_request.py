@@ -18,8 +18,13 @@ from hookscope.authoring.testing.saved_events import (
     read_saved_event,
     saved_event_in,
 )
-from hookscope.engine.plan_variants import with_injected_faults, without_hooks
-from hookscope.engine.planning import declared_registrations, handler_code, registration_of
+from hookscope.engine.planning import (
+    declared_registrations,
+    handler_code,
+    registration_of,
+    with_injected_faults,
+    without_hooks,
+)
 from hookscope.hosts.gates.rules import UNNAMED
 from hookscope.model.failure import FAULTS, Failure, InjectedFault, InvalidFault, parse_fault
 from hookscope.model.hook import Hook

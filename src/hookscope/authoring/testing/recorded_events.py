@@ -12,7 +12,7 @@ from hookscope.app.event_templates import as_plain, template_event
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
 from hookscope.app.yaml_sections import EVENTS_FOLDER
 from hookscope.authoring.testing.replay import event_with_mark
-from hookscope.authoring.testing.saved_event_files import save_event
+from hookscope.authoring.testing.saved_events import save_event
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Host
 from hookscope.model.refusal import Refusal

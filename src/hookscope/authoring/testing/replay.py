@@ -14,14 +14,14 @@ from hookscope.app.runs.past_runs import past_run
 from hookscope.app.snapshot import PastRun
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
 from hookscope.authoring.testing.fire_request import forced_plan
-from hookscope.engine.plan_variants import EXCLUDED, without_hooks
+from hookscope.engine.planning import EXCLUDED, without_hooks
 from hookscope.model.hook_event import HookEvent, from_iso, iso, to_document
 from hookscope.model.refusal import Refusal
 from hookscope.model.run import CallGroup, Event, NotRun, Plan, Registration, Result, Run
 from hookscope.model.run_comparison import REPLAY_MARK, RunDifference, run_differences
 from hookscope.model.text import nearest_word
 from hookscope.runtime.payloads import PatchError, apply_patch
-from hookscope.storage.journal.masking import as_recorded
+from hookscope.storage.journal.redaction import as_recorded
 from hookscope.storage.journal.run_environment import ChangedHandler, handlers_changed_since
 from hookscope.storage.journal.run_filter import RunFilter
 from hookscope.values import dataclass

@@ -22,7 +22,7 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import cannot_run_messages, waiting_for_trust
 from hookscope.app.unknown_names import undocumented_event_note
 from hookscope.app.workbench import Workbench
-from hookscope.authoring.lint.silent_handlers import silent_handler_reasons
+from hookscope.authoring.lint.linting import silent_handler_reasons
 from hookscope.authoring.testing.fire_request import FireRequest, parse_faults, plan_request
 from hookscope.cli import answers, fire_arguments
 from hookscope.cli.answers import Answer
@@ -54,12 +54,12 @@ from hookscope.model.regular_file import is_file_limit
 from hookscope.model.run import EVENT_NOT_RECORDED, Plan, Run
 from hookscope.model.run_comparison import summarize_repetition
 from hookscope.model.text import one_line
+from hookscope.runtime.debugger import Stepper
 from hookscope.runtime.firing import Firing
-from hookscope.runtime.stepper import Stepper
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.analysis.order_runs import OrderRuns
+    from hookscope.analysis.order_search import OrderRuns
 
 
 EndedRuns: TypeAlias = Sequence[tuple[Run, Plan]]
@@ -115,7 +115,7 @@ def repeated_firing(
         return None
     order_runs = None
     if seed is not None:
-        from hookscope.analysis.order_runs import OrderRuns
+        from hookscope.analysis.order_search import OrderRuns
 
         order_runs = OrderRuns(bench, view, plan, times, seed=seed, sandbox=sandbox)
     return RepeatedFiring(bench, view, plan, times, sandbox, order_runs)

@@ -25,8 +25,11 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     bench = answers.workbench_for(options)
     view = bench.scan()
     row = bench.hook(view, name)
-    from hookscope.app.runs.activation_chain import activation_chain  # it imports the database
-    from hookscope.app.runs.activation_links import chain_problem, gates_with_links
+    from hookscope.app.runs.activation_chain import (
+        activation_chain,  # it imports the database
+        chain_problem,
+        gates_with_links,
+    )
 
     notes = answers.unreadable_settings_warnings(view.host)
     try:

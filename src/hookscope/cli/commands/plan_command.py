@@ -6,7 +6,7 @@ from hookscope.app import json_documents
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.render import plan_output
+from hookscope.cli.render import run_output as plan_output
 
 
 @answers.command("plan", click.Argument(["key"]))

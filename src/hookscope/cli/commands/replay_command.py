@@ -17,7 +17,7 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.interrupts import Cancellable, fire_in_turn
 from hookscope.cli.options import WholeNumber
 from hookscope.cli.render import replay_output
-from hookscope.cli.render.plan_output import dry_run_answer
+from hookscope.cli.render.run_output import dry_run_answer
 from hookscope.cli.shared_options import (
     only_option,
     run_filter_of,

@@ -22,13 +22,13 @@ from hookscope.authoring.testing.recorded_events import (
     save_recorded,
     select_recorded,
 )
-from hookscope.authoring.testing.saved_event_files import saved_event_path
+from hookscope.authoring.testing.saved_events import saved_event_path
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.interrupts import Cancellable, fire_in_turn
 from hookscope.cli.options import WholeNumber
 from hookscope.cli.render import run_output, tap_output
-from hookscope.cli.render.plan_output import dry_run_answer
+from hookscope.cli.render.run_output import dry_run_answer
 from hookscope.cli.shared_options import only_option, timeout_option, trust_option
 from hookscope.model.run import Plan
 from hookscope.model.text import one_line, printable

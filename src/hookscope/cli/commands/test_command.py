@@ -19,7 +19,7 @@ from hookscope.app.watching import AUTHORED, POLL, Watch, WatchedPaths, watched_
 from hookscope.app.workbench import Workbench
 from hookscope.app.yaml_sections import ENVIRONMENTS_FOLDER, EVENTS_FOLDER, SEQUENCES_FOLDER, YAML_ENDINGS
 from hookscope.authoring.testing.acceptance import accept as accept_run
-from hookscope.authoring.testing.masked_expectations import expectation_masking_of
+from hookscope.authoring.testing.expectations import expectation_masking_of
 from hookscope.authoring.testing.sequence_runs import run_test_file
 from hookscope.authoring.testing.test_runs import SavedEventResult, saved_event_paths
 from hookscope.cli import answers

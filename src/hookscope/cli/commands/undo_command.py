@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from hookscope.app.edits import unreadable_edits_text
 from hookscope.app.options import Options
-from hookscope.app.toggle import unreadable_edits_text
 from hookscope.app.workbench import Workbench
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer

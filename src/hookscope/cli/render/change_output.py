@@ -19,7 +19,7 @@ from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, m
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.authoring.lint.model import LintFinding
     from hookscope.model.machine import Machine
 

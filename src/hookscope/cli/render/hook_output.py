@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from hookscope.app.failed_loads import retry_hint
-from hookscope.app.json_documents import problem_text
 from hookscope.app.near_misses import unsent_event_hint
 from hookscope.app.snapshot import Snapshot
 from hookscope.cli.render.layout import (
@@ -29,7 +28,7 @@ from hookscope.model.inventory import Inventory, RejectedHook
 from hookscope.model.text import one_line, printable, shell_path
 
 if TYPE_CHECKING:
-    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.app.runs.activation_chain import ActivationLink
 
 
 GATE_MARKS = {True: "✓", False: "✗", None: "–"}
@@ -213,7 +212,7 @@ def host_headline(view: Snapshot) -> str:
 
 def problem_lines(view: Snapshot) -> list[str]:
     """Return a line for each file or folder that could not be read."""
-    return [f"! {one_line(problem_text(problem), 400)}" for problem in view.inventory.problems]
+    return [f"! {one_line(problem.sentence, 400)}" for problem in view.inventory.problems]
 
 
 def hooks_by_folder(

@@ -18,8 +18,7 @@ from hookscope.model.hook_status import Gate, State, gate_state
 from hookscope.model.host import Host
 from hookscope.model.text import long_duration, one_line, printable
 from hookscope.model.trust import TrustTarget, folder_target, trust_target
-from hookscope.packs.index import InstalledPack
-from hookscope.packs.integrity import PackIntegrity
+from hookscope.packs.index import InstalledPack, PackIntegrity
 from hookscope.packs.package_checks import size_in_words
 from hookscope.packs.plan import PackChanged, PackHookPlan, PackPlan, PackUpToDate
 from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview

@@ -8,7 +8,8 @@ from hookscope.app import json_documents
 from hookscope.app.json_documents import Document
 from hookscope.authoring.testing.sequence_runs import SequenceResult, SequenceStepRun
 from hookscope.authoring.testing.sequences import EventSequence, SequenceRow, SequenceStep
-from hookscope.cli.render import plan_output, run_output, test_output
+from hookscope.cli.render import run_output, test_output
+from hookscope.cli.render import run_output as plan_output
 from hookscope.cli.render.layout import column_width, fit_to_width
 from hookscope.model.machine import Machine
 from hookscope.model.run import Plan

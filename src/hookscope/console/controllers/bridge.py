@@ -42,9 +42,9 @@ from hookscope.model.hook_status import HookStatus
 from hookscope.model.text import error_reason
 
 if TYPE_CHECKING:
-    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.app.edits import Toggle, Undoing
+    from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
-    from hookscope.app.toggle import Toggle, Undoing
     from hookscope.app.watching import Watch
     from hookscope.app.workbench import Workbench
     from hookscope.model.inventory import RejectedHook
@@ -232,7 +232,7 @@ class Bridge:
         """Find out what taking back the last change would write."""
 
         def planning() -> None:
-            from hookscope.app.toggle import UndoBlocked  # here: a start takes nothing back
+            from hookscope.app.edits import UndoBlocked  # here: a start takes nothing back
 
             try:
                 undoing = self.bench.edits.pending_undo()

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from hookscope.console.state.console_state import ComposedEvent
     from hookscope.console.state.fire_requests import FireOptions
     from hookscope.model.run_comparison import Repetition
-    from hookscope.runtime.stepper import Stepper
+    from hookscope.runtime.debugger import Stepper
 
 
 REPORT_SECONDS = 0.1  # seconds between two reports of a run's steps
@@ -287,7 +287,7 @@ async def _fire_in_orders(
     asked: ComposedEvent,
     told: Callable[[OrderFindings], object],
 ) -> None:
-    from hookscope.analysis.order_runs import OrderRuns
+    from hookscope.analysis.order_search import OrderRuns
 
     way = asked.way
     assert way is not None, "as it is in fire_otherwise"
@@ -300,7 +300,7 @@ async def _fire_in_orders(
 
 
 async def _fire_by_steps(runner: JobRunner, view: Snapshot, plan: Plan, asked: ComposedEvent) -> None:
-    from hookscope.runtime.stepper import Stepper
+    from hookscope.runtime.debugger import Stepper
 
     stepper = runner.stepper = Stepper()
     bench = runner.bench

@@ -19,8 +19,7 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hookscope.app.pack_changes import PackChanges
-    from hookscope.app.pack_manager import PackManager
+    from hookscope.app.pack_manager import PackChanges, PackManager
     from hookscope.app.snapshot import Snapshot
     from hookscope.console.context import ConsoleContext
     from hookscope.console.screens.packs_screen import PacksScreen
@@ -164,8 +163,7 @@ class PacksReader:
         asked = self._asked
 
         def reading() -> tuple[str, list[PackRow]] | PackTaskFailure:
-            from hookscope.app.pack_changes import newer_source_hint
-            from hookscope.app.pack_manager import PackManager
+            from hookscope.app.pack_manager import PackManager, newer_source_hint
             from hookscope.console.screens.packs_sheets import PackRow  # here, and below: as above
 
             try:
@@ -207,7 +205,7 @@ class PacksReader:
         ]
 
         def reading() -> PackUses:
-            from hookscope.app.pack_changes import uses_on_disk
+            from hookscope.app.pack_manager import uses_on_disk
 
             return PackUses(*uses_on_disk(record, list(dict.fromkeys(hooks))))
 
@@ -332,7 +330,7 @@ class PacksController:
         def planning(
             desk: PackManager, progress: Progress
         ) -> tuple[PackPlan | PackUpToDate, Mapping[Path, str]]:
-            from hookscope.app.pack_changes import replaced_files
+            from hookscope.app.pack_manager import replaced_files
 
             planned = desk.plan_update(name, progress=progress)
             return planned, replaced_files(planned)
@@ -447,7 +445,7 @@ class PacksController:
 
     def compare(self, row: PackRow) -> None:
         """What has changed on disk since, as a diff against what was installed."""
-        from hookscope.app.pack_changes import pack_changes
+        from hookscope.app.pack_manager import pack_changes
 
         if row.status.record.linked is not None:
             self._say(f"{row.id} is linked: its folder is used as it is.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hookscope.app.runs.activation_links import Activity, activity_of_runs
-from hookscope.app.runs.external_runs import ExternalRuns
-from hookscope.console.state import log_messages
+from hookscope.app.runs.activation_chain import Activity, activity_of_runs
+from hookscope.app.runs.past_runs import ExternalRuns
+from hookscope.console.state import log_entries as log_messages
 from hookscope.console.state.messages import RealEventsReported
 from hookscope.console.state.state_changes import ModeChosen
 from hookscope.model.text import local_now

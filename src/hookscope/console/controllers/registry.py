@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from hookscope.console.controllers.preferences_controller import PreferencesController
 from hookscope.console.controllers.restore_controller import RestoreController
-from hookscope.console.controllers.scan_controller import ScanController
-from hookscope.console.controllers.source_reader import SourceReader
+from hookscope.console.controllers.scan_controller import ScanController, SourceReader
 from hookscope.console.controllers.trust_controller import TrustController
 from hookscope.console.controllers.workspace_controller import WorkspaceController
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.console.context import AppServices, ConsoleContext
-    from hookscope.console.controllers.edit_controller import EditorController, FixController
+    from hookscope.console.controllers.edit_controller import EditController, EditorController, FixController
     from hookscope.console.controllers.export_controller import ExportController
     from hookscope.console.controllers.fire_controller import FireController
     from hookscope.console.controllers.hosts_controller import HostsController
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from hookscope.console.controllers.run_inspection import CompareController, DebugController
     from hookscope.console.controllers.saved_events_controller import SavedEventsController
     from hookscope.console.controllers.scaffold_controller import ScaffoldController
-    from hookscope.console.controllers.toggle_controller import EditController
     from hookscope.console.controllers.what_if_controller import WhatIfController
 
 
@@ -61,7 +59,7 @@ class Controllers:
 
     @cached_property
     def edits(self) -> EditController:
-        from hookscope.console.controllers.toggle_controller import EditController
+        from hookscope.console.controllers.edit_controller import EditController
 
         return EditController(self._context, self._taken_back)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hookscope.app.options import Options
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
-    from hookscope.authoring.testing.saved_event_files import SavedDraft
+    from hookscope.authoring.testing.saved_events import SavedDraft
     from hookscope.console.context import ConsoleContext
 
 RESTORE_GROUP = "last time"
@@ -137,7 +137,7 @@ class RestoreController:
             file = Path(kept.draft.file)
 
             def reading() -> SavedDraft | None:
-                from hookscope.authoring.testing.saved_event_files import read_draft
+                from hookscope.authoring.testing.saved_events import read_draft
 
                 try:
                     return read_draft(file)

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
 from hookscope.app.yaml_sections import EVENTS_FOLDER
 from hookscope.authoring.testing.acceptance import acceptance_change
-from hookscope.authoring.testing.masked_expectations import expectation_masking_of
-from hookscope.authoring.testing.saved_event_files import (
+from hookscope.authoring.testing.expectations import expectation_masking_of
+from hookscope.authoring.testing.saved_events import (
     SavedDraft,
     create_saved_event,
+    expectations_of,
     overwrite_saved_event,
     read_draft,
+    read_saved,
     saved_event_path,
+    saved_listing,
 )
-from hookscope.authoring.testing.saved_events import expectations_of, read_saved, saved_listing
 from hookscope.authoring.testing.test_runs import SavedEventResult, compare_run
 from hookscope.console.controllers import job_runner
 from hookscope.console.dialogs.base_dialogs import Question

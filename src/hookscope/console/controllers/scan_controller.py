@@ -7,16 +7,58 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from hookscope.console.preload import preload
+from hookscope.console.process import preload
 from hookscope.console.state.messages import FilesChanged, PastRunsLoaded, StateChanged
 from hookscope.console.state.state_changes import ScanFailed, ScanFinished, WatchedFilesChanged
+from hookscope.model.hook_status import HookStatus
 from hookscope.model.text import local_now
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from hookscope.app.runs.activation_chain import Activity
     from hookscope.app.snapshot import Snapshot
     from hookscope.console.context import ConsoleContext
     from hookscope.console.state.console_state import ConsoleState
     from hookscope.console.state.log_entries import LogEntry
+
+
+SELECTION_DELAY = 0.1  # seconds that a hook is selected before its files are read: nobody reads faster
+
+
+class SourceReader:
+    """Reads once for each selection, scan and run."""
+
+    def __init__(self, context: ConsoleContext) -> None:
+        self.context = context
+        # The row whose file was asked for, in which look, during which run.
+        self._reading = ("", 0, "")
+        self._passing: Timer | None = None  # whether that row is passed by on the way to another one
+
+    def read_selected(self) -> None:
+        """Read what belongs beside the selected row, unless that is on its way."""
+        state = self.context.state
+        row, view = state.row, state.view
+        if row is None or view is None:
+            return
+        reading = (row.id, state.generation, state.job)
+        if self._reading == reading:
+            return
+        self._reading = reading
+        if self._passing is not None:
+            self._passing.stop()
+        reads = partial(self.context.bridge.read, row.id, row.manifest, row.item, view)
+        self._passing = self.context.after(SELECTION_DELAY, reads, "read")
+
+    def happened(self, what: Activity) -> None:
+        """Others did this: what has come of the selected hook is read anew, if it is about that one."""
+        row, view = self.context.state.row, self.context.state.view
+        if row is None or view is None or not isinstance(row.item, HookStatus):
+            return
+        if what.concerns(row.item, view):
+            self._reading = ("", 0, "")
+            self.read_selected()
+
 
 NEW_FOLDER_DELAY = 0.5  # seconds in which a file is there whose folder has just come
 
@@ -68,10 +110,10 @@ class ScanController:
             context.notify(f"Looking failed: {change.text}", "error")
 
     def _looked(self, before: ConsoleState, look: ScanFinished) -> None:
-        from hookscope.console.state import log_messages  # here, and below: the first paint tells nothing yet
+        from hookscope.console.state import log_entries  # here, and below: the first paint tells nothing yet
 
         context, first = self.context, before.view is None
-        entries = log_messages.scan_entries(local_now(), before.rows, context.state.rows, look.took, first)
+        entries = log_entries.scan_entries(local_now(), before.rows, context.state.rows, look.took, first)
         if first:
             self._first_look = entries
         else:
@@ -101,7 +143,7 @@ class ScanController:
 
     def files_changed(self, event: FilesChanged) -> None:
         """Files changed on disk: scan, unless only what Hookscope has learned of hooks did."""
-        from hookscope.console.state import log_messages
+        from hookscope.console.state import log_entries
 
         context, bridge = self.context, self.context.bridge
         saved = frozenset(path for path in event.paths if not bridge.is_learned(path))
@@ -113,7 +155,7 @@ class ScanController:
                 context.after(NEW_FOLDER_DELAY, self._learned, "new folder")
             return
         if context.state.view is not None:
-            context.log_entries(log_messages.saved_file_entries(local_now(), saved, context.state.view))
+            context.log_entries(log_entries.saved_file_entries(local_now(), saved, context.state.view))
         self._listener.saved_files(saved)
         bridge.look()
 
@@ -129,10 +171,10 @@ class ScanController:
 
     def past_runs(self, event: PastRunsLoaded) -> None:
         """What was fired here before: in the Fire pane, and in the log below the first scan."""
-        from hookscope.console.state import log_messages
+        from hookscope.console.state import log_entries
 
         self.context.panes.remember(event.runs)
-        others = log_messages.skipped_run_entries(local_now(), event.others)
-        runs = (log_messages.past_run_entry(run) for run in event.runs)
+        others = log_entries.skipped_run_entries(local_now(), event.others)
+        runs = (log_entries.past_run_entry(run) for run in event.runs)
         self.context.log_entries([*others, *runs, *self._first_look])
         self._first_look = ()

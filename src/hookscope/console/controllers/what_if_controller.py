@@ -64,7 +64,7 @@ class WhatIfController:
 
     def open(self) -> None:
         """Show the bar."""
-        from hookscope.app.whatif.suggestions import suggestions
+        from hookscope.app.whatif.assumptions import suggestions
         from hookscope.console.dialogs.what_if_form import WhatIfForm, real_values, what_if_fields_of
 
         view, options = self.context.scanned(), self.context.bench.options

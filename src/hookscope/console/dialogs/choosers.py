@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual import on
@@ -15,13 +15,175 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
 
-from hookscope.app.workspaces import is_workspace, matching_folders, typed_path
+from hookscope.app.console_files import is_workspace, matching_folders, typed_path
 from hookscope.console.dialogs.base_dialogs import Dialog, Picker, holds_words
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, with_keys
-from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, keep_tail, safe_word
+from hookscope.console.state.fire_requests import EnvironmentChosen
+from hookscope.console.theme.text_styles import MARK_MUTED, counted, fixed_width, keep_tail, safe_word
 from hookscope.console.widgets.lines import LineList
 from hookscope.model.host import Dialect
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.variables import VariableSources
+
+
+WIDEST_KEY = 30
+
+
+@dataclass(frozen=True, slots=True)
+class EventKeyRow:
+    """An event that can be fired."""
+
+    key: str
+    when: str
+    listeners: int
+    emitted: bool
+
+
+def event_key_rows(view: Snapshot) -> tuple[EventKeyRow, ...]:
+    """Return every event of the host, then other keys that hooks are subscribed to."""
+    catalogue = view.host.dialect.catalogue()
+    rows = []
+    for key in view.keys:
+        exact, event_type = catalogue.by_key.get(key), catalogue.find(key)
+        when = exact.when if exact else f"a hook listens to it; {view.host.dialect.product} has no such event"
+        if exact is None and event_type is not None and event_type.open:
+            when = f"one of your own: {event_type.when}"
+        dialect = view.host.dialect
+        event = dialect.event_of(key)
+        received_keys = set(dialect.system_of(event.kind).keys(event))
+        listeners = sum(bool(received_keys & set(row.events or ())) for row in view.inventory.hooks)
+        rows.append(EventKeyRow(key, when, listeners, catalogue.sends(key)))
+    return tuple(rows)
+
+
+def matching_keys(rows: Sequence[EventKeyRow], typed: str) -> tuple[EventKeyRow, ...]:
+    """Return the rows that contain every typed word, those whose key starts with it first."""
+    matches = [row for row in rows if holds_words(f"{row.key} {row.when}", typed)]
+    return tuple(sorted(matches, key=lambda row: not row.key.lower().startswith(typed.lower().strip())))
+
+
+def event_key_prompt(row: EventKeyRow, width: int) -> Content:
+    """Return a row of the list: key, number of subscribed hooks, and when it is sent."""
+    listeners = counted(row.listeners, "hook") if row.listeners else "–"
+    when = row.when if row.emitted else f"never sent · {row.when}"
+    return Content.assemble(
+        fixed_width(safe_word(row.key), width, "" if row.emitted else MARK_MUTED),
+        (f" {listeners:>8}  ", "" if row.listeners else MARK_MUTED),
+        (safe_word(when), MARK_MUTED),
+    )
+
+
+class EventPicker(Picker[EventKeyRow, str]):
+    """A list of events: typing filters it, enter chooses; any other key can be typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="keys.cancel", tooltip="Leave the event as it is"),
+        Binding(
+            "down", "move(1)", "Down", show=False, priority=True, id="keys.down", tooltip="The next event"
+        ),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="keys.up", tooltip="The event before"),
+    ]
+
+    def __init__(self, view: Snapshot, current: str = "", typed: str = "") -> None:
+        super().__init__()
+        self._rows = event_key_rows(view)
+        self._current, self._typed = current, typed
+        self._product = view.host.dialect.product
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = Content("Which event?")
+            frame.border_subtitle = Content.assemble(
+                f"{self._product} · {counted(len(self._rows), 'event')}   ",
+                key_hints((ENTER_KEY, "take"), ("keys.cancel", "back")),
+            )
+            yield Input(
+                self._typed, placeholder="type to find, or type any key", compact=True, select_on_focus=False
+            )
+            keys = OptionList(compact=True)
+            keys.can_focus = False
+            yield keys
+
+    def on_mount(self) -> None:
+        self._fill(self._typed)
+        at = next((index for index, row in enumerate(self.found) if row.key == self._current), 0)
+        self.query_one(OptionList).highlighted = at if self.found else None
+
+    @on(Input.Changed)
+    def _typed_more(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def _fill(self, typed: str) -> None:
+        rows = matching_keys(self._rows, typed)
+        width = min(max((cell_len(safe_word(row.key)) for row in self._rows), default=10), WIDEST_KEY)
+        none = f"{ENTER_KEY} takes {safe_word(typed)} as it is" if typed.strip() else "no events here"
+        self.list_rows(rows, (event_key_prompt(row, width) for row in rows), none)
+
+    @on(Input.Submitted)
+    def _taken(self, event: Input.Submitted) -> None:
+        event.stop()
+        typed = event.value.strip()
+        exact = any(row.key == typed for row in self._rows)
+        self.dismiss(typed if exact or self.row is None else self.row.key)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(self.found[event.option_index].key)
+
+
+NO_ENVIRONMENT = "none"
+
+
+class EnvironmentScreen(Dialog[EnvironmentChosen | None]):
+    """The environments of the workspace; enter chooses one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="environment.cancel", tooltip="Leave it as it is"),
+    ]
+    DEFAULT_CSS = """
+    EnvironmentScreen {
+        & > Vertical { width: 48; max-height: 80%; }
+        & OptionList {
+            height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
+            text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
+        }
+    }
+    """
+
+    def __init__(self, filling: VariableSources) -> None:
+        super().__init__()
+        self._names: tuple[str | None, ...] = (None, *filling.environments)
+        self._current = filling.chosen
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = Content("Whose variables?")
+            frame.border_subtitle = key_hints((ENTER_KEY, "take"), ("environment.cancel", "back"))
+            names = OptionList(*(Option(self._prompt(name)) for name in self._names), compact=True)
+            names.highlighted = self._names.index(self._current) if self._current in self._names else 0
+            yield names
+
+    def _prompt(self, name: str | None) -> Content:
+        mark = Content("● " if name == self._current else "  ")
+        return mark + (
+            Content.styled(NO_ENVIRONMENT, MARK_MUTED) if name is None else Content(safe_word(name, 40))
+        )
+
+    @on(OptionList.OptionSelected)
+    def _taken(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(EnvironmentChosen(self._names[event.option_index]))
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
+
 
 LEAST_HOSTS = 2
 HOST_NAME_WIDTH = 24

@@ -24,7 +24,7 @@ from hookscope.console.theme.text_styles import (
 from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview
 
 if TYPE_CHECKING:
-    from hookscope.app.toggle import Toggle, Undoing
+    from hookscope.app.edits import Toggle, Undoing
     from hookscope.model.hook_status import Effect
     from hookscope.model.machine import Machine
     from hookscope.storage.edits.change import Change

@@ -23,7 +23,7 @@ from hookscope.authoring.scaffold.request import (
 )
 from hookscope.authoring.scaffold.target_hosts import dialect_names, offered_events
 from hookscope.console.dialogs.base_dialogs import Dialog
-from hookscope.console.dialogs.event_choosers import EventPicker
+from hookscope.console.dialogs.choosers import EventPicker
 from hookscope.console.keymap.active_keys import key_hints
 from hookscope.console.theme.text_styles import (
     FAINT,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from hookscope.authoring.fix.install_steps import install_lines, install_words
+from hookscope.authoring.fix.gate_fixes import install_lines, install_words
 from hookscope.console.keymap.active_keys import key_of, with_keys
 from hookscope.console.state.hook_rows import HookRow
 from hookscope.console.theme.text_styles import (
@@ -28,7 +28,7 @@ from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.app.failed_loads import FailedLoad
-    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
     from hookscope.console.state.console_state import HookCheck, SourceText
     from hookscope.model.run import Registration
@@ -187,7 +187,7 @@ def later_failure(row: HookStatus, checked: HookCheck | None, failed: FailedLoad
         return failed.why
     if checked is None or not checked.links or row.state is not State.READY:
         return ""
-    from hookscope.app.runs.activation_links import chain_problem  # here: the first paint does without
+    from hookscope.app.runs.activation_chain import chain_problem  # here: the first paint does without
 
     return chain_problem(checked.links)
 
@@ -196,7 +196,7 @@ def gates_after_load(gates: tuple[Gate, ...], checked: HookCheck | None) -> tupl
     """Return the gates, updated with the result of a load."""
     if checked is None or not checked.links:
         return gates
-    from hookscope.app.runs.activation_links import gates_with_links  # here: the first paint does without
+    from hookscope.app.runs.activation_chain import gates_with_links  # here: the first paint does without
 
     return gates_with_links(gates, checked.links)
 
@@ -206,7 +206,7 @@ def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded
     if not links:
         return
     if not unfolded:
-        from hookscope.app.runs.activation_links import chain_summary  # here: the first paint does without
+        from hookscope.app.runs.activation_chain import chain_summary  # here: the first paint does without
 
         passed, text = chain_summary(tuple(links))
         sign, style = LINK_SIGNS[passed]

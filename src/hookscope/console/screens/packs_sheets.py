@@ -29,8 +29,7 @@ from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, m
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.app.pack_changes import PackChanges
-    from hookscope.app.pack_manager import PackStatus
+    from hookscope.app.pack_manager import PackChanges, PackStatus
     from hookscope.app.snapshot import Snapshot
     from hookscope.hosts.source.facts import HandlerUses
     from hookscope.model.hook_status import HookStatus

@@ -9,7 +9,7 @@ from hookscope.console.state.hook_rows import EMPTY_LISTING, Grouping, HookListi
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.variables import VariableSources
     from hookscope.authoring.lint.model import LintFinding

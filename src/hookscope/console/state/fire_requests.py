@@ -13,7 +13,7 @@ from hookscope.model.failure import FaultName
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.authoring.testing.saved_event_files import SavedDraft
+    from hookscope.authoring.testing.saved_events import SavedDraft
     from hookscope.authoring.testing.test_runs import SavedEventResult
     from hookscope.console.panes.fire.event_draft import EventDraft
     from hookscope.model.run import Event

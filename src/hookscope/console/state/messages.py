@@ -13,9 +13,9 @@ from textual.message_pump import MessagePump
 from hookscope.console.state.console_message import ConsoleMessage
 
 if TYPE_CHECKING:
-    from hookscope.app.runs.activation_links import Activity
+    from hookscope.app.edits import Toggle, Undoing
+    from hookscope.app.runs.activation_chain import Activity
     from hookscope.app.snapshot import PastRun
-    from hookscope.app.toggle import Toggle, Undoing
     from hookscope.console.state.console_state import ComposedEvent
     from hookscope.console.state.log_entries import LogEntry
     from hookscope.console.state.state_changes import StateChange

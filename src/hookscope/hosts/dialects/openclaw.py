@@ -20,9 +20,8 @@ from hookscope.hosts.gates.path import own_folder_gate
 from hookscope.hosts.plugins import PluginSystem
 from hookscope.hosts.plugins.mapped_handlers import MappingRules
 from hookscope.hosts.plugins.merge_rules import GUIDE_MERGE_RULES
-from hookscope.hosts.plugins.plugin_discovery import PluginShape
+from hookscope.hosts.plugins.plugin_discovery import PluginShape, plugin_places
 from hookscope.hosts.plugins.plugin_gates import PLUGIN_GATES
-from hookscope.hosts.plugins.plugin_sources import plugin_places
 from hookscope.model.hook import Folder, Problem
 from hookscope.model.host import (
     Dialect,

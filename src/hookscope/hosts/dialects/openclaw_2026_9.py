@@ -20,18 +20,19 @@ from hookscope.hosts.folders import FolderSystem, shipped_gates
 from hookscope.hosts.folders.folder_policy import error_chain_text
 from hookscope.hosts.folders.hook_collections import CollectionRules, find_in_collections
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts
-from hookscope.hosts.folders.precedence import SourcePolicy, rank_by_source
 from hookscope.hosts.folders.search_paths import (
     BUNDLED,
     EXTRA,
     MANAGED,
     WORKSPACE,
     BundleRules,
+    SourcePolicy,
     accept_any_folder,
     bundle_folders,
     bundled_folder,
     extra_folders,
     hooks_folder,
+    rank_by_source,
 )
 from hookscope.hosts.folders.strict_reload import StrictFolders
 from hookscope.hosts.gates import values
@@ -45,9 +46,9 @@ from hookscope.hosts.gates.switches import ENABLED, SWITCH
 from hookscope.hosts.gates.trust import TRUSTED
 from hookscope.hosts.gates.variables import ENV
 from hookscope.hosts.plugins.mapped_handlers import MappingRules
-from hookscope.hosts.plugins.plugin_access import access_of
+from hookscope.hosts.plugins.plugin_discovery import plugin_places
+from hookscope.hosts.plugins.plugin_gates import access_of
 from hookscope.hosts.plugins.plugin_policy import PluginTexts
-from hookscope.hosts.plugins.plugin_sources import plugin_places
 from hookscope.hosts.plugins.shipped_merge_rules import (
     FAIL_CLOSED_EVENTS,
     FROZEN_EVENTS,

@@ -18,7 +18,7 @@ from hookscope.hosts.folders.folder_policy import (
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts, find_folder_hooks
 from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_hooks
 from hookscope.hosts.folders.manifest import describe_value
-from hookscope.hosts.folders.precedence import rank_hooks
+from hookscope.hosts.folders.search_paths import rank_hooks
 from hookscope.hosts.gates.rules import gates_of
 from hookscope.model.hook import FilePosition, Folder, Hook, Problem
 from hookscope.model.hook_status import Gate, GateRule

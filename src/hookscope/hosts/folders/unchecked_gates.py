@@ -16,7 +16,7 @@ from hookscope.hosts.folders.shipped_headers import javascript_text
 from hookscope.hosts.gates.fields import FIELDS_PASSED
 from hookscope.hosts.gates.platform import OS_PASSED
 from hookscope.hosts.gates.programs import NO_ANY_BINS
-from hookscope.hosts.gates.requirement import nothing_needed
+from hookscope.hosts.gates.rules import nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, GateRule
 from hookscope.model.host import Host

@@ -2,8 +2,7 @@
 
 from operator import attrgetter
 
-from hookscope.hosts.gates.requirement import REQUIREMENT_ROW
-from hookscope.hosts.gates.rules import cached_by_field
+from hookscope.hosts.gates.rules import REQUIREMENT_ROW, cached_by_field
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
 from hookscope.model.host import Host

@@ -3,8 +3,7 @@
 from operator import attrgetter
 from pathlib import Path
 
-from hookscope.hosts.gates.requirement import REQUIREMENT_ROW, nothing_needed
-from hookscope.hosts.gates.rules import cached_by_field
+from hookscope.hosts.gates.rules import REQUIREMENT_ROW, cached_by_field, nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
 from hookscope.model.host import Host

@@ -2,11 +2,23 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, GateKind, GateRule
 from hookscope.model.host import Host
+
+REQUIREMENT_ROW = (
+    "platform, programs on `PATH`, variables, settings; `always: true` skips them, not all hosts all of them"
+)
+
+
+@cache
+def nothing_needed(name: str) -> Gate:
+    """The gate of that name for a hook that declares no such need."""
+    return Gate(name, True, found="none needed")
+
 
 UNNAMED = "unnamed"  # the role of an entry of the settings that names no file
 

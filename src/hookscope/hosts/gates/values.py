@@ -7,8 +7,7 @@ from typing import Any
 from hookscope.formats.positions import KeyPath, path_steps
 from hookscope.formats.script_members import is_truthy
 from hookscope.hosts.gates.evidence import setting_location, similar_names
-from hookscope.hosts.gates.requirement import REQUIREMENT_ROW, nothing_needed
-from hookscope.hosts.gates.rules import cached_by_field
+from hookscope.hosts.gates.rules import REQUIREMENT_ROW, cached_by_field, nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
 from hookscope.model.host import Host

@@ -6,7 +6,7 @@ from typing import Any
 
 from hookscope.hosts.plugins.mapped_handlers import MappingRules, mapped_hooks
 from hookscope.hosts.plugins.merge_rules import MergeRule
-from hookscope.hosts.plugins.plugin_discovery import PluginShape, find_plugins, rank_plugins
+from hookscope.hosts.plugins.plugin_discovery import PluginShape, find_plugins, installed_hooks, rank_plugins
 from hookscope.hosts.plugins.plugin_manifest import SchemaIssue
 from hookscope.hosts.plugins.plugin_order import Order, filter_values, plugin_call_groups
 from hookscope.hosts.plugins.plugin_policy import (
@@ -15,7 +15,6 @@ from hookscope.hosts.plugins.plugin_policy import (
     PluginTexts,
     isolated_payload,
 )
-from hookscope.hosts.plugins.plugin_sources import installed_hooks
 from hookscope.hosts.plugins.shipped_plugin_gates import setting_problems
 from hookscope.model.event_catalogue import Catalogue, EventType
 from hookscope.model.hook import Folder, Hook, Problem

@@ -10,8 +10,8 @@ from hookscope.hosts.folders.shipped_gates import SETTINGS
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.gates.switches import ENABLED
 from hookscope.hosts.plugins import plugin_gates
-from hookscope.hosts.plugins.plugin_access import ENTRIES
-from hookscope.hosts.plugins.plugin_discovery import rank_plugins
+from hookscope.hosts.plugins.plugin_discovery import is_guide_folder, rank_plugins
+from hookscope.hosts.plugins.plugin_gates import ENTRIES
 from hookscope.hosts.plugins.plugin_manifest import (
     SCHEMA,
     SchemaIssue,
@@ -22,7 +22,6 @@ from hookscope.hosts.plugins.plugin_manifest import (
     schema_of,
     value_errors,
 )
-from hookscope.hosts.plugins.plugin_sources import is_guide_folder
 from hookscope.model.hook import MAPPED_ROLE, Edit, FilePosition, Hook, Problem
 from hookscope.model.hook_status import FixKind, Gate, GateKind, GateRule, State, register_gate
 from hookscope.model.host import Host

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.hosts.settings.settings_reader import check_settings, read_settings
-from hookscope.hosts.settings.variables import (
+from hookscope.hosts.settings.settings_reader import (
+    check_settings,
     dotenv_problem,
+    read_settings,
     with_dotenv,
     with_settings_variables,
 )

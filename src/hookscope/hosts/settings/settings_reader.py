@@ -1,20 +1,202 @@
 """A settings file as values, each with its file and line on request."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from hookscope import formats
+from hookscope.formats.environment_files import read_dotenv
 from hookscope.formats.json5 import LARGEST_JSON5
 from hookscope.formats.positions import FormatError, KeyPath, dotted_path
-from hookscope.hosts.settings.includes import IncludeError, Includes
-from hookscope.hosts.settings.variables import fill_variables, with_settings_variables
 from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.host import Settings, SettingsRules
 from hookscope.model.machine import Files, RealFiles
 from hookscope.model.text import error_reason
+from hookscope.values import dataclass
+
+LARGEST = 1_048_576  # bytes of a .env file
+_VARIABLE = re.compile(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
+
+
+def fill_variables(
+    value: Any, env: Mapping[str, str], on_missing: Callable[[KeyPath, str], None], at: KeyPath = ()
+) -> Any:
+    """Return the value with `${NAME}` replaced in every text; `$${NAME}` becomes `${NAME}`.
+
+    A variable that is unset or empty stays as written, and `on_missing` is called with its path.
+    Source: rules-openclaw section 8.
+    """
+    match value:
+        case str() if "$" in value:
+
+            def replacement(found: re.Match[str]) -> str:
+                name = found[2]
+                if found[1]:
+                    return f"${{{name}}}"
+                if not env.get(name):
+                    on_missing(at, name)
+                    return found[0]
+                return env[name]
+
+            return _VARIABLE.sub(replacement, value)
+        case list():
+            return [fill_variables(item, env, on_missing, (*at, number)) for number, item in enumerate(value)]
+        case Mapping():
+            return {key: fill_variables(item, env, on_missing, (*at, key)) for key, item in value.items()}
+        case _:
+            return value
+
+
+def with_dotenv(env: Mapping[str, str], file: Path, files: Files) -> Mapping[str, str]:
+    """Return the environment with the variables of a `.env` file that it does not set."""
+    try:
+        return {**_variables_in(file, files), **env}
+    except OSError:
+        return env
+
+
+def dotenv_problem(file: Path, files: Files) -> Problem | None:
+    """Return why a `.env` file is ignored; None if it can be read, or does not exist."""
+    try:
+        _variables_in(file, files)
+    except OSError as error:
+        text = f"{file.name} cannot be read: {error_reason(error)}; its variables are not set"
+        return Problem(text, FilePosition(file, 1))
+    return None
+
+
+def _variables_in(file: Path, files: Files) -> Mapping[str, str]:
+    """Return the variables of a `.env` file; empty if it does not exist. Raises OSError."""
+    facts = files.facts(file)
+    if facts is None:
+        return {}
+    if facts.file and facts.size > LARGEST:
+        raise OSError(errno.EFBIG, f"larger than {LARGEST // 2**20} MiB", str(file))
+    return read_dotenv(files.read(file, LARGEST))
+
+
+def with_settings_variables(env: Mapping[str, str], variables: Any) -> Mapping[str, str]:
+    """Return the environment with the variables of the settings that it does not set, or sets to blank."""
+    own = variables if isinstance(variables, Mapping) else {}
+    texts = {name: value for name, value in own.items() if isinstance(value, str) and value.strip()}
+    return {**env, **{name: value for name, value in texts.items() if not env.get(name, "").strip()}}
+
+
+MAX_DEPTH = 10  # nesting of files
+MAX_FILE_BYTES = 2 * 1024 * 1024  # size of one file
+# For all files; a file counts each time it is included. The program has no such limit: it hangs if files
+# include each other several times.
+MAX_FILES, MAX_TOTAL_BYTES = 1_000, 16 * 1024 * 1024
+
+
+class IncludeError(ValueError):
+    """A file may not be included, or cannot be read: one sentence that names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _IncludedFile:
+    """An included file with all that it includes itself, and their number and size."""
+
+    value: Any
+    files: int
+    size: int  # bytes
+
+
+class Includes:
+    """The allowed root of included files, and the files read so far. Source: rules-openclaw section 8.
+
+    Serves one reading. Each file is read once, however often it is included.
+    """
+
+    def __init__(self, key: str, files: Files, root: Path) -> None:
+        """Resolve the key `key`; all included files must be in `root`, the real folder of the settings."""
+        self._key, self._files, self._root = key, files, root
+        self._read: dict[Path, Any] = {}
+        self._parts: dict[tuple[Path, int], _IncludedFile] = {}
+        self._taken, self._bytes = 0, 0
+
+    def resolved(self, value: Any, file: Path, depth: int = 0) -> Any:
+        """Return the value with every include replaced. `file` contains the value. Raises IncludeError."""
+        if isinstance(value, list):
+            return [self.resolved(item, file, depth) for item in value]
+        if not isinstance(value, Mapping):
+            return value
+        own_members = {
+            key: self.resolved(item, file, depth) for key, item in value.items() if key != self._key
+        }
+        if self._key not in value:
+            return own_members
+        named = value[self._key]
+        names = named if isinstance(named, list) else [named]
+        included: Any = {}
+        for number, name in enumerate(names):
+            if not isinstance(name, str):
+                raise IncludeError(f"{self._key} in {file} wants the name of a file, or a list of names")
+            part = self._included(name, file, depth + 1)
+            included = part if number == 0 else merge_values(included, part)
+        if own_members and not isinstance(included, Mapping):
+            raise IncludeError(f"{self._key} in {file} stands beside other keys and leads to no object")
+        return merge_values(included, own_members) if own_members else included
+
+    def _included(self, name: str, file: Path, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise IncludeError(f"{file} includes {name}: more than {MAX_DEPTH} files in one another")
+        path = self._files.real(file.parent / name)
+        facts = self._files.facts(path)
+        if not path.is_relative_to(self._root):
+            raise IncludeError(f"{file} includes {name}, which is outside {self._root}")
+        if facts is None or not facts.file:
+            raise IncludeError(f"{file} includes {name}, which is no readable file")
+        if facts.links > 1:
+            raise IncludeError(f"{file} includes {name}, which is a hard link")
+        if facts.size > MAX_FILE_BYTES:
+            raise IncludeError(f"{file} includes {name}, which is larger than {MAX_FILE_BYTES:,} bytes")
+        known = self._parts.get((path, depth))
+        if known is not None:
+            self._count(known.files, known.size, name, file)
+            return known.value
+        files, size = self._taken, self._bytes
+        self._count(1, facts.size, name, file)
+        try:
+            if path not in self._read:
+                self._read[path] = formats.read_json5(self._files.read(path))
+        except OSError as error:
+            raise IncludeError(
+                f"{file} includes {name}, which cannot be read: {error_reason(error)}"
+            ) from None
+        except FormatError as error:
+            raise IncludeError(f"{file} includes {name}; {error}") from None
+        value = self.resolved(self._read[path], path, depth)
+        self._parts[path, depth] = _IncludedFile(value, self._taken - files, self._bytes - size)
+        return value
+
+    def _count(self, files: int, size: int, name: str, file: Path) -> None:
+        """Count included files and bytes. Raises IncludeError above the limits."""
+        self._taken += files
+        self._bytes += size
+        if self._taken > MAX_FILES:
+            raise IncludeError(f"{file} includes {name}: more than {MAX_FILES:,} files in all; include fewer")
+        if self._bytes > MAX_TOTAL_BYTES:
+            raise IncludeError(
+                f"{file} includes {name}: more than {MAX_TOTAL_BYTES:,} bytes in all; include fewer"
+            )
+
+
+def merge_values(first: Any, second: Any) -> Any:
+    """Merge objects, concatenate lists; of anything else the second value wins."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        both = {key: merge_values(first[key], second[key]) for key in first.keys() & second.keys()}
+        return {**first, **second, **both}
+    if isinstance(first, list) and isinstance(second, list):
+        return [*first, *second]
+    return second
+
 
 DEFAULT_RULES = SettingsRules()
 NO_HOOK_RUNS = "no hook runs until it is mended"  # since it may disable any of them

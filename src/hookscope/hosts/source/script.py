@@ -16,7 +16,6 @@ from hookscope.hosts.source.facts import (
     first_program,
     looked_up_program,
 )
-from hookscope.hosts.source.script_event_members import unknown_event_members
 from hookscope.hosts.source.script_names import (
     FUNCTIONS,
     WRAPPERS,
@@ -31,6 +30,7 @@ from hookscope.hosts.source.script_shape import (
     first_syntax_error,
     module_exports,
     typescript_only_code,
+    unknown_event_members,
     unmarked_type_imports,
 )
 

@@ -8,9 +8,8 @@ from dataclasses import field
 
 from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
 from hookscope.hosts.streams.session_rules import SessionRules
-from hookscope.hosts.streams.stream_discovery import find_stream_hooks, project_folders
+from hookscope.hosts.streams.stream_discovery import find_stream_hooks, project_folders, stream_gates_of
 from hookscope.hosts.streams.stream_events import ContextRule, event_problems, stamped_event
-from hookscope.hosts.streams.stream_gates import stream_gates_of
 from hookscope.hosts.streams.stream_policy import (
     OUTSIDE,
     FailureRule,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookscope.hosts.streams import session_data as data
+from hookscope.hosts.streams import session_state as data
 from hookscope.hosts.streams.session_messages import (
     ChildOutcome,
     ChildSession,

@@ -21,7 +21,13 @@ from hookscope.app.trust_requests import (
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.fire_request import plan_request
 from hookscope.integrations.dap.breakpoints import EditorBreakpoints
-from hookscope.integrations.dap.debugged_run import DebuggedRun, RunReport
+from hookscope.integrations.dap.debugged_run import (
+    DebuggedRun,
+    Launch,
+    RunReport,
+    parse_launch,
+    unknown_argument_warnings,
+)
 from hookscope.integrations.dap.framing import (
     DapMessage,
     FrameReader,
@@ -30,7 +36,6 @@ from hookscope.integrations.dap.framing import (
     encode_message,
 )
 from hookscope.integrations.dap.inspection import StopInspector
-from hookscope.integrations.dap.launch import Launch, parse_launch, unknown_argument_warnings
 from hookscope.model.refusal import Refusal
 from hookscope.model.run import Plan
 from hookscope.model.text import one_line, printable, shell_path

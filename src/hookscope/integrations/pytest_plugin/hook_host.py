@@ -118,7 +118,7 @@ class HookHost:
 
     def mask(self, result: SavedEventResult) -> SavedEventResult:
         """Return a test result with its secrets masked, because pytest writes it into reports."""
-        from hookscope.authoring.testing.masked_expectations import without_secrets
+        from hookscope.authoring.testing.expectations import without_secrets
 
         return without_secrets(result, self._bench.redaction)
 

@@ -16,6 +16,7 @@ What always holds:
 - Every refusal is a ChangeError: one sentence, with the next step.
 """
 
+from hookscope.storage.edits.atomic_files import CannotEdit, CannotWrite, ChangeError, Stale
 from hookscope.storage.edits.change import (
     Applied,
     Change,
@@ -29,7 +30,6 @@ from hookscope.storage.edits.change import (
     remove_empty,
     split_lines,
 )
-from hookscope.storage.edits.errors import CannotEdit, CannotWrite, ChangeError, Stale
 from hookscope.storage.edits.header_edit import (
     parse_header_text,
     with_header_first,

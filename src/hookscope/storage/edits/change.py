@@ -17,6 +17,9 @@ from hookscope.storage.edits.atomic_files import (
     NEW_MODE,
     OPEN_MODE,
     BeforeReplace,
+    CannotWrite,
+    ChangeError,
+    Stale,
     WriteStep,
     change_mode,
     locked,
@@ -27,7 +30,6 @@ from hookscope.storage.edits.atomic_files import (
     rename_file,
     replace_file,
 )
-from hookscope.storage.edits.errors import CannotWrite, ChangeError, Stale
 from hookscope.storage.edits.json5_edit import with_settings
 from hookscope.storage.edits.pending_writes import read_settled, wait_until_written
 from hookscope.values import dataclass

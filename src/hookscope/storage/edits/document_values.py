@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hookscope.formats.positions import FormatError, KeyPath
-from hookscope.storage.edits.errors import CannotEdit
+from hookscope.storage.edits.atomic_files import CannotEdit
 
 
 class Missing:

@@ -13,6 +13,7 @@ from hookscope.formats.frontmatter import (
     read_frontmatter,
 )
 from hookscope.formats.positions import FormatError, KeyPath, Span, text_of
+from hookscope.storage.edits.atomic_files import CannotEdit
 from hookscope.storage.edits.document_values import (
     MISSING,
     depth_reached,
@@ -22,7 +23,6 @@ from hookscope.storage.edits.document_values import (
     with_value,
     without_member,
 )
-from hookscope.storage.edits.errors import CannotEdit
 from hookscope.storage.edits.json5_edit import first_newline
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*[\w]|[A-Za-z_]")  # reads as a text without quotes

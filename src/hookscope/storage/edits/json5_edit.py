@@ -10,6 +10,7 @@ from dataclasses import replace
 from hookscope.formats.json5 import locate_json5, read_json5
 from hookscope.formats.positions import FormatError, KeyPath, Span, text_of
 from hookscope.model.hook import Edit
+from hookscope.storage.edits.atomic_files import CannotEdit
 from hookscope.storage.edits.document_values import (
     MISSING,
     depth_reached,
@@ -19,7 +20,6 @@ from hookscope.storage.edits.document_values import (
     with_value,
     without_member,
 )
-from hookscope.storage.edits.errors import CannotEdit
 from hookscope.values import dataclass
 
 LINE_ENDS = "\n\r\u2028\u2029"

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from hookscope.formats.json5 import closing_bracket, json5_tokens, read_json5
 from hookscope.formats.positions import FormatError, text_of
+from hookscope.storage.edits.atomic_files import CannotEdit, ChangeError
 from hookscope.storage.edits.change import Change, count_equal_ends, split_lines
-from hookscope.storage.edits.errors import CannotEdit, ChangeError
 from hookscope.storage.journal.encodings import SHORTEST_ANYWHERE
 from hookscope.storage.journal.redaction import Masker
 from hookscope.storage.journal.secrets import (

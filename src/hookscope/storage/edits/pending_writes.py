@@ -9,7 +9,7 @@ from pathlib import Path
 from hookscope.formats.json5 import LARGEST_JSON5
 from hookscope.model.machine import read_or_none
 from hookscope.model.text import error_reason
-from hookscope.storage.edits.errors import CannotEdit, CannotWrite
+from hookscope.storage.edits.atomic_files import CannotEdit, CannotWrite
 from hookscope.storage.edits.json5_edit import is_blank
 
 SETTLE = 2.0  # seconds; editors truncate a file and then write it within milliseconds

@@ -10,7 +10,7 @@ from typing import Any
 from hookscope.formats.positions import KeyPath
 from hookscope.model.machine import path_from_text, path_to_text, read_or_none
 from hookscope.model.text import error_reason
-from hookscope.storage.edits.atomic_files import locked, replace_file
+from hookscope.storage.edits.atomic_files import CannotEdit, CannotWrite, locked, replace_file
 from hookscope.storage.edits.change import (
     PATIENCE,
     Applied,
@@ -20,7 +20,6 @@ from hookscope.storage.edits.change import (
     read_current,
 )
 from hookscope.storage.edits.document_values import MISSING, child_of, is_identical
-from hookscope.storage.edits.errors import CannotEdit, CannotWrite
 from hookscope.storage.edits.json5_edit import parse_settings, with_setting, without_setting
 from hookscope.storage.edits.pending_writes import read_settled
 from hookscope.values import dataclass

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hookscope.model.refusal import Refusal
+from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change, apply_change
-from hookscope.storage.edits.errors import ChangeError
 from hookscope.storage.state_files import state_folder
 
 WriteChange = Callable[[Change], None]  # makes it so, or raises Refusal

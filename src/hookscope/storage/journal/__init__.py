@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hookscope.storage.journal.database import JournalError
     from hookscope.storage.journal.journal import Journal
-    from hookscope.storage.journal.masking import as_recorded
     from hookscope.storage.journal.reader import JournalEntry, StoredRun
     from hookscope.storage.journal.records import Outcome, run_of
+    from hookscope.storage.journal.redaction import as_recorded
     from hookscope.storage.journal.retention import Retention
     from hookscope.storage.journal.run_environment import RunOwner, handlers_changed_since
     from hookscope.storage.journal.run_filter import RunFilter

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from hookscope.model.machine import file_identity
 from hookscope.model.text import error_reason
-from hookscope.storage.journal.search import prepare_search
+from hookscope.storage.journal.run_filter import prepare_search
 
 # One script a version, in order; `user_version` counts those that have run. Never edit one: add one.
 MIGRATIONS = (

@@ -20,12 +20,6 @@ from hookscope.model.host import Dialect, Settings
 from hookscope.model.run import Event, Plan, Registration, Run
 from hookscope.storage.journal.compact import compact_document
 from hookscope.storage.journal.database import DatabaseWork
-from hookscope.storage.journal.masking import (
-    mask_event,
-    mask_run,
-    secrets_of_event,
-    secrets_of_run,
-)
 from hookscope.storage.journal.reader import JournalReader, milliseconds_of
 from hookscope.storage.journal.records import (
     event_document,
@@ -34,7 +28,14 @@ from hookscope.storage.journal.records import (
     run_document,
     storable_text,
 )
-from hookscope.storage.journal.redaction import Masker, secrets_occurring_in
+from hookscope.storage.journal.redaction import (
+    Masker,
+    mask_event,
+    mask_run,
+    secrets_occurring_in,
+    secrets_of_event,
+    secrets_of_run,
+)
 from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
 from hookscope.storage.journal.run_environment import (
     NO_SETTINGS,

@@ -20,8 +20,13 @@ from hookscope.storage.journal.compact import complete_document
 from hookscope.storage.journal.database import error_explanation, open_reading
 from hookscope.storage.journal.records import Outcome, begun_document, event_of, storable_text
 from hookscope.storage.journal.run_environment import HandlerFile, RunOwner, handlers_from_text
-from hookscope.storage.journal.run_filter import NOT_FAILED_OUTCOMES, RunFilter
-from hookscope.storage.journal.search import ENDED, has_index, index_query_of
+from hookscope.storage.journal.run_filter import (
+    ENDED,
+    NOT_FAILED_OUTCOMES,
+    RunFilter,
+    has_index,
+    index_query_of,
+)
 from hookscope.values import dataclass
 
 COLUMNS = """

@@ -21,14 +21,12 @@ from hookscope.model.run import (
     Ending,
     Event,
     Exclusion,
+    FileChange,
     NotRun,
+    OriginalsCheck,
     Registration,
     Result,
     Run,
-)
-from hookscope.model.sandbox_result import (
-    FileChange,
-    OriginalsCheck,
     SandboxResult,
     TouchedFile,
 )

@@ -24,7 +24,7 @@ from hookscope.storage.journal.database import (
     refused_by_version,
 )
 from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
-from hookscope.storage.journal.search import DELETE_TERMS, INSERT_TERMS, IndexEntry, has_index
+from hookscope.storage.journal.run_filter import DELETE_TERMS, INSERT_TERMS, IndexEntry, has_index
 from hookscope.values import dataclass
 
 PAGES_GIVEN_BACK = 2_000  # to the disk, each time: tidying must not hold up the next event for long

@@ -33,7 +33,6 @@ Good:
 import re
 from collections.abc import Iterator
 
-from hookscope.authoring.lint.import_resolution import is_misnamed
 from hookscope.authoring.lint.model import (
     LintSubject,
     MissingImport,
@@ -42,6 +41,7 @@ from hookscope.authoring.lint.model import (
     error,
     warning,
 )
+from hookscope.authoring.lint.rule_helpers import is_misnamed
 from hookscope.model.text import one_line
 
 OF_A_HOST = re.compile(r"(?:\.\./)+src/")  # the guides' way to what their host has in its own tree

@@ -26,8 +26,8 @@ Good:
 
 from collections.abc import Iterator
 
-from hookscope.authoring.lint.import_resolution import is_misnamed
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.authoring.lint.rule_helpers import is_misnamed
 from hookscope.model.text import one_line
 
 

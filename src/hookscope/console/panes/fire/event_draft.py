@@ -29,7 +29,7 @@ from hookscope.app.variables import (
     references_in,
 )
 from hookscope.app.variables import escaped_value as literal
-from hookscope.authoring.testing.saved_event_files import SavedDraft, draft_with_context
+from hookscope.authoring.testing.saved_events import SavedDraft, draft_with_context
 from hookscope.console.theme.text_styles import MARK_MUTED, counted, safe_word
 from hookscope.model.event_schema import event_notes
 from hookscope.model.refusal import Refusal

@@ -34,7 +34,7 @@ from hookscope.model.run import Event, Paused, Plan, Run, Step
 if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun, Snapshot
     from hookscope.app.variables import VariableSources
-    from hookscope.authoring.testing.saved_event_files import SavedDraft
+    from hookscope.authoring.testing.saved_events import SavedDraft
     from hookscope.authoring.testing.test_runs import SavedEventResult
     from hookscope.console.state.console_state import ComposedEvent as Asked
 

@@ -16,7 +16,7 @@ from textual.binding import BindingType
 from textual.reactive import reactive
 from textual.widgets import Input, TextArea
 
-from hookscope.console.dialogs.event_choosers import EnvironmentScreen, EventPicker
+from hookscope.console.dialogs.choosers import EnvironmentScreen, EventPicker
 from hookscope.console.dialogs.fire_options import FireOptionsScreen
 from hookscope.console.keymap.active_keys import key_of, share_a_key, with_keys
 from hookscope.console.panes.fire.composer import Composer, KeyField

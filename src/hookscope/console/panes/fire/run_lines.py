@@ -21,9 +21,8 @@ from hookscope.console.theme.text_styles import (
     counted,
     safe_word,
 )
-from hookscope.model.run import NotRun, Result, Run, reported_log
+from hookscope.model.run import FileChange, NotRun, OriginalsCheck, Result, Run, SandboxResult, reported_log
 from hookscope.model.run_comparison import CallKey, results_by_call
-from hookscope.model.sandbox_result import FileChange, OriginalsCheck, SandboxResult
 from hookscope.model.text import duration
 from hookscope.model.uncalled_hooks import split_listed
 from hookscope.values import dataclass
