@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun, Snapshot
     from hookscope.app.watching import Watch
     from hookscope.app.workbench import Workbench
+    from hookscope.model.failure import Refusal
     from hookscope.model.hook_status import Effect
-    from hookscope.model.refusal import Refusal
     from hookscope.runtime.debugger import Bound, Debugger, Logged, Member, Point, StackFrame, Stepper, Stop
     from hookscope.runtime.firing import Firing
     from hookscope.runtime.limits import LimitName, Limits, size_in_words
@@ -45,7 +45,7 @@ _HOMES = {
     "Options": "hookscope.app.options",
     "PastRun": "hookscope.app.snapshot",
     "Point": "hookscope.runtime.debugger",
-    "Refusal": "hookscope.model.refusal",
+    "Refusal": "hookscope.model.failure",
     "Snapshot": "hookscope.app.snapshot",
     "StackFrame": "hookscope.runtime.debugger",
     "Stepper": "hookscope.runtime.debugger",

@@ -18,10 +18,10 @@ from hookscope.analysis.fuzzing import Fuzzer, FuzzResult, save_failures
 from hookscope.analysis.strange_events import events_like
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.authoring.testing.sequence_runs import run_test_file
+from hookscope.authoring.testing.sequences import run_test_file
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.model.event_catalogue import EventType
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook

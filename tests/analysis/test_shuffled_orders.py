@@ -12,7 +12,7 @@ from hookscope.analysis.order_findings import OrderFindings, finding_sentences, 
 from hookscope.analysis.order_search import FEWEST_RUNS, OrderRuns
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookscope.app.options import Options
+from hookscope.app.project_config import environment_files, read_workspace_environment
 from hookscope.app.variables import (
     HIDDEN,
     VariableReference,
@@ -21,9 +22,8 @@ from hookscope.app.variables import (
     secrets_used,
 )
 from hookscope.app.workbench import Workbench
-from hookscope.app.yaml_sections import environment_files, read_workspace_environment
 from hookscope.authoring.testing.saved_events import read_saved_event, saved_listing
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MILLISECONDS = 1_772_366_400_000  # of that noon

@@ -7,7 +7,7 @@ import pytest
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.storage.journal.secrets import SecretKeys, is_secret_key
 
 

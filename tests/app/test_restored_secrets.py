@@ -7,7 +7,7 @@ import pytest
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Event
 
 MASKED = Event("command", "new", context={"who": "me", "auth": {"apiKey": "Bearer ${SECRET:API_KEY}"}})

@@ -18,7 +18,7 @@ from hookscope.app.trust_requests import (
 )
 from hookscope.app.workbench import Workbench
 from hookscope.embedding.library import load_hooks
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.trust import TrustTarget, trust_target
 from hookscope.storage.trust import TrustStore
 

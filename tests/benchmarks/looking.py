@@ -18,8 +18,8 @@ from hookscope.formats.frontmatter import cut_header
 from hookscope.formats.text_header import read_text_header
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.hook_status import Inventory
 from hookscope.model.host import Host, Overrides, Trust
-from hookscope.model.inventory import Inventory
 from hookscope.model.machine import Machine
 
 COUNT = 1_000

@@ -13,8 +13,8 @@ from time import perf_counter
 
 from hookscope.model.failure import Failure, Frame
 from hookscope.model.run import Code, Ending, Event, Registration, Result, Run
-from hookscope.storage.journal.compact import compact_document
 from hookscope.storage.journal.database import commit_together, open_database
+from hookscope.storage.journal.encodings import compact_document
 from hookscope.storage.journal.journal import END_RUN, INSERT_RUN
 from hookscope.storage.journal.records import event_document, outcome_of, run_document
 

@@ -20,7 +20,7 @@ from hookscope.engine.hook_engine import HookEngine
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.hosts.streams import stream_system_of
-from hookscope.hosts.streams.agents import (
+from hookscope.hosts.streams.agent_layout import (
     Discovery,
     agents_of,
     discover_agent,

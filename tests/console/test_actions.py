@@ -6,8 +6,7 @@ import click
 
 from hookscope.app.preferences import KeysFile
 from hookscope.cli.main import root_command
-from hookscope.console.keymap.actions import all_actions
-from hookscope.console.keymap.active_keys import PRESETS, resolve_keymap
+from hookscope.console.keymap.active_keys import PRESETS, all_actions, resolve_keymap
 from hookscope.console.keymap.key_listing import COMMANDS_OF_ACTIONS, command_of, reason_of
 
 

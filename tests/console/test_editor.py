@@ -13,7 +13,7 @@ from tests.console.conftest import READY
 from tests.console.test_killed import terminal, until
 from textual.app import SuspendNotSupported
 
-from hookscope.app.external_editor import editor_command, editor_of
+from hookscope.app.preferences import editor_command, editor_of
 from hookscope.console.controllers.edit_controller import open_editor
 from hookscope.model.hook import FilePosition
 

@@ -17,7 +17,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.console import run
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.model.host import Dialect
-from hookscope.model.tracked_files import ScanStopped, TrackedFiles
+from hookscope.model.machine import ScanStopped, TrackedFiles
 
 
 def divide() -> float:

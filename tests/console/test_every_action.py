@@ -12,8 +12,7 @@ from tests.console.conftest import Open, Story
 from tests.console.test_hints import KEY, NONE
 from textual.widget import Widget
 
-from hookscope.console.keymap.actions import all_actions
-from hookscope.console.keymap.active_keys import key_labels, key_of
+from hookscope.console.keymap.active_keys import all_actions, key_labels, key_of
 from hookscope.console.keymap.available_actions import MOVING_ACTIONS
 from hookscope.console.state.console_state import Mode
 from hookscope.console.state.state_changes import SteppedBack

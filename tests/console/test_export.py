@@ -14,7 +14,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.console.controllers.export_controller import without_secrets
 from hookscope.console.panes.fire.plan_view import PlanView
 from hookscope.console.panes.fire.waterfall import Waterfall
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.storage.journal.redaction import Redaction
 from hookscope.storage.journal.secrets import Secret
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import hookscope.console
 from hookscope.app.preferences import KeyPreference, KeysFile
-from hookscope.console.keymap.actions import all_actions, binding_of
 from hookscope.console.keymap.active_keys import (
     DEFAULT_KEYMAP,
     KEY_PLACEHOLDER,
+    all_actions,
+    binding_of,
     key_hints,
     key_in,
     key_of,

@@ -17,24 +17,22 @@ import hookscope.console
 from hookscope.app.preferences import KeyPreference, KeysFile, read_keys
 from hookscope.console.dialogs.help import help_sheet
 from hookscope.console.dialogs.palette import palette_entries
-from hookscope.console.keymap.actions import (
-    KEY_SCOPES,
-    active_together,
-    all_actions,
-    bindings_of,
-    enclosing_scopes,
-    shared_keys,
-)
 from hookscope.console.keymap.active_keys import (
     EQUAL_KEYS,
+    KEY_SCOPES,
     PRESETS,
     SIGNS,
     BadKey,
     Keymap,
+    active_together,
+    all_actions,
+    bindings_of,
+    enclosing_scopes,
     key_label,
     key_labels,
     parse_key_name,
     resolve_keymap,
+    shared_keys,
     writes_text,
 )
 from hookscope.console.keymap.available_actions import own_bindings

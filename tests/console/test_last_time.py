@@ -22,7 +22,7 @@ from hookscope.console.state.state_changes import (
     saved_view_of,
     saved_view_values,
 )
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 DRAFTS = st.builds(
     ComposerDraft,

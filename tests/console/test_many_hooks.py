@@ -37,8 +37,7 @@ from hookscope.console.state.hook_rows import (
 )
 from hookscope.console.state.state_changes import ScanFinished
 from hookscope.console.theme.text_styles import STATE_STYLES
-from hookscope.model.hook_status import State
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import RejectedHook, State
 
 
 def row(name: str) -> HookRow:

@@ -8,7 +8,7 @@ from tests.console.conftest import READY, Open
 from tests.console.test_every_action import Presser
 
 from hookscope.app.workbench import Workbench
-from hookscope.console.keymap.actions import all_actions
+from hookscope.console.keymap.active_keys import all_actions
 from hookscope.console.keymap.key_listing import COMMANDS_OF_ACTIONS, NoCommandReason
 from hookscope.console.state.console_state import Mode
 from hookscope.runtime.limits import Limits

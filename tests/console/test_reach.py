@@ -35,7 +35,7 @@ from hookscope.console.dialogs.saved_events import SavedScreen
 from hookscope.console.dialogs.tap_and_workers import TapScreen, WorkersScreen
 from hookscope.console.dialogs.trust_question import TrustScreen
 from hookscope.console.dialogs.what_if_form import WhatIfFields, WhatIfForm
-from hookscope.console.keymap.actions import KEY_SCOPES, KeyScope, bindings_of, owner_of
+from hookscope.console.keymap.active_keys import KEY_SCOPES, KeyScope, bindings_of, owner_of
 from hookscope.console.keymap.available_actions import all_nodes, own_bindings, run_action
 from hookscope.console.keymap.key_listing import COMMANDS_OF_ACTIONS, NoCommandReason
 from hookscope.console.panes.fire.context_fields import Completion

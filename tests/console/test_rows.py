@@ -17,8 +17,7 @@ from hookscope.console.state.hook_rows import (
 )
 from hookscope.console.theme.text_styles import STATE_STYLES, WORD_WIDTH, fit_width
 from hookscope.model.hook import Folder, Hook
-from hookscope.model.hook_status import Gate, HookStatus, State, Verdict
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import Gate, HookStatus, RejectedHook, State, Verdict
 
 NAMES = [
     "session-memory",

@@ -8,8 +8,8 @@ from hookscope.console.state import state_changes as s
 from hookscope.console.state.console_state import ConsoleState, SourceText
 from hookscope.console.state.state_changes import reduce
 from hookscope.engine.registry import Registry
+from hookscope.model.hook_status import Inventory, RejectedHook
 from hookscope.model.host import Settings, Trust
-from hookscope.model.inventory import Inventory, RejectedHook
 
 
 def view_of(*names: str, settings: bool = True) -> Any:

@@ -10,9 +10,8 @@ from hookscope.engine.planning import make_plan, registrations_of, with_injected
 from hookscope.engine.registry import Registry
 from hookscope.model.failure import parse_fault
 from hookscope.model.hook import Folder, Hook, Metadata
-from hookscope.model.hook_status import Gate, HookStatus, Verdict
+from hookscope.model.hook_status import Gate, HookStatus, Inventory, RejectedHook, Verdict
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory, RejectedHook
 from hookscope.model.run import Code, Event, EventKind, Registration
 
 

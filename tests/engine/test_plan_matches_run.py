@@ -13,9 +13,8 @@ from hookscope.hosts.settings.host_opener import open_host
 from hookscope.hosts.settings.settings_reader import given_settings
 from hookscope.model.hook import Folder, Hook, Metadata
 from hookscope.model.hook_event import HookEvent
-from hookscope.model.hook_status import Gate, HookStatus, Verdict
+from hookscope.model.hook_status import Gate, HookStatus, Inventory, Verdict
 from hookscope.model.host import Host, Trust
-from hookscope.model.inventory import Inventory
 from hookscope.model.machine import Machine
 from hookscope.model.run import Event, Registration
 from hookscope.runtime.executors import Executors

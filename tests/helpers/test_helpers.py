@@ -20,7 +20,7 @@ MAY_START = {
     "runtime/worker_process.py": "workers of handlers",
     "runtime/worker_handle.py": "ends workers when their program is gone",
     "packs/fetch/programs.py": "npm, git and Python, for `install` and `update`",
-    "app/external_editor.py": "the user's editor, for a key and for --edit",
+    "app/preferences.py": "the user's editor, for a key and for --edit",
     "integrations/serve/routes.py": "the console of a page that was let in",
     "integrations/serve/server.py": "the user's browser, for --open",
 }

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.model import tracked_files
-from hookscope.model.tracked_files import TrackedFiles
+from hookscope.model import machine as tracked_files
+from hookscope.model.machine import TrackedFiles
 
 LONG_AGO = 1_000_000_000
 

@@ -16,7 +16,7 @@ from tests.packs.conftest import Cli, Disk, make_pack, on_disk
 from hookscope.app.options import Options
 from hookscope.app.pack_manager import PackManager
 from hookscope.app.workbench import Workbench
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.packs.plan import PackPlan
 from hookscope.packs.transaction import TRANSACTION_STEPS
 

@@ -14,7 +14,7 @@ from tests.packs.conftest import SHIPPED, Cli, make_pack, manifest, on_disk
 from hookscope.app.options import Options
 from hookscope.app.pack_manager import PackManager
 from hookscope.app.workbench import Workbench
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 AS_SHIPPED = ("--dialect", SHIPPED)
 

@@ -15,7 +15,7 @@ from tests.packs.registry import Registry, serving
 from hookscope.app.options import Options
 from hookscope.app.pack_manager import PackManager
 from hookscope.app.workbench import Workbench
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.packs.errors import Progress
 
 needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")

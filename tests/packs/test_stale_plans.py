@@ -11,7 +11,7 @@ from tests.packs.conftest import SETTINGS, Cli, make_pack, on_disk
 from hookscope.app.options import Options
 from hookscope.app.pack_manager import PackManager
 from hookscope.app.workbench import Workbench
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.packs.plan import PackPlan
 
 Change = Callable[[Path, Cli], object]

@@ -13,8 +13,8 @@ from hookscope.app.trust_requests import waiting_for_trust
 from hookscope.app.workbench import Workbench
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.installation import shipped_hooks
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import State
-from hookscope.model.refusal import Refusal
 from hookscope.recording.installation import apply_tap_plan, plan_tap_install, plan_tap_removal
 from hookscope.recording.tap_files import TapLanguage, spool_path
 

@@ -14,8 +14,7 @@ from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.fire_request import parse_faults, plan_with_faults
 from hookscope.model import failure
-from hookscope.model.failure import FAULTS, InjectedFault, InvalidFault, parse_fault
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import FAULTS, InjectedFault, InvalidFault, Refusal, parse_fault
 from hookscope.model.run import Run
 
 if TYPE_CHECKING:

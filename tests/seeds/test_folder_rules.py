@@ -13,8 +13,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.embedding.host import embedded_host
 from hookscope.engine.discovery import discover
 from hookscope.hosts.dialects import DIALECTS
-from hookscope.model.hook_status import Gate
-from hookscope.model.inventory import Inventory
+from hookscope.model.hook_status import Gate, Inventory
 
 HOSTS = ["openclaw", "milady", "eliza"]
 DIALECTS_WITH_FOLDERS = [name for name in DIALECTS if name.partition("@")[0] in HOSTS]

@@ -10,8 +10,8 @@ import pytest
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
+from hookscope.model.failure import Refusal
 from hookscope.model.machine import PathFacts, RealFiles
-from hookscope.model.refusal import Refusal
 from hookscope.packs.index import PackIndex
 from hookscope.recording.installed_taps import InstalledTaps
 from hookscope.storage.trust import TrustStore

@@ -15,11 +15,10 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from hookscope.app.yaml_sections import EVENTS_FOLDER
+from hookscope.app.project_config import EVENTS_FOLDER
 from hookscope.authoring.testing.saved_events import read_saved_event, save_event
 from hookscope.installation import install_command
-from hookscope.model.failure import Failure, Frame
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Failure, Frame, Refusal
 from hookscope.model.run import Event, Registration, Result, Run, Status
 from hookscope.runtime.async_helpers import wait_until_done
 from hookscope.runtime.firing import Firing

@@ -25,8 +25,7 @@ from hookscope.analysis.host_differences import (
 from hookscope.engine.planning import registrations_of
 from hookscope.engine.registry import Registry
 from hookscope.model.hook import LANGUAGE_OF, Hook
-from hookscope.model.hook_status import FixKind, Gate, HookStatus, State
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import FixKind, Gate, HookStatus, RejectedHook, State
 from hookscope.model.text import nearest_word
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass

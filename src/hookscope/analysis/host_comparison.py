@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.hook_status import HookStatus, Inventory, RejectedHook, State
 from hookscope.model.host import Dialect, Host
-from hookscope.model.inventory import Inventory, RejectedHook
 from hookscope.values import dataclass
 
 # What hosts may do differently, most telling first.

@@ -10,11 +10,19 @@ from math import factorial, prod
 from random import Random
 from typing import TYPE_CHECKING
 
-from hookscope.analysis.order_facts import PARTLY_CHANGED, FactKind, FactSubject, RunFacts, run_facts
-from hookscope.analysis.order_findings import OrderFinding, OrderFindings, finding_sentences
+from hookscope.analysis.order_findings import (
+    PARTLY_CHANGED,
+    FactKind,
+    FactSubject,
+    OrderFinding,
+    OrderFindings,
+    RunFacts,
+    finding_sentences,
+    run_facts,
+)
 from hookscope.app.trust_requests import trust_next_steps
 from hookscope.engine.planning import CallOrder, reordered
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Plan
 from hookscope.model.text import one_line
 from hookscope.runtime.firing import Firing

@@ -24,8 +24,8 @@ from hookscope.app.whatif.assumptions import CLEAN_ENVIRONMENT, assumed_machine
 from hookscope.app.whatif.source_lookup import EnvironmentSource
 from hookscope.app.workbench import Workbench
 from hookscope.formats.service_units import unit_word
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import FixKind
-from hookscope.model.refusal import Refusal
 from hookscope.values import dataclass
 
 MOST_FOLDERS = 6  # folders named one by one

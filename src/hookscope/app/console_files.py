@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 from hookscope.app.event_templates import BadContext, parse_context
 from hookscope.app.options import WORKSPACE_SIGNS, Options
 from hookscope.app.variables import with_secret_names
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason
-from hookscope.storage.edits.change import Change
-from hookscope.storage.edits.user_files import write_user_file
+from hookscope.storage.edits.change import Change, write_user_file
 from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
 from hookscope.storage.journal.secrets import secrets_in
 from hookscope.storage.state_files import state_folder, write_state_file

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from hookscope.app.project_config import environment_files, read_workspace_environment
 from hookscope.app.trust_requests import untrusted_folders
 from hookscope.app.unknown_names import agent_workspaces
 from hookscope.app.variables import DOTENV, dotenv_of
-from hookscope.app.yaml_sections import environment_files, read_workspace_environment
 from hookscope.engine.settings_entries import orphaned_entries
 from hookscope.helpers import helper_output
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import State
-from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import FILE_LIMIT_HINT, is_file_limit
 from hookscope.model.text import error_reason, shell_path
 from hookscope.model.trust import (

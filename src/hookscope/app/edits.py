@@ -12,18 +12,23 @@ from hookscope.engine.discovery import discover
 from hookscope.engine.examination import examine
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.hosts.settings.settings_reader import parse_settings
+from hookscope.model.failure import Outdated, Refusal
 from hookscope.model.hook import MAPPED_ROLE, Edit
-from hookscope.model.hook_status import Effect, HookStatus, State, gate_state
+from hookscope.model.hook_status import Effect, HookStatus, Inventory, State, gate_state
 from hookscope.model.host import Host, Settings
-from hookscope.model.inventory import Inventory
-from hookscope.model.refusal import Outdated, Refusal
 from hookscope.model.text import error_reason, shell_path
 from hookscope.storage.edits.atomic_files import CannotEdit, ChangeError, Stale
-from hookscope.storage.edits.change import Change, apply_change, change_of, is_applied
+from hookscope.storage.edits.change import (
+    Change,
+    apply_change,
+    change_of,
+    is_applied,
+    user_files_lock,
+    write_user_file,
+)
 from hookscope.storage.edits.masked_preview import masked_error
 from hookscope.storage.edits.pending_writes import read_settled
 from hookscope.storage.edits.undo import UndoStack, inverse_change
-from hookscope.storage.edits.user_files import user_files_lock, write_user_file
 from hookscope.storage.state_files import state_folder
 from hookscope.values import dataclass
 

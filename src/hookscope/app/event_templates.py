@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hookscope.hosts.streams.stream_events import event_problems
+from hookscope.hosts.streams.stream_policy import event_problems
 from hookscope.model.event_catalogue import DEFAULT_SESSION
-from hookscope.model.hook_status import HookStatus
+from hookscope.model.failure import Refusal
+from hookscope.model.hook_status import HookStatus, Inventory
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import Event
 from hookscope.model.uncalled_hooks import event_kind_of_key
 

@@ -29,8 +29,8 @@ from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
+    from hookscope.model.hook_status import Inventory
     from hookscope.model.host import Host
-    from hookscope.model.inventory import Inventory
     from hookscope.storage.journal.redaction import Redaction
 
 FAILED_LOADS_FILE = "failed-loads.json"

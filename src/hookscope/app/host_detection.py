@@ -18,9 +18,9 @@ from hookscope.formats.yaml12 import read_yaml
 from hookscope.hosts.dialects import DEFAULT, GUIDES, SHIPPED, UnknownDialect, dialect_named
 from hookscope.hosts.dialects.catalogues import read_data_file
 from hookscope.hosts.settings.host_opener import settings_file, state_folder
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Dialect, Overrides
 from hookscope.model.machine import Files, Machine, node_package_folders
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import one_line, shell_path
 from hookscope.values import dataclass
 

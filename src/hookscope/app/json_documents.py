@@ -13,8 +13,7 @@ from hookscope.engine.settings_entries import OrphanedEntry, orphaned_entries
 from hookscope.model.failure import failure_document
 from hookscope.model.hook import Edit, Hook, LogLine
 from hookscope.model.hook_event import iso
-from hookscope.model.hook_status import Gate, HookStatus, State
-from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.hook_status import Gate, HookStatus, Inventory, RejectedHook, State
 from hookscope.model.run import (
     Code,
     Event,

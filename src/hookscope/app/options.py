@@ -37,9 +37,9 @@ from hookscope.helpers import find_program
 from hookscope.host_options import HOST_OPTIONS
 from hookscope.hosts.settings.host_opener import agent_names, open_host, settings_file
 from hookscope.installation import shipped_hooks
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Dialect, InstalledPlugin, Overrides
 from hookscope.model.machine import Machine, is_within
-from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import nearest_word
 from hookscope.runtime.limits import Limits

@@ -17,8 +17,8 @@ from hookscope.app.workbench import Workbench
 from hookscope.engine.settings_entries import HostInstall, host_installs
 from hookscope.helpers import user_environment
 from hookscope.hosts.source.facts import HandlerUses
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
-from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason, nearest_word, shell_path
 from hookscope.packs.capabilities import SHARED_BY_ALL, capabilities_of
@@ -38,19 +38,17 @@ from hookscope.packs.install_plan import (
     read_package,
 )
 from hookscope.packs.package import package_json_of
-from hookscope.packs.placement import (
-    FilesByFolder,
-    pack_rules_of,
-    place_package,
-    read_package_hooks,
-)
 from hookscope.packs.plan import (
+    FilesByFolder,
     PackChanged,
     PackPlan,
     PackUpToDate,
     check_integrity_accepted,
     errors_as_refusals,
     host_install_refusal,
+    pack_rules_of,
+    place_package,
+    read_package_hooks,
 )
 from hookscope.packs.transaction import (
     OTHER_TRANSACTION,

@@ -33,12 +33,10 @@ from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.executor import Executor, LateExecutor
 from hookscope.model.failure import Failure
 from hookscope.model.hook import Hook, Language
-from hookscope.model.hook_status import Gate, HookStatus, Verdict
+from hookscope.model.hook_status import Gate, HookStatus, Inventory, Verdict
 from hookscope.model.host import Dialect, Host
-from hookscope.model.inventory import Inventory
-from hookscope.model.machine import Files
+from hookscope.model.machine import Files, TrackedFiles
 from hookscope.model.run import Code, Declared, EventKind, Module, Registration
-from hookscope.model.tracked_files import TrackedFiles
 from hookscope.model.uncalled_hooks import may_be_called
 from hookscope.runtime.limits import Limits
 

@@ -16,11 +16,10 @@ from hookscope.app.runs.worker_pools import PYTHON_ONLY
 from hookscope.engine.planning import limits_from
 from hookscope.engine.registry import Registry
 from hookscope.model.hook import Folder, Hook, Language
-from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.hook_status import HookStatus, Inventory, RejectedHook, State
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.machine import TrackedFiles
 from hookscope.model.run import Plan, Registration, Run
-from hookscope.model.tracked_files import TrackedFiles
 from hookscope.model.trust import TrustTarget, trust_target
 from hookscope.model.uncalled_hooks import UncalledHook, uncalled_hooks_of
 from hookscope.runtime.limits import Limits

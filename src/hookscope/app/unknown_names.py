@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from hookscope.engine.settings_entries import orphaned_entries
 from hookscope.hosts.folders.hook_discovery import MANIFEST
 from hookscope.hosts.settings.host_opener import agent_names, configured_workspace
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import HookStatus
 from hookscope.model.host import Host
 from hookscope.model.machine import Files
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import nearest_word, shell_path
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def no_such_event(view: Snapshot, key: str, closest: str | None) -> Refusal:
 
 def _same_names(view: Snapshot, key: str) -> list[str]:
     """Return what else has that name, and how to fire it: a hook, a saved event."""
-    from hookscope.app.yaml_sections import (
+    from hookscope.app.project_config import (
         EVENTS_FOLDER,  # rarely needed
         YAML_ENDINGS,
     )

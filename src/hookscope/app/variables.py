@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from hookscope.app.event_templates import as_plain
-from hookscope.app.yaml_sections import (
+from hookscope.app.project_config import (
     ENVIRONMENTS_FOLDER,
     Environment,
     environment_files,
     read_workspace_environment,
 )
 from hookscope.formats.environment_files import read_dotenv
+from hookscope.model.failure import Refusal
 from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Host
 from hookscope.model.machine import RealFiles
-from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.run import Event
 from hookscope.model.text import error_reason, nearest_word

@@ -19,21 +19,20 @@ from hookscope.app.failed_loads import (
 )
 from hookscope.app.options import Options, Setup, set_up
 from hookscope.app.preferences import CONFIG_FILE
+from hookscope.app.project_config import Environment, read_workspace_environment
 from hookscope.app.runs.active_runs import ActiveRuns, RunRecord
 from hookscope.app.runs.worker_pools import WorkerPools
 from hookscope.app.scans import LoadedModules, Scanner
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import handler_digests_below
 from hookscope.app.variables import unreadable_files, variables_of
-from hookscope.app.yaml_sections import Environment, read_workspace_environment
 from hookscope.engine.planning import make_plan
 from hookscope.hosts.settings.host_opener import open_host
-from hookscope.model.failure import Failure
+from hookscope.model.failure import Failure, Refusal
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import HookStatus
 from hookscope.model.host import Dialect, Host, Trust
 from hookscope.model.machine import Files, user_homes
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import Event, EventKind, Module, Plan, Registration
 from hookscope.model.trust import folder_target
 from hookscope.runtime.limits import COMMAND_LINE_ORIGIN, Limits
@@ -141,7 +140,7 @@ class Workbench:
         self._secrets: dict[Secret, None] = {}  # secrets that events got from variables, ordered
         self._active_runs = ActiveRuns(self, linger_seconds)
         if options.environment is not None:
-            from hookscope.app.yaml_sections import read_workspace_environment
+            from hookscope.app.project_config import read_workspace_environment
 
             read_workspace_environment(self.open().workspace, options.environment)
 

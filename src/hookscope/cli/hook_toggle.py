@@ -11,8 +11,8 @@ from hookscope.app.workbench import Workbench
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.render import change_output
+from hookscope.model.failure import Outdated, Refusal
 from hookscope.model.machine import Machine
-from hookscope.model.refusal import Outdated, Refusal
 from hookscope.model.text import one_line
 from hookscope.storage.edits.masked_preview import masked_preview
 

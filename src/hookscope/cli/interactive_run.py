@@ -21,8 +21,8 @@ from hookscope.app.runs.breakpoints import (
     parse_breakpoint,
 )
 from hookscope.cli.render import run_output
+from hookscope.model.failure import Refusal
 from hookscope.model.machine import Machine
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import Code, Paused, Plan, Result, Slow
 from hookscope.model.text import one_line, printable
 from hookscope.runtime.debugger import Bound, Debugger, Point, StackFrame, Stepper, Stop

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import Protocol, TypeVar
 
 from hookscope.app.workbench import Workbench
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from hookscope.cli import installed_version
 from hookscope.cli.command_index import COMMANDS
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import LazyGroup
-from hookscope.cli.options import machine_options, options_from
+from hookscope.cli.shared_options import machine_options, options_from
 from hookscope.cli.startup import COMPLETION_VARIABLE, open_console
 
 STREAMING_OPTIONS = {"--json-lines", "--follow", "--watch"}  # options that print lines while they run
@@ -63,7 +63,7 @@ def exit_code(arguments: list[str]) -> int:
     Returns 0 for yes, 1 for no, 2 for wrong use.
     """
     if COMPLETION_VARIABLE in os.environ:
-        from hookscope.cli.completion_shells import register_shells
+        from hookscope.cli.completion_parameters import register_shells
 
         register_shells()
     return exit_code_of(
@@ -111,7 +111,7 @@ def _exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
         from hookscope.model.regular_file import FILE_LIMIT_HINT, FILE_LIMIT_REACHED, is_file_limit
 
         if is_file_limit(error):
-            from hookscope.model.refusal import Refusal
+            from hookscope.model.failure import Refusal
 
             return _report_error(
                 Refusal(f"{FILE_LIMIT_REACHED[:1].upper()}{FILE_LIMIT_REACHED[1:]}.", FILE_LIMIT_HINT),
@@ -178,7 +178,7 @@ def version_report() -> str:
 
 def _report_error(error: Exception, as_json: bool) -> int:
     """Report an exception that is not click's: a Refusal is an answer, all else is our own bug."""
-    from hookscope.model.refusal import Refusal
+    from hookscope.model.failure import Refusal
     from hookscope.model.text import printable
 
     if not isinstance(error, Refusal):

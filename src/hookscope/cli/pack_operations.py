@@ -16,8 +16,8 @@ from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.host_format import answer_from_host_output
 from hookscope.cli.render import pack_output
+from hookscope.model.failure import Refusal
 from hookscope.model.host import CommandOutput, Host, PackMessages
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import one_line
 from hookscope.packs.errors import Progress
 from hookscope.packs.install_plan import InstallOptions

@@ -10,7 +10,7 @@ from io import TextIOBase, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from hookscope.cli.options import options_from
+from hookscope.cli.shared_options import options_from
 
 if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
@@ -75,7 +75,7 @@ def open_console(parameters: Mapping[str, Any]) -> int:
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     bench = opened if on_terminal and is_there and not has_other_options else opened()
     if not on_terminal:
-        from hookscope.model.refusal import Refusal
+        from hookscope.model.failure import Refusal
 
         raise Refusal("The console needs a terminal.", "`hookscope list` gives the same answers without one.")
     for stream in (sys.__stdout__, sys.__stderr__):  # in some locales they would write only ASCII

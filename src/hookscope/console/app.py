@@ -251,7 +251,7 @@ class Console(App[None]):
 
     async def open_workspace(self, folder: Path) -> None:
         """Show another workspace as though the console had begun there; the workers of this one end."""
-        from hookscope.model.refusal import Refusal
+        from hookscope.model.failure import Refusal
 
         before, main = self.bench, self._main_screens()[0]
         if main.controllers.firing:
@@ -273,7 +273,7 @@ class Console(App[None]):
     def _bench_of(self, folder: Path, main: MainScreen) -> Workbench:
         """The workbench of a folder; both workspaces are remembered as open lately."""
         from hookscope.app.console_files import stored_console, workbench_in
-        from hookscope.model.refusal import Refusal
+        from hookscope.model.failure import Refusal
 
         here = main.state.view.host.workspace if main.state.view is not None else None
         bench = workbench_in(self.bench, self._began or self.bench.options, folder)

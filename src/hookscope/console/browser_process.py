@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.app.options import options_from_text
 from hookscope.app.workbench import Workbench
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.text import printable
 
 if TYPE_CHECKING:

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from hookscope.model.hook import Hook
-from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.hook_status import HookStatus, Inventory, RejectedHook, State
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory, RejectedHook
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 

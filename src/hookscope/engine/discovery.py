@@ -13,15 +13,17 @@ from hookscope.hosts.gates.evidence import with_evidence
 from hookscope.model.hook import Hook, Problem
 from hookscope.model.hook_status import (
     FixKind,
+    FoundHooks,
     Gate,
     GateKind,
     HookStatus,
+    Inventory,
+    RejectedHook,
     State,
     Verdict,
     register_gate,
 )
 from hookscope.model.host import HookSystem, Host
-from hookscope.model.inventory import FoundHooks, Inventory, RejectedHook
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 

@@ -8,9 +8,8 @@ from hookscope.formats.python_source import read_exports
 from hookscope.formats.script_source import check_brackets, unusable_default_export
 from hookscope.hosts.gates.export import export_gate, unknown_export_gate
 from hookscope.model.hook import MAPPED_ROLE, FilePosition, Hook
-from hookscope.model.hook_status import Gate, HookStatus, Verdict
+from hookscope.model.hook_status import Gate, HookStatus, Inventory, Verdict
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory
 from hookscope.model.machine import Files
 from hookscope.model.regular_file import LARGEST_DIGEST
 from hookscope.model.text import error_reason

@@ -32,8 +32,8 @@ from hookscope.engine.planning import (
 from hookscope.engine.registry import LoadReport, PlanCache, Registry
 from hookscope.model.executor import Recorder, RunListener
 from hookscope.model.hook import Language, LogLine
+from hookscope.model.hook_status import Inventory, StrictLoadState
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory, StrictLoadState
 from hookscope.model.run import Code, Event, Handler, Plan, Registration, Run
 from hookscope.otel import listener as of_process
 from hookscope.runtime.executors import (

@@ -19,9 +19,8 @@ from hookscope.engine.registry import LoadReport, Registry
 from hookscope.hosts.gates.load import LOAD
 from hookscope.model.failure import Failure
 from hookscope.model.hook import Hook, LogLine
-from hookscope.model.hook_status import Gate, HookStatus, State
+from hookscope.model.hook_status import Gate, HookStatus, Inventory, State
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory
 from hookscope.model.run import Code, Handler, Module, Registration
 from hookscope.model.uncalled_hooks import event_kind
 

@@ -14,9 +14,8 @@ from typing import Any
 from hookscope.engine.registry import Registry
 from hookscope.model.failure import Failure, InjectedFault
 from hookscope.model.hook import MAPPED_ROLE, Hook, HookKind, Language
-from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.hook_status import HookStatus, Inventory, State
 from hookscope.model.host import Arrangement, Host
-from hookscope.model.inventory import Inventory
 from hookscope.model.run import (
     CallGroup,
     Code,

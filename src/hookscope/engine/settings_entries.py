@@ -8,8 +8,8 @@ from pathlib import Path
 from hookscope.formats.positions import KeyPath
 from hookscope.hosts.gates.evidence import similar_among
 from hookscope.model.hook import FilePosition, Hook
+from hookscope.model.hook_status import Inventory
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory
 from hookscope.values import dataclass
 
 

@@ -14,8 +14,7 @@ from hookscope.formats.positions import KeyPath
 from hookscope.model.event_catalogue import Catalogue
 from hookscope.model.failure import Failure
 from hookscope.model.hook import FilePosition, Folder, Hook, Problem
-from hookscope.model.hook_status import Gate, HookStatus
-from hookscope.model.inventory import FoundHooks, Inventory, Ranking
+from hookscope.model.hook_status import FoundHooks, Gate, HookStatus, Inventory, Ranking
 from hookscope.model.machine import Machine
 from hookscope.model.run import (
     CallGroup,
@@ -29,7 +28,7 @@ from hookscope.model.run import (
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.model.inventory import StrictLoadState
+    from hookscope.model.hook_status import StrictLoadState
 
 
 @dataclass(frozen=True, slots=True)

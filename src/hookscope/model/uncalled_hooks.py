@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from hookscope.model.hook import Hook
-from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.hook_status import HookStatus, Inventory, State
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory
 from hookscope.model.run import EventKind, NotRun
 from hookscope.values import dataclass
 

@@ -10,17 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from hookscope.hosts.source.facts import HandlerUses
+from hookscope.model.failure import Refusal
 from hookscope.model.hook import Hook
-from hookscope.model.hook_status import HookStatus
+from hookscope.model.hook_status import HookStatus, Inventory
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory
-from hookscope.model.refusal import Refusal
-from hookscope.packs.capabilities import (
-    SHARED_BY_ALL,
-    Capabilities,
-    capabilities_of,
-    imports_left_behind,
-)
+from hookscope.packs.capabilities import SHARED_BY_ALL, Capabilities, capabilities_of, imports_left_behind
 from hookscope.packs.fetch.npm import ignored_by_npm, registry_dependencies
 from hookscope.packs.fetch.specs import FetchedPackage, is_older
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, PackFile
@@ -41,9 +35,15 @@ from hookscope.packs.package import (
     package_from_tree,
     package_json_of,
 )
-from hookscope.packs.placement import (
+from hookscope.packs.plan import (
     FilesByFolder,
+    PackAction,
+    PackFileAction,
+    PackFilePlan,
+    PackHookPlan,
+    PackPlan,
     Placement,
+    effects_on_other_hooks,
     handler_names_of,
     hook_list_keys_of,
     inventory_after,
@@ -52,14 +52,6 @@ from hookscope.packs.placement import (
     place_package,
     read_package_hooks,
     settings_for,
-)
-from hookscope.packs.plan import (
-    PackAction,
-    PackFileAction,
-    PackFilePlan,
-    PackHookPlan,
-    PackPlan,
-    effects_on_other_hooks,
 )
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change, missing_folders

@@ -5,26 +5,248 @@ Making one writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from hookscope.engine.discovery import discover, discover_system
+from hookscope.engine.examination import examine
 from hookscope.engine.settings_entries import HostInstall
+from hookscope.hosts.dialects import GUIDES
+from hookscope.hosts.folders import folder_system_of
+from hookscope.hosts.folders.search_paths import MANAGED, hooks_folder
+from hookscope.hosts.settings.host_opener import open_host
 from hookscope.hosts.source.facts import HandlerUses
-from hookscope.model.hook_status import Effect, HookStatus
-from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import Effect, HookStatus, Inventory
+from hookscope.model.host import Host, PackRules
+from hookscope.model.machine import Files, FolderItem, FoundProgram, PathFacts, RealFiles
 from hookscope.model.text import shell_path
 from hookscope.packs.errors import PackError, Progress, pack_error_reason
 from hookscope.packs.fetch.specs import FetchedPackage
 from hookscope.packs.file_tree import PackFile
 from hookscope.packs.index import AppliedSetting, InstalledPack, PackIntegrity, PackSetting
+from hookscope.packs.package import HookPackage, check_hook_names, check_settings_keys
 from hookscope.packs.package_checks import size_in_words
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change, read_current
 from hookscope.values import dataclass
+
+
+class PackDisk:
+    """A disk with more files, and without some folders. Implements core's Files."""
+
+    def __init__(
+        self, files: Files, added: Mapping[Path, bytes | None], removed: Collection[Path] = ()
+    ) -> None:
+        """`added`: by path the bytes of files; None: the file is gone."""
+        self._files = files
+        self._added = added
+        self._removed = frozenset(removed)
+        self._folders: dict[Path, dict[str, Path]] = {}
+        for path, content in added.items():
+            child = path
+            while content is not None and child != child.parent:
+                if child.name in self._folders.setdefault(child.parent, {}):
+                    break
+                self._folders[child.parent][child.name] = child
+                child = child.parent
+
+    def children(self, folder: Path) -> list[FolderItem]:
+        found = {child.name: child for child in self._real_children(folder)}
+        for name, path in self._folders.get(folder, {}).items():
+            found[name] = FolderItem(name, path, linked=False, folder=path in self._folders)
+        return sorted(found.values(), key=lambda child: os.fsencode(child.name))
+
+    def names(self, folder: Path) -> list[str]:
+        return [child.name for child in self.children(folder)]
+
+    def _real_children(self, folder: Path) -> list[FolderItem]:
+        try:
+            found = [] if self._is_removed(folder) else self._files.children(folder)
+        except FileNotFoundError:
+            if folder not in self._folders:
+                raise
+            found = []
+        return [child for child in found if not self._is_removed(child.path)]
+
+    def facts(self, path: Path) -> PathFacts | None:
+        content = self._added.get(path)
+        if content is not None or path in self._folders:
+            size = len(content) if content is not None else 0
+            return PathFacts(content is None, content is not None, size, 1, linked=False, foreign=False)
+        return None if self._is_removed(path) else self._files.facts(path)
+
+    def access_error(self, path: Path) -> OSError | None:
+        known = path in self._added or path in self._folders or self._is_removed(path)
+        return None if known else self._files.access_error(path)
+
+    def read(self, path: Path, limit: int = -1) -> bytes:
+        content = self._added.get(path)
+        if content is not None:
+            return content if limit < 0 else content[:limit]
+        if self._is_removed(path):
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        return self._files.read(path, limit)
+
+    def real(self, path: Path) -> Path:
+        return self._files.real(path)
+
+    def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> FoundProgram:
+        return self._files.program(name, folders, folders_too=folders_too)
+
+    def _is_removed(self, path: Path) -> bool:
+        if path in self._added:
+            return self._added[path] is None
+        return path in self._removed or any(folder in self._removed for folder in path.parents)
+
+
+HOOKSCOPE_KEY = "hookscope"
+UNPLACED_FOLDER = (
+    ".hookscope-look"  # a folder that is never made: hooks are read there before they have a place
+)
+FilesByFolder = Mapping[Path, Mapping[str, PackFile]]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A package in a host's folders."""
+
+    trees: FilesByFolder  # by folder
+    hooks: tuple[Path, ...]  # the folder of each hook, in the order of the package
+    left_behind: tuple[str, ...] = ()  # files of the package that go nowhere
+
+
+def pack_rules_of(host: Host) -> PackRules:
+    """Raises Refusal where the host has nothing that hooks are installed into."""
+    rules = host.dialect.pack_rules
+    if rules is None:
+        raise Refusal(
+            f"{host.dialect.product} has no folder that hooks are installed into.",
+            "Its hooks are modules of the project: copy them there, or name another --dialect.",
+        )
+    return rules
+
+
+def managed_folder(host: Host) -> Path:
+    """Where this host keeps installed hooks."""
+    return next(folder.path for folder in host.folders_of("folder") if folder.source == MANAGED)
+
+
+def hook_list_keys_of(host: Host) -> tuple[str, ...]:
+    """The keys of package.json that list hooks: the host's own first."""
+    others = (dialect.pack_rules.key for dialect in GUIDES if dialect.pack_rules is not None)
+    return tuple(dict.fromkeys([pack_rules_of(host).key, HOOKSCOPE_KEY, *others]))
+
+
+def handler_names_of(host: Host, *, own_only: bool = False) -> tuple[str, ...]:
+    """The names that a handler may have; the host's own ones alone."""
+    shape = folder_system_of(host.dialect).shape
+    return shape.handlers if own_only else shape.candidates
+
+
+def read_package_hooks(package: HookPackage, host: Host, name: str) -> tuple[Hook, ...]:
+    """The package's hooks as this host reads them, in its order. `name`: of the package's own folder.
+
+    Raises Refusal where one is none, PackError for their names.
+    """
+    system = folder_system_of(host.dialect)
+    unplaced = managed_folder(host) / UNPLACED_FOLDER
+    places = [
+        unplaced / str(number) / (hook.rpartition("/")[2] or name)
+        for number, hook in enumerate(package.hooks)
+    ]
+    added = {
+        place / path: file.content
+        for place, hook in zip(places, package.hooks, strict=True)
+        for path, file in package.tree.below(hook).files.items()
+    }
+    files = PackDisk(RealFiles(), added)
+    hypothetical = replace(host, machine=replace(host.machine, files=files))
+    folders = tuple(hooks_folder(hypothetical, MANAGED, place.parent, 30) for place in places)
+    found = discover_system(system, replace(hypothetical, folders=folders))
+    hooks = []
+    for place, hook in zip(places, package.hooks, strict=True):
+        row = next((row for row in found.hooks if row.hook.path == place), None)
+        if row is None:
+            reason = next((item.reason for item in found.rejected if item.path == place), "it is no hook")
+            raise Refusal(f"{hook or name} is no hook: {reason}.", "Nothing was written.")
+        hooks.append(row.hook)
+    check_hook_names([hook.name for hook in hooks])
+    check_settings_keys([hook.key for hook in hooks])
+    return tuple(hooks)
+
+
+def place_package(package: HookPackage, hooks: Sequence[Hook], host: Host) -> Placement:
+    """One folder where the host finds what a package lists; else a folder for each hook."""
+    rules, managed = pack_rules_of(host), managed_folder(host)
+    if package.kind == "hook":
+        target = managed / hooks[0].name
+        return Placement({target: package.tree.files}, (target,))
+    if rules.installs_whole_package and package.key == rules.key:
+        target = managed / package.name
+        return Placement(
+            {target: package.tree.files},
+            tuple(target.joinpath(*_path_segments(path)) for path in package.hooks),
+        )
+    targets = tuple(managed / hook.name for hook in hooks)
+    trees = {
+        target: package.tree.below(path).files for target, path in zip(targets, package.hooks, strict=True)
+    }
+    inside = {f"{path}/" if path else "" for path in package.hooks}
+    left = tuple(path for path in package.tree.files if not path.startswith(tuple(inside)))
+    return Placement(trees, targets, left)
+
+
+def _path_segments(path: str) -> Iterable[str]:
+    return filter(None, path.split("/"))
+
+
+def settings_for(host: Host, keys: Iterable[str]) -> tuple[PackSetting, ...]:
+    """The entries that switch these hooks on, and what the host's own command sets beside them."""
+    entries = [PackSetting((*host.hooks_setting("entries", key)[1], "enabled"), True) for key in keys]
+    return (*entries, *(PackSetting(path, True) for path in host.dialect.switch_rules.also_true))
+
+
+def link_setting(host: Host, folder: Path) -> PackSetting:
+    """The setting that has the host look into a folder, too."""
+    return PackSetting(host.hooks_setting("load", "extraDirs")[1], str(folder), is_list_item=True)
+
+
+def linked_folders(package: HookPackage, folder: Path, host: Host) -> tuple[Path, ...]:
+    """The folders to look into, so that this host finds the package's hooks. Raises Refusal."""
+    if pack_rules_of(host).installs_whole_package or package.kind == "folder":
+        return (folder,)
+    if "" in package.hooks:
+        raise Refusal(
+            f"{host.dialect.product} looks for hooks below an extra folder, and {folder} is a hook itself.",
+            f"Link {folder.parent} with all that is in it, or install a copy.",
+        )
+    return tuple(dict.fromkeys(folder.joinpath(*_path_segments(path)).parent for path in package.hooks))
+
+
+def inventory_after(
+    host: Host, trees: FilesByFolder, removed: Iterable[Path], change: Change
+) -> tuple[Host, Inventory]:
+    """The host and what it would find with these folders in place, those gone, and these settings.
+
+    Trust in a folder that is not there is trust in what was: what comes there now is another.
+    """
+    added: dict[Path, bytes | None] = {
+        folder / path: file.content for folder, files in trees.items() for path, file in files.items()
+    }
+    added[change.path] = change.new
+    files = PackDisk(RealFiles(), added, frozenset(removed))
+    machine = replace(host.machine, files=files)
+    existing = frozenset(filter(os.path.lexists, host.trust.folders))
+    trust = replace(host.trust, folders=existing)
+    host_after = open_host(host.dialect, machine, host.overrides, trust=trust)
+    return host_after, examine(discover(host_after), host_after)
+
 
 __all__ = [
     "HandlerUses",

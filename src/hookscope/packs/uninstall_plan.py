@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.formats.positions import KeyPath
+from hookscope.model.failure import Refusal
+from hookscope.model.hook_status import Inventory
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory
-from hookscope.model.refusal import Refusal
 from hookscope.packs.index import (
     AppliedSetting,
     InstalledPack,
@@ -17,8 +17,7 @@ from hookscope.packs.index import (
     integrity_of_pack,
     revert_settings,
 )
-from hookscope.packs.placement import inventory_after, settings_for
-from hookscope.packs.plan import PackFilePlan, PackPlan, effects_on_other_hooks
+from hookscope.packs.plan import PackFilePlan, PackPlan, effects_on_other_hooks, inventory_after, settings_for
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change
 from hookscope.storage.edits.document_values import MISSING

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import error_reason
 from hookscope.recording.installed_taps import (
     TAP_KINDS,

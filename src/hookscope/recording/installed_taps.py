@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from hookscope.model.failure import Refusal
 from hookscope.model.hook import Hook
 from hookscope.model.hook_event import from_iso, iso
 from hookscope.model.machine import path_from_text, path_to_text
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import CallGroup, EventKind, NotRun, Plan
 from hookscope.model.text import error_reason
 from hookscope.storage.state_files import (

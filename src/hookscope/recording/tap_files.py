@@ -16,12 +16,12 @@ from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import MANIFEST
 from hookscope.hosts.folders.search_paths import MANAGED
 from hookscope.hosts.plugins import PluginSystem
-from hookscope.hosts.streams.agents import ROOT
+from hookscope.hosts.streams.agent_layout import ROOT
 from hookscope.installation import shipped_hooks
 from hookscope.model.event_catalogue import ALL_EVENTS
+from hookscope.model.failure import Refusal
 from hookscope.model.hook import Folder
 from hookscope.model.host import HookSystem, Host
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import EventKind
 from hookscope.recording.installed_taps import TAP_NAME
 from hookscope.storage.state_files import state_folder

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.app.event_templates import as_plain
-from hookscope.app.yaml_sections import LARGEST_YAML
+from hookscope.app.project_config import LARGEST_YAML
 from hookscope.formats.positions import FormatError
 from hookscope.formats.yaml12 import read_yaml
 from hookscope.hosts.streams.session_messages import AskModel, ModelReply, Thrown, ToolCall
-from hookscope.model.failure import Failure
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Failure, Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason
 from hookscope.sessions.session_agents import AgentCode

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from time import time
 
 from hookscope import formats
+from hookscope.app.failed_loads import load_attempts_for
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.trust_requests import topmost_targets, untrusted_folders
+from hookscope.app.workbench import Workbench
+from hookscope.engine.discovery import discover
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.registry import LoadReport
 from hookscope.hosts.dialects import GUIDES
 from hookscope.hosts.streams import stream_system_of
-from hookscope.hosts.streams.agents import (
+from hookscope.hosts.streams.agent_layout import (
     Agent,
     Discovery,
     agent_module,
@@ -18,13 +26,48 @@ from hookscope.hosts.streams.agents import (
 )
 from hookscope.hosts.streams.session_messages import SessionAgent
 from hookscope.hosts.streams.session_rules import SessionRules
-from hookscope.hosts.streams.stream_events import project_name
+from hookscope.hosts.streams.stream_policy import project_name
+from hookscope.model.failure import Refusal
 from hookscope.model.hook import LANGUAGE_OF, Language
 from hookscope.model.host import Host
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import Code, ModuleShape
 from hookscope.model.trust import TrustTarget, folder_target, is_folder_trusted
 from hookscope.values import dataclass
+
+
+async def session_engine(bench: Workbench) -> tuple[HookEngine, LoadReport]:
+    """Return an engine with all trusted hooks loaded and executors for the project's tools.
+
+    Raises Refusal if the host has no sessions; OSError if an agent's folder cannot be read.
+    """
+    host = bench.open()
+    session_rules_of(host)
+    languages, without = bench.worker_pools.languages(host, discover(host))
+    needed_languages = languages | languages_of_agents(session_agents_of(host))
+    engine = HookEngine(
+        host,
+        bench.worker_pools.executors(host, needed_languages),
+        bench.run_record.journal(host),
+        without=without,
+    )
+    started = time()
+    report = await engine.load()
+    await bench.record_loads(host, load_attempts_for(engine.inventory, host, report.failures), started)
+    return engine, report
+
+
+def session_trust_targets(snapshot: Snapshot) -> tuple[TrustTarget, ...]:
+    """Return the folders to trust so that a session can use all code of the project.
+
+    Raises Refusal and OSError as `session_engine`.
+    """
+    session_rules_of(snapshot.host)
+    return topmost_targets(
+        (
+            *untrusted_agent_folders(session_agents_of(snapshot.host), snapshot.host),
+            *untrusted_folders(snapshot),
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Trust
 from hookscope.model.machine import path_from_text, path_to_text, user_homes
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import error_reason
 from hookscope.storage.state_files import (
     state_members,

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
-from hookscope.analysis.order_facts import RunFacts, run_facts
-from hookscope.analysis.order_findings import OrderFindings
+from hookscope.analysis.order_findings import OrderFindings, RunFacts, run_facts
 from hookscope.analysis.order_search import CallBlocks, OrderSearch
 from hookscope.engine.planning import CallOrder
 from hookscope.model.failure import Failure

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.analysis.orders.agents import Handler, called, every_order, searched
 
-from hookscope.analysis.order_facts import FactKind, FactSubject, RunFacts
 from hookscope.analysis.order_findings import (
+    FactKind,
+    FactSubject,
     OrderFinding,
     OrderFindings,
+    RunFacts,
     evidence_lines,
     finding_sentences,
     order_summary,

@@ -16,8 +16,8 @@ from hookscope.app.whatif.source_lookup import (
     process_names,
     variables_of_ps,
 )
+from hookscope.model.failure import Refusal
 from hookscope.model.machine import real_machine
-from hookscope.model.refusal import Refusal
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
 

@@ -14,9 +14,8 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.fix.model import NO_VALUES, FixValues
 from hookscope.authoring.fix.repair import apply_repair, find_repair
-from hookscope.model.hook_status import HookStatus, State
-from hookscope.model.inventory import RejectedHook
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
+from hookscope.model.hook_status import HookStatus, RejectedHook, State
 
 GUIDES = ("openclaw", "milady", "eliza")
 SHIPPED = ("openclaw@2026.9", "milady@2.0.0-alpha.76", "eliza@2.0.0-beta.2")

@@ -8,8 +8,8 @@ import pytest
 from tests.authoring.fix.conftest import Bench
 
 from hookscope.authoring.fix.repair import apply_repair, find_repair
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import State
-from hookscope.model.refusal import Refusal
 
 SETTINGS = {
     "switch": {"enabled": False},

@@ -11,7 +11,7 @@ import pytest
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.lint.linting import lint_hooks
-from hookscope.model.inventory import Inventory
+from hookscope.model.hook_status import Inventory
 
 from .conftest import WriteHook
 

@@ -21,8 +21,8 @@ from hookscope.authoring.scaffold.request import (
 from hookscope.authoring.scaffold.scaffold_writer import plan_new
 from hookscope.authoring.testing.saved_events import read_saved_event
 from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import State
-from hookscope.model.refusal import Refusal
 
 KINDS: tuple[ScaffoldKind, ...] = ("hook", "plugin", "stream")
 WAITS_FOR_ITS_USER = {"trusted", "enabled", "switch", "selected"}

@@ -17,7 +17,7 @@ from hookscope.authoring.scaffold.scaffold_plan import hook_md_text
 from hookscope.formats.text_header import read_text_header
 from hookscope.hosts.folders.manifest import read_yaml_header
 from hookscope.hosts.folders.shipped_headers import read_line_header
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.text import one_line
 
 

@@ -14,7 +14,7 @@ from hookscope.authoring.testing.expectations import unmet_expectations
 from hookscope.authoring.testing.saved_events import read_saved
 from hookscope.authoring.testing.sequences import read_sequence
 from hookscope.authoring.testing.test_runs import SavedEventResult
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Ending, Event, Registration, Result, Run
 
 ODD = [

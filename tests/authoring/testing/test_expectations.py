@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from hookscope.authoring.testing.expectations import UNKNOWN, unmet_expectations
-from hookscope.model.failure import Failure
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Failure, Refusal
 from hookscope.model.run import Ending, Event, Registration, Result, Run
 
 CALL = Registration("command", "greet", print)

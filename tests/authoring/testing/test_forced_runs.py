@@ -10,7 +10,7 @@ import pytest
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.fire_request import forced_plan
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Run
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.replay import ReplayResult, replay_run
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Run
 from hookscope.runtime.payloads import PatchError, apply_patch, patch_of
 

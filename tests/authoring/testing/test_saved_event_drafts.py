@@ -14,7 +14,7 @@ from hookscope.authoring.testing.saved_events import (
     overwrite_saved_event,
     read_draft,
 )
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 VALUES: st.SearchStrategy[Any] = st.recursive(

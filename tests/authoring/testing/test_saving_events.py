@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.saved_events import read_saved_event, save_event, saved_event_path
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Event
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.from_regex(

@@ -14,22 +14,20 @@ import pytest
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.saved_events import read_saved_event
-from hookscope.authoring.testing.sequence_runs import (
+from hookscope.authoring.testing.sequences import (
+    EventSequence,
     SequenceResult,
     SequenceRun,
     plan_sequence,
-    run_test_file,
-)
-from hookscope.authoring.testing.sequences import (
-    EventSequence,
     read_sequence,
+    run_test_file,
     sequence_named,
     sequences_of,
     shipped_sequences,
 )
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.model.event_schema import event_note_texts
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook

@@ -10,8 +10,7 @@ from hookscope.engine.discovery import discover
 from hookscope.engine.examination import examine
 from hookscope.engine.hook_engine import HookEngine
 from hookscope.engine.planning import handler_code, registrations_of
-from hookscope.model.hook_status import HookStatus, State
-from hookscope.model.inventory import Inventory
+from hookscope.model.hook_status import HookStatus, Inventory, State
 from hookscope.model.run import Declared, Event, Module
 from hookscope.model.trust import trust_target
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as some
 
 from hookscope.analysis.run_explanation import merge_steps
 from hookscope.hosts.dialects import DIALECTS
-from hookscope.hosts.plugins.plugin_order import by_priority
-from hookscope.hosts.plugins.plugin_policy import PluginPolicy
+from hookscope.hosts.plugins.plugin_policy import PluginPolicy, by_priority
 from hookscope.hosts.plugins.shipped_merge_rules import SHIPPED_MERGE_RULES
 from hookscope.hosts.plugins.tool_names import ToolNames
 from hookscope.model.payload import FROZEN

@@ -17,9 +17,9 @@ from tests.hosts.streams.test_recorded_turns import CASES, same, shown, shown_ca
 from hookscope.engine.hook_engine import HookEngine
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Overrides, Trust
 from hookscope.model.machine import Machine
-from hookscope.model.refusal import Refusal
 from hookscope.runtime.executors import NoNode, find_node
 from hookscope.sessions.session_runner import SessionRequest
 from hookscope.sessions.simulation import Simulation, SimulationResult

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tests.hosts.streams.conftest import OpenProject, Project
 
 from hookscope.hosts.streams import stream_system_of
-from hookscope.hosts.streams.stream_events import event_problems, ulid
-from hookscope.hosts.streams.stream_policy import OUTSIDE
+from hookscope.hosts.streams.stream_policy import OUTSIDE, event_problems, ulid
 from hookscope.model.payload import Arguments
 from hookscope.model.run import Event, Registration
 

@@ -11,7 +11,7 @@ from tests.hosts.streams.conftest import OpenProject
 from hookscope.engine.discovery import unsent_event_notes
 from hookscope.engine.hook_engine import HookEngine
 from hookscope.hosts.dialects import DIALECTS
-from hookscope.hosts.streams.stream_events import event_problems
+from hookscope.hosts.streams.stream_policy import event_problems
 from hookscope.model.hook import Folder, Hook
 from hookscope.model.run import Event
 from hookscope.runtime.executors import Executors

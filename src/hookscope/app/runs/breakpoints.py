@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from hookscope.model.failure import Refusal
 from hookscope.model.machine import Machine
-from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.run import Code, Plan, Registration
 from hookscope.model.text import nearest_word, one_line

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hookscope.app.snapshot import PastRun
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
 from hookscope.model.machine import path_to_text
-from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import open_regular
 from hookscope.model.run import CallGroup, Plan, Run
 from hookscope.model.text import error_reason

@@ -11,8 +11,8 @@ from hookscope.app.project_config import NamedProgram
 from hookscope.helpers import find_program, without_foreign_loaders
 from hookscope.model.executor import Executor
 from hookscope.model.hook import Hook, Language
+from hookscope.model.hook_status import Inventory
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory
 from hookscope.model.run import Code, Registration
 from hookscope.runtime.failures import FaultCounter
 from hookscope.runtime.limits import Limits

@@ -13,9 +13,9 @@ from hookscope.app.whatif.systemd import SERVICE, SYSTEM_UNITS, user_units
 from hookscope.host_options import CLEAN_ENV, HOST_FIELDS, MACHINE_FIELDS, PLATFORMS
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.settings.host_opener import agent_names
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
 from hookscope.model.machine import Machine, real_machine
-from hookscope.model.refusal import Refusal
 
 if TYPE_CHECKING:
     from hookscope.app.options import Options

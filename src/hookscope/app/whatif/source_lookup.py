@@ -14,8 +14,8 @@ from hookscope.formats.environment_files import read_block, read_environment
 from hookscope.formats.positions import FormatError
 from hookscope.formats.service_units import read_launchd
 from hookscope.helpers import helper_output
+from hookscope.model.failure import Refusal
 from hookscope.model.machine import Machine
-from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular, reraise_file_limit
 from hookscope.model.text import error_reason, nearest_word, one_line
 from hookscope.values import dataclass

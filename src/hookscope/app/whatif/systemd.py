@@ -25,8 +25,8 @@ from hookscope.formats.service_units import (
     read_unit,
     unit_words,
 )
+from hookscope.model.failure import Refusal
 from hookscope.model.machine import Machine
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import nearest_word
 from hookscope.values import dataclass
 

@@ -22,8 +22,7 @@ from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.hosts.folders.search_paths import BUNDLED
 from hookscope.model.hook import LANGUAGE_OF
-from hookscope.model.hook_status import Effect, FixKind, Gate, HookStatus
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import Effect, FixKind, Gate, HookStatus, RejectedHook
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change
 from hookscope.storage.edits.header_edit import (

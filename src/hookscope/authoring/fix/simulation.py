@@ -11,9 +11,8 @@ from hookscope.engine.discovery import discover
 from hookscope.engine.examination import examine
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.hook import Hook
-from hookscope.model.hook_status import HookStatus
+from hookscope.model.hook_status import HookStatus, Inventory, RejectedHook
 from hookscope.model.host import Host
-from hookscope.model.inventory import Inventory, RejectedHook
 from hookscope.model.machine import Files, FolderItem, FoundProgram, PathFacts, RealFiles
 from hookscope.storage.edits.change import Change, combined_changes
 from hookscope.values import dataclass

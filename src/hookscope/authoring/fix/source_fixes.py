@@ -15,8 +15,7 @@ from hookscope.authoring.lint.subject_reader import read_subject, with_handler_f
 from hookscope.hosts.source.script_parsing import read_scripts
 from hookscope.hosts.streams.agent_layout import FIRST_INSTRUCTIONS
 from hookscope.model.hook import Edit, FilePosition
-from hookscope.model.hook_status import STATE_ORDER, Gate, HookStatus
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import STATE_ORDER, Gate, HookStatus, RejectedHook
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change
 from hookscope.storage.edits.header_edit import with_header_value

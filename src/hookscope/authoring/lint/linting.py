@@ -15,11 +15,7 @@ from hookscope.authoring.lint.model import HostFacts, LintFinding, LintSubject, 
 from hookscope.authoring.lint.rule_documentation import RuleDocumentation, rule_documentation
 from hookscope.authoring.lint.rule_runner import LintReport, run_rules
 from hookscope.authoring.lint.rules import RULES
-from hookscope.authoring.lint.subject_reader import (
-    read_subject,
-    read_subjects,
-    with_handler_facts,
-)
+from hookscope.authoring.lint.subject_reader import read_subject, read_subjects, with_handler_facts
 from hookscope.engine.discovery import discover, discover_system
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.folders import FolderSystem
@@ -28,17 +24,14 @@ from hookscope.hosts.folders.search_paths import WORKSPACE, hooks_folder
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.hosts.source.facts import handler_uses
 from hookscope.hosts.source.script_parsing import read_scripts
-from hookscope.hosts.streams.agent_layout import SUBAGENTS
-from hookscope.hosts.streams.agents import ROOT
+from hookscope.hosts.streams.agent_layout import ROOT, SUBAGENTS
 from hookscope.installation import shipped_hooks
-from hookscope.model.hook_status import HookStatus
+from hookscope.model.failure import Refusal
+from hookscope.model.hook_status import HookStatus, Inventory
 from hookscope.model.host import Dialect, Host
-from hookscope.model.inventory import Inventory
-from hookscope.model.machine import RealFiles
-from hookscope.model.refusal import Refusal
+from hookscope.model.machine import RealFiles, TrackedFiles
 from hookscope.model.run import Result, Run
 from hookscope.model.text import closest_match, one_line
-from hookscope.model.tracked_files import TrackedFiles
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

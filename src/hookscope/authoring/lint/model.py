@@ -12,7 +12,7 @@ from hookscope.formats.positions import KeyPath
 from hookscope.hosts.source.facts import HandlerFacts, Occurrence
 from hookscope.model.event_catalogue import Catalogue, EventType
 from hookscope.model.hook import Edit, FilePosition, Hook
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import RejectedHook
 from hookscope.model.run import EventKind
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass

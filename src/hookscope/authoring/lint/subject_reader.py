@@ -14,7 +14,7 @@ from hookscope.hosts.source.facts import LARGEST, HandlerFacts
 from hookscope.hosts.source.python import python_facts
 from hookscope.hosts.source.script_parsing import ScriptReader, ScriptSource
 from hookscope.model.hook import LANGUAGE_OF, Hook
-from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.hook_status import Inventory, RejectedHook
 from hookscope.model.machine import Files
 
 MANIFEST = "HOOK.md"

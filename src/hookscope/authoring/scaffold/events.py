@@ -8,7 +8,7 @@ from typing import Any
 from hookscope.authoring.scaffold.request import EVENT
 from hookscope.authoring.scaffold.target_hosts import TargetHost, TargetHosts
 from hookscope.model.event_catalogue import ALL_EVENTS, DEFAULT_SESSION, EventType
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import EventKind
 from hookscope.model.text import nearest_word, one_line
 from hookscope.values import dataclass

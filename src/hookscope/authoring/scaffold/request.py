@@ -6,7 +6,7 @@ import re
 from typing import Literal, get_args
 
 from hookscope.hosts.dialects import DIALECTS
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import EventKind
 from hookscope.model.text import one_line
 from hookscope.packs.package_checks import fault_of_pack_name

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.app.event_templates import WORKSPACE_FIELD
+from hookscope.app.project_config import EVENTS_FOLDER
 from hookscope.app.variables import CFG, WORKSPACE_VARIABLE, escaped_value
-from hookscope.app.yaml_sections import EVENTS_FOLDER
 from hookscope.authoring.scaffold import handler_code
 from hookscope.authoring.scaffold.events import (
     GUARDED_EVENTS,
@@ -49,14 +49,13 @@ from hookscope.hosts.folders.hook_discovery import MANIFEST
 from hookscope.hosts.folders.search_paths import MANAGED as MANAGED_SOURCE
 from hookscope.hosts.plugins import PluginSystem
 from hookscope.hosts.streams import StreamSystem
-from hookscope.hosts.streams.agent_layout import FIRST_INSTRUCTIONS, missing_files_in
-from hookscope.hosts.streams.agents import ROOT
+from hookscope.hosts.streams.agent_layout import FIRST_INSTRUCTIONS, ROOT, missing_files_in
 from hookscope.hosts.streams.module_folders import HOOKS_SLOT
+from hookscope.model.failure import Refusal
 from hookscope.model.hook import Hook
+from hookscope.model.hook_status import Inventory
 from hookscope.model.host import Dialect, Host
-from hookscope.model.inventory import Inventory
 from hookscope.model.machine import RealFiles
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import EventKind
 from hookscope.storage.edits.change import Change
 from hookscope.values import dataclass

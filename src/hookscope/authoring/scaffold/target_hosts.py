@@ -12,8 +12,8 @@ from hookscope.hosts.folders.hook_discovery import PYTHON_HANDLERS
 from hookscope.hosts.plugins import PluginSystem
 from hookscope.hosts.streams import StreamSystem
 from hookscope.model.event_catalogue import Catalogue
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Dialect
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import EventKind
 from hookscope.values import dataclass
 

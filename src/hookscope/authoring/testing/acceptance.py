@@ -10,24 +10,25 @@ from typing import Any
 from hookscope.authoring.testing.expectations import (
     ABSENT,
     FILES,
-    NO_EXPECTATION_MASKING,
     PATTERNS,
     UNKNOWN,
-    ExpectationMasker,
-    ExpectationMasking,
     UnmetExpectation,
     was_blocked,
+)
+from hookscope.authoring.testing.masked_expectations import (
+    NO_EXPECTATION_MASKING,
+    ExpectationMasker,
+    ExpectationMasking,
 )
 from hookscope.authoring.testing.saved_events import reads_as, yaml_value
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.formats.positions import FormatError, KeyPath, text_of
 from hookscope.formats.yaml12 import locate_yaml, read_yaml
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.run import Run
 from hookscope.model.text import error_reason
-from hookscope.storage.edits.change import Change
-from hookscope.storage.edits.user_files import WriteChange, write_user_file
+from hookscope.storage.edits.change import Change, WriteChange, write_user_file
 from hookscope.values import dataclass
 
 EXACT_KEYS = ("context", "result")  # expectations that take values unchanged

@@ -8,10 +8,10 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hookscope.app.project_config import EVENTS_FOLDER, YamlSection
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import waiting_for_trust
 from hookscope.app.unknown_names import no_such_hook
-from hookscope.app.yaml_sections import EVENTS_FOLDER, YamlSection
 from hookscope.authoring.testing.saved_events import (
     event_to_fire,
     is_saved_event,
@@ -26,10 +26,9 @@ from hookscope.engine.planning import (
     without_hooks,
 )
 from hookscope.hosts.gates.rules import UNNAMED
-from hookscope.model.failure import FAULTS, Failure, InjectedFault, InvalidFault, parse_fault
+from hookscope.model.failure import FAULTS, Failure, InjectedFault, InvalidFault, Refusal, parse_fault
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, HookStatus, State, gate_state
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import Code, Event, Plan, Registration
 from hookscope.model.trust import TrustTarget, trust_target
 from hookscope.model.uncalled_hooks import event_kind, event_kinds

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.app.event_templates import as_plain, template_event
+from hookscope.app.project_config import EVENTS_FOLDER
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
-from hookscope.app.yaml_sections import EVENTS_FOLDER
 from hookscope.authoring.testing.replay import event_with_mark
 from hookscope.authoring.testing.saved_events import save_event
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Host
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import Event, Plan, Run
 from hookscope.model.text import one_line
 from hookscope.recording.spool import RecordedEvent, events_by_id, newest_events

@@ -15,8 +15,8 @@ from hookscope.app.snapshot import PastRun
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
 from hookscope.authoring.testing.fire_request import forced_plan
 from hookscope.engine.planning import EXCLUDED, without_hooks
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_event import HookEvent, from_iso, iso, to_document
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import CallGroup, Event, NotRun, Plan, Registration, Result, Run
 from hookscope.model.run_comparison import REPLAY_MARK, RunDifference, run_differences
 from hookscope.model.text import nearest_word

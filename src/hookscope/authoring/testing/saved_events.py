@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.app.event_templates import WORKSPACE_FIELD
+from hookscope.app.project_config import EVENTS_FOLDER, YAML_ENDINGS, YamlSection, files_below, read_section
 from hookscope.app.variables import CFG, WORKSPACE_VARIABLE, filled_value, variable_name, with_secret_names
-from hookscope.app.yaml_sections import EVENTS_FOLDER, YAML_ENDINGS, YamlSection, files_below, read_section
 from hookscope.authoring.testing.expectations import PATTERNS, literal_pattern
 from hookscope.formats.positions import FormatError, Span, text_of
 from hookscope.formats.yaml12 import locate_yaml, read_yaml
+from hookscope.model.failure import Refusal
 from hookscope.model.payload import json_equal
-from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.run import Event
-from hookscope.storage.edits.change import Change
-from hookscope.storage.edits.user_files import WriteChange, write_user_file
+from hookscope.storage.edits.change import Change, WriteChange, write_user_file
 from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
 from hookscope.values import dataclass
 

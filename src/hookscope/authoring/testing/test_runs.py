@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hookscope.app.project_config import EVENTS_FOLDER, SEQUENCES_FOLDER, YAML_ENDINGS, files_below
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
-from hookscope.app.yaml_sections import EVENTS_FOLDER, SEQUENCES_FOLDER, YAML_ENDINGS, files_below
 from hookscope.authoring.testing.expectations import (
     FILES,
     Placeholder,
@@ -19,7 +19,7 @@ from hookscope.authoring.testing.expectations import (
     unmet_expectations,
 )
 from hookscope.authoring.testing.saved_events import SavedEvent, event_to_fire, expectations_of
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Plan, Run
 from hookscope.model.text import nearest_word, one_line
 from hookscope.values import dataclass

@@ -12,7 +12,7 @@ from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.render import run_output
 from hookscope.cli.shared_options import trust_option
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Plan, Run
 
 

@@ -9,7 +9,7 @@ from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.hook_toggle import with_manual_command
 from hookscope.cli.render import change_output
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 
 @answers.command(

@@ -2,20 +2,231 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import click
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.cli import answers
+from hookscope.cli import answers, installed_version
 from hookscope.cli.answers import Answer
-from hookscope.cli.render import lint_output
+from hookscope.cli.render.layout import fold_lines, fold_text
 from hookscope.cli.shared_options import ReportFile, write_report
+from hookscope.model.text import one_line, printable
 
 if TYPE_CHECKING:
     from hookscope.authoring.lint.linting import LintResult
+    from hookscope.authoring.lint.model import LintFinding, LintSubject, Rule
+    from hookscope.authoring.lint.rule_documentation import RuleDocumentation
+    from hookscope.authoring.lint.rule_runner import LintReport
+    from hookscope.model.hook import Edit, FilePosition
+    from hookscope.storage.journal.redaction import Redaction
+
+
+LEVEL_COLOURS = {"error": "red", "warning": "yellow", "hint": "cyan"}
+LEVELS = ("error", "warning", "hint")
+
+
+def lint_document(linted: LintResult) -> dict[str, Any]:
+    """Return the document of `lint --json`."""
+    report = linted.report
+    return {
+        "dialect": linted.host.dialect.name,
+        "findings": [_finding_document(finding) for finding in report.findings],
+        "rules_not_run": [{"rule": skipped.rule, "why": skipped.why} for skipped in report.not_run],
+        "counts": {"hooks": len(report.subjects), **_level_counts(report)},
+        "hooks": [_hook_document(subject) for subject in report.subjects],
+    }
+
+
+def _finding_document(finding: LintFinding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "hook": finding.hook,
+        "file": str(finding.place.file),
+        "line": finding.place.line,
+        "column": finding.place.column,
+        "text": finding.text,
+        "then": finding.next_step,
+        "fix": None if finding.fix is None else [_edit_document(edit) for edit in finding.fix],
+        "docs": finding.docs,
+    }
+
+
+def _edit_document(edit: Edit) -> dict[str, Any]:
+    return {"file": str(edit.file), "path": list(edit.path), "value": edit.value, "meaning": edit.meaning}
+
+
+def _hook_document(subject: LintSubject) -> dict[str, Any]:
+    from hookscope.hosts.source.facts import handler_uses
+
+    uses = None if subject.facts is None or subject.facts.error else asdict(handler_uses(subject.facts))
+    return {"name": subject.name, "path": str(subject.folder), "uses": uses}
+
+
+def _level_counts(report: LintReport) -> dict[str, int]:
+    return {level: sum(finding.severity.value == level for finding in report.findings) for level in LEVELS}
+
+
+def lint_text(linted: LintResult) -> str:
+    """Return the findings by hook, and their counts."""
+    report, shorten = linted.report, linted.host.machine.short
+    lines: list[str] = []
+    for (name, folder), findings in groupby(report.findings, lambda one: (one.hook, one.place.file.parent)):
+        lines.append(click.style(f"{one_line(name)}  {printable(shorten(folder))}", bold=True))
+        for finding in findings:
+            lines += fold_lines(_finding_lines(finding))
+        lines.append("")
+    lines.append(_lint_summary(linted))
+    lines += _skipped_rule_lines(report)
+    return "\n".join(lines)
+
+
+def _finding_lines(finding: LintFinding) -> Iterator[str]:
+    where = f"{one_line(finding.place.file.name)}:{finding.place.line}"
+    level = click.style(f"{finding.severity.value:<7}", fg=LEVEL_COLOURS[finding.severity.value])
+    rule = click.style(f"[{finding.rule}]", dim=True)
+    yield f"  {level} {where}  {printable(finding.text)} {rule}"
+    if finding.next_step:
+        yield f"          {printable(finding.next_step)}"
+
+
+def _lint_summary(linted: LintResult) -> str:
+    report = linted.report
+    hooks, counts = len(report.subjects), _level_counts(report)
+    scope = f"{_count_text(hooks, 'hook')} under {linted.host.dialect.name}"
+    if not hooks:
+        return f"There are no hooks here to lint, under {linted.host.dialect.name}."
+    if not report.findings:
+        return f"Nothing found in {scope}."
+    counts_text = ", ".join(_count_text(count, level) for level, count in counts.items() if count)
+    return f"{counts_text} in {scope}. `hookscope lint --explain RULE` says more."
+
+
+def _count_text(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _skipped_rule_lines(report: LintReport) -> Iterator[str]:
+    """Yield why some rules did not run, each reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for skipped in report.not_run:
+        by_reason.setdefault(skipped.why, []).append(skipped.rule)
+    for why, rules in by_reason.items():
+        yield f"{_count_text(len(rules), 'rule')} did not run for {printable(why)}."
+
+
+def rule_list_text(rules: Mapping[str, str]) -> str:
+    """Return the id and title of every rule."""
+    width = max(map(len, rules))
+    return fold_text(f"{name:<{width}}  {title}" for name, title in rules.items())
+
+
+def rule_document(rule: Rule, documentation: RuleDocumentation) -> dict[str, Any]:
+    """Return a rule's documentation, for programs."""
+    return {
+        "rule": rule.id,
+        "title": documentation.title,
+        "why": documentation.why,
+        "by_host": rule.depends_on_host,
+        "reads_source": rule.reads_source,
+        "bad": dict(documentation.bad.files),
+        "good": dict(documentation.good.files),
+    }
+
+
+def rule_text(rule: Rule, documentation: RuleDocumentation) -> str:
+    """Return a rule's documentation, for people."""
+    lines = [click.style(rule.id, bold=True), "", *fold_lines([documentation.title, "", documentation.why])]
+    if rule.depends_on_host:
+        lines += ["", "What it says depends on the host: `--dialect` picks one."]
+    for title, example in (("Bad", documentation.bad), ("Good", documentation.good)):
+        lines += ["", click.style(title, bold=True)]
+        for file, text in example.files.items():
+            lines += [f"  {file}", *(f"    {line}".rstrip() for line in text.splitlines())]
+    return "\n".join(lines)
+
+
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+SARIF_ROOT = "%SRCROOT%"  # readers of SARIF resolve it to the repository root
+SARIF_LEVELS = {"error": "error", "warning": "warning", "hint": "note"}
+
+
+def sarif_document(
+    linted: LintResult, rules: Sequence[tuple[Rule, RuleDocumentation]], root: Path, redaction: Redaction
+) -> str:
+    """Return the SARIF log with one run. Files below `root` are relative to it, others are URIs.
+
+    Secrets in findings are masked.
+    """
+    rule_indexes = {rule.id: index for index, (rule, _) in enumerate(rules)}
+    report = linted.report
+    run = {
+        "tool": {
+            "driver": {
+                "name": "hookscope",
+                "version": installed_version(),
+                "rules": [_sarif_rule(*pair) for pair in rules],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "toolExecutionNotifications": [
+                    {"level": "note", "message": {"text": f"{skipped.rule} did not run: {skipped.why}"}}
+                    for skipped in report.not_run
+                ],
+            }
+        ],
+        "results": redaction.masked_value(
+            [_sarif_result(finding, rule_indexes, root) for finding in report.findings]
+        ),
+    }
+    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _sarif_rule(rule: Rule, documentation: RuleDocumentation) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": documentation.title},
+        "fullDescription": {"text": documentation.why or documentation.title},
+        "help": {"text": f"{documentation.why}\n\n`{rule.docs}` shows an example.".lstrip()},
+    }
+
+
+def _sarif_result(finding: LintFinding, rule_indexes: Mapping[str, int], root: Path) -> dict[str, Any]:
+    location = _sarif_location(finding.place, root)
+    name = "\0".join((finding.rule, location["artifactLocation"]["uri"], finding.text))
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": rule_indexes[finding.rule],
+        "level": SARIF_LEVELS[finding.severity.value],
+        "message": {"text": f"{finding.hook}: {finding.text} {finding.next_step}".rstrip()},
+        "locations": [{"physicalLocation": location}],
+        # Identifies the same finding in a later version of the file, on any line.
+        "partialFingerprints": {"hookscope/v1": sha256(name.encode("utf-8", "surrogatepass")).hexdigest()},
+    }
+
+
+def _sarif_location(place: FilePosition, root: Path) -> dict[str, Any]:
+    file = place.file
+    if file.is_relative_to(root):
+        address = file.relative_to(root).as_posix()
+        artifact = {"uri": quote(os.fsencode(address)), "uriBaseId": SARIF_ROOT}
+    else:
+        artifact = {"uri": file.as_uri()}
+    return {"artifactLocation": artifact, "region": {"startLine": place.line, "startColumn": place.column}}
+
 
 PARAMETERS = (
     click.Argument(["paths"], metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path)),
@@ -52,24 +263,19 @@ def command(
     if explain is not None and (paths or rules or sarif):
         raise click.UsageError("--explain stands alone: it is about a rule, and lints nothing")
     if explain == "all":
-        return Answer(rule_titles(), lint_output.rule_list_text(rule_titles()))
+        return Answer(rule_titles(), rule_list_text(rule_titles()))
     if explain is not None:
         rule, documentation = rule_named(explain)
-        return Answer(
-            lint_output.rule_document(rule, documentation), lint_output.rule_text(rule, documentation)
-        )
+        return Answer(rule_document(rule, documentation), rule_text(rule, documentation))
     bench = answers.workbench_for(options)
     linted = lint_hooks(bench, paths, rules)
     if sarif is not None:
         _write_sarif(sarif, linted, bench)
-    return Answer(
-        lint_output.lint_document(linted), lint_output.lint_text(linted), ok=not linted.report.failed
-    )
+    return Answer(lint_document(linted), lint_text(linted), ok=not linted.report.failed)
 
 
 def _write_sarif(file: Path, linted: LintResult, bench: Workbench) -> None:
     from hookscope.authoring.lint.linting import rule_named, rule_titles
-    from hookscope.cli.render.lint_output import sarif_document
 
     rules = [rule_named(name) for name in rule_titles()]
     write_report(file, sarif_document(linted, rules, bench.setup.machine.cwd, bench.redaction))

@@ -9,7 +9,7 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import untrusted_program_messages
 from hookscope.cli import answers, host_format
 from hookscope.cli.answers import Answer
-from hookscope.model.inventory import Inventory
+from hookscope.model.hook_status import Inventory
 
 
 @answers.command("list", *host_format.host_list_options())

@@ -11,8 +11,8 @@ from hookscope.app.options import Options
 from hookscope.app.runs.past_runs import NEXT_STEP
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.options import WholeNumber
-from hookscope.model.refusal import Refusal
+from hookscope.cli.shared_options import WholeNumber
+from hookscope.model.failure import Refusal
 
 PARAMETERS = (
     click.Argument(

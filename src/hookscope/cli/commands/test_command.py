@@ -14,13 +14,13 @@ from typing import NoReturn
 import click
 
 from hookscope.app.options import Options
+from hookscope.app.project_config import ENVIRONMENTS_FOLDER, EVENTS_FOLDER, SEQUENCES_FOLDER, YAML_ENDINGS
 from hookscope.app.variables import DOTENV
 from hookscope.app.watching import AUTHORED, POLL, Watch, WatchedPaths, watched_paths
 from hookscope.app.workbench import Workbench
-from hookscope.app.yaml_sections import ENVIRONMENTS_FOLDER, EVENTS_FOLDER, SEQUENCES_FOLDER, YAML_ENDINGS
 from hookscope.authoring.testing.acceptance import accept as accept_run
-from hookscope.authoring.testing.expectations import expectation_masking_of
-from hookscope.authoring.testing.sequence_runs import run_test_file
+from hookscope.authoring.testing.masked_expectations import expectation_masking_of
+from hookscope.authoring.testing.sequences import run_test_file
 from hookscope.authoring.testing.test_runs import SavedEventResult, saved_event_paths
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
@@ -34,8 +34,8 @@ from hookscope.cli.shared_options import (
     wait_option,
     write_report,
 )
+from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import one_line
 from hookscope.values import dataclass
 

@@ -10,7 +10,7 @@ from hookscope.app.trust_requests import trust_request, waiting_below
 from hookscope.app.workbench import Workbench
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.text import printable
 from hookscope.model.trust import EVERYTHING_BELOW, folder_target, trust_target
 

@@ -11,7 +11,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.render import change_output
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.text import one_line
 from hookscope.storage.edits.masked_preview import masked_preview
 

@@ -10,7 +10,7 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.host_format import format_option, is_host_format
 from hookscope.cli.pack_operations import ConfirmationOptions, confirm_and_apply
 from hookscope.cli.render import pack_output
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.text import printable
 from hookscope.packs.plan import PackUpToDate
 

@@ -23,8 +23,7 @@ from hookscope.cli.render.layout import (
 from hookscope.engine.dialect_differences import READS_PREFIX
 from hookscope.engine.settings_entries import orphaned_entries
 from hookscope.model.hook import Folder
-from hookscope.model.hook_status import Gate, HookStatus, State, gate_state
-from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.hook_status import Gate, HookStatus, Inventory, RejectedHook, State, gate_state
 from hookscope.model.text import one_line, printable, shell_path
 
 if TYPE_CHECKING:

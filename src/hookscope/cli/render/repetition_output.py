@@ -8,12 +8,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hookscope.analysis.order_facts import REMOVED, UNTOUCHED, FactKind, FactSubject, RunFacts
 from hookscope.analysis.order_findings import (
+    REMOVED,
     STATE_KEPT_NOTE,
+    UNTOUCHED,
+    FactKind,
+    FactSubject,
     FindingSentence,
     OrderFinding,
     OrderFindings,
+    RunFacts,
     evidence_lines,
     finding_sentences,
     order_summary,

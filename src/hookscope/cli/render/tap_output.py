@@ -12,9 +12,9 @@ from hookscope.app.json_documents import Document
 from hookscope.app.snapshot import Snapshot
 from hookscope.authoring.testing.recorded_events import RefiredEvent, context_summary, short_id
 from hookscope.cli.render.layout import column_width, fit_to_width
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Host
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import (
     ago,
     error_reason,

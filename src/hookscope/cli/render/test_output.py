@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from hookscope.app import json_documents
 from hookscope.app.json_documents import Document
-from hookscope.authoring.testing.expectations import without_secrets
+from hookscope.authoring.testing.masked_expectations import without_secrets
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.cli.render import run_output
 from hookscope.cli.render.layout import column_width, distinct_names, fit_to_width

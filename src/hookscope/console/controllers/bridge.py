@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.watching import Watch
     from hookscope.app.workbench import Workbench
-    from hookscope.model.inventory import RejectedHook
+    from hookscope.model.hook_status import RejectedHook
     from hookscope.model.machine import Machine
 
 

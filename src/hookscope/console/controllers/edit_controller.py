@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App, SuspendNotSupported
 from textual.content import Content
 
-from hookscope.app.external_editor import editor_command, editor_of, run_editor
+from hookscope.app.preferences import editor_command, editor_of, run_editor
 from hookscope.authoring.fix.model import Fix, FixValues, Repair
 from hookscope.authoring.fix.repair import apply_repair, find_repair
 from hookscope.console.dialogs.base_dialogs import Question

@@ -29,7 +29,7 @@ from hookscope.console.state.messages import (
     StepsReported,
 )
 from hookscope.console.state.state_changes import FireOnSaveChanged, JobChanged, ModeChosen
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Event, Plan, Result, Run, Slow
 from hookscope.model.text import local_now
 
@@ -114,7 +114,7 @@ class FireController:
         view = self.context.scanned()
         if view is None:
             return
-        from hookscope.sessions.session_engine import session_trust_targets  # here: few sessions are played
+        from hookscope.sessions.session_agents import session_trust_targets  # here: few sessions are played
 
         filling, bench = self.state.filling, self.context.bench
         try:

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from hookscope.analysis.order_findings import OrderFindings
     from hookscope.app.snapshot import PastRun, Snapshot
     from hookscope.app.workbench import Workbench
-    from hookscope.authoring.testing.sequence_runs import SequenceStepRun
-    from hookscope.authoring.testing.sequences import EventSequence
+    from hookscope.authoring.testing.sequences import EventSequence, SequenceStepRun
     from hookscope.authoring.testing.test_runs import SavedEventResult
     from hookscope.console.controllers.bridge import Bridge
     from hookscope.console.state.console_state import ComposedEvent
@@ -362,7 +361,7 @@ async def replay_job(
 
 async def session_job(runner: JobRunner, message: str) -> None:
     """Play a session that begins with this message."""
-    from hookscope.sessions.session_engine import session_engine
+    from hookscope.sessions.session_agents import session_engine
     from hookscope.sessions.session_runner import SessionRequest
     from hookscope.sessions.simulation import Simulation
 
@@ -405,7 +404,7 @@ async def sequence_job(
     over: Callable[[bool], object],
 ) -> None:
     """Fire a sequence; `told` hears of each step with the number of its run, `over` whether all passed."""
-    from hookscope.authoring.testing.sequence_runs import SequenceRun
+    from hookscope.authoring.testing.sequences import SequenceRun
 
     passed, number = True, 0
     sequencing = SequenceRun(runner.bench, sequence)
@@ -425,7 +424,7 @@ async def saved_events_job(
     told: Callable[[SavedEventResult], object],
 ) -> None:
     """Fire saved events one after another, each compared with its file."""
-    from hookscope.authoring.testing.sequence_runs import run_test_file
+    from hookscope.authoring.testing.sequences import run_test_file
 
     for file in files:
         if runner.cancelled:

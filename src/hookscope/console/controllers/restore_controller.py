@@ -19,7 +19,7 @@ from hookscope.console.state.state_changes import (
     saved_view_of,
     saved_view_values,
 )
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -101,7 +101,7 @@ class RestoreController:
         )
 
     def _use_environment(self, kept: SavedView) -> str:
-        from hookscope.app.yaml_sections import environment_files
+        from hookscope.app.project_config import environment_files
 
         began = self._began
         if kept.environment is None or began is None or self._workspace is None:

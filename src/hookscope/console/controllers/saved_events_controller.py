@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hookscope.app.project_config import EVENTS_FOLDER
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
-from hookscope.app.yaml_sections import EVENTS_FOLDER
 from hookscope.authoring.testing.acceptance import acceptance_change
-from hookscope.authoring.testing.expectations import expectation_masking_of
+from hookscope.authoring.testing.masked_expectations import expectation_masking_of
 from hookscope.authoring.testing.saved_events import (
     SavedDraft,
     create_saved_event,
@@ -42,8 +42,7 @@ from hookscope.model.text import local_now, one_line
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
-    from hookscope.authoring.testing.sequence_runs import SequenceStepRun
-    from hookscope.authoring.testing.sequences import EventSequence
+    from hookscope.authoring.testing.sequences import EventSequence, SequenceStepRun
     from hookscope.console.context import ConsoleContext
     from hookscope.console.panes.fire.fire_pane import FirePane
     from hookscope.model.run import Plan, Run

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.app.external_editor import editor_of
+from hookscope.app.preferences import editor_of
 from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.state.messages import EditorRequested
 from hookscope.console.state.state_changes import RowJumpedTo
+from hookscope.model.failure import Refusal
 from hookscope.model.hook import FilePosition
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import one_line
 
 if TYPE_CHECKING:

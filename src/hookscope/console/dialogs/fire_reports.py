@@ -14,9 +14,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hookscope.analysis.order_facts import FactKind
 from hookscope.analysis.order_findings import (
     STATE_KEPT_NOTE,
+    FactKind,
     OrderFindings,
     evidence_lines,
     finding_sentences,

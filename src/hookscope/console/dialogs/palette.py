@@ -27,12 +27,12 @@ from textual.worker import Worker
 from hookscope.app.console_files import stored_console
 from hookscope.authoring.testing.saved_events import saved_listing
 from hookscope.console.dialogs.base_dialogs import TALL_SCREEN, Dialog
-from hookscope.console.keymap.actions import scope_of
 from hookscope.console.keymap.active_keys import (
     ENTER_KEY,
     active_keymap,
     key_hints,
     key_label,
+    scope_of,
     with_keys,
 )
 from hookscope.console.keymap.available_actions import all_nodes, available_actions_of, is_move, run_action

@@ -24,8 +24,8 @@ from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints
 from hookscope.console.theme.text_styles import MUTED, safe_line
 from hookscope.console.widgets.input_fields import LabeledForm, OneLineInput
 from hookscope.host_options import HOST_FIELDS, MACHINE_FIELDS, PLATFORMS
+from hookscope.model.failure import Refusal
 from hookscope.model.machine import real_machine
-from hookscope.model.refusal import Refusal
 from hookscope.model.text import printable
 from hookscope.values import dataclass
 

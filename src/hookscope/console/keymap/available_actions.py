@@ -14,19 +14,18 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input
 
-from hookscope.console.keymap.actions import binding_of
 from hookscope.console.keymap.active_keys import (
     DEFAULT_KEYMAP,
     Keymap,
     active_keymap,
+    binding_of,
     key_label,
     key_of,
     with_keys,
 )
 from hookscope.console.state.hook_rows import matching_rows
 from hookscope.console.theme.text_styles import MUTED, safe_text
-from hookscope.model.hook_status import HookStatus, State
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import HookStatus, RejectedHook, State
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -8,10 +8,12 @@ from __future__ import annotations
 from enum import StrEnum
 
 from hookscope.app.preferences import KeysFile
-from hookscope.console.keymap.actions import KEY_SCOPES, KeyAction, all_actions
 from hookscope.console.keymap.active_keys import (
+    KEY_SCOPES,
     NO_KEY,
     PRESETS,
+    KeyAction,
+    all_actions,
     key_label,
     resolve_keymap,
     with_keys_of,

@@ -22,8 +22,7 @@ from hookscope.console.theme.text_styles import (
     safe_paragraph,
 )
 from hookscope.model.hook import FilePosition, Hook
-from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, HookStatus, State, gate_state
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, HookStatus, RejectedHook, State, gate_state
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hookscope.analysis import comparison_document
+from hookscope.analysis import several_hosts as comparison_document
 from hookscope.app import json_documents
 from hookscope.console.panes.hook_sheets import hook_report, registry_sheet
-from hookscope.console.panes.hosts_sheets import (
+from hookscope.console.panes.hosts_pane import (
     compared_runs_sheet,
     matrix_columns,
     matrix_heading,
@@ -29,8 +29,7 @@ from hookscope.console.state.hook_rows import (
 from hookscope.console.state.log_entries import LogEntry
 from hookscope.console.theme.text_styles import safe_text
 from hookscope.model.hook_event import iso
-from hookscope.model.hook_status import HookStatus
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import HookStatus, RejectedHook
 from hookscope.model.text import in_local_time
 from hookscope.values import dataclass
 

@@ -358,7 +358,7 @@ def _put_origin(sheet: Sheet, planned: PackPlan) -> None:
 
 
 def _put_planned_files(sheet: Sheet, planned: PackPlan, surroundings: Machine) -> None:
-    from hookscope.packs.package_checks import size_in_words  # here: the first paint does without
+    from hookscope.packs.package_checks import size_in_words
 
     if planned.files:
         total = sum(file.size for file in planned.files)

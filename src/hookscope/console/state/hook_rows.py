@@ -25,8 +25,7 @@ from hookscope.console.theme.text_styles import (
     safe_line,
 )
 from hookscope.model.hook import Folder, Hook
-from hookscope.model.hook_status import HookStatus, State
-from hookscope.model.inventory import RejectedHook
+from hookscope.model.hook_status import HookStatus, RejectedHook, State
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

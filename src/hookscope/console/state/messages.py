@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from hookscope.console.state.log_entries import LogEntry
     from hookscope.console.state.state_changes import StateChange
     from hookscope.model.hook import FilePosition, Hook
-    from hookscope.model.hook_status import HookStatus
-    from hookscope.model.inventory import RejectedHook
+    from hookscope.model.hook_status import HookStatus, RejectedHook
     from hookscope.model.run import Plan, Run, Step
     from hookscope.model.trust import TrustTarget
     from hookscope.runtime.debugger import Debugger, Stop

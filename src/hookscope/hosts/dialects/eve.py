@@ -8,13 +8,15 @@ from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.eve_sessions import GUIDE_SESSIONS
 from hookscope.hosts.streams import StreamSystem
 from hookscope.hosts.streams.module_folders import FileRules
-from hookscope.hosts.streams.stream_events import (
+from hookscope.hosts.streams.stream_policy import (
+    CHANNEL,
     FAILURE_CASCADE,
     ContextRule,
+    FailureRule,
+    role_of,
     session_failed,
     turn_failed,
 )
-from hookscope.hosts.streams.stream_policy import CHANNEL, FailureRule, role_of
 from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
 from hookscope.model.host import Dialect, HostLayout, SettingsRules, SwitchRules

@@ -15,14 +15,14 @@ from hookscope.hosts.dialects.eve import (
 from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_18
 from hookscope.hosts.streams import stream_system_of
 from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
-from hookscope.hosts.streams.stream_events import (
+from hookscope.hosts.streams.stream_policy import (
     ContextRule,
+    FailureRule,
     session_failed,
     session_waiting,
     step_failed,
     turn_failed,
 )
-from hookscope.hosts.streams.stream_policy import FailureRule
 from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
 from hookscope.model.host import LoadRules

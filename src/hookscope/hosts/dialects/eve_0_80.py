@@ -17,8 +17,7 @@ from hookscope.hosts.dialects.eve_0_18 import AGENT_LAYOUT as EVE_0_18_HOUSEHOLD
 from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_80
 from hookscope.hosts.streams import stream_system_of
 from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
-from hookscope.hosts.streams.stream_events import ContextRule, session_waiting, turn_cancelled
-from hookscope.hosts.streams.stream_policy import FailureRule
+from hookscope.hosts.streams.stream_policy import ContextRule, FailureRule, session_waiting, turn_cancelled
 from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
 from hookscope.model.host import LoadRules

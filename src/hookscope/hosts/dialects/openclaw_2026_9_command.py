@@ -9,9 +9,8 @@ from unicodedata import category, east_asian_width
 
 from hookscope.hosts.folders.shipped_gates import ConfigGate
 from hookscope.model.hook import Hook
-from hookscope.model.hook_status import Gate, HookStatus
+from hookscope.model.hook_status import Gate, HookStatus, Inventory
 from hookscope.model.host import CommandFlags, CommandOutput, Host
-from hookscope.model.inventory import Inventory
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 

@@ -21,9 +21,8 @@ from hookscope.hosts.folders.manifest import describe_value
 from hookscope.hosts.folders.search_paths import rank_hooks
 from hookscope.hosts.gates.rules import gates_of
 from hookscope.model.hook import FilePosition, Folder, Hook, Problem
-from hookscope.model.hook_status import Gate, GateRule
+from hookscope.model.hook_status import FoundHooks, Gate, GateRule, Ranking
 from hookscope.model.host import Arrangement, Dialect, Host
-from hookscope.model.inventory import FoundHooks, Ranking
 from hookscope.model.run import CallGroup, Event, EventKind, NotRun, Policy, Registration
 from hookscope.values import dataclass
 

@@ -26,8 +26,8 @@ from hookscope.hosts.folders.hook_discovery import (
 )
 from hookscope.hosts.folders.shipped_headers import metadata_of_texts
 from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook
+from hookscope.model.hook_status import FoundHooks
 from hookscope.model.host import Host
-from hookscope.model.inventory import FoundHooks
 from hookscope.model.machine import FolderItem
 from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass

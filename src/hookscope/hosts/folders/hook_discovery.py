@@ -12,8 +12,8 @@ from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, head_of
 from hookscope.formats.positions import FormatError
 from hookscope.hosts.folders.manifest import ManifestReader, read_yaml_header
 from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook, LogLine, Problem
+from hookscope.model.hook_status import FoundHooks, RejectedHook
 from hookscope.model.host import Host
-from hookscope.model.inventory import FoundHooks, RejectedHook
 from hookscope.model.machine import Files, FolderItem, is_within
 from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass

@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hookscope.formats.script_members import is_truthy
-from hookscope.formats.script_values import script_text
+from hookscope.formats.script_values import is_truthy, script_text
 from hookscope.hosts.folders.manifest import describe_value
 from hookscope.hosts.gates.path import PATH_PASSED
 from hookscope.hosts.gates.rules import UNNAMED

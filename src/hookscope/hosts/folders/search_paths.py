@@ -11,8 +11,8 @@ from typing import Any
 
 from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import FilePosition, Folder, Hook, LogLine, Problem
+from hookscope.model.hook_status import FoundHooks, Ranking
 from hookscope.model.host import Host
-from hookscope.model.inventory import FoundHooks, Ranking
 from hookscope.model.trust import is_folder_trusted
 from hookscope.values import dataclass
 

@@ -10,8 +10,7 @@ from operator import attrgetter
 from typing import Any, Final, Protocol
 
 from hookscope.formats.positions import KeyPath, path_steps
-from hookscope.formats.script_members import is_truthy, javascript_member
-from hookscope.formats.script_values import script_trim
+from hookscope.formats.script_values import is_truthy, javascript_member, script_trim
 from hookscope.hosts.folders.search_paths import PLUGIN, WORKSPACE
 from hookscope.hosts.gates import events, platform, switches
 from hookscope.hosts.gates.programs import NO_ANY_BINS, NO_BINS

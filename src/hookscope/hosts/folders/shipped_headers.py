@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from hookscope import formats
 from hookscope.formats.positions import FormatError
-from hookscope.formats.script_members import is_truthy
-from hookscope.formats.script_values import BLANK, script_text, script_trim
+from hookscope.formats.script_values import BLANK, is_truthy, script_text, script_trim
 from hookscope.hosts.folders.manifest import (
     REQUIREMENTS,
     HeaderReading,

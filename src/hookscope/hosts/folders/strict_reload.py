@@ -10,8 +10,8 @@ from dataclasses import replace
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.gates.rules import gates_of
 from hookscope.model.hook import Folder, Hook
+from hookscope.model.hook_status import FoundHooks, StrictLoadState
 from hookscope.model.host import Host
-from hookscope.model.inventory import FoundHooks, StrictLoadState
 from hookscope.values import dataclass
 
 FILE_GATES = frozenset({"settings", "handler", "events", "trusted", "sent"})  # not checked for selection

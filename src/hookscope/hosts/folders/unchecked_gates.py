@@ -11,7 +11,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any
 
-from hookscope.formats.script_members import is_truthy, javascript_member
+from hookscope.formats.script_values import is_truthy, javascript_member
 from hookscope.hosts.folders.shipped_headers import javascript_text
 from hookscope.hosts.gates.fields import FIELDS_PASSED
 from hookscope.hosts.gates.platform import OS_PASSED

@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any
 
 from hookscope.formats.positions import KeyPath, path_steps
-from hookscope.formats.script_members import is_truthy
+from hookscope.formats.script_values import is_truthy
 from hookscope.hosts.gates.evidence import setting_location, similar_names
 from hookscope.hosts.gates.rules import REQUIREMENT_ROW, cached_by_field, nothing_needed
 from hookscope.model.hook import Hook

@@ -8,19 +8,20 @@ from hookscope.hosts.plugins.mapped_handlers import MappingRules, mapped_hooks
 from hookscope.hosts.plugins.merge_rules import MergeRule
 from hookscope.hosts.plugins.plugin_discovery import PluginShape, find_plugins, installed_hooks, rank_plugins
 from hookscope.hosts.plugins.plugin_manifest import SchemaIssue
-from hookscope.hosts.plugins.plugin_order import Order, filter_values, plugin_call_groups
 from hookscope.hosts.plugins.plugin_policy import (
     OBSERVE,
+    Order,
     PluginPolicy,
     PluginTexts,
+    filter_values,
     isolated_payload,
+    plugin_call_groups,
 )
 from hookscope.hosts.plugins.shipped_plugin_gates import setting_problems
 from hookscope.model.event_catalogue import Catalogue, EventType
 from hookscope.model.hook import Folder, Hook, Problem
-from hookscope.model.hook_status import Gate, GateRule
+from hookscope.model.hook_status import FoundHooks, Gate, GateRule, Ranking
 from hookscope.model.host import Arrangement, Host
-from hookscope.model.inventory import FoundHooks, Ranking
 from hookscope.model.run import Event, EventKind, Policy, Registration
 from hookscope.values import dataclass
 

@@ -11,8 +11,8 @@ from typing import Any
 from hookscope.formats.positions import KeyPath
 from hookscope.hosts.folders.manifest import describe_value
 from hookscope.model.hook import LANGUAGE_OF, MAPPED_ROLE, FilePosition, Folder, Hook, Metadata, Problem
+from hookscope.model.hook_status import FoundHooks, RejectedHook
 from hookscope.model.host import Host
-from hookscope.model.inventory import FoundHooks, RejectedHook
 from hookscope.model.text import one_line
 from hookscope.values import dataclass
 

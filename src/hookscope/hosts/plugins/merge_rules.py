@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from hookscope.formats.script_members import is_truthy
-from hookscope.formats.script_values import script_text
+from hookscope.formats.script_values import is_truthy, script_text
 from hookscope.values import dataclass
 
 Answer = Mapping[str, Any]

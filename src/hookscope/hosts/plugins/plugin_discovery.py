@@ -28,8 +28,8 @@ from hookscope.model.hook import (
     MetadataFault,
     Problem,
 )
+from hookscope.model.hook_status import FoundHooks, Ranking, RejectedHook
 from hookscope.model.host import Host, InstalledPlugin
-from hookscope.model.inventory import FoundHooks, Ranking, RejectedHook
 from hookscope.model.machine import Files
 from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass

@@ -6,8 +6,7 @@ Source: rules-openclaw section 6.
 from collections.abc import Mapping
 from copy import deepcopy
 
-from hookscope.formats.script_members import is_truthy
-from hookscope.formats.script_values import script_trim
+from hookscope.formats.script_values import is_truthy, script_trim
 from hookscope.hosts.plugins.merge_rules import (
     Answer,
     HandlerAnswer,

@@ -23,9 +23,8 @@ from hookscope.hosts.plugins.plugin_manifest import (
     value_errors,
 )
 from hookscope.model.hook import MAPPED_ROLE, Edit, FilePosition, Hook, Problem
-from hookscope.model.hook_status import FixKind, Gate, GateKind, GateRule, State, register_gate
+from hookscope.model.hook_status import FixKind, FoundHooks, Gate, GateKind, GateRule, State, register_gate
 from hookscope.model.host import Host
-from hookscope.model.inventory import FoundHooks
 from hookscope.values import dataclass
 
 HOST_REFUSES = "the host refuses its settings"

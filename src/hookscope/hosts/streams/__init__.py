@@ -9,18 +9,19 @@ from dataclasses import field
 from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
 from hookscope.hosts.streams.session_rules import SessionRules
 from hookscope.hosts.streams.stream_discovery import find_stream_hooks, project_folders, stream_gates_of
-from hookscope.hosts.streams.stream_events import ContextRule, event_problems, stamped_event
 from hookscope.hosts.streams.stream_policy import (
     OUTSIDE,
+    ContextRule,
     FailureRule,
     StreamPolicy,
+    event_problems,
+    stamped_event,
     stream_call_groups,
 )
 from hookscope.model.event_catalogue import ALL_EVENTS, Catalogue
 from hookscope.model.hook import Folder, Hook, Problem
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import FoundHooks, Gate, Ranking
 from hookscope.model.host import Arrangement, Dialect, Host
-from hookscope.model.inventory import FoundHooks, Ranking
 from hookscope.model.run import Event, EventKind, Policy, Registration
 from hookscope.values import dataclass
 

@@ -13,7 +13,7 @@ from hookscope.hosts.gates import sent
 from hookscope.hosts.gates.handler import HANDLER
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.gates.trust import TRUSTED
-from hookscope.hosts.streams.agents import (
+from hookscope.hosts.streams.agent_layout import (
     DYNAMIC_FOLDERS,
     Agent,
     Discovery,
@@ -33,9 +33,16 @@ from hookscope.hosts.streams.module_folders import (
     modules_in,
 )
 from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook, Metadata, Problem
-from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.hook_status import (
+    FixKind,
+    FoundHooks,
+    Gate,
+    GateKind,
+    RejectedHook,
+    State,
+    register_gate,
+)
 from hookscope.model.host import Host
-from hookscope.model.inventory import FoundHooks, RejectedHook
 from hookscope.model.machine import Files
 from hookscope.model.text import error_reason
 from hookscope.values import dataclass

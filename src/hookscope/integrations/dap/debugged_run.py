@@ -14,10 +14,9 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.fire_request import FireRequest, RequestedEvent, parse_faults
 from hookscope.host_options import BUNDLED, HOST_OPTIONS, PLATFORMS
-from hookscope.integrations.dap.breakpoints import EditorBreakpoints
 from hookscope.integrations.dap.framing import DapMessage
-from hookscope.integrations.dap.inspection import StopInspector
-from hookscope.model.refusal import Refusal
+from hookscope.integrations.dap.inspection import EditorBreakpoints, StopInspector
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Plan, Result, Run, Started
 from hookscope.model.text import nearest_word, one_line, printable
 from hookscope.runtime.debugger import Debugger, Logged, Stop

@@ -20,7 +20,6 @@ from hookscope.app.trust_requests import (
 )
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.fire_request import plan_request
-from hookscope.integrations.dap.breakpoints import EditorBreakpoints
 from hookscope.integrations.dap.debugged_run import (
     DebuggedRun,
     Launch,
@@ -35,8 +34,8 @@ from hookscope.integrations.dap.framing import (
     decode_message,
     encode_message,
 )
-from hookscope.integrations.dap.inspection import StopInspector
-from hookscope.model.refusal import Refusal
+from hookscope.integrations.dap.inspection import EditorBreakpoints, StopInspector
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Plan
 from hookscope.model.text import one_line, printable, shell_path
 from hookscope.runtime.debugger import Bound, Debugger, Logged, StackFrame

@@ -17,11 +17,11 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import cannot_run_messages
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.saved_events import is_saved_event, read_saved_event
-from hookscope.authoring.testing.sequence_runs import run_test_file
+from hookscope.authoring.testing.sequences import run_test_file
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.engine.argument_checks import NONE_TYPE, expect
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import HookStatus
-from hookscope.model.refusal import Refusal
 from hookscope.model.run import Event, Run
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ class HookHost:
 
     def mask(self, result: SavedEventResult) -> SavedEventResult:
         """Return a test result with its secrets masked, because pytest writes it into reports."""
-        from hookscope.authoring.testing.expectations import without_secrets
+        from hookscope.authoring.testing.masked_expectations import without_secrets
 
         return without_secrets(result, self._bench.redaction)
 

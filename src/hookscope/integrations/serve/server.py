@@ -28,7 +28,7 @@ from hookscope.integrations.serve.access import (
     new_token,
 )
 from hookscope.integrations.serve.routes import ConsoleRoutes
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason
 from hookscope.values import dataclass

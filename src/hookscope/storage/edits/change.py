@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from hookscope.model.failure import Refusal
 from hookscope.model.hook import Edit
 from hookscope.model.machine import broken_link_error, read_or_none
 from hookscope.model.text import error_reason
@@ -32,6 +33,7 @@ from hookscope.storage.edits.atomic_files import (
 )
 from hookscope.storage.edits.json5_edit import with_settings
 from hookscope.storage.edits.pending_writes import read_settled, wait_until_written
+from hookscope.storage.state_files import state_folder
 from hookscope.values import dataclass
 
 ANY_WRITE = 0o222
@@ -353,3 +355,25 @@ def _moved_down(line: str, offset: int) -> str:
         if line.startswith("@@ ")
         else line
     )
+
+
+WriteChange = Callable[[Change], None]  # makes it so, or raises Refusal
+
+
+def user_files_lock() -> Path:
+    """The lock for users' files. It is in our folder: none may stay beside a file that somebody keeps in
+    version control."""
+    return state_folder() / "files.lock"
+
+
+def write_user_file(change: Change) -> None:
+    """Make it so. Raises Refusal; then the file is as it was."""
+    lock: Path | None = user_files_lock()
+    try:
+        user_files_lock().parent.mkdir(parents=True, exist_ok=True)
+    except OSError:  # such a folder is nothing that this file needs: its lock is then beside it
+        lock = None
+    try:
+        apply_change(change, lock=lock)
+    except ChangeError as error:
+        raise Refusal(str(error)) from None

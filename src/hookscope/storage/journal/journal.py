@@ -18,8 +18,8 @@ from types import TracebackType
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Dialect, Settings
 from hookscope.model.run import Event, Plan, Registration, Run
-from hookscope.storage.journal.compact import compact_document
 from hookscope.storage.journal.database import DatabaseWork
+from hookscope.storage.journal.encodings import compact_document
 from hookscope.storage.journal.reader import JournalReader, milliseconds_of
 from hookscope.storage.journal.records import (
     event_document,

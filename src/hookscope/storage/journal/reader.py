@@ -16,8 +16,8 @@ from typing import Any, cast
 
 from hookscope.model.hook_event import from_iso
 from hookscope.model.run import Event
-from hookscope.storage.journal.compact import complete_document
 from hookscope.storage.journal.database import error_explanation, open_reading
+from hookscope.storage.journal.encodings import complete_document
 from hookscope.storage.journal.records import Outcome, begun_document, event_of, storable_text
 from hookscope.storage.journal.run_environment import HandlerFile, RunOwner, handlers_from_text
 from hookscope.storage.journal.run_filter import (

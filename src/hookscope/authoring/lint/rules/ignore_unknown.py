@@ -23,8 +23,8 @@ Good:
 
 from collections.abc import Iterator
 
+from hookscope.authoring.lint.ignored_rules import PATH, ignored_in_header, ignored_in_source
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint
-from hookscope.authoring.lint.rule_runner import PATH, ignored_in_header, ignored_in_source
 from hookscope.model.hook import FilePosition
 from hookscope.model.text import closest_match, one_line
 

@@ -32,7 +32,7 @@ from hookscope.app.variables import escaped_value as literal
 from hookscope.authoring.testing.saved_events import SavedDraft, draft_with_context
 from hookscope.console.theme.text_styles import MARK_MUTED, counted, safe_word
 from hookscope.model.event_schema import event_notes
-from hookscope.model.refusal import Refusal
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Event
 from hookscope.model.run_comparison import REPLAY_MARK
 from hookscope.model.text import has_controls, nearest_word, replace_hidden
