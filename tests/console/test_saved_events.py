@@ -200,6 +200,7 @@ async def test_undo_takes_back_what_is_saved_and_accepted_and_the_screen_says_so
         await story.press("u")
         await story.until(lambda: "hello.yaml" not in story.lines()[3], "it is of no file")
         await story.until(lambda: not file.exists(), "the file is gone")
+        await story.until(lambda: "hello.yaml expects" not in story.text(), "the run is of no file")
         await story.press("A")
         await story.shows("is of no saved event")
         await story.press("u")

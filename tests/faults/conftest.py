@@ -16,7 +16,7 @@ import pytest
 from hookscope.model.hook import LANGUAGE_OF
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result, Status, Step
-from hookscope.runtime import worker_handle as worker_guard
+from hookscope.runtime import worker_guard
 from hookscope.runtime.background_work import wait_time
 from hookscope.runtime.limits import MIB, Limits
 from hookscope.runtime.orphan_processes import find_marked, host_mark, newest_pid

@@ -28,7 +28,7 @@ from tests.faults.python_faults import DAEMON, body, coroutine
 from hookscope.model.failure import Failure
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result, Started, Status, Step
-from hookscope.runtime import worker_handle as worker_guard
+from hookscope.runtime import worker_guard
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.orphan_processes import find_marked, host_mark, newest_pid
 from hookscope.runtime.process_executor import MAX_OWN_WORKERS, python_executor

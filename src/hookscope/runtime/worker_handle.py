@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -15,61 +13,6 @@ from hookscope.model.regular_file import FILE_LIMIT_HINT, is_file_limit
 from hookscope.model.text import error_reason
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.values import dataclass
-
-MARK_NAME = b"HOOKSCOPE_WORKER="
-KILL_ROUNDS = 20  # of killing: what is killed may just have started something
-
-_started_in = 0  # the process that has a guard; a fork of it has none
-
-
-def start_guard(mark: str) -> None:
-    """Start the guard of this process, once. Where that cannot be, workers still end by themselves."""
-    global _started_in
-    if _started_in == os.getpid() or sys.platform != "linux" or not sys.executable:
-        return
-    _started_in = os.getpid()
-    try:
-        theirs, _ = os.pipe()  # nobody inherits our end, which stays open until this process ends
-    except OSError:  # no more files may be opened now: the next worker tries again
-        _started_in = 0
-        return
-    argv = [sys.executable, "-I", "-S", os.path.abspath(__file__), mark]
-    actions = [(os.POSIX_SPAWN_DUP2, theirs, 0)]
-    with suppress(OSError):
-        os.posix_spawn(sys.executable, argv, {}, file_actions=actions)
-    os.close(theirs)
-
-
-def main(mark: str) -> None:
-    """Wait for the end of the program, then kill what it has left."""
-    os.setsid()  # what ends the program's whole group shall not end its guard
-    while os.read(0, 1):
-        pass
-    for _ in range(KILL_ROUNDS):
-        left = _marked_pids(MARK_NAME + mark.encode())
-        for pid in left:
-            with suppress(OSError):  # gone meanwhile
-                os.kill(pid, signal.SIGKILL)
-        if not left:
-            return
-
-
-def _marked_pids(mark: bytes) -> list[int]:
-    found = []
-    for name in os.listdir("/proc"):
-        with suppress(OSError):
-            if name.isdecimal() and mark in _read_file(f"/proc/{name}/environ"):
-                found.append(int(name))
-    return found
-
-
-def _read_file(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
 
 
 @dataclass(frozen=True, slots=True)

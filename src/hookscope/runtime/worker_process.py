@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from secrets import token_hex
 
-from hookscope.runtime import worker_handle as worker_guard
+from hookscope.runtime import worker_guard
 from hookscope.runtime.debugger import Debugger
 from hookscope.runtime.orphan_processes import MARK_VARIABLE, host_mark, new_worker_mark
 from hookscope.runtime.python_worker.protocol import LINE_LOST, Message, pack
