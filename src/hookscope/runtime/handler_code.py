@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -257,7 +258,7 @@ def _declaration_from(row: Mapping[str, Any], target: Callable[[str], Handler | 
 MAX_KNOWN_REQUESTS = 2048  # calls whose requests are kept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)  # it keeps cached properties
 class HandlerRequest:
     """A handler to be loaded or run, with the names of its content."""
 
