@@ -8,7 +8,7 @@ import pytest
 from tests.rooms import MAY_IMPORT, TESTED_ROOMS, TESTS, TOP, can_break, room_and_dependents
 
 MODULES = sorted(TESTS.rglob("test_*.py"))
-FLAT = {"test_architecture.py", "test_rooms.py"}
+FLAT = {"test_architecture.py", "test_figures.py", "test_rooms.py"}
 
 
 def collect(*arguments: str) -> subprocess.CompletedProcess[str]:

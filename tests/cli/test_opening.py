@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookscope.cli import main, startup
-from hookscope.cli.shared_options import options_from
+from hookscope.cli.parsed_options import options_from
 from hookscope.cli.startup import console_only_options, exit_code
 from hookscope.model.failure import Refusal
 

@@ -18,7 +18,7 @@ from tests.console.conftest import READY, Open
 from textual.widgets import Input
 
 from hookscope.app.snapshot import Snapshot
-from hookscope.console.controllers import scan_controller as source_reader
+from hookscope.console.controllers import scan_controller
 from hookscope.console.dialogs.palette import (
     MOST_BEFORE_TYPING,
     entries_before_typing,
@@ -172,7 +172,7 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        source_reader, "SELECTION_DELAY", 3_600
+        scan_controller, "SELECTION_DELAY", 3_600
     )  # what is read beside a hook is the work of no key
     make_hook(workspace / "hooks", "hook", READY)
     async with console((80, 24), paints=True) as story:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.model import machine as tracked_files
+from hookscope.model import machine
 from hookscope.model.machine import TrackedFiles
 
 LONG_AGO = 1_000_000_000
@@ -89,7 +89,7 @@ def touched(hook: Path) -> TrackedFiles:
 def test_every_change_of_a_tracked_file_is_detected(
     change: Callable[[Path], None], hook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracked_files, "TICK", -3600 * 10**9)  # what has just been written counts as settled
+    monkeypatch.setattr(machine, "TICK", -3600 * 10**9)  # what has just been written counts as settled
     files = touched(hook)
     assert files.unchanged()
     change(hook)

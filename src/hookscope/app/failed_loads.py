@@ -169,10 +169,10 @@ class FailedLoads:
 
     def _load_digest(self, code: Code) -> str:
         """Return a digest of everything that the load depends on and that is known without running it."""
-        from hookscope.runtime import handler_code as content_digests  # most scans compare nothing
+        from hookscope.runtime import handler_code  # most scans compare nothing
 
         python = self._python if code.language == "python" else ""
-        parts = [content_digests.digest_of(code.root), _file_stamp(code.path), code.export, python]
+        parts = [handler_code.digest_of(code.root), _file_stamp(code.path), code.export, python]
         settled = json.dumps([parts, dict(code.env), code.config], default=str, sort_keys=True)
         return sha256(settled.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 

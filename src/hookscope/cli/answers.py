@@ -16,7 +16,8 @@ from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import ExampledCommand
-from hookscope.cli.shared_options import MACHINE_OPTION_NAMES, machine_options, options_from
+from hookscope.cli.options import machine_options
+from hookscope.cli.parsed_options import MACHINE_OPTION_NAMES, options_from
 from hookscope.model.host import Host
 from hookscope.model.machine import Machine
 from hookscope.model.text import printable

@@ -18,7 +18,7 @@ from hookscope.app.trust_requests import trust_requests
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.fire_request import FireRequest
 from hookscope.authoring.testing.saved_events import save_event, saved_event_path
-from hookscope.cli.shared_options import SEED_NUMBER
+from hookscope.cli.options import SEED_NUMBER
 from hookscope.model.failure import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.run import Event

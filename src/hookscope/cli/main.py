@@ -14,7 +14,8 @@ from hookscope.cli import installed_version
 from hookscope.cli.command_index import COMMANDS
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import LazyGroup
-from hookscope.cli.shared_options import machine_options, options_from
+from hookscope.cli.options import machine_options
+from hookscope.cli.parsed_options import options_from
 from hookscope.cli.startup import COMPLETION_VARIABLE, open_console
 
 STREAMING_OPTIONS = {"--json-lines", "--follow", "--watch"}  # options that print lines while they run
@@ -63,7 +64,7 @@ def exit_code(arguments: list[str]) -> int:
     Returns 0 for yes, 1 for no, 2 for wrong use.
     """
     if COMPLETION_VARIABLE in os.environ:
-        from hookscope.cli.completion_parameters import register_shells
+        from hookscope.cli.completion_shells import register_shells
 
         register_shells()
     return exit_code_of(

@@ -6,85 +6,18 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from hookscope.app.options import LINGER
-from hookscope.host_options import HOST_OPTIONS, HostOption
+from hookscope.cli.options import Seconds
 from hookscope.model.failure import Refusal
 from hookscope.model.text import error_reason, in_local_time
 
 if TYPE_CHECKING:
-    from hookscope.app.options import Options
     from hookscope.storage.journal.run_filter import RunFilter
-
-
-MACHINE_OPTION_NAMES = frozenset(option.name for option in HOST_OPTIONS)
-
-
-def options_from(parameters: Mapping[str, Any], base: Options | None = None) -> Options:
-    """Return the options of a command; they override those before the command's name."""
-    from hookscope.app.options import Options, with_given
-
-    return with_given(base or Options(), parameters)
-
-
-class EnvironmentVariable(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.4
-    """`NAME=VALUE`."""
-
-    name = "K=V"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        if isinstance(value, tuple):
-            return value
-        name, separator, text = str(value).partition("=")
-        if not separator or not name or "\0" in value:
-            self.fail(f"{value!r} is not NAME=VALUE.", param, ctx)
-        return name, text
-
-
-def machine_options() -> list[click.Parameter]:
-    """Return new machine options: click marks each with its command, so they cannot be shared."""
-    return [_machine_option(option) for option in HOST_OPTIONS]
-
-
-def _machine_option(option: HostOption) -> click.Option:
-    names = [option.flag, option.name]
-    if option.kind == "flag":
-        return click.Option(names, is_flag=True, help=option.help)
-    kind: Any = {"path": click.Path(path_type=Path), "pairs": EnvironmentVariable()}.get(option.kind)
-    kind = click.Choice(option.choices) if option.choices else kind
-    multiple = option.kind == "pairs"
-    return click.Option(names, type=kind, multiple=multiple, metavar=option.metavar, help=option.help)
-
-
-class WholeNumber(click.IntRange):
-    """A whole number within bounds."""
-
-    name = "whole number"
-
-
-SEED_NUMBER = WholeNumber(0, 2**32 - 1)
-
-
-class Seconds(click.FloatRange):
-    """A finite time of more than 0 seconds; with `zero` also 0."""
-
-    name = "number of seconds"
-
-    def __init__(self, *, zero: bool = False) -> None:
-        super().__init__(min=0, min_open=not zero)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        seconds = super().convert(value, param, ctx)
-        if not isfinite(seconds):
-            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
-        return seconds
 
 
 def only_option() -> click.Option:

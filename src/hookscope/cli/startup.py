@@ -10,7 +10,7 @@ from io import TextIOBase, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from hookscope.cli.shared_options import options_from
+from hookscope.cli.parsed_options import options_from
 
 if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.app.whatif import source_lookup as processes
+from hookscope.app.whatif import source_lookup
 from hookscope.app.whatif.source_lookup import (
     EnvironmentSource,
     environment_source,
@@ -185,7 +185,7 @@ def test_a_running_process(sleeper: subprocess.Popen[bytes], tmp_path: Path) -> 
 
 @LINUX
 def test_a_process_that_is_not_to_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "PROC", tmp_path)
+    monkeypatch.setattr(source_lookup, "PROC", tmp_path)
     assert "There is no process 77" in refused("pid:77")
     (tmp_path / "77").mkdir()
     (tmp_path / "77/environ").write_bytes(b"")

@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.console.state.log_entries import (
-    LogEntry,
-    LogFilter,
-    LogIndex,
-    LogRing,
-    parse_log_filter,
-)
+from hookscope.console.state.log_entries import LogEntry, LogFilter, LogIndex, LogRing, parse_log_filter
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 

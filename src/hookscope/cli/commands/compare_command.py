@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from hookscope.analysis import several_hosts as comparison_document
+from hookscope.analysis import several_hosts
 from hookscope.analysis.host_comparison import ABSENT, ComparedHook, HookAtHost, HostComparison
 from hookscope.analysis.host_runs import (
     ComparedOutcome,
@@ -219,7 +219,7 @@ def command(
     comparison = compare_hosts(bench, chosen)
     if names:
         comparison = only_hooks(comparison, names)
-    document = comparison_document.comparison_document(comparison, different=different)
+    document = several_hosts.comparison_document(comparison, different=different)
     text = comparison_text(comparison, different=different)
     if fire is None:
         return Answer(document, text, ok=not comparison.differing)
@@ -235,7 +235,7 @@ def command(
         *dict.fromkeys(text for one in runs for text in one.could_not_run),
     )
     return Answer(
-        {**document, "runs": comparison_document.run_documents(runs)},
+        {**document, "runs": several_hosts.run_documents(runs)},
         f"{text}\n\n{run_comparison_text(fire, runs)}",
         ok=not (comparison.differing or not_run or outcomes_differ(runs)),
         notes=not_run,
@@ -251,7 +251,7 @@ def _compare_machines(options: Options, names: Sequence[str], text: str, differe
     if names:
         comparison = only_hooks(comparison, names)
     return Answer(
-        comparison_document.comparison_document(comparison, different=different),
+        several_hosts.comparison_document(comparison, different=different),
         comparison_text(comparison, different=different),
         ok=not comparison.differing,
         notes=tuple(f"{place.label}: {note}" for place in places[1:] for note in place.notes),

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import click
 
-from hookscope.cli.completion_parameters import SETUP_LINES, SHELLS, completion_script
+from hookscope.cli.completion_shells import SETUP_LINES, SHELLS, completion_script
 from hookscope.cli.lazy_group import ExampledCommand
 
 

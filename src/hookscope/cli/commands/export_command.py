@@ -15,7 +15,8 @@ import click
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.shared_options import WholeNumber, no_runs_message, run_filter_of, run_filter_options
+from hookscope.cli.options import WholeNumber
+from hookscope.cli.shared_options import no_runs_message, run_filter_of, run_filter_options
 from hookscope.model.failure import Refusal
 from hookscope.model.text import error_reason, printable
 

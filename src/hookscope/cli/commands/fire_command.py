@@ -44,8 +44,9 @@ from hookscope.cli.interactive_run import (
     warn_of_slow_handlers,
 )
 from hookscope.cli.interrupts import cancel_on_interrupt
+from hookscope.cli.options import WholeNumber
 from hookscope.cli.render import repetition_output, run_output
-from hookscope.cli.shared_options import WholeNumber, only_option, timeout_option, trust_option, wait_option
+from hookscope.cli.shared_options import only_option, timeout_option, trust_option, wait_option
 from hookscope.model.event_schema import event_note_texts
 from hookscope.model.failure import Refusal
 from hookscope.model.machine import Machine

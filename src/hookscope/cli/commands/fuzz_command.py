@@ -27,8 +27,9 @@ from hookscope.app.workbench import Workbench
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.interrupts import cancel_on_interrupt
+from hookscope.cli.options import SEED_NUMBER, WholeNumber
 from hookscope.cli.render import run_output
-from hookscope.cli.shared_options import SEED_NUMBER, WholeNumber, only_option, timeout_option, trust_option
+from hookscope.cli.shared_options import only_option, timeout_option, trust_option
 from hookscope.model.failure import Refusal, failure_document
 from hookscope.model.machine import Machine
 from hookscope.model.run import Event, Result

@@ -16,9 +16,10 @@ from hookscope.app import json_documents
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
+from hookscope.cli.options import WholeNumber
 from hookscope.cli.render import run_output
 from hookscope.cli.render.layout import fit_to_width
-from hookscope.cli.shared_options import WholeNumber, no_runs_message, run_filter_of, run_filter_options
+from hookscope.cli.shared_options import no_runs_message, run_filter_of, run_filter_options
 from hookscope.model.failure import Refusal
 from hookscope.model.hook_event import iso
 from hookscope.model.text import duration, in_local_time, one_line, shell_path

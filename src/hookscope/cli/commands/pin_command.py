@@ -11,7 +11,7 @@ from hookscope.app.options import Options
 from hookscope.app.runs.past_runs import NEXT_STEP
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.shared_options import WholeNumber
+from hookscope.cli.options import WholeNumber
 from hookscope.model.failure import Refusal
 
 PARAMETERS = (

@@ -6,7 +6,7 @@ from hookscope.app import json_documents
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.render import run_output as plan_output
+from hookscope.cli.render import run_output
 
 
 @answers.command("plan", click.Argument(["key"]))
@@ -16,4 +16,4 @@ def command(options: Options, key: str) -> Answer:
     view = bench.scan()
     plan = bench.plan(view, bench.template(view, key))
     notes = answers.unreadable_settings_warnings(view.host)
-    return Answer(json_documents.plan_document(plan), plan_output.plan_text(plan, view), notes=notes)
+    return Answer(json_documents.plan_document(plan), run_output.plan_text(plan, view), notes=notes)

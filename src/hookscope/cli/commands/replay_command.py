@@ -18,9 +18,9 @@ from hookscope.authoring.testing.replay import ReplayResult, replay_run, runs_to
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.interrupts import Cancellable, fire_in_turn
+from hookscope.cli.options import WholeNumber
 from hookscope.cli.render.run_output import dry_run_answer
 from hookscope.cli.shared_options import (
-    WholeNumber,
     only_option,
     run_filter_of,
     run_filter_options,

@@ -28,7 +28,6 @@ from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.interrupts import cancel_on_interrupt
 from hookscope.cli.render import run_output, test_output
-from hookscope.cli.render import run_output as plan_output
 from hookscope.cli.render.layout import column_width, fit_to_width
 from hookscope.cli.shared_options import timeout_option, trust_option, wait_option
 from hookscope.model.machine import Machine
@@ -124,7 +123,7 @@ def planned_sequence_document(sequence: EventSequence, plans: Sequence[Plan]) ->
 def planned_sequence_text(sequence: EventSequence, plans: Sequence[Plan]) -> str:
     """Return the text of `sequence NAME --dry`."""
     blocks = [
-        f"{_step_headline(sequence, number)}\n{plan_output.plan_text(plan)}"
+        f"{_step_headline(sequence, number)}\n{run_output.plan_text(plan)}"
         for number, plan in enumerate(plans, start=1)
     ]
     return "\n\n".join(blocks)

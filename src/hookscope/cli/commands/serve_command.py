@@ -12,7 +12,7 @@ import click
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.shared_options import WholeNumber
+from hookscope.cli.options import WholeNumber
 from hookscope.installation import install_command
 from hookscope.model.failure import Refusal
 from hookscope.model.text import printable

@@ -26,9 +26,10 @@ from hookscope.authoring.testing.saved_events import saved_event_path
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.interrupts import Cancellable, fire_in_turn
+from hookscope.cli.options import WholeNumber
 from hookscope.cli.render import run_output, tap_output
 from hookscope.cli.render.run_output import dry_run_answer
-from hookscope.cli.shared_options import WholeNumber, only_option, timeout_option, trust_option
+from hookscope.cli.shared_options import only_option, timeout_option, trust_option
 from hookscope.model.run import Plan
 from hookscope.model.text import one_line, printable
 from hookscope.recording.installation import apply_tap_plan, plan_tap_install, plan_tap_removal, remove_spool

@@ -20,7 +20,7 @@ from hookscope.console.dialogs.fire_reports import (
 )
 from hookscope.console.dialogs.trust_question import TrustAnswer, allowed_folders, ask_trust
 from hookscope.console.keymap.active_keys import key_of
-from hookscope.console.state import log_entries as log_messages
+from hookscope.console.state import log_messages
 from hookscope.console.state.console_state import ComposedEvent, ConsoleState
 from hookscope.console.state.messages import (
     FiringEnded,

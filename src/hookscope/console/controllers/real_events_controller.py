@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.app.runs.activation_chain import Activity, activity_of_runs
 from hookscope.app.runs.past_runs import ExternalRuns
-from hookscope.console.state import log_entries as log_messages
+from hookscope.console.state import log_messages
 from hookscope.console.state.messages import RealEventsReported
 from hookscope.console.state.state_changes import ModeChosen
 from hookscope.model.text import local_now

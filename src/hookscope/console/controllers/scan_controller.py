@@ -110,10 +110,10 @@ class ScanController:
             context.notify(f"Looking failed: {change.text}", "error")
 
     def _looked(self, before: ConsoleState, look: ScanFinished) -> None:
-        from hookscope.console.state import log_entries  # here, and below: the first paint tells nothing yet
+        from hookscope.console.state import log_messages  # here, and below: the first paint tells nothing yet
 
         context, first = self.context, before.view is None
-        entries = log_entries.scan_entries(local_now(), before.rows, context.state.rows, look.took, first)
+        entries = log_messages.scan_entries(local_now(), before.rows, context.state.rows, look.took, first)
         if first:
             self._first_look = entries
         else:
@@ -143,7 +143,7 @@ class ScanController:
 
     def files_changed(self, event: FilesChanged) -> None:
         """Files changed on disk: scan, unless only what Hookscope has learned of hooks did."""
-        from hookscope.console.state import log_entries
+        from hookscope.console.state import log_messages
 
         context, bridge = self.context, self.context.bridge
         saved = frozenset(path for path in event.paths if not bridge.is_learned(path))
@@ -155,7 +155,7 @@ class ScanController:
                 context.after(NEW_FOLDER_DELAY, self._learned, "new folder")
             return
         if context.state.view is not None:
-            context.log_entries(log_entries.saved_file_entries(local_now(), saved, context.state.view))
+            context.log_entries(log_messages.saved_file_entries(local_now(), saved, context.state.view))
         self._listener.saved_files(saved)
         bridge.look()
 
@@ -171,10 +171,10 @@ class ScanController:
 
     def past_runs(self, event: PastRunsLoaded) -> None:
         """What was fired here before: in the Fire pane, and in the log below the first scan."""
-        from hookscope.console.state import log_entries
+        from hookscope.console.state import log_messages
 
         self.context.panes.remember(event.runs)
-        others = log_entries.skipped_run_entries(local_now(), event.others)
-        runs = (log_entries.past_run_entry(run) for run in event.runs)
+        others = log_messages.skipped_run_entries(local_now(), event.others)
+        runs = (log_messages.past_run_entry(run) for run in event.runs)
         self.context.log_entries([*others, *runs, *self._first_look])
         self._first_look = ()

@@ -38,7 +38,7 @@ from hookscope.console.keymap.active_keys import (
 from hookscope.console.keymap.available_actions import all_nodes, available_actions_of, is_move, run_action
 from hookscope.console.keymap.key_listing import command_of
 from hookscope.console.panes.fire.run_sheet import RunSheet, brief_run_outcome
-from hookscope.console.state import log_entries as log_messages
+from hookscope.console.state import log_messages
 from hookscope.console.state.state_changes import (
     ModeChosen,
     RowJumpedTo,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hookscope.analysis import several_hosts as comparison_document
+from hookscope.analysis import several_hosts
 from hookscope.app import json_documents
 from hookscope.console.panes.hook_sheets import hook_report, registry_sheet
 from hookscope.console.panes.hosts_pane import (
@@ -173,8 +173,8 @@ def _hosts_text(comparison: HostComparison, lines: Sequence[Compared], runs: Seq
 
 
 def _hosts_document(comparison: HostComparison, runs: Sequence[RunAtHost], different: bool) -> Any:
-    document = comparison_document.comparison_document(comparison, different=different)
-    return {**document, "runs": comparison_document.run_documents(runs)} if runs else document
+    document = several_hosts.comparison_document(comparison, different=different)
+    return {**document, "runs": several_hosts.run_documents(runs)} if runs else document
 
 
 def export_event(event: Event) -> ViewExport:

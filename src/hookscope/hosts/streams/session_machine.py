@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hookscope.hosts.streams import session_state as data
+from hookscope.hosts.streams import session_state
 from hookscope.hosts.streams import session_subagents as subagents
 from hookscope.hosts.streams.session_messages import (
     AskModel,
@@ -94,7 +94,9 @@ def fail_step(session: SessionState, thrown: Thrown, name: str = "") -> SessionS
     assert session.checkpoint is not None
     kept = session.checkpoint.session.history
     session, digits = session.next_number()
-    failure = data.failure_data(data.MODEL_FAILED, thrown.message, format_error_id(digits), thrown.text, name)
+    failure = session_state.failure_data(
+        session_state.MODEL_FAILED, thrown.message, format_error_id(digits), thrown.text, name
+    )
     terminal = {"terminal": False} if session.rules.includes_terminal else {}
     cascade = (
         PublishEvent("step.failed", failure),
@@ -151,7 +153,7 @@ def repeat_step(session: SessionState, thrown: Thrown) -> SessionState:
         )
     session, digits = session.next_number()
     message = rules.attempts_failed_text.format(error=thrown.message)
-    failure = data.failure_data(
+    failure = session_state.failure_data(
         rules.hook_failed_code, message, format_error_id(digits), message, rules.hook_failed_code
     )
     rest = Idle(ended=True, failure=message)
@@ -275,10 +277,14 @@ def _refused_result(call: ToolCall) -> ConversationEntry:
 
 def _requested_action(call: ToolCall, session: SessionState) -> PublishEvent:
     if call.name in session.agent.tools:
-        return PublishEvent("actions.requested", {"actions": [data.tool_action(call)]}, in_model_step=True)
-    event_data: dict[str, Any] = {"actions": [data.subagent_action(call, session.agent.subagents[call.name])]}
+        return PublishEvent(
+            "actions.requested", {"actions": [session_state.tool_action(call)]}, in_model_step=True
+        )
+    event_data: dict[str, Any] = {
+        "actions": [session_state.subagent_action(call, session.agent.subagents[call.name])]
+    }
     if session.rules.labels_calls:
-        event_data["presentation"] = data.call_label(call)
+        event_data["presentation"] = session_state.call_label(call)
     return PublishEvent("actions.requested", event_data, in_model_step=True)
 
 
@@ -289,7 +295,9 @@ def continue_after_tools(
     names = {call.id: call.name for call in action.calls}
     result_events = (
         PublishEvent(
-            "action.result", data.tool_result(result, names[result.id], session.rules), in_model_step=True
+            "action.result",
+            session_state.tool_result(result, names[result.id], session.rules),
+            in_model_step=True,
         )
         for result in session.rules.by_completion(results)
     )

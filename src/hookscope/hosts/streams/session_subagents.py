@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookscope.hosts.streams import session_state as data
+from hookscope.hosts.streams import session_state
 from hookscope.hosts.streams.session_messages import (
     ChildOutcome,
     ChildSession,
@@ -73,7 +73,7 @@ def join_children(
     events: list[Action] = []
     entries = list(session.deferred_entries)
     for call, outcome in zip(action.calls, outcomes, strict=True):
-        result = data.subagent_result(call, outcome.output, outcome.failure)
+        result = session_state.subagent_result(call, outcome.output, outcome.failure)
         if outcome.failure is None:
             completed = {"callId": call.id, "output": outcome.output, "subagentName": call.name}
             events.append(PublishEvent("subagent.completed", completed, "session"))
@@ -102,7 +102,7 @@ def start_tasks(
         ),
         OpenTasks(tuple(tasks)),
         *(PublishEvent("task.started", _task(task), "session") for task in tasks),
-        *(PublishEvent("action.result", data.task_receipt(call, text)) for call, text in pairs),
+        *(PublishEvent("action.result", session_state.task_receipt(call, text)) for call, text in pairs),
         AddEntry(tuple(ConversationEntry("tool", call=call, output=text) for call, text in pairs)),
         BeginStep(),
         NextStep(),

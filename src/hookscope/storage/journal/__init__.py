@@ -32,7 +32,7 @@ _HOMES = {
     "RunFilter": "run_filter",
     "RunOwner": "run_environment",
     "StoredRun": "reader",
-    "as_recorded": "masking",
+    "as_recorded": "redaction",
     "handlers_changed_since": "run_environment",
     "run_of": "records",
 }
