@@ -45,75 +45,68 @@ class NearMiss:
 
 def with_near_misses(plan: Plan, view: Snapshot) -> Plan:
     """Return the plan with near misses in `not_run`, nearest first, each with what is missing."""
-    known: dict[tuple[str, EventKind], NearMiss | None] = {}
-    catalogue, crosses = view.host.dialect.catalogue(), view.host.dialect.load_rules.plugins_use_folder_events
-    event, kind = plan.event.key, plan.event.kind
-
-    def miss_of(key: str, hears: EventKind) -> NearMiss | None:
-        if (key, hears) not in known:
-            known[key, hears] = near_miss(key, hears, event, kind, catalogue, crosses=crosses)
-        return known[key, hears]
-
-    called = {call.hook for call in plan.calls}
-    found: list[tuple[MissRank, NotRun]] = []
-    not_run = list(plan.not_run)
-    position_of = {item.hook: at for at, item in enumerate(not_run) if item.hook is not None}
-    nearest: dict[object, tuple[MissRank, str] | None] = {}
-    for hook_info in view.uncalled_hooks:
-        if (
-            _unregistered_plugin(hook_info, event, kind)
-            and hook_info.hook not in called
-            and not hook_info.shadowed
-        ):
-            text = f"its code names {event}, and its `register` did not register that: {LATER_EVENTS}"
-            found.append(
-                (
-                    MissRank.SPELLING,
-                    NotRun(hook_info.hook.name, text, hook_info.hook, subscribed=False, near_miss=text),
-                )
-            )
-            continue
-        if not hook_info.events or hook_info.shadowed or plan.only not in (None, hook_info.hook.name):
-            continue
-        subscription = (
-            hook_info.events,
-            hook_info.kind,
-            hook_info.folder_events,
-        )  # thousands of hooks subscribe to few events
-        if subscription not in nearest:
-            kinds = {
-                key: "folder" if key in hook_info.folder_events else hook_info.kind
-                for key in hook_info.events
-            }
-            nearest[subscription] = _nearest(kinds, miss_of)
-            if kind == "plugin" and event in hook_info.folder_events:
-                text = f"listens to {event} with `registerHook` – a plugin hears that with `on`"
-                nearest[subscription] = MissRank.NAME, text
-        near = nearest[subscription]
-        at = position_of.get(hook_info.hook)
-        if (
-            near is None
-            or hook_info.hook in called
-            or (at is not None and not_run[at].subscribed)
-            or _tap_miss(hook_info.hook)
-        ):
-            continue
-        rank, sentence = near
-        reason = f"listens to {', '.join(hook_info.events)}"
-        item = (
-            not_run[at]
-            if at is not None
-            else NotRun(hook_info.hook.name, reason, hook_info.hook, subscribed=False)
-        )
-        stopped = "" if item.reason.startswith("listens to") else f" (and {item.reason})"
-        found.append((rank, replace(item, near_miss=sentence + stopped)))
+    search = _NearMissSearch(plan, view)
+    found = [miss for hook in view.uncalled_hooks if (miss := search.miss_of(hook)) is not None]
     if not found:
         return plan
     near_ones = [item for _, item in sorted(found, key=lambda one: one[0])]
     hooks = {item.hook for item in near_ones}
-    rest = [item for item in not_run if item.hook is None or item.hook not in hooks]
+    rest = [item for item in plan.not_run if item.hook is None or item.hook not in hooks]
     split = next((at for at, item in enumerate(rest) if not item.subscribed), len(rest))
     return replace(plan, not_run=(*rest[:split], *near_ones, *rest[split:]))
+
+
+class _NearMissSearch:
+    """Finds the near miss of one uncalled hook after another. Thousands of hooks subscribe to few events."""
+
+    def __init__(self, plan: Plan, view: Snapshot) -> None:
+        self._plan, self._key, self._kind = plan, plan.event.key, plan.event.kind
+        dialect = view.host.dialect
+        self._catalogue, self._crosses = dialect.catalogue(), dialect.load_rules.plugins_use_folder_events
+        self._called = {call.hook for call in plan.calls}
+        self._not_run_of = {item.hook: item for item in plan.not_run if item.hook is not None}
+        self._by_key: dict[tuple[str, EventKind], NearMiss | None] = {}
+        self._by_subscription: dict[object, tuple[MissRank, str] | None] = {}
+
+    def miss_of(self, info: UncalledHook) -> tuple[MissRank, NotRun] | None:
+        """Return the rank of a hook's miss, and its line of the plan; None if it is no near miss."""
+        if info.hook in self._called or info.shadowed:
+            return None
+        if _unregistered_plugin(info, self._key, self._kind):
+            text = f"its code names {self._key}, and its `register` did not register that: {LATER_EVENTS}"
+            line = NotRun(info.hook.name, text, info.hook, subscribed=False, near_miss=text)
+            return MissRank.SPELLING, line
+        if not info.events or self._plan.only not in (None, info.hook.name):
+            return None
+        near, known = self._nearest(info), self._not_run_of.get(info.hook)
+        if near is None or (known is not None and known.subscribed) or _tap_miss(info.hook):
+            return None
+        rank, sentence = near
+        reason = f"listens to {', '.join(info.events)}"
+        line = known or NotRun(info.hook.name, reason, info.hook, subscribed=False)
+        stopped = "" if line.reason.startswith("listens to") else f" (and {line.reason})"
+        return rank, replace(line, near_miss=sentence + stopped)
+
+    def _nearest(self, info: UncalledHook) -> tuple[MissRank, str] | None:
+        subscription = (info.events, info.kind, info.folder_events)
+        if subscription not in self._by_subscription:
+            if self._kind == "plugin" and self._key in info.folder_events:
+                text = f"listens to {self._key} with `registerHook` – a plugin hears that with `on`"
+                near: tuple[MissRank, str] | None = (MissRank.NAME, text)
+            else:
+                kinds: dict[str, EventKind] = {
+                    key: "folder" if key in info.folder_events else info.kind for key in info.events or ()
+                }
+                near = _nearest(kinds, self._near_miss)
+            self._by_subscription[subscription] = near
+        return self._by_subscription[subscription]
+
+    def _near_miss(self, key: str, kind: EventKind) -> NearMiss | None:
+        if (key, kind) not in self._by_key:
+            self._by_key[key, kind] = near_miss(
+                key, kind, self._key, self._kind, self._catalogue, crosses=self._crosses
+            )
+        return self._by_key[key, kind]
 
 
 def _unregistered_plugin(hook_info: UncalledHook, event: str, kind: EventKind) -> bool:

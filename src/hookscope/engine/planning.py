@@ -5,9 +5,8 @@ Pure: reads and runs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -341,38 +340,33 @@ def make_plan(
     subscribed = tuple(call for call in registry.listeners(keys) if _is_of_kind(call, event.kind))
     if forced:
         subscribed = (*_without(forced, subscribed), *forced)
-    switched_off_reason = partial(_switched_off_reason, host)
-    calls_with_reasons = [
-        (
-            call,
+
+    def reason_against(call: Registration) -> str:
+        return (
             _exclusion_reason(call, languages, without, only)
-            or switched_off_reason(call)
-            or (exclusion_of(call) if exclusion_of else ""),
+            or _switched_off_reason(host, call)
+            or (exclusion_of(call) if exclusion_of else "")
         )
-        for call in subscribed
-    ]
+
+    calls_with_reasons = [(call, reason_against(call)) for call in subscribed]
     arrangement = system.arrange(event, tuple(call for call, reason in calls_with_reasons if not reason))
-    arrangement, forced_calls = (
-        _with_forced(arrangement, forced) if forced else (arrangement, frozenset[Registration]())
-    )
+    forced_calls = frozenset[Registration]()
+    if forced:
+        arrangement, forced_calls = _with_forced(arrangement, forced)
     if candidates is None:
         candidates = uncalled_hooks_of(inventory, host)
     uncalled = uncalled_by_event(
         candidates, {call.hook for call in subscribed if call.hook is not None}, keys, event.kind
     )
-    rejected: Iterable[NotRun] = (
-        NotRun(copy.name or copy.path.name, copy.reason) for copy in inventory.rejected if not copy.ignored
-    )
     if only is not None:
         uncalled = [_as_excluded(item, only) for item in uncalled]
-        rejected = (item for item in rejected if item.name == only)
     excluded_calls = (_excluded_call(call, reason, only) for call, reason in calls_with_reasons if reason)
     known = host.dialect.catalogue().find(event.key)
     return Plan(
         event=event,
         generation=registry.generation,
         groups=arrangement.groups,
-        not_run=_unique(chain(excluded_calls, arrangement.excluded, uncalled, rejected)),
+        not_run=_unique(chain(excluded_calls, arrangement.excluded, uncalled, _rejected(inventory, only))),
         policy=system.policy(event),
         delivers=known is not None and known.delivers,
         forced=forced_calls,
@@ -437,6 +431,14 @@ def _exclusion_reason(
     if isinstance(call.target, Code) and call.target.language not in languages:
         return f"{call.target.path.name} {without.get(call.target.language, NEEDS_NODE)}"
     return ""
+
+
+def _rejected(inventory: Inventory, only: str | None) -> Iterator[NotRun]:
+    """Yield the folders that are no hooks; with `only`, those of that name."""
+    for copy in inventory.rejected:
+        name = copy.name or copy.path.name
+        if not copy.ignored and only in (None, name):
+            yield NotRun(name, copy.reason)
 
 
 def _switched_off_reason(host: Host, call: Registration) -> str:

@@ -321,13 +321,7 @@ def plan_copy(
     ignored: tuple[str, ...] = ()
     if options.dependencies:
         package, ignored = _package_for_npm(package)
-    place = place_package(package, incoming.hooks, host)
-    _check_target_free(place, known, incoming.name)
-    if options.dependencies and place.left_behind:
-        raise Refusal(
-            f"{host.dialect.product} wants each hook in a folder of its own, so dependencies have no place.",
-            "Install without --dependencies, or link the folder with --link.",
-        )
+    place = _place_for_copy(package, incoming, host, known, options)
     on_disk = integrity_of_pack(before) if before is not None else PackIntegrity()
     required = settings_for(host, [hook.key for hook in incoming.hooks])
     settings = SettingsPlan.for_pack(host, before, required)
@@ -371,6 +365,24 @@ def plan_copy(
             *incoming.capabilities.unread,
         ),
     )
+
+
+def _place_for_copy(
+    package: HookPackage,
+    incoming: IncomingPackage,
+    host: Host,
+    known: Mapping[str, InstalledPack],
+    options: InstallOptions,
+) -> Placement:
+    """Return where the package goes. Raises Refusal if that is taken, or has no room for dependencies."""
+    place = place_package(package, incoming.hooks, host)
+    _check_target_free(place, known, incoming.name)
+    if options.dependencies and place.left_behind:
+        raise Refusal(
+            f"{host.dialect.product} wants each hook in a folder of its own, so dependencies have no place.",
+            "Install without --dependencies, or link the folder with --link.",
+        )
+    return place
 
 
 def _package_for_npm(package: HookPackage) -> tuple[HookPackage, tuple[str, ...]]:

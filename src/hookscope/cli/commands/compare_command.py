@@ -36,6 +36,7 @@ from hookscope.cli.render.layout import (
 )
 from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import State
+from hookscope.model.machine import Machine
 from hookscope.model.text import one_line, printable
 
 STATE_CELLS = 11  # glyph and word
@@ -223,21 +224,31 @@ def command(
     text = comparison_text(comparison, different=different)
     if fire is None:
         return Answer(document, text, ok=not comparison.differing)
-    only_one = names[0] if names else None
-    firing = HostRuns(
-        bench, chosen, template_or_saved_event(fire), only=only_one, trust_all=trust, sandbox=sandbox
+    only = names[0] if names else None
+    event = template_or_saved_event(fire)
+    firing = HostRuns(bench, chosen, event, only=only, trust_all=trust, sandbox=sandbox)
+    fired = _fire_at_each_host(firing, fire, bench.setup.machine)
+    return Answer(
+        {**document, "runs": fired.document},
+        f"{text}\n\n{fired.text}",
+        ok=fired.ok and not comparison.differing,
+        notes=fired.notes,
     )
+
+
+def _fire_at_each_host(firing: HostRuns, fire: str, machine: Machine) -> Answer:
+    """Return the answer on the runs alone. Raises Refusal if no host could run the event."""
     runs = asyncio.run(_fire_at_hosts(firing))
     if not any(one.run for one in runs):
         raise Refusal(f"{fire} was fired at none of them: {runs[0].problem}")
     not_run = (
-        *answers.untrusted_folder_warnings(firing.untrusted, bench.setup.machine),
+        *answers.untrusted_folder_warnings(firing.untrusted, machine),
         *dict.fromkeys(text for one in runs for text in one.could_not_run),
     )
     return Answer(
-        {**document, "runs": several_hosts.run_documents(runs)},
-        f"{text}\n\n{run_comparison_text(fire, runs)}",
-        ok=not (comparison.differing or not_run or outcomes_differ(runs)),
+        several_hosts.run_documents(runs),
+        run_comparison_text(fire, runs),
+        ok=not (not_run or outcomes_differ(runs)),
         notes=not_run,
     )
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import field
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 import click
 
@@ -155,31 +155,33 @@ PARAMETERS = (
 )  # fmt: skip
 
 
+class FireLine(TypedDict):
+    """What click reads of the command line, beside the options of every command."""
+
+    what: Sequence[str]
+    session: str | None
+    context: str | None
+    ctx: str | None
+    only: str | None
+    left_out: Sequence[str]
+    force: bool
+    breaks: Sequence[str]
+    repeat: int | None
+    shuffle: bool
+    seed: int | None
+    step: bool
+    debug: bool
+    stop_at: Sequence[str]
+    timeout: float | None
+    wait: float
+    trust: bool
+    sandbox: bool
+    save: str | None
+    json_lines: bool
+
+
 @answers.command("fire", *PARAMETERS)
-def command(
-    options: Options,
-    what: Sequence[str],
-    session: str | None,
-    context: str | None,
-    ctx: str | None,
-    only: str | None,
-    left_out: Sequence[str],
-    force: bool,
-    breaks: Sequence[str],
-    repeat: int | None,
-    shuffle: bool,
-    seed: int | None,
-    step: bool,
-    debug: bool,
-    stop_at: Sequence[str],
-    timeout: float | None,
-    wait: float,
-    trust: bool,
-    sandbox: bool,
-    save: str | None,
-    json_lines: bool,
-    as_json: bool,
-) -> Answer:
+def command(options: Options, as_json: bool, **line: Unpack[FireLine]) -> Answer:
     """Fire an event such as command:new, or a saved one, and see what each handler did.
 
     Without --context the event gets a realistic example and the settings in force as `cfg`. With
@@ -197,55 +199,73 @@ def command(
     handlers run to that line, of a path or the end of one (greet/handler.py:12), where a condition holds.
     """
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    present = {
-        fire_arguments.SEVERAL_KEYS: len(what) > 1,
-        fire_arguments.AT_TERMINAL: at_terminal,
-        fire_arguments.CONTEXT_FROM_INPUT: context == STANDARD_INPUT,
-        fire_arguments.CTX_FROM_INPUT: ctx == STANDARD_INPUT,
-        fire_arguments.ENOUGH_REPEATS: repeat is not None and repeat >= FEWEST_RUNS,
-        "--only": only is not None,
-        "--except": left_out,
-        "--force": force,
-        "--repeat": repeat is not None,
-        "--shuffle": shuffle,
-        "--seed": seed is not None,
-        "--step": step,
-        "--debug": debug,
-        "--stop-at": stop_at,
-        "--save": save is not None,
-        "--json": as_json,
-        "--json-lines": json_lines,
-    }
-    fire_arguments.check_option_combinations({name for name, is_given in present.items() if is_given})
-    lingers = wait if repeat is None else None  # a host does not wait between events
+    fire_arguments.check_option_combinations(_options_given(line, as_json, at_terminal))
+    lingers = line["wait"] if line["repeat"] is None else None  # a host does not wait between events
     bench = answers.workbench_for(
-        options, trust_all=trust, timeout=timeout, linger_seconds=lingers, compare_shipped=False
+        options,
+        trust_all=line["trust"],
+        timeout=line["timeout"],
+        linger_seconds=lingers,
+        compare_shipped=False,
     )
+    fired = asyncio.run(_fire_all(bench, line["what"], _arguments_of(line, as_json, at_terminal)))
+    return _answer_of(fired, bench, one_key=len(line["what"]) == 1, json_lines=line["json_lines"])
+
+
+def _options_given(line: FireLine, as_json: bool, at_terminal: bool) -> set[str]:
+    """Return the options of the command line, and the conditions that `check_option_combinations` knows."""
+    repeat = line["repeat"]
+    present = {
+        fire_arguments.SEVERAL_KEYS: len(line["what"]) > 1,
+        fire_arguments.AT_TERMINAL: at_terminal,
+        fire_arguments.CONTEXT_FROM_INPUT: line["context"] == STANDARD_INPUT,
+        fire_arguments.CTX_FROM_INPUT: line["ctx"] == STANDARD_INPUT,
+        fire_arguments.ENOUGH_REPEATS: repeat is not None and repeat >= FEWEST_RUNS,
+        "--only": line["only"] is not None,
+        "--except": line["left_out"],
+        "--force": line["force"],
+        "--repeat": repeat is not None,
+        "--shuffle": line["shuffle"],
+        "--seed": line["seed"] is not None,
+        "--step": line["step"],
+        "--debug": line["debug"],
+        "--stop-at": line["stop_at"],
+        "--save": line["save"] is not None,
+        "--json": as_json,
+        "--json-lines": line["json_lines"],
+    }
+    return {name for name, is_given in present.items() if is_given}
+
+
+def _arguments_of(line: FireLine, as_json: bool, at_terminal: bool) -> FireArguments:
+    context, ctx = line["context"], line["ctx"]
     request = FireRequest(
-        session,
+        line["session"],
         None if context is None else read_json_object(context, "--context"),
         None if ctx is None else read_json_object(ctx, "--ctx"),
-        only,
-        left_out,
-        force,
-        parse_faults(breaks),
+        line["only"],
+        line["left_out"],
+        line["force"],
+        parse_faults(line["breaks"]),
     )
-    arguments = FireArguments(
+    return FireArguments(
         request,
-        repeat,
-        shuffle_seed(shuffle, seed),
-        step,
-        debug,
-        stop_at,
-        json_lines,
-        sandbox,
-        save,
+        line["repeat"],
+        shuffle_seed(line["shuffle"], line["seed"]),
+        line["step"],
+        line["debug"],
+        line["stop_at"],
+        line["json_lines"],
+        line["sandbox"],
+        line["save"],
         at_terminal,
-        asks_for_trust=at_terminal and not (as_json or json_lines),
+        asks_for_trust=at_terminal and not (as_json or line["json_lines"]),
     )
-    fired = asyncio.run(_fire_all(bench, what, arguments))
+
+
+def _answer_of(fired: FireResults, bench: Workbench, *, one_key: bool, json_lines: bool) -> Answer:
     runs = [json_documents.run_document(run, bench.dialect.name) for run in fired.runs]
-    document: object = runs[0] if len(what) == len(runs) == 1 else runs
+    document: object = runs[0] if one_key and len(runs) == 1 else runs
     text = "\n\n".join(run_output.run_text(run, bench.setup.machine, plan) for run, plan in fired.done)
     steps = [{"step": "run", **run} for run in runs]
     if fired.repetition is not None:
