@@ -16,13 +16,12 @@ from hookscope.model.hook_event import HookEvent
 from hookscope.model.payload import make_arguments
 from hookscope.model.run import Code, Plan, Registration, Result, Step
 from hookscope.runtime import dispatch
-from hookscope.runtime.batch import Batch
+from hookscope.runtime.batch import Batch, WorkerLost
 from hookscope.runtime.in_process_executor import InProcessExecutor
 from hookscope.runtime.payloads import apply_changes, document_of
 from hookscope.runtime.process_executor import ProcessExecutor
 from hookscope.runtime.python_worker.protocol import MAX_BODY, pack
 from hookscope.runtime.python_worker.safe_values import describe_exception, event_to_plain
-from hookscope.runtime.worker_handle import WorkerLost
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]

@@ -14,6 +14,13 @@ from tests.runtime.conftest import LONG
 from hookscope.model.failure import Failure
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result, Started, Step
+from hookscope.runtime.batch import (
+    LateEvent,
+    LateHandler,
+    PrintedOutput,
+    WorkerLost,
+    WorkerNotStarted,
+)
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.process_executor import (
     MAX_OWN_WORKERS,
@@ -21,13 +28,6 @@ from hookscope.runtime.process_executor import (
     ProcessExecutor,
 )
 from hookscope.runtime.python_worker.protocol import Message, Unpacker
-from hookscope.runtime.worker_handle import (
-    LateEvent,
-    LateHandler,
-    PrintedOutput,
-    WorkerLost,
-    WorkerNotStarted,
-)
 
 
 @dataclass

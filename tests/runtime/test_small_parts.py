@@ -16,7 +16,7 @@ import hookscope.model.hook_event
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Registration, Step
 from hookscope.runtime import python_worker
-from hookscope.runtime.batch import Batch, seconds_in
+from hookscope.runtime.batch import Batch, WorkerLost, seconds_in
 from hookscope.runtime.failures import CANCELLED
 from hookscope.runtime.handler_code import digest_of, module_from
 from hookscope.runtime.limits import MIB, Limits
@@ -30,7 +30,6 @@ from hookscope.runtime.payloads import (
     patch_of,
 )
 from hookscope.runtime.python_worker.safe_values import describe_exception, safe_text
-from hookscope.runtime.worker_handle import WorkerLost
 from hookscope.runtime.worker_process import exit_in_words
 from hookscope.runtime.worker_reader import HEAD_SIZE, TAIL_SIZE, BoundedOutput
 

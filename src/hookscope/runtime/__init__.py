@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hookscope.runtime.dispatch import dispatch  # not lazily: the submodule of that name would win
 
 if TYPE_CHECKING:
+    from hookscope.runtime.batch import WorkerProgram
     from hookscope.runtime.debugger import Bound, Debugger, Logged, Member, Point, StackFrame, Stepper, Stop
     from hookscope.runtime.executors import Node, NoNode, find_node
     from hookscope.runtime.failures import FaultCounter
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
         node_executor,
         python_executor,
     )
-    from hookscope.runtime.worker_handle import WorkerProgram
     from hookscope.runtime.worker_process import WorkerProcess
 
 _HOMES = {
@@ -44,7 +44,7 @@ _HOMES = {
     "Stop": "debugger",
     "WorkerFacts": "process_executor",
     "WorkerProcess": "worker_process",
-    "WorkerProgram": "worker_handle",
+    "WorkerProgram": "batch",
     "digest_of": "handler_code",
     "find_node": "executors",
     "node_executor": "process_executor",

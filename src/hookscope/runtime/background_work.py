@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from secrets import token_hex
 from time import perf_counter
 
-from hookscope.runtime.batch import failure_in_answer
+from hookscope.runtime.batch import LateEvent, WorkerHandle, WorkerLost, failure_in_answer
 from hookscope.runtime.orphan_processes import MarkedProcess, find_marked_since, newest_pid
-from hookscope.runtime.worker_handle import LateEvent, WorkerHandle, WorkerLost
 from hookscope.values import dataclass
 
 ANSWER_TIMEOUT = 0.5  # seconds that a worker which is not busy may take to say what runs in it

@@ -22,9 +22,9 @@ from hookscope.runtime.payloads import document_of
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
+    from hookscope.runtime.batch import WorkerHandle
     from hookscope.runtime.python_worker.protocol import Message
     from hookscope.runtime.sandbox import Sandbox
-    from hookscope.runtime.worker_handle import WorkerHandle
 
 
 class _StepCommand(Enum):

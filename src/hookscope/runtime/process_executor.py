@@ -24,7 +24,16 @@ from hookscope.model.failure import Failure
 from hookscope.model.run import Code, Declared, Module, OnStep, Registration, Result
 from hookscope.runtime.async_helpers import await_uninterrupted, since_run_start
 from hookscope.runtime.background_work import NO_BACKGROUND_WORK, BackgroundWork, WaitTime
-from hookscope.runtime.batch import Batch, LimitExceeded, time_limit
+from hookscope.runtime.batch import (
+    Batch,
+    LateHandler,
+    LimitExceeded,
+    WorkerHandle,
+    WorkerLost,
+    WorkerNotStarted,
+    WorkerProgram,
+    time_limit,
+)
 from hookscope.runtime.failures import FaultCounter
 from hookscope.runtime.handler_code import (
     PLUGIN_SHAPES,
@@ -38,13 +47,6 @@ from hookscope.runtime.handler_code import (
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.orphan_processes import resident_memory
 from hookscope.runtime.worker_calls import count_fitting
-from hookscope.runtime.worker_handle import (
-    LateHandler,
-    WorkerHandle,
-    WorkerLost,
-    WorkerNotStarted,
-    WorkerProgram,
-)
 from hookscope.runtime.worker_process import WorkerProcess
 from hookscope.runtime.worker_slot import ExecutorState, WorkerSlot
 from hookscope.values import dataclass

@@ -16,6 +16,8 @@ from hookscope.runtime.batch import (
     STOP_TIMEOUT,
     Batch,
     LimitExceeded,
+    WorkerHandle,
+    WorkerLost,
     check_memory,
     frames_in_answer,
     is_answer,
@@ -29,7 +31,6 @@ from hookscope.runtime.handler_code import HandlerRequest, RequestNumbers
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.payloads import is_hook_event
 from hookscope.runtime.python_worker.protocol import MAX_BODY, Message, encode, frame_of
-from hookscope.runtime.worker_handle import WorkerHandle, WorkerLost
 
 QUIET_PERIOD = 0.005  # seconds in which most handlers have ended: the host reads no output before that
 MIXED_OUTPUT_NOTE = "it ran beside other handlers of its plugin: some of what it printed may be theirs"

@@ -15,10 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from hookscope.runtime import worker_guard
-from hookscope.runtime.debugger import Debugger
-from hookscope.runtime.orphan_processes import MARK_VARIABLE, host_mark, new_worker_mark
-from hookscope.runtime.python_worker.protocol import LINE_LOST, Message, pack
-from hookscope.runtime.worker_handle import (
+from hookscope.runtime.batch import (
     LateEvent,
     LateHandler,
     PrintedOutput,
@@ -26,6 +23,9 @@ from hookscope.runtime.worker_handle import (
     WorkerNotStarted,
     WorkerProgram,
 )
+from hookscope.runtime.debugger import Debugger
+from hookscope.runtime.orphan_processes import MARK_VARIABLE, host_mark, new_worker_mark
+from hookscope.runtime.python_worker.protocol import LINE_LOST, Message, pack
 from hookscope.runtime.worker_reader import OutputPipe, OutputReader, WorkerReader
 from hookscope.values import dataclass
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import Context, copy_context
 from time import perf_counter
 
+from hookscope.runtime.batch import NOTHING_PRINTED, LateEvent, LateHandler, PrintedOutput
 from hookscope.runtime.python_worker.protocol import Message, ProtocolError, Unpacker
-from hookscope.runtime.worker_handle import NOTHING_PRINTED, LateEvent, LateHandler, PrintedOutput
 
 CHUNK_SIZE = 64 * 1024  # bytes of one read: what a pipe holds
 

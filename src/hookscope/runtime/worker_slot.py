@@ -24,10 +24,15 @@ from hookscope.runtime.background_work import (
     still_running,
 )
 from hookscope.runtime.batch import (
+    NOTHING_PRINTED,
     PLAIN_ANSWER_KEYS,
     Batch,
+    LateEvent,
     LimitExceeded,
     MemoryExceeded,
+    PrintedOutput,
+    WorkerHandle,
+    WorkerLost,
     failure_in_answer,
     seconds_in,
     time_limit,
@@ -47,13 +52,6 @@ from hookscope.runtime.limits import Limits
 from hookscope.runtime.orphan_processes import kill_marked, may_still_run
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.runtime.worker_calls import MIXED_OUTPUT_NOTE, ConcurrentCalls, SequentialCalls
-from hookscope.runtime.worker_handle import (
-    NOTHING_PRINTED,
-    LateEvent,
-    PrintedOutput,
-    WorkerHandle,
-    WorkerLost,
-)
 from hookscope.values import dataclass
 
 

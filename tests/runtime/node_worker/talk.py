@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from hookscope.runtime.batch import LateEvent, WorkerProgram
 from hookscope.runtime.executors import Node, find_node
 from hookscope.runtime.process_executor import NODE_FLAGS
-from hookscope.runtime.worker_handle import LateEvent, WorkerProgram
 from hookscope.runtime.worker_process import WorkerProcess
 
 Message = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.runtime.node_worker.talk import Message, Talk, two
 
-from hookscope.runtime.worker_handle import LateEvent
+from hookscope.runtime.batch import LateEvent
 
 SEED = (Path(__file__).parent / "seeds" / "openclaw" / "example.ts").read_text()
 

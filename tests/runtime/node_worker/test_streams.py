@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.runtime.node_worker.talk import Message, Talk, two
 
-from hookscope.runtime.worker_handle import LateEvent
+from hookscope.runtime.batch import LateEvent
 
 SEEDS = Path(__file__).parent / "seeds"
 CTX = {
