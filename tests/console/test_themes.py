@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
+from tests.console.color_contrast import MISSING, Rgb, apart, contrast, over, rgb
 from tests.console.conftest import READY, Open, Story
 from tests.drawing import drawn
 from textual.color import Color
 
 from hookscope.app.preferences import read_theme_choice, remember_theme
-from hookscope.console.theme.color_contrast import MISSING, Rgb, apart, contrast, over, rgb
 from hookscope.console.theme.text_styles import FAINT, MUTED, STATE_STYLES
 from hookscope.console.theme.theme_manager import (
     PALETTES,
