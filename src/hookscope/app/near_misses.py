@@ -78,7 +78,10 @@ class _NearMissSearch:
             return MissRank.SPELLING, line
         if not info.events or self._plan.only not in (None, info.hook.name):
             return None
-        near, known = self._nearest(info), self._not_run_of.get(info.hook)
+        subscription = (info.events, info.kind, info.folder_events)
+        if subscription not in self._by_subscription:
+            self._by_subscription[subscription] = self._nearest(info)
+        near, known = self._by_subscription[subscription], self._not_run_of.get(info.hook)
         if near is None or (known is not None and known.subscribed) or _tap_miss(info.hook):
             return None
         rank, sentence = near
@@ -88,18 +91,13 @@ class _NearMissSearch:
         return rank, replace(line, near_miss=sentence + stopped)
 
     def _nearest(self, info: UncalledHook) -> tuple[MissRank, str] | None:
-        subscription = (info.events, info.kind, info.folder_events)
-        if subscription not in self._by_subscription:
-            if self._kind == "plugin" and self._key in info.folder_events:
-                text = f"listens to {self._key} with `registerHook` – a plugin hears that with `on`"
-                near: tuple[MissRank, str] | None = (MissRank.NAME, text)
-            else:
-                kinds: dict[str, EventKind] = {
-                    key: "folder" if key in info.folder_events else info.kind for key in info.events or ()
-                }
-                near = _nearest(kinds, self._near_miss)
-            self._by_subscription[subscription] = near
-        return self._by_subscription[subscription]
+        if self._kind == "plugin" and self._key in info.folder_events:
+            text = f"listens to {self._key} with `registerHook` – a plugin hears that with `on`"
+            return MissRank.NAME, text
+        kinds: dict[str, EventKind] = {
+            key: "folder" if key in info.folder_events else info.kind for key in info.events or ()
+        }
+        return _nearest(kinds, self._near_miss)
 
     def _near_miss(self, key: str, kind: EventKind) -> NearMiss | None:
         if (key, kind) not in self._by_key:
