@@ -224,6 +224,17 @@ async def test_who_is_asked_for_before_it_is_laid_out_hears_how_large_it_is(cons
         assert heard[-1] == late.outer_size
 
 
+async def test_a_text_set_twice_around_a_layout_gets_the_room_of_the_second(console: Open) -> None:
+    async with console((80, 24)) as story:
+        text = Static("one line")
+        await story.screen.mount(text)
+        await story.until(lambda: text.size.height == 1, "the first text is laid out")
+        text.update("another line")
+        story.screen._refresh_layout()  # another part asked for it
+        text.update("now\nthree\nlines")
+        await story.until(lambda: text.size.height == 3, "the last text has room")
+
+
 async def test_no_layout_leads_to_another_and_a_dialog_that_closes_has_nothing_styled(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -247,6 +247,8 @@ class LaidOutOnce(RemovableWidget, Screen[ScreenAnswer]):
             stand = self._bars_kept(size, scroll) or self._bars_kept(size, False)
         finally:
             self._laying_out = False
+        for part in to_lay_out:  # Textual keeps this size for what such a part requests next
+            part._layout_updates += 1
         if stand:  # the layout is final: requests from new sizes are done
             for part in (self, *self._compositor._full_map):
                 part._layout_required = part._layout_required and part in to_lay_out
