@@ -131,10 +131,12 @@ def copied(source: Path, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
         copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=_copy)
+        for folder in (target, *filter(Path.is_dir, target.rglob("*"))):
+            folder.chmod(0o755)
 
 
 def _copy(source: str, target: str) -> None:
-    """Content only: a case may be stored read-only, and a program writes into its home."""
+    """Copy the content only: a case may be stored read-only, and a program writes into its home."""
     Path(target).write_bytes(Path(source).read_bytes())
 
 

@@ -35,7 +35,7 @@ from hookscope.app.project_config import (
 from hookscope.app.whatif.assumptions import assumed_machine
 from hookscope.helpers import find_program
 from hookscope.host_options import HOST_OPTIONS
-from hookscope.hosts.settings.host_opener import agent_names, open_host, settings_file
+from hookscope.hosts.settings.host_opener import agent_names, known_agent, open_host, settings_file
 from hookscope.installation import shipped_hooks
 from hookscope.model.failure import Refusal
 from hookscope.model.host import Dialect, InstalledPlugin, Overrides
@@ -239,8 +239,9 @@ def _check_agent(agent: str, setup: Setup) -> None:
     if dialect.layout.agents is None:
         next_step = "Leave out --agent, or name a version with --dialect."
         raise Refusal(f"The dialect {dialect.name} knows no agents.", next_step, code=2)
-    known = agent_names(dialect, open_host(dialect, setup.machine, setup.overrides).settings)
-    if agent not in known:
+    settings = open_host(dialect, setup.machine, setup.overrides).settings
+    if known_agent(dialect, settings, agent) is None:
+        known = agent_names(dialect, settings)
         closest = nearest_word(agent, known)
         agents_text = f"They name {', '.join(known)}." if known else "They name none."
         next_step = f"Did you mean {closest}?" if closest else agents_text

@@ -71,7 +71,7 @@ def host_info(options: Options, name: str) -> Answer:
     return answer_from_host_output(output or command.info(view.host, view.inventory, name))
 
 
-def host_toggle(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
+def host_toggle(options: Options, name: str, on: bool, dry_run: bool, as_json: bool) -> Answer:
     """Return the answer of the host's `enable` or `disable`.
 
     Hookscope writes the edit, so it can be undone.
@@ -80,7 +80,7 @@ def host_toggle(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     view = bench.scan()
     command = _host_command(view)
     output = command.refused_settings(view.host)
-    row = command.to_switch(view.inventory, name, on) if output is None else output
+    row = output or command.to_switch(view.inventory, name, on, CommandFlags(json=as_json))
     if isinstance(row, CommandOutput):
         return answer_from_host_output(row)
     toggle = bench.edits.toggle(view, row.hook.name, on, as_command=True)

@@ -12,7 +12,8 @@ from hookscope.formats.positions import FormatError, span_at
 from hookscope.formats.yaml_nodes import YamlProblem, compose_yaml, plain_value
 
 FULL_YAML_LIMIT: Final = 8 * 1024  # characters; takes pure PyYAML some tenths of a second
-_MOST: Final = 10_000  # values; nested aliases could multiply without end
+_MOST: Final = 10_000  # values
+MOST_ALIASES: Final = 100  # of one anchor, multiplied by those in it
 _YAML: Final = "tag:yaml.org,2002:"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "null": (type(None),),
@@ -30,7 +31,8 @@ def read_full_yaml(text: str) -> object:
 
     Raises:
         FormatError: not one YAML document, a repeated key, an alias without an anchor or inside its
-            own anchor, more than 64 nested collections, over 10,000 values or 8,192 characters.
+            own anchor, more than 100 aliases, more than 64 nested collections, over 10,000 values
+            or 8,192 characters.
     """
     try:
         node = compose_yaml(text, FULL_YAML_LIMIT, with_tags=True)
@@ -40,7 +42,7 @@ def read_full_yaml(text: str) -> object:
 
 
 class _Values:
-    """Converts the nodes of one document; a node with several aliases is converted for each.
+    """Converts the nodes of one document, in their order; an alias gets the value of its anchor.
 
     `yaml12` converts trees whose size is bounded by the text. These nodes form a graph whose
     aliases may be circular or multiply, and its scalars have tags.
@@ -48,35 +50,65 @@ class _Values:
 
     def __init__(self) -> None:
         self._open: set[int] = set()
-        self._made = 0
+        self._values: dict[int, object] = {}
+        self._places: dict[int, tuple[int, int]] = {}  # the parent and index where each node is written
+        self._uses: dict[int, int] = {}
+        self._weights: dict[int, int] = {}
 
-    def value_of(self, node: yaml.Node) -> object:
-        self._made += 1
-        if self._made > _MOST:
-            raise _format_error(f"more than {_MOST:,} values in one document", node)
-        if isinstance(node, yaml.ScalarNode):
-            return _scalar(node)
+    def value_of(self, node: yaml.Node, parent: int = 0, index: int = 0) -> object:
         if id(node) in self._open:
-            raise _format_error("an alias stands within what it names", node)
+            raise _format_error("an alias is within its own anchor", node)
+        if id(node) in self._values:
+            self._count_alias(node)
+            return self._values[id(node)]
+        self._places[id(node)] = parent, index
+        if len(self._places) > _MOST:
+            raise _format_error(f"more than {_MOST:,} values in one document", node)
         self._open.add(id(node))
-        value = self._items(node) if isinstance(node, yaml.SequenceNode) else self._members(node)
+        value = self._converted(node)
         self._open.discard(id(node))
+        self._values[id(node)] = value
         return value
 
-    def _items(self, node: yaml.SequenceNode) -> list[object]:
-        return [self.value_of(item) for item in node.value]
-
-    def _members(self, node: yaml.Node) -> dict[str, object]:
+    def _converted(self, node: yaml.Node) -> object:
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node)
+        values = [self.value_of(item, id(node), index) for index, item in enumerate(_parts(node))]
+        if isinstance(node, yaml.SequenceNode):
+            return values
         members: dict[str, object] = {}
-        for key, value in node.value:
+        for (key, _), value in zip(node.value, values[1::2], strict=True):
             if not isinstance(key, yaml.ScalarNode):  # such a key cannot be looked up
-                self.value_of(key)
-                self.value_of(value)
                 continue
             if key.value in members:
-                raise _format_error(f"the key `{key.value}` stands twice", key)
-            members[key.value] = self.value_of(value)
+                raise _format_error(f"the key `{key.value}` occurs twice", key)
+            members[key.value] = value
         return members
+
+    def _count_alias(self, node: yaml.Node) -> None:
+        """Raise YamlProblem for more aliases than the `yaml` package allows (2.8; openclaw fx-16)."""
+        self._uses[id(node)] = self._uses.get(id(node), 1) + 1
+        if id(node) not in self._weights:
+            self._weights[id(node)] = self._weight(node)
+        if self._uses[id(node)] * self._weights[id(node)] > MOST_ALIASES:
+            raise _format_error(f"aliases multiply to more than {MOST_ALIASES} values", node)
+
+    def _weight(self, node: yaml.Node) -> int:
+        """Return how often the most used value in the node was copied."""
+        weight = 0 if isinstance(node, yaml.CollectionNode) else 1
+        for index, item in enumerate(_parts(node)):
+            if self._places.get(id(item)) == (id(node), index):
+                weight = max(weight, self._weight(item))
+            else:
+                weight = max(weight, self._uses.get(id(item), 1) * self._weights.get(id(item), 0))
+        return weight
+
+
+def _parts(node: yaml.Node) -> list[yaml.Node]:
+    """Return the items of a sequence, or the keys and values of a mapping in turn."""
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def _format_error(problem: str, node: yaml.Node) -> YamlProblem:

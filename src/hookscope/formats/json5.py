@@ -22,13 +22,13 @@ from hookscope.formats.positions import (
 LARGEST_JSON5 = 8 * 1024 * 1024  # the largest document in bytes
 
 
-def read_json5(source: bytes) -> object:
+def read_json5(source: bytes, max_depth: int = MAX_DEPTH) -> object:
     """Return the document's data: dict, list, str, int, float, bool or None.
 
     Of equal keys the last counts.
 
     Half of a surrogate pair reads as U+FFFD. Refused, though valid JSON5: numbers beyond the range
-    of a float (`1e999`), integers of thousands of digits, more than 64 nested lists and objects,
+    of a float (`1e999`), integers of thousands of digits, more than `max_depth` nested lists and objects,
     and documents of more than 8 MiB.
 
     Raises:
@@ -40,12 +40,12 @@ def read_json5(source: bytes) -> object:
     if not _HALF_WRITTEN.search(text):
         try:
             value: object = _JSON.decode(text)  # the fast path: JSON, as machines write it
-            if text.count("{") + text.count("[") <= MAX_DEPTH or _is_shallow(value):
+            if text.count("{") + text.count("[") <= max_depth or _is_shallow(value, max_depth):
                 return value
         except (ValueError, RecursionError):
             pass
 
-    return read_json5_strictly(text)
+    return read_json5_strictly(text, max_depth)
 
 
 _HALF_WRITTEN = re.compile(r"\\u[dD]")  # the json module reads these differently
@@ -69,10 +69,10 @@ def _no_json(_: str) -> object:
     raise ValueError
 
 
-def _is_shallow(value: object) -> bool:
-    """Return whether at most 64 lists and objects are nested."""
+def _is_shallow(value: object, max_depth: int) -> bool:
+    """Return whether at most `max_depth` lists and objects are nested."""
     level = [value] if isinstance(value, dict | list) else []
-    for _ in range(MAX_DEPTH):
+    for _ in range(max_depth):
         level = [
             part
             for collection in level
@@ -197,13 +197,13 @@ def _key_text(token: str) -> str:
     return read_json5_key(token)
 
 
-def read_json5_strictly(text: str) -> object:
+def read_json5_strictly(text: str, max_depth: int = MAX_DEPTH) -> object:
     """Return the data of a text that the json module cannot read, or reads differently."""
     try:
-        value: object = pyjson5.decode(_mend_halves(text), MAX_DEPTH)
+        value: object = pyjson5.decode(_mend_halves(text), max_depth)
     except pyjson5.Json5NestingTooDeep as error:
         raise _format_error(
-            text, f"more than {MAX_DEPTH} lists and objects in one another", _closest_span(error)
+            text, f"more than {max_depth} lists and objects in one another", _closest_span(error)
         ) from None
     except pyjson5.Json5ExtraData as error:
         raise _format_error(

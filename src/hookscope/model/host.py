@@ -38,6 +38,7 @@ class AgentWorkspaces:
     workspaces: Mapping[str, str | None]  # by name; None: it has no own workspace
     default: str | None = None  # the agent to use by default
     owner: str | None = None  # the one whose workspace is the host's own
+    id_of: Callable[[str], str] = str  # the id of an agent that somebody named
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ class HostLayout:
     state_variable: str | None = None  # environment variables that move them
     settings_variable: str | None = None
     workspace_variable: str | None = None
+    home_variable: str | None = None
+    profile_variable: str | None = None  # adds its value to the state folder of the default workspace
+    hooks_beside_settings: bool = False  # managed hooks are beside the settings that the variable names
+    older_states: tuple[str, ...] = ()  # used if there is no state folder
+    older_settings: tuple[str, ...] = ()  # files used if there are no settings
     bundled_variable: str | None = None  # names the folder of bundled hooks
     looks_for_bundled_hooks: bool = True  # False: only a bundled folder named by the user is searched
     workspace_path: KeyPath = ("agents", "defaults", "workspace")
@@ -157,6 +163,7 @@ class CommandFlags:
 
     eligible: bool = False  # only hooks that would load
     verbose: bool = False
+    json: bool = False
 
 
 class PackMessages(Protocol):
@@ -212,7 +219,7 @@ class HostCommand(Protocol):
         ...
 
     def refused_settings(self, host: Host) -> CommandOutput | None:
-        """Return the output of every command if the settings are refused, else None."""
+        """Return the output of every command if the settings or the agent are refused, else None."""
         ...
 
     def list(self, host: Host, inventory: Inventory, flags: CommandFlags) -> CommandOutput:
@@ -227,7 +234,9 @@ class HostCommand(Protocol):
         """Return the output of `info NAME`; the name may be unknown."""
         ...
 
-    def to_switch(self, inventory: Inventory, name: str, on: bool) -> HookStatus | CommandOutput:
+    def to_switch(
+        self, inventory: Inventory, name: str, on: bool, flags: CommandFlags
+    ) -> HookStatus | CommandOutput:
         """Return the hook to switch, or the output that says why it cannot be switched."""
         ...
 
@@ -435,6 +444,7 @@ class Host:
     machine: Machine
     settings: Settings
     state: Path
+    config_folder: Path  # of managed hooks and plugins: the state folder, unless the settings moved
     workspace: Path
     env: Mapping[str, str]  # what `requires.env` sees
     overrides: Overrides = Overrides()

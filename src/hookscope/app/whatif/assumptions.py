@@ -99,6 +99,8 @@ def _at_home(options: Options) -> Machine:
             dialect.layout.state_variable,
             dialect.layout.settings_variable,
             dialect.layout.workspace_variable,
+            dialect.layout.home_variable,
+            dialect.layout.profile_variable,
         )
     }
     env = {name: value for name, value in machine.env.items() if name not in moved}

@@ -149,6 +149,8 @@ def host_facts(host: Host) -> HostFacts:
         layout.state_variable,
         layout.settings_variable,
         layout.workspace_variable,
+        layout.home_variable,
+        layout.profile_variable,
         layout.bundled_variable,
     )
     program = next(iter(dialect.later_events.values()), "")

@@ -120,7 +120,14 @@ POLICY = SourcePolicy(
     },
     refusal='[hooks/workspace] Ignoring {source} hook "{name}" because it cannot override {other} hook code',
 )
-BUNDLES = BundleRules(manifest=".codex-plugin/plugin.json")
+BUNDLES = BundleRules(
+    manifests={
+        ".codex-plugin/plugin.json": "hooks",
+        ".cursor-plugin/plugin.json": None,
+        ".claude-plugin/plugin.json": "",
+    },
+    extensions="extensions",
+)
 COLLECTIONS = CollectionRules(
     namespaces=("openclaw", "clawdbot"),
     package_key="openclaw",
@@ -181,7 +188,7 @@ def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
         *bundled_folder(host, 10, label=FROM_BUNDLED),
         *bundle_folders(host, 20, FROM_PLUGIN, BUNDLES),
         *extra,
-        hooks_folder(host, MANAGED, host.state / "hooks", 30, label=FROM_MANAGED),
+        hooks_folder(host, MANAGED, host.config_folder / "hooks", 30, label=FROM_MANAGED),
         hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40, label=FROM_WORKSPACE),
     ), problems
 
@@ -191,7 +198,7 @@ def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ..
     return plugin_places(
         host,
         ("workspace", host.workspace / ".openclaw" / "extensions"),
-        ("managed", host.state / "extensions"),
+        ("managed", host.config_folder / "extensions"),
         manifest=MANIFEST,
     )
 
@@ -278,7 +285,16 @@ OPENCLAW_2026_9 = Dialect(
     title="OpenClaw 2026.9, as shipped",
     product="OpenClaw",
     version="2026.9",
-    layout=replace(OPENCLAW.layout, bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR", agents=agents_in),
+    layout=replace(
+        OPENCLAW.layout,
+        home_variable="OPENCLAW_HOME",
+        profile_variable="OPENCLAW_PROFILE",
+        hooks_beside_settings=True,
+        older_states=("~/.clawdbot",),
+        older_settings=("clawdbot.json",),
+        bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR",
+        agents=agents_in,
+    ),
     systems=(
         FOLDERS,
         PLUGIN_HOOKS,

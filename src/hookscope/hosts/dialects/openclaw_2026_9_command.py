@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unicodedata import category, east_asian_width
 
+from hookscope.hosts.dialects.openclaw_2026_9_settings import agents_in
 from hookscope.hosts.folders.shipped_gates import ConfigGate
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, HookStatus, Inventory
@@ -198,6 +200,16 @@ class HookReport:
         """Return a text for each kind of unmet requirement."""
         return [f"{name}: {', '.join(names)}" for name, names in self.missing.items() if names]
 
+    @property
+    def missing_summary(self) -> list[str]:
+        """Return the same, with three names at most of each kind."""
+        return [f"{name}: {_first_three(names)}" for name, names in self.missing.items() if names]
+
+
+def _first_three(names: Sequence[str]) -> str:
+    hidden = len(names) - 3
+    return ", ".join(names[:3]) + (f" (+{hidden})" if hidden > 0 else "")
+
 
 def hook_reports(host: Host, inventory: Inventory) -> list[HookReport]:
     """Return the hooks that the program itself sees, in its order."""
@@ -372,16 +384,29 @@ class OpenClawCommand:
     def refused_settings(self, host: Host) -> CommandOutput | None:
         refusal = host.settings.refusal
         if not refusal:
-            return None
+            return self._refused_agent(host)
         lines = refusal.split("\n")
         return CommandOutput(1, _error_document(refusal), errors=(*lines, f"Error: {lines[0]}", *lines[1:]))
+
+    def _refused_agent(self, host: Host) -> CommandOutput | None:
+        """Return the output for an agent that the settings do not name; without any there is only `main`."""
+        agent = host.overrides.agent
+        if agent is None:
+            return None
+        if not agent.strip():
+            return _refusal("--agent must not be blank")
+        agents = agents_in(host.settings.value)
+        if agents.id_of(agent) in (agents.workspaces or {"main": None}):
+            return None
+        hint = "Run openclaw agents list to see configured agents."
+        return _refusal(f'Unknown agent id "{agents.id_of(agent)}". {hint}')
 
     def list(self, host: Host, inventory: Inventory, flags: CommandFlags) -> CommandOutput:
         found = hook_reports(host, inventory)
         shown = [report for report in found if report.loadable or not flags.eligible]
         document = {
             "workspaceDir": str(host.workspace),
-            "managedHooksDir": str(host.state / "hooks"),
+            "managedHooksDir": str(host.config_folder / "hooks"),
             "hooks": [_listed_document(report) for report in shown],
         }
         return CommandOutput(0, document, tuple(list_table(shown, flags)), _log_texts(inventory))
@@ -408,6 +433,8 @@ class OpenClawCommand:
 
     def info(self, host: Host, inventory: Inventory, name: str) -> CommandOutput:
         found = _find(hook_reports(host, inventory), name)
+        if isinstance(found, Ambiguous):
+            return replace(_refusal(found), errors=(*_log_texts(inventory), f"Error: {found}"))
         if isinstance(found, HookReport):
             return CommandOutput(
                 0, self._info_document(found, host), tuple(info_page(found, host)), _log_texts(inventory)
@@ -415,7 +442,11 @@ class OpenClawCommand:
         document = {**_error_document(found.split(" Run ")[0]), "hook": name}
         return CommandOutput(1, document, errors=(*_log_texts(inventory), f"Error: {found}"))
 
-    def to_switch(self, inventory: Inventory, name: str, on: bool) -> HookStatus | CommandOutput:
+    def to_switch(
+        self, inventory: Inventory, name: str, on: bool, flags: CommandFlags
+    ) -> HookStatus | CommandOutput:
+        if flags.json:
+            return _unknown_option("enable" if on else "disable", "--json")
         rows = [inventory.status_of(hook) for hook in inventory.report_order if not hook.beyond_host]
         found = _find([HookReport(row, ()) for row in rows], name)
         if isinstance(found, str):
@@ -423,11 +454,13 @@ class OpenClawCommand:
         hook = found.hook
         if hook.folder.plugin:
             reason = f'is managed by plugin "{hook.folder.plugin}" and cannot be enabled/disabled.'
-            return _refusal(f'Hook "{hook.name}" {reason}')
+            return _refusal(f'Hook "{name}" {reason}')
         if on and not found.satisfied:
-            missing = "; ".join(f"missing {words}" for words in found.missing_texts)
-            hint = f"Run `openclaw hooks info {hook.name}` for details."
-            return _refusal(f'Hook "{hook.name}" is not eligible; {missing}. {hint}')
+            labels = [str(option.get("label")) for option in hook.meta.install]
+            install = f" Install options: {_first_three(labels)}." if labels else ""
+            hint = f"Run `openclaw hooks info {name}` for details."
+            summary = "; ".join(found.missing_summary)
+            return _refusal(f'Hook "{name}" is not eligible; missing {summary}.{install} {hint}')
         return found.status
 
     def switched(self, status: HookStatus, on: bool) -> CommandOutput:
@@ -477,6 +510,10 @@ class OpenClawCommand:
         )
 
 
+class Ambiguous(str):
+    """The error for a key that several hooks have."""
+
+
 def _find(found: list[HookReport], name: str) -> HookReport | str:
     """Return the hook of that name, else of that settings key; else why there is none."""
     named = [report for report in found if report.hook.name == name]
@@ -484,8 +521,12 @@ def _find(found: list[HookReport], name: str) -> HookReport | str:
     if len(keyed) == 1:
         return keyed[0]
     if keyed:
-        names = ", ".join(report.hook.name for report in keyed)
-        return f'Hook "{name}" is ambiguous: {names}. {SEE_ALL} available hooks.'
+        names = [f"{report.hook.name} ({report.hook.key})" for report in keyed]
+        hidden = f" (+{len(names) - 5})" if len(names) > 5 else ""
+        matches = ", ".join(names[:5]) + hidden
+        return Ambiguous(
+            f'Hook "{name}" is ambiguous; matches: {matches}. Use a unique hook name or hook key.'
+        )
     return f'Hook "{name}" not found. {SEE_ALL} available hooks.'
 
 
@@ -529,6 +570,11 @@ def _error_document(message: str) -> dict[str, Any]:
 
 def _refusal(sentence: str) -> CommandOutput:
     return CommandOutput(1, _error_document(sentence), errors=(f"Error: {sentence}",))
+
+
+def _unknown_option(command: str, option: str) -> CommandOutput:
+    lines = (f'OpenClaw does not recognize option "{option}".', f"Try: openclaw hooks {command} --help")
+    return CommandOutput(1, _error_document("\n".join(lines)), errors=lines)
 
 
 def _log_texts(inventory: Inventory) -> tuple[str, ...]:

@@ -226,6 +226,7 @@ def agents_in(settings: Mapping[str, Any]) -> AgentWorkspaces:
         if (name := chosen or next(iter(entries), ""))
         else None,  # of several without a default, the first
         owner=owner and agent_id(owner),
+        id_of=agent_id,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
 
+from hookscope.formats import read_json5
 from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import FilePosition, Folder, Hook, LogLine, Problem
 from hookscope.model.hook_status import FoundHooks, Ranking
@@ -221,60 +222,89 @@ LARGEST_BUNDLE_MANIFEST = 1_048_576  # bytes of a manifest
 
 @dataclass(frozen=True, slots=True)
 class BundleRules:
-    """Where one host version finds its plugins."""
+    """Where one host version finds bundles: plugins in the format of another program."""
 
-    manifest: str  # below the plugin's folder
+    manifests: Mapping[str, str | None]
+    """By manifest in the bundle: the default folder of its hooks; None: its hooks are not read."""
+    extensions: str  # the folder of installed plugins
     settings: KeyPath = ("plugins",)  # `enabled`, `allow`, `deny`, `entries`, and `load.paths`
-    hooks: str = "hooks"  # key of the manifest, and the default folder
+    hooks: str = "hooks"  # key of the manifest
 
 
 def bundle_folders(host: Host, rank: int, label: str, rules: BundleRules) -> Iterator[Folder]:
-    """Yield a folder for each hooks folder of an active plugin, in the order of the settings.
+    """Yield a folder for each hooks folder of an active bundle: configured paths first, then installed ones.
 
-    Source: rules-openclaw section 1, rank 20 (disc-17). A hooks folder outside its plugin is
-    skipped.
+    Source: rules-openclaw section 1, rank 20 (disc-17), fy-05. A hooks folder outside its bundle is
+    skipped. Of two bundles with one id the first counts.
     """
     settings = host.settings.get(rules.settings)
     plugins: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
-    for root in dict.fromkeys(_plugin_roots(plugins, host, rules)):
-        manifest = _bundle_manifest(root, host, rules)
-        if manifest is None or not _is_active(str(manifest.get("name") or root.name), plugins):
+    known: set[str] = set()
+    for root, opt_in in _bundle_roots(plugins, host, rules).items():
+        found = _bundle_manifest(root, host, rules)
+        if found is None or found[1] is None:
             continue
-        plugin = str(manifest.get("name") or root.name)
-        for path in _bundle_hooks(root, manifest, host, rules):
+        manifest, default = found
+        plugin = bundle_id(manifest.get("name"), root)
+        if plugin in known or not _is_active(plugin, plugins, opt_in=opt_in):
+            continue
+        known.add(plugin)
+        for path in _bundle_hooks(root, manifest, default, host, rules):
             yield hooks_folder(host, PLUGIN, path, rank, f"plugin {plugin}", label=label, plugin=plugin)
 
 
-def _plugin_roots(plugins: Mapping[str, Any], host: Host, rules: BundleRules) -> Iterator[Path]:
-    """Yield each plugin of the configured paths; a path is a plugin itself, or a folder of plugins."""
+def bundle_id(name: object, root: Path) -> str:
+    """Return a bundle's id: its name, or that of its folder, in small letters and dashes."""
+    written = name.strip() if isinstance(name, str) else ""
+    return re.sub(r"[^a-z0-9]+", "-", (written or root.name).lower()).strip("-") or "bundle-plugin"
+
+
+def _bundle_roots(plugins: Mapping[str, Any], host: Host, rules: BundleRules) -> dict[Path, bool]:
+    """Return the folders that may be bundles, and whether each must be enabled by its entry."""
     load = plugins.get("load")
     paths = load.get("paths") if isinstance(load, Mapping) else None
+    roots: dict[Path, bool] = {}
     for item in paths if isinstance(paths, list) else []:
         if not isinstance(item, str) or not item.strip():
             continue
         path = host.machine.absolute(item.strip())
-        if host.machine.files.facts(path / rules.manifest) is not None:
-            yield path
-            continue
-        try:
-            yield from (child.path for child in host.machine.files.children(path) if child.folder)
-        except OSError:
-            continue
+        facts = (host.machine.files.facts(path / manifest) for manifest in rules.manifests)
+        found = [path] if any(fact is not None for fact in facts) else _subfolders(path, host)
+        roots.update(dict.fromkeys(found, False))
+    for path in _subfolders(host.workspace / host.dialect.layout.state.lstrip("~/") / rules.extensions, host):
+        roots.setdefault(path, True)
+    for path in _subfolders(host.config_folder / rules.extensions, host):
+        roots.setdefault(path, False)
+    return roots
 
 
-def _bundle_manifest(root: Path, host: Host, rules: BundleRules) -> Mapping[str, Any] | None:
-    files = host.machine.files
-    facts = files.facts(root / rules.manifest)
-    if facts is None or not facts.file or facts.size > LARGEST_BUNDLE_MANIFEST:
-        return None
+def _subfolders(path: Path, host: Host) -> list[Path]:
     try:
-        manifest = json.loads(files.read(root / rules.manifest).decode("utf-8", "replace"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return manifest if isinstance(manifest, dict) else None
+        return [child.path for child in host.machine.files.children(path) if child.folder]
+    except OSError:
+        return []
 
 
-def _is_active(plugin: str, plugins: Mapping[str, Any]) -> bool:
+def _bundle_manifest(
+    root: Path, host: Host, rules: BundleRules
+) -> tuple[Mapping[str, Any], str | None] | None:
+    """Return the manifest of a bundle, and the default folder of its hooks; None if it is no bundle."""
+    files = host.machine.files
+    for name, default in rules.manifests.items():
+        facts = files.facts(root / name)
+        if facts is None:
+            continue
+        if not facts.file or facts.size > LARGEST_BUNDLE_MANIFEST:
+            return None
+        try:
+            manifest = read_json5(files.read(root / name))
+        except (OSError, ValueError):
+            return None
+        return (manifest, default) if isinstance(manifest, dict) else None
+    return None
+
+
+def _is_active(plugin: str, plugins: Mapping[str, Any], *, opt_in: bool) -> bool:
     allowed, denied, entries = (plugins.get(name) for name in ("allow", "deny", "entries"))
     entry = entries.get(plugin) if isinstance(entries, Mapping) else None
     return not (
@@ -282,15 +312,18 @@ def _is_active(plugin: str, plugins: Mapping[str, Any]) -> bool:
         or (isinstance(denied, list) and plugin in denied)
         or (isinstance(allowed, list) and allowed and plugin not in allowed)
         or (isinstance(entry, Mapping) and entry.get("enabled") is False)
+        or (opt_in and not allowed and not (isinstance(entry, Mapping) and entry.get("enabled") is True))
     )
 
 
-def _bundle_hooks(root: Path, manifest: Mapping[str, Any], host: Host, rules: BundleRules) -> Iterator[Path]:
+def _bundle_hooks(
+    root: Path, manifest: Mapping[str, Any], default: str | None, host: Host, rules: BundleRules
+) -> Iterator[Path]:
     listed = manifest.get(rules.hooks)
     items = [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else []
     names = [item.strip() for item in items if isinstance(item, str) and item.strip()]
     files = host.machine.files
-    for name in names or [rules.hooks]:
+    for name in names or filter(None, [default]):
         path = host.machine.absolute(name, base=root)
         facts = files.facts(path)
         if facts is not None and facts.folder and files.real(path).is_relative_to(files.real(root)):

@@ -110,7 +110,8 @@ def any_bins_gate(hook: Hook, host: Host) -> Gate:
 
 
 def _program(name: str, host: Host) -> str | None:
-    here = host.machine
+    """Return the path of the program in a folder of PATH. An absolute name is joined to each folder too."""
+    here, name = host.machine, name.lstrip("/")
     endings = here.env.get("PATHEXT", PATHEXT).split(";") if here.platform == "win32" else []
     for ending in ("", *filter(None, endings)):
         path = here.files.program(name + ending, here.search_path(), folders_too=True).path

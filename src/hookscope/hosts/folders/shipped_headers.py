@@ -254,9 +254,12 @@ def _label(labels: Mapping[str, str], kind: str, item: Mapping[str, Any]) -> str
         return labels[""]
 
 
+DEEPEST_METADATA = 500  # lists and objects in one another; the program has no limit (fx-16)
+
+
 def _object_in(text: str) -> Mapping[str, Any]:
     try:
-        value = formats.read_json5(text.encode("utf-8", "replace"))
+        value = formats.read_json5(text.encode("utf-8", "replace"), DEEPEST_METADATA)
     except FormatError:
         return {}
     return value if isinstance(value, Mapping) else {}

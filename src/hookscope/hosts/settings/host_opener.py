@@ -30,6 +30,7 @@ def open_host(
     `settings` replace the file if an embedding program passes them. Never raises for the contents
     of files: problems are part of the Host.
     """
+    machine = _with_own_home(dialect, machine)
     state = state_folder(dialect, machine)
     rules, env = dialect.settings_rules, machine.env
     if rules.dotenv is not None:
@@ -52,6 +53,7 @@ def open_host(
         machine=machine,
         settings=settings,
         state=state if dialect.layout.state else workspace,
+        config_folder=_config_folder(dialect, machine, state) if dialect.layout.state else workspace,
         workspace=workspace,
         env=env,
         overrides=overrides,
@@ -74,18 +76,40 @@ def state_folder(dialect: Dialect, machine: Machine) -> Path:
 
     A host without one uses the current folder.
     """
-    from_env = _folder_from_env(dialect.layout.state_variable, machine)
-    return machine.absolute(from_env or dialect.layout.state)
+    machine, layout = _with_own_home(dialect, machine), dialect.layout
+    if from_env := _folder_from_env(layout.state_variable, machine):
+        return machine.absolute(from_env)
+    places = [machine.absolute(place) for place in (layout.state, *layout.older_states)]
+    return next((place for place in places if machine.files.facts(place) is not None), places[0])
+
+
+def _with_own_home(dialect: Dialect, machine: Machine) -> Machine:
+    """Return the machine with the home that the host's own variable names."""
+    named = _folder_from_env(dialect.layout.home_variable, machine)
+    return (
+        replace(machine, home=machine.absolute(named)) if named not in ("", "undefined", "null") else machine
+    )
+
+
+def _config_folder(dialect: Dialect, machine: Machine, state: Path) -> Path:
+    """Return the folder of managed hooks and plugins: beside the settings that a variable names."""
+    layout = dialect.layout
+    named = _folder_from_env(layout.settings_variable, machine) if layout.hooks_beside_settings else ""
+    if not named or _folder_from_env(layout.state_variable, machine):
+        return state
+    return machine.absolute(named).parent
 
 
 def settings_file(dialect: Dialect, machine: Machine, overrides: Overrides) -> Path:
     """Return the path of the host's settings; the state folder itself if the host has no such file."""
     if overrides.config is not None:
         return overrides.config
-    from_env = _folder_from_env(dialect.layout.settings_variable, machine)
-    if from_env:
+    machine, layout = _with_own_home(dialect, machine), dialect.layout
+    if from_env := _folder_from_env(layout.settings_variable, machine):
         return machine.absolute(from_env)
-    return state_folder(dialect, machine) / dialect.layout.settings
+    state = state_folder(dialect, machine)
+    files = [state / name for name in (layout.settings, *layout.older_settings)]
+    return next((file for file in files if machine.files.facts(file) is not None), files[0])
 
 
 def configured_workspace(
@@ -98,7 +122,7 @@ def configured_workspace(
     folder.
     """
     agents = _agents(dialect, settings)
-    name = agent or agents.default
+    name = agents.id_of(agent) if agent else agents.default
     agent_workspace = agents.workspaces.get(name) if name else None
     if agent_workspace and agent_workspace.strip():
         return machine.absolute(agent_workspace.strip())
@@ -109,13 +133,28 @@ def configured_workspace(
         return folder / other_agent if other_agent else folder
     if other_agent:
         return state / f"{dialect.layout.workspace}-{other_agent}"
-    from_env = _folder_from_env(dialect.layout.workspace_variable, machine)
-    return machine.absolute(from_env) if from_env else state / dialect.layout.workspace
+    if from_env := _folder_from_env(dialect.layout.workspace_variable, machine):
+        return machine.absolute(from_env)
+    profile = _folder_from_env(dialect.layout.profile_variable, machine)
+    if (
+        profile
+        and profile.lower() != "default"
+        and not _folder_from_env(dialect.layout.state_variable, machine)
+    ):
+        return machine.absolute(f"{dialect.layout.state}-{profile}") / dialect.layout.workspace
+    return state / dialect.layout.workspace
 
 
 def agent_names(dialect: Dialect, settings: Settings) -> tuple[str, ...]:
     """Return the names of the agents in the settings."""
     return tuple(_agents(dialect, settings).workspaces)
+
+
+def known_agent(dialect: Dialect, settings: Settings, name: str) -> str | None:
+    """Return the id of the agent that somebody named; None if the settings have no such agent."""
+    agents = _agents(dialect, settings)
+    found = agents.id_of(name)
+    return found if found in agents.workspaces else None
 
 
 def _agents(dialect: Dialect, settings: Settings) -> AgentWorkspaces:

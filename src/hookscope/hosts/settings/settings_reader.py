@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any
 from hookscope import formats
 from hookscope.formats.environment_files import read_dotenv
 from hookscope.formats.json5 import LARGEST_JSON5
+from hookscope.formats.json5_errors import json5_package_error
 from hookscope.formats.positions import FormatError, KeyPath, dotted_path
 from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.host import Settings, SettingsRules
@@ -96,7 +98,14 @@ MAX_FILES, MAX_TOTAL_BYTES = 1_000, 16 * 1024 * 1024
 
 
 class IncludeError(ValueError):
-    """A file may not be included, or cannot be read: one sentence that names it."""
+    """A file may not be included, or cannot be read: one sentence that names it.
+
+    `host_text` is the sentence of the host's program.
+    """
+
+    def __init__(self, text: str, host_text: str) -> None:
+        super().__init__(text)
+        self.host_text = host_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +124,23 @@ class Includes:
     """
 
     def __init__(self, key: str, files: Files, root: Path) -> None:
-        """Resolve the key `key`; all included files must be in `root`, the real folder of the settings."""
-        self._key, self._files, self._root = key, files, root
+        """Resolve the key `key`; all included files must be in `root`, the folder of the settings."""
+        self._key, self._files, self._root, self._real_root = key, files, root, files.real(root)
         self._read: dict[Path, Any] = {}
-        self._parts: dict[tuple[Path, int], _IncludedFile] = {}
+        self._parts: dict[tuple[Path, tuple[Path, ...]], _IncludedFile] = {}
         self._taken, self._bytes = 0, 0
 
-    def resolved(self, value: Any, file: Path, depth: int = 0) -> Any:
-        """Return the value with every include replaced. `file` contains the value. Raises IncludeError."""
+    def resolved(self, value: Any, file: Path, chain: tuple[Path, ...] = ()) -> Any:
+        """Return the value with every include replaced. Raises IncludeError.
+
+        `file` contains the value, and is included by the files of `chain`.
+        """
         if isinstance(value, list):
-            return [self.resolved(item, file, depth) for item in value]
+            return [self.resolved(item, file, chain) for item in value]
         if not isinstance(value, Mapping):
             return value
         own_members = {
-            key: self.resolved(item, file, depth) for key, item in value.items() if key != self._key
+            key: self.resolved(item, file, chain) for key, item in value.items() if key != self._key
         }
         if self._key not in value:
             return own_members
@@ -137,55 +149,109 @@ class Includes:
         included: Any = {}
         for number, name in enumerate(names):
             if not isinstance(name, str):
-                raise IncludeError(f"{self._key} in {file} wants the name of a file, or a list of names")
-            part = self._included(name, file, depth + 1)
+                place = "array item: expected string" if isinstance(named, list) else _NEITHER
+                raise IncludeError(
+                    f"{self._key} in {file} wants the name of a file, or a list of names",
+                    f"Invalid {self._key} {place}, got {_JAVASCRIPT_TYPES.get(type(name), 'object')}",
+                )
+            part = self._included(name, file, (*chain, file))
             included = part if number == 0 else merge_values(included, part)
         if own_members and not isinstance(included, Mapping):
-            raise IncludeError(f"{self._key} in {file} stands beside other keys and leads to no object")
+            raise IncludeError(
+                f"{self._key} in {file} is beside other keys, and the included value is no object",
+                "Sibling keys require included content to be an object",
+            )
         return merge_values(included, own_members) if own_members else included
 
-    def _included(self, name: str, file: Path, depth: int) -> Any:
-        if depth > MAX_DEPTH:
-            raise IncludeError(f"{file} includes {name}: more than {MAX_DEPTH} files in one another")
-        path = self._files.real(file.parent / name)
-        facts = self._files.facts(path)
-        if not path.is_relative_to(self._root):
-            raise IncludeError(f"{file} includes {name}, which is outside {self._root}")
-        if facts is None or not facts.file:
-            raise IncludeError(f"{file} includes {name}, which is no readable file")
-        if facts.links > 1:
-            raise IncludeError(f"{file} includes {name}, which is a hard link")
-        if facts.size > MAX_FILE_BYTES:
-            raise IncludeError(f"{file} includes {name}, which is larger than {MAX_FILE_BYTES:,} bytes")
-        known = self._parts.get((path, depth))
+    def _included(self, name: str, file: Path, chain: tuple[Path, ...]) -> Any:
+        path, real = self._place_of(name, file, chain)
+        known = self._parts.get((path, chain))
         if known is not None:
             self._count(known.files, known.size, name, file)
             return known.value
         files, size = self._taken, self._bytes
-        self._count(1, facts.size, name, file)
+        facts = self._files.facts(path)
+        self._count(1, facts.size if facts is not None else 0, name, file)
         try:
-            if path not in self._read:
-                self._read[path] = formats.read_json5(self._files.read(path))
+            if real not in self._read:
+                self._read[real] = formats.read_json5(self._files.read(real))
         except OSError as error:
-            raise IncludeError(
-                f"{file} includes {name}, which cannot be read: {error_reason(error)}"
-            ) from None
+            raise _unread_include(file, name, path, error) from None
         except FormatError as error:
-            raise IncludeError(f"{file} includes {name}; {error}") from None
-        value = self.resolved(self._read[path], path, depth)
-        self._parts[path, depth] = _IncludedFile(value, self._taken - files, self._bytes - size)
+            cause = json5_package_error(formats.text_of(self._files.read(real))) or str(error)
+            raise IncludeError(
+                f"{file} includes {name}; {error}",
+                f"Failed to parse include file: {name} (resolved: {path}) | {cause}",
+            ) from None
+        value = self.resolved(self._read[real], path, chain)
+        self._parts[path, chain] = _IncludedFile(value, self._taken - files, self._bytes - size)
         return value
+
+    def _place_of(self, name: str, file: Path, chain: tuple[Path, ...]) -> tuple[Path, Path]:
+        """Return the path of an included file, and its real path. Raises IncludeError."""
+        path = Path(os.path.normpath(file.parent / name))
+        where = f"{name} (root: {self._root})"
+        if not path.is_relative_to(self._root):
+            outside = f"{file} includes {name}, which is outside {self._root}"
+            raise IncludeError(outside, f"Include path escapes config directory: {where}")
+        real = self._files.real(path)
+        if not real.is_relative_to(self._real_root):
+            raise IncludeError(
+                f"{file} includes {name}, which is a link to {real}, outside {self._root}",
+                f"Include path resolves outside config directory (symlink): {where}",
+            )
+        if path in chain:
+            ring = " -> ".join(map(str, (*chain, path)))
+            raise IncludeError(
+                f"{file} includes {name}, which includes it again", f"Circular include detected: {ring}"
+            )
+        if len(chain) > MAX_DEPTH:
+            raise IncludeError(
+                f"{file} includes {name}: more than {MAX_DEPTH} files in one another",
+                f"Maximum include depth ({MAX_DEPTH}) exceeded at: {name}",
+            )
+        facts = self._files.facts(path)
+        if facts is None:
+            error = self._files.access_error(path) or FileNotFoundError(
+                errno.ENOENT, os.strerror(errno.ENOENT), str(path)
+            )
+            raise _unread_include(file, name, path, error)
+        fault = "is no file" if not facts.file else "is a hard link" if facts.links > 1 else ""
+        if facts.size > MAX_FILE_BYTES:
+            fault = f"is larger than {MAX_FILE_BYTES:,} bytes"
+        if fault:
+            limits = f"regular file, max {MAX_FILE_BYTES} bytes, no hardlinks"
+            raise IncludeError(
+                f"{file} includes {name}, which {fault}",
+                f"Include file failed security checks ({limits}): {name}",
+            )
+        return path, real
 
     def _count(self, files: int, size: int, name: str, file: Path) -> None:
         """Count included files and bytes. Raises IncludeError above the limits."""
         self._taken += files
         self._bytes += size
         if self._taken > MAX_FILES:
-            raise IncludeError(f"{file} includes {name}: more than {MAX_FILES:,} files in all; include fewer")
+            text = f"{file} includes {name}: more than {MAX_FILES:,} files in all; include fewer"
+            raise IncludeError(text, text)
         if self._bytes > MAX_TOTAL_BYTES:
-            raise IncludeError(
-                f"{file} includes {name}: more than {MAX_TOTAL_BYTES:,} bytes in all; include fewer"
-            )
+            text = f"{file} includes {name}: more than {MAX_TOTAL_BYTES:,} bytes in all; include fewer"
+            raise IncludeError(text, text)
+
+
+_NEITHER = "value: expected string or array of strings"
+_JAVASCRIPT_TYPES: Mapping[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
+
+
+def _unread_include(file: Path, name: str, path: Path, error: OSError) -> IncludeError:
+    """Return the error for a file that cannot be read; Node names the system's call, and the code twice."""
+    code = errno.errorcode.get(error.errno or 0, "EIO")
+    words = "no such file or directory" if code == "ENOENT" else (error.strerror or "unknown").lower()
+    cause = f"{code}: {words}, {'lstat' if code == 'ENOENT' else 'open'} '{path}'"
+    return IncludeError(
+        f"{file} includes {name}, which cannot be read: {error_reason(error)}",
+        f"Failed to read include file: {name} (resolved: {path}) | {cause} | {code}",
+    )
 
 
 def merge_values(first: Any, second: Any) -> Any:
@@ -255,7 +321,7 @@ def parse_settings(
     except FormatError as error:
         place = FilePosition(file, error.span.line, error.span.column)
         problem = Problem(f"{file.name}, {error}; {NO_HOOK_RUNS}", place)
-        refusal = _refusal(rules, file, [((), f"JSON5 parse failed: {error}")])
+        refusal = (json5_package_error(formats.text_of(source)) or str(error)) if rules.refusal else ""
         return Settings(
             file, exists=True, problems=(problem,), refusal=refusal, unread_reason=_cause_of(problem)
         )
@@ -300,12 +366,12 @@ def _with_includes(
     value: Any = settings.value
     problems: list[Problem] = []
     if rules.include is not None:
-        includes = Includes(rules.include, files, files.real(settings.file.parent))
+        includes = Includes(rules.include, files, settings.file.parent)
         try:
             value = includes.resolved(value, settings.file)
         except IncludeError as error:
             problem = Problem(f"{error}; {NO_HOOK_RUNS}", FilePosition(settings.file))
-            refusal = _refusal(rules, settings.file, [((), f"Include failed: {error}")])
+            refusal = error.host_text if rules.refusal else ""
             return replace(
                 settings, value={}, problems=(problem,), refusal=refusal, unread_reason=_cause_of(problem)
             )

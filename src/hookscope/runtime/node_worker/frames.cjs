@@ -17,7 +17,7 @@ const { statSync, readFileSync } = fs;
 
 /** A path or an address as a path, without what we add to it. */
 function fileOf(address) {
-  const bare = address.replace(/\?hookscope=[\w.%~-]*$/, "");
+  const bare = address.replace(/\?t=[\w.%~-]*&hookscope$/, "");
   if (!bare.startsWith("file:")) return bare;
   try {
     return fileURLToPath(bare);

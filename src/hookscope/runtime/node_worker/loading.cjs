@@ -88,7 +88,7 @@ class Modules {
     this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, kind));
     const namespace = await this.imported(code.path, mark, code);
     if (!read) {
-      const target = pick(namespace, code.export, path.basename(code.path));
+      const target = pick(namespace, code.export, path.basename(code.path), isPlain);
       return { handlers: new Map([["", target]]), module: null };
     }
     const { handlers, module: found } = await read(namespace, code, late);

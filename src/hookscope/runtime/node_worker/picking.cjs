@@ -22,9 +22,12 @@ class ClassHandler extends Error {
   }
 }
 
-/** The function under that name. Throws NoHandler or ClassHandler; `file` is what they call the file. */
-function pick(namespace, name, file) {
-  const found = exported(namespace, name);
+/**
+ * The function under that name. Throws NoHandler or ClassHandler; `file` is what they call the file.
+ * `isPlain`: as Node imports it, where the default of a CommonJS module is its `module.exports`, whole.
+ */
+function pick(namespace, name, file, isPlain) {
+  const found = isPlain ? namespace[name] : exported(namespace, name);
   if (found === undefined) throw new NoHandler(`${file} ${missing(name)}; ${functionsOf(namespace)}`);
   const what = name === "default" ? `the default export of ${file}` : `\`${name}\` in ${file}`;
   if (isNothing(namespace, found)) throw new NoHandler(`${file} ${NOTHING}`);

@@ -1,7 +1,8 @@
 // Which version of which hook a file belongs to, and what reaches what.
 //
 // A world is one content of one hook's folder: its `name` stands in the address of each of its
-// modules (`handler.ts?hookscope=NAME`), so that another content is another module. Files that hooks
+// modules (`handler.ts?t=NAME&hookscope`; hosts write `?t=TIME`), so that another content is another
+// module. Files that hooks
 // share (`../lib/x.ts`) stand under `shared`, which the host changes when one of them changes.
 
 "use strict";
@@ -10,13 +11,12 @@ const path = require("node:path");
 const { fileURLToPath, pathToFileURL } = require("node:url");
 const { absence } = require("./missing.cjs");
 
-const QUERY = "hookscope";
 const PACKAGES = `${path.sep}node_modules${path.sep}`;
 // Of an installed pack of hooks: the folder of its package.
 const OWN_PACKAGE = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/]|$)/;
 const FILES = 200; // of those that the host is told of
 
-const queried = /\?hookscope=([^&#]*)$/;
+const queried = /\?t=([^&#]*)&hookscope$/;
 
 /** {path, mark}: the file that an address names, and the name in it. */
 function split(url) {
@@ -27,7 +27,7 @@ function split(url) {
 
 function addressOf(file, mark) {
   const url = pathToFileURL(file).href;
-  return mark ? `${url}?${QUERY}=${encodeURIComponent(mark)}` : url;
+  return mark ? `${url}?t=${encodeURIComponent(mark)}&hookscope` : url;
 }
 
 /** Is it of an installed package, and not of the one that the hook itself is in? */
