@@ -80,7 +80,16 @@ def test_a_shipped_dialect_is_compared_with_nothing(
 
 @pytest.mark.parametrize(
     ("version", "dialect"),
-    [("2026.9.6", "openclaw@2026.9"), ("2027.1.0", "openclaw@2026.9"), ("2026.1.3", "openclaw@2026.9")],
+    [
+        ("2026.9.6", "openclaw@2026.9"),
+        ("2026.8.1", "openclaw@2026.9"),
+        ("2026.7.35", "openclaw@2026.7"),
+        ("2026.6.33", "openclaw@2026.6"),
+        ("2026.3.31", "openclaw@2026.3"),
+        ("2027.1.0", "openclaw@2026.9"),
+        ("2026.5.2", "openclaw@2026.3"),
+        ("2026.1.3", "openclaw@2026.3"),
+    ],
 )
 def test_the_installed_program_decides_the_dialect(
     version: str,
@@ -105,7 +114,12 @@ def test_the_installed_program_decides_the_dialect(
     bench = Workbench(Options())
     assert bench.dialect.name == dialect
     view = bench.scan()
-    assert view.dialect_reason.startswith(f"found OpenClaw {version} by ")
+    known = view.dialect_reason.startswith(f"found OpenClaw {version} by ")
+    warning = (
+        f"OpenClaw {version} found; these are the rules of {dialect.partition('@')[2]}, which may differ"
+    )
+    assert known == (version.rpartition(".")[0] in ("2026.9", "2026.8", "2026.7", "2026.6", "2026.3"))
+    assert (view.dialect_reason == warning, f"{warning}." in bench.setup.notes) == (not known, not known)
     names = {row.hook.name for row in view.inventory.hooks if row.hook.folder.source == "bundled"}
     assert {"compaction-notifier", "command-logger"} <= names, "its own hooks stand beside Hookscope's"
 

@@ -16,6 +16,9 @@ from typing import Any
 # The program that a case was recorded from → the dialect that must give its answers.
 DIALECT_OF = {
     "openclaw": "openclaw@2026.9",
+    "openclaw 2026.7": "openclaw@2026.7",
+    "openclaw 2026.6": "openclaw@2026.6",
+    "openclaw 2026.3": "openclaw@2026.3",
     "milady": "milady@2.0.0-alpha.76",
     "@elizaos/agent": "eliza@2.0.0-beta.2",
     "eliza": "eliza@2.0.0-beta.2",
@@ -47,15 +50,26 @@ class Case:
     @cached_property
     def program(self) -> str:
         """The program that was recorded; empty where the case names none."""
+        return self._recorded.partition(" ")[0]
+
+    @cached_property
+    def version(self) -> str:
+        """The version of the recorded program; empty where the case names none."""
+        return self._recorded.partition(" ")[2]
+
+    @property
+    def _recorded(self) -> str:
         program = self.expected.get("program", "")
-        name = program.get("name", "") if isinstance(program, dict) else str(program)
-        return str(name).split(" ")[0]
+        if isinstance(program, dict):
+            return f"{program.get('name', '')} {program.get('version', '')}".strip()
+        return str(program)
 
     @cached_property
     def dialect(self) -> str | None:
         """Whose rules decide, by the recorded program, else by its folders; None where neither says."""
         if self.program:
-            return DIALECT_OF.get(self.program)
+            month = ".".join(self.version.split(".")[:2])
+            return DIALECT_OF.get(f"{self.program} {month}", DIALECT_OF.get(self.program))
         signs = ((self.folder / place, name) for place, name in SIGNS.items())
         return next((DIALECT_OF[name] for sign, name in signs if sign.is_dir()), None)
 

@@ -13,7 +13,7 @@ from hookscope.hosts.plugins.shipped_merge_rules import OUTCOMES
 from hookscope.model.payload import EVENT, NULL, PROMISE, REQUESTS, SYNC, Arguments
 from hookscope.model.run import Registration
 
-OF_PLUGINS = ("result", "calls", "threw", "hasHooks", "seen", "callsAfterReturn")
+OF_PLUGINS = ("result", "calls", "threw", "hasHooks", "noSuchHook", "seen", "callsAfterReturn")
 OPTIONS = ("matcher", "eligibleTriggers", "eligibleDispatchKinds", "registrationId", "requiresToolAuthority")
 
 
@@ -31,6 +31,8 @@ async def plugin_hook(engine: HookEngine, step: Mapping[str, Any]) -> dict[str, 
     """Run one hook with the handlers of the step, and what the case says of it."""
     stage = Stage()
     calls = [_registration(step["hook"], told, stage) for told in step.get("handlers") or ()]
+    if step["hook"] not in engine.host.dialect.catalogue().keys_of("plugin"):
+        return {"hasHooks": bool(calls), "noSuchHook": True}
     before = engine.registry
     engine.registry = before.with_registrations(calls)
     try:

@@ -141,7 +141,8 @@ def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) 
 def _toggle_change(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) -> Iterator[Edit]:
     """Yield the edits: the existing entry or the host's default place, then what the command sets too."""
     host = view.host
-    _, entry = host.hooks_setting("entries", row.hook.key)
+    by_name = as_command and host.dialect.switch_rules.by_name
+    _, entry = host.hooks_setting("entries", row.hook.name if by_name else row.hook.key)
     path = (*entry, "enabled")
     if row.hook.kind == "plugin":  # its entry is elsewhere; the gate knows the path
         gate = next(gate for gate in row.verdict.gates if gate.name == "enabled")

@@ -171,6 +171,18 @@ def nearest_shipped(found: InstalledVersion, dialects: Iterable[Dialect]) -> Dia
     return older[-1] if older else versioned[0] if versioned else None
 
 
+def version_warning(dialect: Dialect, installed: InstalledVersion | None) -> str:
+    """Return a sentence if the installed version is outside the versions that the dialect holds for."""
+    if installed is None or installed.version.endswith(NEWEST_VERSION) or not dialect.version:
+        return ""
+    found = _version_order(installed.version)
+    if _dialect_order(dialect) <= found and (not dialect.until or found < _version_order(dialect.until)):
+        return ""
+    verb = "requested" if installed.requested else "found"
+    rules = f"these are the rules of {dialect.version}, which may differ"
+    return f"{dialect.product} {installed.requested or installed.version} {verb}; {rules}"
+
+
 def _dialect_order(dialect: Dialect) -> tuple[int, ...]:
     return _version_order(dialect.since or dialect.version)
 
@@ -361,6 +373,8 @@ def chosen_dialect(
     if installed is None or shipped is None:
         return dialect, f"found {machine.short(sign)}", notice
     source = machine.short(installed.source)
+    if warning := version_warning(shipped, installed):
+        return shipped, warning, notice
     if installed.requested:
         return shipped, f"{source} asks for {dialect.product} {installed.requested}", notice
     return shipped, f"found {dialect.product} {installed.version} by {source}", notice

@@ -19,6 +19,7 @@ from hookscope.app.host_detection import (
     has_plugins,
     installed_version,
     shipped_dialect,
+    version_warning,
 )
 from hookscope.app.project_config import (
     CONFIG,
@@ -214,6 +215,7 @@ def set_up(options: Options) -> Setup:
         environment_from=environment_from,
         notes=(
             *unknown_key_warnings(project),
+            *((f"{warning}.",) if (warning := version_warning(dialect, installed)) else ()),
             *(source.notes if source is not None else ()),
             *_ignored_bundled(dialect, machine),
         ),

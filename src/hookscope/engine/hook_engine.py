@@ -130,6 +130,7 @@ class HookEngine:
 
         previous_host = self.host
         self._use_host(host)
+        strict = strict and self.host.dialect.load_rules.has_strict_loads
         off = self.host.hooks_setting("enabled")[0] is False
         inventory = await asyncio.to_thread(discover, self.host)  # reads thousands of files, imports none
         if only is not None:
@@ -162,6 +163,8 @@ class HookEngine:
         self.inventory = loading.inventory()
         left_on = registrations_left_on(self.registry, self.host) if off else ()
         first, last = kept_registrations(self.registry, self.host)
+        if self.host.dialect.load_rules.adds_to_earlier_loads:
+            first = (*first, *(one for one in self.registry.registrations if one not in (*first, *last)))
         self.registry = self.registry.with_registrations((*left_on, *first, *loading.registrations, *last))
         self._plans = PlanCache()
         self.executors.keep_only([call.target for call in self.registry.registrations])

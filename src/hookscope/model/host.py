@@ -128,6 +128,8 @@ class LoadRules:
     sources_imported_once: frozenset[str] = frozenset()  # sources whose files are imported only once
     plugins_use_folder_events: bool = False  # whether plugins may also register for folder events
     strict_check: StrictLoadCheck | None = None  # checks all folders before a strict load imports anything
+    has_strict_loads: bool = True  # False: each load keeps what loads
+    adds_to_earlier_loads: bool = False  # a load keeps the registrations of those before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ class SwitchRules:
 
     also_true: tuple[KeyPath, ...] = ()  # more settings that its command sets to switch a hook on
     refuses_blocked: bool = False  # whether its command refuses hooks that could not run
+    by_name: bool = False  # its command writes the entry under the hook's name, not its settings key
     when_noticed: str = ""  # when the change takes effect, as a sentence
 
 
@@ -401,6 +404,7 @@ class Dialect:
     sequences: tuple[str, ...] = ()  # files beside the catalogue: typical event sequences
     version: str = ""  # of the program that it reproduces; empty: it follows a guide
     since: str = ""  # the first version that it applies to, if older
+    until: str = ""  # the first later version that it does not apply to; empty: it says so of none
 
     @property
     def kinds(self) -> tuple[EventKind, ...]:

@@ -6,7 +6,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hookscope.hosts.dialects.openclaw_2026_9_command import COLUMNS, LINE_WIDTH, draw_table
+from hookscope.hosts.dialects.openclaw_2026_9_command import COLUMNS
+from hookscope.hosts.dialects.openclaw_table import LINE_WIDTH, draw_table
 
 RECORDED = json.loads(Path(__file__).with_name("recorded_tables.json").read_text(encoding="utf-8"))
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from hookscope.console.controllers.preferences_controller import PreferencesController
 from hookscope.console.controllers.restore_controller import RestoreController
 from hookscope.console.controllers.scan_controller import ScanController, SourceReader
-from hookscope.console.controllers.trust_controller import TrustController
-from hookscope.console.controllers.workspace_controller import WorkspaceController
+from hookscope.console.controllers.workspace_controller import TrustController, WorkspaceController
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot

@@ -1,4 +1,4 @@
-"""Chooses what the workbench looks at: another workspace, dialect or environment."""
+"""Chooses the workspace, dialect and environment of the workbench, and the folders that may run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from hookscope.console.context import ConsoleContext
+    from hookscope.console.dialogs.trust_question import TrustAnswer
+    from hookscope.console.state.messages import TrustWritten
+    from hookscope.model.trust import TrustTarget
 
 
 class WorkspaceController:
@@ -66,4 +69,37 @@ class WorkspaceController:
     def use_environment(self, name: str | None) -> None:
         """Fill events with the variables of this environment from now on."""
         self.context.bench.use_environment(name)
+        self.context.bridge.look()
+
+
+class TrustController:
+    """Asks whether folders may run, from the hooks list or the plan of an event."""
+
+    def __init__(self, context: ConsoleContext, failed: Callable[[], object]) -> None:
+        """`failed`: trust could not be recorded, so nothing may wait for it."""
+        self.context = context
+        self._failed = failed
+
+    def ask(self, targets: tuple[TrustTarget, ...]) -> None:
+        """Ask about these folders."""
+        view = self.context.scanned()
+        if view is None:
+            return
+
+        from hookscope.console.dialogs.trust_question import allowed_folders, ask_trust
+
+        def answered(answer: TrustAnswer | None) -> None:
+            if answer == "trust":
+                self.context.bridge.trust(allowed_folders(targets))
+
+        ask_trust(self.context, targets, view, answered, firing=False)
+
+    def written(self, event: TrustWritten) -> None:
+        """Trust is recorded, or could not be."""
+        if event.problem:
+            self._failed()
+            self.context.notify(event.problem, "error")
+            return
+        for folder in event.folders:
+            self.context.log_line("trust", f"{folder} may run now", subject=folder.name)
         self.context.bridge.look()

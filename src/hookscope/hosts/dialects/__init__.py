@@ -11,6 +11,8 @@ from hookscope.hosts.dialects.eve_0_80 import EVE_0_80
 from hookscope.hosts.dialects.milady import MILADY
 from hookscope.hosts.dialects.milady_alpha_76 import MILADY_ALPHA_76
 from hookscope.hosts.dialects.openclaw import OPENCLAW
+from hookscope.hosts.dialects.openclaw_2026_3 import OPENCLAW_2026_3
+from hookscope.hosts.dialects.openclaw_2026_7 import OPENCLAW_2026_6, OPENCLAW_2026_7
 from hookscope.hosts.dialects.openclaw_2026_9 import OPENCLAW_2026_9
 from hookscope.model.host import Dialect
 from hookscope.model.text import nearest_word
@@ -18,7 +20,16 @@ from hookscope.model.text import nearest_word
 # In the order in which hosts are detected if none is named.
 GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA, EVE)
 # Programs as shipped; used only if named.
-SHIPPED: tuple[Dialect, ...] = (OPENCLAW_2026_9, MILADY_ALPHA_76, ELIZA_BETA_2, EVE_0_18, EVE_0_80)
+SHIPPED: tuple[Dialect, ...] = (
+    OPENCLAW_2026_9,
+    OPENCLAW_2026_7,
+    OPENCLAW_2026_6,
+    OPENCLAW_2026_3,
+    MILADY_ALPHA_76,
+    ELIZA_BETA_2,
+    EVE_0_18,
+    EVE_0_80,
+)
 DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (*GUIDES, *SHIPPED)}
 DEFAULT = OPENCLAW
 

@@ -10,15 +10,20 @@ DATA_FOLDER = Path(__file__).parent
 
 
 @cache
-def catalogue(*names: str, others: tuple[tuple[str, str], ...] = (), hyphens: bool = True) -> Catalogue:
+def catalogue(
+    *names: str,
+    others: tuple[tuple[str, str], ...] = (),
+    hyphens: bool = True,
+    without: frozenset[str] = frozenset(),
+) -> Catalogue:
     """Return the catalogues in `<name>.yaml` of this folder as one; each is read on first use.
 
     `others`: dialects of other versions, each with the name of its catalogue. `hyphens`: whether
-    plugins may write hyphens in the names of their hooks.
+    plugins may write hyphens in the names of their hooks. `without`: keys that this version lacks.
     """
     elsewhere = {dialect: partial(_read_catalogue_file, name) for dialect, name in others}
     return Catalogue.joined(
-        *(partial(_read_catalogue_file, name) for name in names),
+        *(partial(_read_catalogue_file, name, without) for name in names),
         other_versions=elsewhere,
         typos=mistaken_names,
         accepts_hyphens=hyphens,
@@ -34,8 +39,11 @@ def mistaken_names() -> Mapping[str, EventTypo]:
 
 
 @cache
-def _read_catalogue_file(name: str) -> Catalogue:
-    return read_catalogue(read_data_file(name))
+def _read_catalogue_file(name: str, without: frozenset[str] = frozenset()) -> Catalogue:
+    found = read_catalogue(read_data_file(name))
+    if not without:
+        return found
+    return Catalogue((event for event in found.events if event.key not in without), found.own_renamed)
 
 
 def read_data_file(name: str) -> bytes:

@@ -26,6 +26,7 @@ ELIZA_BETA_2 = replace(
     name="eliza@2.0.0-beta.2",
     title="Eliza 2.0.0-beta.2, as shipped",
     version="2.0.0-beta.2",
+    until="2.0.0-beta.3",
     layout=replace(ELIZA.layout, looks_for_bundled_hooks=False),
     systems=(
         shipped_folder_system(

@@ -81,6 +81,7 @@ EVE_0_80 = replace(
     name="eve@0.80",
     title="Eve 0.80.1, as shipped",
     version="0.80.1",
+    until="0.81.0",
     load_rules=LoadRules(failed="{error}", reword_failure=load_error_text, refusal_of_module=build_failure),
     since="0.68.0",  # the first version that only logs a throw, and has `ctx.cancel()` (rules note 3.1)
     systems=(

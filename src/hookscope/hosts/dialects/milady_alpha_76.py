@@ -25,6 +25,7 @@ MILADY_ALPHA_76 = replace(
     name="milady@2.0.0-alpha.76",
     title="Milady 2.0.0-alpha.76, as shipped",
     version="2.0.0-alpha.76",
+    until="2.0.0-alpha.77",
     layout=replace(MILADY.layout, hooks=(("hooks", "internal"),), looks_for_bundled_hooks=False),
     systems=(
         shipped_folder_system(

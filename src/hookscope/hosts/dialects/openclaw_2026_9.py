@@ -285,6 +285,8 @@ OPENCLAW_2026_9 = Dialect(
     title="OpenClaw 2026.9, as shipped",
     product="OpenClaw",
     version="2026.9",
+    since="2026.8.1-beta.1",
+    until="2026.10",
     layout=replace(
         OPENCLAW.layout,
         home_variable="OPENCLAW_HOME",

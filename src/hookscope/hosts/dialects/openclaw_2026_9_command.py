@@ -2,155 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unicodedata import category, east_asian_width
 
 from hookscope.hosts.dialects.openclaw_2026_9_settings import agents_in
+from hookscope.hosts.dialects.openclaw_table import TableColumn, draw_table
 from hookscope.hosts.folders.shipped_gates import ConfigGate
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, HookStatus, Inventory
 from hookscope.model.host import CommandFlags, CommandOutput, Host
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
-
-LINE_WIDTH = 120  # columns
-CELL_PADDING = 2  # blanks of a cell
-BREAKS = " /-_."  # a line may break after these
-JOINER, AS_EMOJI = "\u200d", "\ufe0f"
-
-
-@dataclass(frozen=True, slots=True)
-class TableColumn:
-    """One column. `flexible` columns share the remaining or missing width of the line."""
-
-    title: str
-    min_width: int  # columns, padding included; less only if the line is too short
-    flexible: bool = True
-
-    @property
-    def title_width(self) -> int:
-        """Return the width of its title, padding included."""
-        return _columns_of(self.title) + CELL_PADDING
-
-
-def draw_table(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of the table."""
-    widths = _widths(columns, rows)
-    rule = ["─" * width for width in widths]
-    yield f"┌{'┬'.join(rule)}┐"
-    yield from _row([column.title for column in columns], widths)
-    yield f"├{'┼'.join(rule)}┤"
-    for row in rows:
-        yield from _row(row, widths)
-    yield f"└{'┴'.join(rule)}┘"
-
-
-def _row(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
-    folded = [
-        wrap_text(cell, max(1, width - CELL_PADDING)) for cell, width in zip(cells, widths, strict=True)
-    ]
-    for at in range(max(map(len, folded))):
-        texts = [lines[at] if at < len(lines) else "" for lines in folded]
-        padded = (
-            f" {text}{' ' * (width - 1 - _columns_of(text))}"
-            for text, width in zip(texts, widths, strict=True)
-        )
-        yield f"│{'│'.join(padded)}│"
-
-
-def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the column widths: as wide as the content, then shrunk or grown to fill the line."""
-    widths = [
-        max(column.min_width, column.title_width, *(_columns_of(row[at]) + CELL_PADDING for row in rows))
-        for at, column in enumerate(columns)
-    ]
-    flexible = [at for at, column in enumerate(columns) if column.flexible]
-    others = [at for at, column in enumerate(columns) if not column.flexible]
-    min_widths = [max(column.min_width, column.title_width) for column in columns]
-    title_widths = [column.title_width for column in columns]
-    for indexes, limits in (
-        (flexible, min_widths),
-        (flexible, title_widths),
-        (others, min_widths),
-        (others, title_widths),
-    ):
-        _shrink(widths, indexes, limits)
-    at = 0
-    while _excess_width(widths) < 0:
-        widths[flexible[at % len(flexible)]] += 1
-        at += 1
-    return widths
-
-
-def _excess_width(widths: Sequence[int]) -> int:
-    return sum(widths) + len(widths) + 1 - LINE_WIDTH
-
-
-def _shrink(widths: list[int], indexes: Sequence[int], limits: Sequence[int]) -> None:
-    while _excess_width(widths) > 0:
-        shrinkable = [at for at in indexes if widths[at] > limits[at]]
-        if not shrinkable:
-            return
-        widths[max(shrinkable, key=lambda at: widths[at])] -= 1  # the first of equal ones
-
-
-def wrap_text(text: str, width: int) -> list[str]:
-    """Return the text in lines of at most `width` columns, broken after a blank or a sign, else anywhere."""
-    parts = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ").split("\n")
-    lines = [line for part in parts for line in _wrap_line(part, width)]
-    return lines[:-1] if len(parts) > 1 and not parts[-1] else lines
-
-
-def _wrap_line(text: str, width: int) -> Iterator[str]:
-    line: list[tuple[str, int]] = []
-    break_at = 0  # the number of clusters before the last possible break
-    empty = True
-    for cluster, columns in _clusters(text):
-        while line and sum(size for _, size in line) + columns > width:
-            at = break_at or len(line)
-            yield _joined(line[:at])
-            line, break_at, empty = line[at:], 0, False
-        if not line and cluster == " ":
-            continue
-        line.append((cluster, columns))
-        if cluster in BREAKS:
-            break_at = len(line)
-    if line or empty:
-        yield _joined(line)
-
-
-def _joined(clusters: Iterable[tuple[str, int]]) -> str:
-    return "".join(cluster for cluster, _ in clusters).rstrip()
-
-
-def _columns_of(text: str) -> int:
-    return sum(columns for _, columns in _clusters(text))
-
-
-def _clusters(text: str) -> Iterator[tuple[str, int]]:
-    """Yield each group of characters that share a position, and its width in columns."""
-    cluster, columns = "", 0
-    for sign in text:
-        if cluster and (cluster[-1] == JOINER or sign == JOINER or category(sign) in ("Mn", "Me")):
-            cluster += sign
-            columns = 2 if sign == AS_EMOJI else columns
-            continue
-        if cluster:
-            yield cluster, columns
-        cluster = sign
-        columns = _size(sign)
-    if cluster:
-        yield cluster, columns
-
-
-def _size(sign: str) -> int:
-    if sign != "\t" and category(sign) in ("Mn", "Me", "Cf", "Cc"):
-        return 0
-    return 2 if east_asian_width(sign) in "WF" else 1
-
 
 REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents
 
@@ -161,6 +25,7 @@ class HookReport:
 
     status: HookStatus
     unknown_events: tuple[str, ...]
+    needs_events: bool = True
 
     @property
     def hook(self) -> Hook:
@@ -193,7 +58,7 @@ class HookReport:
             return self.gates["enabled"].reason
         if not self.satisfied:
             return "missing requirements"
-        return None if self.hook.meta.events else self.gates["events"].reason
+        return None if self.hook.meta.events or not self.needs_events else self.gates["events"].reason
 
     @property
     def missing_texts(self) -> list[str]:
@@ -211,15 +76,17 @@ def _first_three(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" (+{hidden})" if hidden > 0 else "")
 
 
-def hook_reports(host: Host, inventory: Inventory) -> list[HookReport]:
+def hook_reports(host: Host, inventory: Inventory, *, needs_events: bool = True) -> list[HookReport]:
     """Return the hooks that the program itself sees, in its order."""
     known = host.dialect.catalogue().keys_of("folder")
     return [
         HookReport(
-            inventory.status_of(hook), tuple(key for key in hook.meta.events or () if key not in known)
+            inventory.status_of(hook),
+            tuple(key for key in hook.meta.events or () if key not in known),
+            needs_events,
         )
         for hook in inventory.report_order
-        if not hook.beyond_host and event_kind(hook) == "folder"
+        if not hook.beyond_host and hook.kind != "legacy" and event_kind(hook) == "folder"
     ]
 
 
@@ -375,18 +242,34 @@ class PackTexts:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandRules:
+    """Where the command of an older version differs."""
+
+    needs_events: bool = True  # a hook without events is not ready
+    shows_unknown_events: bool = True
+    writes_errors_as_json: bool = True
+    by_key: bool = True  # `enable` and `disable` find hooks by their settings key too
+    has_agents: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class OpenClawCommand:
     """The program's own command. Implements `HostCommand`."""
 
     config: ConfigGate
     packs: PackTexts = PackTexts()
+    rules: CommandRules = CommandRules()
 
     def refused_settings(self, host: Host) -> CommandOutput | None:
         refusal = host.settings.refusal
         if not refusal:
-            return self._refused_agent(host)
+            return self._refused_agent(host) if self.rules.has_agents else None
         lines = refusal.split("\n")
-        return CommandOutput(1, _error_document(refusal), errors=(*lines, f"Error: {lines[0]}", *lines[1:]))
+        document = _error_document(refusal) if self.rules.writes_errors_as_json else None
+        return CommandOutput(1, document, errors=(*lines, f"Error: {lines[0]}", *lines[1:]))
+
+    def _reports(self, host: Host, inventory: Inventory) -> list[HookReport]:
+        return hook_reports(host, inventory, needs_events=self.rules.needs_events)
 
     def _refused_agent(self, host: Host) -> CommandOutput | None:
         """Return the output for an agent that the settings do not name; without any there is only `main`."""
@@ -402,17 +285,17 @@ class OpenClawCommand:
         return _refusal(f'Unknown agent id "{agents.id_of(agent)}". {hint}')
 
     def list(self, host: Host, inventory: Inventory, flags: CommandFlags) -> CommandOutput:
-        found = hook_reports(host, inventory)
+        found = self._reports(host, inventory)
         shown = [report for report in found if report.loadable or not flags.eligible]
         document = {
             "workspaceDir": str(host.workspace),
             "managedHooksDir": str(host.config_folder / "hooks"),
-            "hooks": [_listed_document(report) for report in shown],
+            "hooks": [self._without_unknown_events(_listed_document(report)) for report in shown],
         }
         return CommandOutput(0, document, tuple(list_table(shown, flags)), _log_texts(inventory))
 
     def check(self, host: Host, inventory: Inventory, flags: CommandFlags) -> CommandOutput:
-        found = hook_reports(host, inventory)
+        found = self._reports(host, inventory)
         ready = [report for report in found if report.loadable]
         others = [report for report in found if not report.loadable]
         document = {
@@ -432,13 +315,18 @@ class OpenClawCommand:
         return CommandOutput(0, document, tuple(lines), _log_texts(inventory))
 
     def info(self, host: Host, inventory: Inventory, name: str) -> CommandOutput:
-        found = _find(hook_reports(host, inventory), name)
+        found = _find(self._reports(host, inventory), name)
         if isinstance(found, Ambiguous):
             return replace(_refusal(found), errors=(*_log_texts(inventory), f"Error: {found}"))
         if isinstance(found, HookReport):
             return CommandOutput(
-                0, self._info_document(found, host), tuple(info_page(found, host)), _log_texts(inventory)
+                0,
+                self._without_unknown_events(self._info_document(found, host)),
+                tuple(info_page(found, host)),
+                _log_texts(inventory),
             )
+        if not self.rules.writes_errors_as_json:
+            return CommandOutput(0, {"error": "not found", "hook": name}, (found,), _log_texts(inventory))
         document = {**_error_document(found.split(" Run ")[0]), "hook": name}
         return CommandOutput(1, document, errors=(*_log_texts(inventory), f"Error: {found}"))
 
@@ -448,13 +336,16 @@ class OpenClawCommand:
         if flags.json:
             return _unknown_option("enable" if on else "disable", "--json")
         rows = [inventory.status_of(hook) for hook in inventory.report_order if not hook.beyond_host]
+        rows = rows if self.rules.by_key else [row for row in rows if row.hook.name == name]
         found = _find([HookReport(row, ()) for row in rows], name)
         if isinstance(found, str):
-            return _refusal(found)
+            return _refusal(found if self.rules.by_key else found.split(". Run ")[0])
         hook = found.hook
         if hook.folder.plugin:
             reason = f'is managed by plugin "{hook.folder.plugin}" and cannot be enabled/disabled.'
             return _refusal(f'Hook "{name}" {reason}')
+        if on and not found.satisfied and not self.rules.by_key:
+            return _refusal(f'Hook "{name}" is not eligible (missing requirements)')
         if on and not found.satisfied:
             labels = [str(option.get("label")) for option in hook.meta.install]
             install = f" Install options: {_first_three(labels)}." if labels else ""
@@ -469,6 +360,11 @@ class OpenClawCommand:
                 f"✓ Enabled hook: {hook_title(status.hook)}" if on else f"Disabled hook: {status.hook.name}",
             )
         )
+
+    def _without_unknown_events(self, document: dict[str, Any]) -> dict[str, Any]:
+        if self.rules.shows_unknown_events:
+            return document
+        return {name: value for name, value in document.items() if name != "unknownEvents"}
 
     def _info_document(self, report: HookReport, host: Host) -> dict[str, Any]:
         """Return the document of `info`."""

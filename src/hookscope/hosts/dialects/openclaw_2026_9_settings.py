@@ -133,6 +133,19 @@ _OWNERS: Final = (
 )
 
 
+_HOOKS_BEFORE_2026_8: Final = {
+    **_HOOKS,
+    "internal": {**_HOOKS["internal"], "handlers": "", "installs": {EACH_KEY: ""}},  # type: ignore[dict-item]
+}
+
+
+def issues_before_2026_8(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
+    """Return what makes an older program refuse the settings of its hooks. Other sections are not checked."""
+    return (
+        tuple(issues_in(settings["hooks"], _HOOKS_BEFORE_2026_8, ("hooks",))) if "hooks" in settings else ()
+    )
+
+
 def settings_issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
     """Return what makes the program refuse its settings: a path and a sentence for each."""
     found: list[Issue] = []

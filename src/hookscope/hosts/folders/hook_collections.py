@@ -5,6 +5,7 @@ shapes" and "Files".
 """
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -43,6 +44,8 @@ class CollectionRules:
     package_key: str  # package.json → this → `hooks`
     install_labels: Mapping[str, str]  # see `install_methods`
     may_be_hook_sources: frozenset[str]  # sources whose folder may itself be a hook or a pack
+    largest: int = LARGEST_MANIFEST  # bytes of a HOOK.md
+    strips_mark: bool = True  # False: a header behind a byte order mark is none
 
 
 def find_in_collections(
@@ -212,10 +215,10 @@ def _scan_folder(
         return
     real = search.files.real(path) if linked or folder.real != folder.path else path
     manifest = path / MANIFEST
-    source = _manifest(manifest, real, folder, search)
+    source = _manifest(manifest, real, folder, rules.largest, search)
     if source is None:
         return
-    header = read_text_header(source)
+    header = read_text_header(source) if rules.strips_mark or not source.startswith(BOM_UTF8) else {}
     name = header.get("name", "").strip() or path.name
     handler, refused = _handler(path, real, frozenset(names), search.shape.handlers, search)
     if handler is None:
@@ -246,13 +249,13 @@ def _scan_folder(
     )
 
 
-def _manifest(file: Path, real: Path, folder: Folder, search: HookSearch) -> bytes | None:
+def _manifest(file: Path, real: Path, folder: Folder, largest: int, search: HookSearch) -> bytes | None:
     """Return the bytes of a HOOK.md inside its boundaries; None if it is rejected (disc-11 to disc-13)."""
     refused = boundary_violation(file, real, search)
     facts = search.files.facts(file)
-    if not refused and facts is not None and facts.size > LARGEST_MANIFEST:
-        search.warn(search.texts.oversized, file=file, limit=LARGEST_MANIFEST)
-        refused = f"larger than {LARGEST_MANIFEST:,} bytes"
+    if not refused and facts is not None and facts.size > largest:
+        search.warn(search.texts.oversized, file=file, limit=largest)
+        refused = f"larger than {largest:,} bytes"
     if not refused:
         try:
             return search.files.read(file)

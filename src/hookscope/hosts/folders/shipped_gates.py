@@ -61,12 +61,13 @@ class ReportedOsGate:
     """Check the platform as reports compare it: case-insensitive, with aliases for platforms (req-06)."""
 
     aliases: Mapping[str, str]
+    exact: bool = False  # letters count
 
     def __call__(self, hook: Hook, host: Host) -> Gate:
         names, here = hook.meta.os, host.machine.platform
         if not names:
             return platform.OS_PASSED
-        known = [self.aliases.get(name.lower(), name.lower()) for name in names]
+        known = [name if self.exact else self.aliases.get(name.lower(), name.lower()) for name in names]
         if here in known:
             return Gate("os", True, needed=names, found=here)
         return Gate("os", False, names, names, found=here, reason=missing_text("os", names))
@@ -129,14 +130,25 @@ def env_gate(hook: Hook, host: Host) -> Gate:
     return _needed_variables(needed, own, host) if own else _variables_of_host(hook, host)
 
 
+def env_gate_with_blanks(hook: Hook, host: Host) -> Gate:
+    """Check that each variable is set and not empty; blanks count, as before 2026.8."""
+    needed = hook.meta.requires.env
+    return _needed_variables(needed, host.entry_env(hook.key), host, blanks=True) if needed else NO_ENV
+
+
 @cached_by_field(attrgetter("meta.requires.env"))
 def _variables_of_host(hook: Hook, host: Host) -> Gate:
     return _needed_variables(hook.meta.requires.env, {}, host)
 
 
-def _needed_variables(needed: tuple[str, ...], own: Mapping[str, str], host: Host) -> Gate:
+def _needed_variables(
+    needed: tuple[str, ...], own: Mapping[str, str], host: Host, *, blanks: bool = False
+) -> Gate:
+    def is_set(value: str) -> bool:
+        return bool(value if blanks else value.strip())
+
     where = {
-        name: "" if host.env.get(name, "").strip() else " by its entry" if own.get(name, "").strip() else None
+        name: "" if is_set(host.env.get(name, "")) else " by its entry" if is_set(own.get(name, "")) else None
         for name in needed
     }
     missing = tuple(name for name in needed if where[name] is None)
@@ -225,6 +237,37 @@ class EnabledGate:
         return Gate(
             "enabled", False, ("true",), ("true",), "not set", self.workspace_reason, fix=fix, setting=where
         )
+
+
+def selected_before_2026_8(hook: Hook, host: Host) -> Gate:
+    """Check that the loader selects the hook, as 2026.6 and 2026.7 do.
+
+    `enabled: true` selects all hooks. Otherwise entries and installs are an allow-list, by name only.
+    """
+    if host.hooks_setting("enabled")[0] is True or _has_extra_folder(host):
+        return SELECTED_BY_ALL
+    legacy, installs = (host.hooks_setting(name)[0] for name in ("handlers", "installs"))
+    installed = installs if isinstance(installs, Mapping) else {}
+    names = [_hook_names(install) for install in installed.values()]
+    if legacy or not all(names):
+        return SELECTED_BY_ALL
+    if hook.name in {name for listed in names for name in listed}:
+        return Gate("selected", True, ("an entry",), found="named by an install", reported=False)
+    gate = selected_gate(hook, host)
+    if gate.passed and hook.name not in _names_switched_on(host):
+        _, where = host.hooks_setting("entries")
+        reason = f"{'.'.join(map(str, where))} names its key, and the loader compares names"
+        path = (*where, hook.name, "enabled")
+        fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+        return _unselected("not named", reason, where, fix)
+    return gate
+
+
+def _hook_names(install: Any) -> list[str]:
+    """Return the hooks that an install brought, as the settings of older versions list them."""
+    listed = install.get("hooks") if isinstance(install, Mapping) else None
+    names = [script_trim(name) for name in listed or () if isinstance(name, str)]
+    return [name for name in names if name]
 
 
 def selected_gate(hook: Hook, host: Host) -> Gate:

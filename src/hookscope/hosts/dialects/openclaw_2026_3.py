@@ -1,0 +1,91 @@
+"""OpenClaw 2026.3 as shipped: where it differs from 2026.7. Recorded with 2026.3.31."""
+
+from dataclasses import replace
+from functools import partial
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.openclaw_2026_7 import (
+    FOLDERS_2026_7,
+    LARGEST,
+    NOT_YET,
+    OPENCLAW_2026_6,
+    PLUGINS_2026_7,
+    RULES_OF_COMMAND,
+)
+from hookscope.hosts.dialects.openclaw_2026_9 import COLLECTIONS, CONFIG
+from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand
+from hookscope.hosts.folders import shipped_gates
+from hookscope.hosts.folders.hook_collections import find_in_collections
+from hookscope.hosts.gates.platform import OS
+from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.plugins.merge_rules import MergeRule, last_answer_wins
+
+NOT_YET_2026_3 = NOT_YET | {
+    "gateway:shutdown",
+    "gateway:pre-restart",
+    "agent_turn_prepare",
+    "before_agent_finalize",
+    "before_agent_reply",
+    "before_agent_run",
+    "before_install",
+    "channel_pairing_requested",
+    "cron_changed",
+    "deactivate",
+    "heartbeat_prompt_contribution",
+    "model_call_ended",
+    "model_call_started",
+    "reply_dispatch",
+    "reply_payload_sending",
+    "resolve_exec_env",
+}
+CATALOGUE = partial(
+    catalogue,
+    "openclaw_2026_9",
+    "openclaw_2026_9_plugins",
+    "openclaw_2026_7",
+    hyphens=False,
+    without=NOT_YET_2026_3,
+)
+RULES = {**FOLDERS_2026_7.rules, **rules_of((OS, shipped_gates.ReportedOsGate({}, exact=True)))}
+del RULES["selected"]  # everything that is eligible loads
+
+OPENCLAW_2026_3 = replace(
+    OPENCLAW_2026_6,
+    name="openclaw@2026.3",
+    title="OpenClaw 2026.3, as shipped",
+    version="2026.3",
+    since="2026.3.0-alpha.0",
+    until="2026.4.0-alpha.0",
+    systems=(
+        replace(
+            FOLDERS_2026_7,
+            rules=RULES,
+            shape=replace(FOLDERS_2026_7.shape, older_namespaces=()),
+            finder=partial(
+                find_in_collections,
+                rules=replace(
+                    COLLECTIONS,
+                    namespaces=COLLECTIONS.namespaces[:1],
+                    may_be_hook_sources=frozenset(),
+                    largest=LARGEST,
+                    strips_mark=False,
+                ),
+            ),
+        ),
+        replace(
+            PLUGINS_2026_7,
+            catalogue=CATALOGUE,
+            merge_rules={
+                **PLUGINS_2026_7.merge_rules,
+                "message_sending": MergeRule(
+                    last_answer_wins("content", sticky="cancel"), answer_members=("content", "cancel")
+                ),
+            },
+            fail_closed_events=PLUGINS_2026_7.fail_closed_events - {"before_tool_call"},
+        ),
+    ),
+    bundled_names=frozenset({"boot-md", "bootstrap-extra-files", "command-logger", "session-memory"}),
+    load_rules=replace(OPENCLAW_2026_6.load_rules, adds_to_earlier_loads=True),
+    command=OpenClawCommand(CONFIG, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False)),
+    catalogue=CATALOGUE,
+)

@@ -1,0 +1,122 @@
+"""OpenClaw 2026.6 and 2026.7 as shipped: where they differ from 2026.9. Recorded with 2026.7.35."""
+
+from dataclasses import replace
+from functools import partial
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.openclaw import LEGACY
+from hookscope.hosts.dialects.openclaw_2026_9 import (
+    COLLECTIONS,
+    CONFIG,
+    FAILED,
+    FOLDERS,
+    OPENCLAW_2026_9,
+    PLUGIN_HOOKS,
+)
+from hookscope.hosts.dialects.openclaw_2026_9_command import CommandRules, OpenClawCommand
+from hookscope.hosts.dialects.openclaw_2026_9_settings import issues_before_2026_8
+from hookscope.hosts.folders import shipped_gates
+from hookscope.hosts.folders.hook_collections import find_in_collections
+from hookscope.hosts.folders.legacy_handlers import legacy_path_gate
+from hookscope.hosts.gates.path import PATH, own_folder_gate
+from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.gates.variables import ENV
+from hookscope.model.hook_status import GateRule
+from hookscope.model.host import Dialect
+
+LARGEST = 16 * 1024 * 1024  # bytes of a HOOK.md; the program has no limit
+NOT_YET = frozenset(
+    {
+        "session:auto-reset",
+        "cron_reconciled",
+        "skill_changed",
+        "skill_proposal_changed",
+        "skill_proposal_evaluate",
+        "subagent_progress",
+    }
+)
+CATALOGUE = partial(
+    catalogue,
+    "openclaw_2026_9",
+    "openclaw_2026_9_plugins",
+    "openclaw_2026_7",
+    hyphens=False,
+    without=NOT_YET,
+)
+TRUSTED_CODE = (
+    "[hooks:loader] Loading {0} hook code into the gateway process. {1} hooks are trusted local code."
+)
+RULES: dict[str, GateRule] = {
+    **FOLDERS.rules,
+    **rules_of((PATH, legacy_path_gate(LEGACY, own_folder_gate)), (ENV, shipped_gates.env_gate_with_blanks)),
+    "selected": shipped_gates.selected_before_2026_8,
+}
+FOLDERS_2026_7 = replace(
+    FOLDERS,
+    rules=RULES,
+    always_skips=FOLDERS.always_skips | {"os"},
+    legacy_rule=LEGACY,
+    texts=replace(
+        FOLDERS.texts,
+        no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no handler file in {folder}',
+    ),
+    finder=partial(
+        find_in_collections,
+        rules=replace(COLLECTIONS, may_be_hook_sources=frozenset(), largest=LARGEST),
+    ),
+)
+PLUGINS_2026_7 = replace(
+    PLUGIN_HOOKS,
+    catalogue=CATALOGUE,
+    merge_rules={
+        **PLUGIN_HOOKS.merge_rules,
+        "before_agent_start": PLUGIN_HOOKS.merge_rules["before_prompt_build"],
+    },
+)
+NO_FUNCTION = "Handler '{export}' from {name} is not a function"
+RULES_OF_COMMAND = CommandRules(
+    needs_events=False, writes_errors_as_json=False, by_key=False, has_agents=False
+)
+
+OPENCLAW_2026_7: Dialect = replace(
+    OPENCLAW_2026_9,
+    name="openclaw@2026.7",
+    title="OpenClaw 2026.7, as shipped",
+    version="2026.7",
+    since="2026.7.0-alpha.0",
+    until="2026.8.0-alpha.0",
+    systems=(FOLDERS_2026_7, PLUGINS_2026_7),
+    loader_messages=replace(
+        OPENCLAW_2026_9.loader_messages,
+        not_loaded=FAILED + "{error}",
+        no_function="[hooks:loader] " + NO_FUNCTION,
+        no_events="[hooks:loader] Hook '{name}' has no events defined in metadata",
+        loading={
+            source: TRUSTED_CODE.format(word, word.capitalize())
+            for source, word in {"extra": "managed", "managed": "managed", "workspace": "workspace"}.items()
+        },
+    ),
+    switch_rules=replace(OPENCLAW_2026_9.switch_rules, by_name=True),
+    settings_rules=replace(OPENCLAW_2026_9.settings_rules, check=issues_before_2026_8, advice_for=None),
+    load_rules=replace(
+        OPENCLAW_2026_9.load_rules,
+        off_stops_dispatch=False,
+        imports_hooks_without_events=True,
+        no_events=None,
+        no_function=NO_FUNCTION,
+        strict_check=None,
+        has_strict_loads=False,
+    ),
+    command=OpenClawCommand(CONFIG, rules=RULES_OF_COMMAND),
+    catalogue=CATALOGUE,
+)
+OPENCLAW_2026_6 = replace(
+    OPENCLAW_2026_7,
+    name="openclaw@2026.6",
+    title="OpenClaw 2026.6, as shipped",
+    version="2026.6",
+    since="2026.6.0-alpha.0",
+    until="2026.7.0-alpha.0",
+    loader_messages=replace(OPENCLAW_2026_7.loader_messages, never_sent=None),
+    command=OpenClawCommand(CONFIG, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False)),
+)
