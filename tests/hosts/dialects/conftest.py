@@ -19,13 +19,14 @@ HANDLER = "export default () => {};\n"
 
 
 class Program:
-    """OpenClaw 2026.9 in a home of its own."""
+    """OpenClaw in a home of its own: 2026.9, unless a test names another version."""
 
     def __init__(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.home = home
         self.managed = home / ".openclaw/hooks"
         self.workspace = home / ".openclaw/workspace/hooks"
         self.bundled = home / "bundled"
+        self.version = VERSION
         self._capsys = capsys
 
     def write(self, path: str | Path, text: str | bytes) -> Path:
@@ -59,7 +60,7 @@ class Program:
 
     def says(self, *arguments: str) -> tuple[int, str, list[str]]:
         """Exit code, standard output, lines of standard error."""
-        code = exit_code(["--dialect", VERSION, *arguments, "--format", "host"])
+        code = exit_code(["--dialect", self.version, *arguments, "--format", "host"])
         out, err = self._capsys.readouterr()
         return code, out, err.splitlines()
 
@@ -72,7 +73,7 @@ class Program:
 
     def host(self, platform: str = "linux") -> Host:
         here = Machine(platform, dict(os.environ), cwd=self.home, home=self.home)
-        return open_host(DIALECTS[VERSION], here, trust=Trust(everything=True))
+        return open_host(DIALECTS[self.version], here, trust=Trust(everything=True))
 
 
 @pytest.fixture

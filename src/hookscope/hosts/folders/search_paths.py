@@ -80,7 +80,8 @@ def rank_by_source(found: FoundHooks, policy: SourcePolicy) -> Ranking:
         elif not hook.beyond_host:
             parts = {"source": hook.folder.label, "name": hook.name, "other": holder.folder.label}
             log.append(LogLine("warn", policy.refusal.format(**parts)))
-    winners = tuple(by_name.values())
+    legacy = (hook for hook in found.hooks if hook.kind == "legacy")
+    winners = (*by_name.values(), *legacy)
     winner_set = set(winners)
     return Ranking(
         load_order=winners,

@@ -1,0 +1,167 @@
+"""Where OpenClaw 2026.7, 2026.6 and 2026.3 differ from 2026.9, as their recordings and programs show."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from tests.hosts.dialects.conftest import Program
+
+from hookscope import HookEngine
+from hookscope.hosts.dialects import DIALECTS
+
+NEWEST, OLDER = "openclaw@2026.9", ("openclaw@2026.7", "openclaw@2026.6", "openclaw@2026.3")
+ALL = (NEWEST, *OLDER)
+
+
+def loads(program: Program) -> list[str]:
+    """The hooks that a load registers."""
+
+    async def load() -> list[str]:
+        engine = HookEngine(program.host())
+        try:
+            await engine.load()
+            return [call.name for call in engine.registry.registrations]
+        finally:
+            await engine.close()
+
+    return asyncio.run(load())
+
+
+@pytest.mark.parametrize(
+    ("settings", "loaded"),
+    [
+        (None, {"openclaw@2026.3": ["a", "b"]}),
+        ({"enabled": True, "entries": {"a": {}}}, {key: ["a", "b"] for key in OLDER} | {NEWEST: ["a"]}),
+        ({"entries": {"a": {}}}, {key: ["a"] for key in ALL} | {"openclaw@2026.3": ["a", "b"]}),
+        ({"entries": {"key-of-b": {}}}, {NEWEST: ["b"], "openclaw@2026.3": ["a", "b"]}),
+        ({"entries": {"a": {"enabled": False}}}, {"openclaw@2026.3": ["b"]}),
+        ({"enabled": False, "entries": {"a": {}}}, {}),
+    ],
+    ids=["nothing configured", "switched on", "one entry", "by its key", "switched off", "all off"],
+)
+@pytest.mark.parametrize("version", ALL)
+def test_a_version_selects_hooks_by_its_own_rules(
+    program: Program, version: str, settings: dict[str, object] | None, loaded: dict[str, list[str]]
+) -> None:
+    program.version = version
+    program.hook(".openclaw/hooks/a")
+    program.hook(".openclaw/hooks/b", {"hookKey": "key-of-b"})
+    program.settings(settings)
+    assert loads(program) == loaded.get(version, [])
+
+
+@pytest.mark.parametrize("version", ALL)
+def test_installs_in_the_settings_name_hooks_before_2026_8(program: Program, version: str) -> None:
+    program.version = version
+    for name in "ab":
+        program.hook(f".openclaw/hooks/{name}")
+    program.settings({"installs": {"pack": {"hooks": ["b"]}}})
+    if version == NEWEST:
+        assert program.says("list")[0] == 1
+    else:
+        assert loads(program) == (["a", "b"] if version == "openclaw@2026.3" else ["b"])
+
+
+@pytest.mark.parametrize("version", ALL)
+def test_legacy_handlers_of_the_workspace_load_before_2026_8(program: Program, version: str) -> None:
+    program.version = version
+    program.write(".openclaw/workspace/old.js", "export default () => {};")
+    program.settings({"handlers": [{"event": "command:new", "module": "old.js"}]})
+    code, _, errors = program.says("list")
+    assert code == (version == NEWEST)
+    if version == NEWEST:
+        assert "Unrecognized key" in "".join(errors)
+    else:
+        assert loads(program) == ["old.js"]
+
+
+@pytest.mark.parametrize("version", ALL)
+def test_a_list_of_a_version_has_its_own_members_and_verdicts(
+    program: Program, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.version = version
+    monkeypatch.setenv("BLANK", " ")
+    program.hook(".openclaw/hooks/eventless", {"events": []})
+    program.hook(".openclaw/hooks/misspelt", {"events": ["command:nwe"]})
+    program.hook(".openclaw/hooks/blank", {"requires": {"env": ["BLANK"]}})
+    program.hook(".openclaw/hooks/elsewhere", {"os": ["win32"], "always": True})
+    program.hook(".openclaw/hooks/letters", {"os": ["Linux"]})
+    found = program.listed()
+    ready = {name for name, hook in found.items() if hook["loadable"]}
+    expected = (
+        {"misspelt", "letters"} if version == NEWEST else {"misspelt", "eventless", "blank", "elsewhere"}
+    )
+    if version in ("openclaw@2026.7", "openclaw@2026.6"):
+        expected |= {"letters"}
+    assert ready == expected
+    has_unknown = version in (NEWEST, "openclaw@2026.7")
+    assert found["misspelt"].get("unknownEvents") == (["command:nwe"] if has_unknown else None)
+
+
+@pytest.mark.parametrize("version", ALL)
+def test_refused_settings_are_json_since_2026_8(program: Program, version: str) -> None:
+    program.version = version
+    program.settings({"enabled": "yes"})
+    code, out, errors = program.says("check", "--json")
+    assert code == 1
+    assert errors[0].startswith("Invalid config at ")
+    assert ('"cli_error"' in out) == (version == NEWEST)
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_an_older_command_writes_the_entry_under_the_name(program: Program, version: str) -> None:
+    program.version = version
+    program.hook(".openclaw/hooks/a", {"hookKey": "key"})
+    assert program.says("disable", "key")[0] == 1
+    assert program.says("disable", "a")[0] == 0
+    written = json.loads((program.home / ".openclaw/openclaw.json").read_text())
+    assert written["hooks"]["internal"]["entries"] == {"a": {"enabled": False}}
+
+
+@pytest.mark.parametrize("version", ALL)
+def test_an_extra_folder_was_a_collection_only(program: Program, version: str) -> None:
+    program.version = version
+    program.hook("extra")
+    program.hook("extra/inner")
+    program.settings({"load": {"extraDirs": [str(program.home / "extra")]}})
+    assert list(program.listed()) == (["extra"] if version == NEWEST else ["inner"])
+
+
+def test_a_mark_before_the_header_hides_it_from_2026_3(program: Program) -> None:
+    program.hook(".openclaw/hooks/marked")
+    manifest: Path = program.home / ".openclaw/hooks/marked/HOOK.md"
+    manifest.write_bytes(b"\xef\xbb\xbf" + manifest.read_bytes())
+    events = {}
+    for version in ALL:
+        program.version = version
+        events[version] = program.listed()["marked"]["events"]
+    assert events == {key: ["command:new"] for key in ALL} | {"openclaw@2026.3": []}
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_a_load_that_fails_under_strict_rules_keeps_what_loads_before_2026_8(
+    program: Program, version: str
+) -> None:
+    program.version = version
+    program.settings({"enabled": True})
+    program.hook(".openclaw/hooks/a")
+    program.hook(".openclaw/hooks/broken", handler="export default (")
+
+    async def load() -> list[tuple[bool, list[str]]]:
+        engine, seen = HookEngine(program.host()), []
+        try:
+            for _ in range(2):
+                report = await engine.load(strict=True)
+                seen.append((report.committed, [call.name for call in engine.registry.registrations]))
+            return seen
+        finally:
+            await engine.close()
+
+    again = ["a", "a"] if version == "openclaw@2026.3" else ["a"]
+    assert asyncio.run(load()) == [(True, ["a"]), (True, again)]
+
+
+def test_plugin_hooks_of_a_version_are_its_own() -> None:
+    count = {name: len(DIALECTS[name].catalogue().keys_of("plugin")) for name in ALL}
+    assert count == {NEWEST: 42, "openclaw@2026.7": 40, "openclaw@2026.6": 40, "openclaw@2026.3": 26}
