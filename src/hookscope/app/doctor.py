@@ -53,6 +53,7 @@ def examine_setup(view: Snapshot, setup: Setup, node: Node | NoNode) -> tuple[Se
     """Return everything that decides what Hookscope shows here. Runs the handlers' interpreter once."""
     return (
         SetupFinding("dialect", f"{view.host.dialect.name}, {view.dialect_reason}"),
+        *([SetupFinding("as shipped", view.shipped_summary)] if view.shipped_summary else []),
         *_places(view),
         *_variables(view, setup),
         *_folders(view),

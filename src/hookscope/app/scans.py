@@ -14,7 +14,7 @@ from hookscope.app.failed_loads import FailedLoad, FailedLoads
 from hookscope.app.options import Setup
 from hookscope.app.runs.worker_pools import NODE_VARIABLES, PYTHON_ONLY, WorkerPools
 from hookscope.app.snapshot import Differences, InventoryIndex, ScanResult, Snapshot
-from hookscope.engine.dialect_differences import ScannedHost, differences_by_hook
+from hookscope.engine.dialect_differences import ScannedHost, differences_by_hook, runnable_summary
 from hookscope.engine.discovery import discover, unsent_event_notes
 from hookscope.engine.examination import examine
 from hookscope.engine.loading import LOADED_GATE
@@ -217,6 +217,7 @@ class Scanner:
             inventory=inventory,
             registry=Registry(self._generation, self._registrations(inventory, host)),
             dialect_reason=setup.dialect_reason,
+            shipped_summary=last.shipped_summary,
             languages=languages,
             unavailable_languages=unavailable_languages,
             programs=tuple(one for one in (setup.python, setup.node) if one is not None),
@@ -269,10 +270,10 @@ class Scanner:
         host = open_again(files)
         inventory = examine(discover(host), host)
         registrations = registrations_of(inventory, host)
-        differences = _differences_from_guide(host, inventory, shipped)
+        differences, summary = _differences_from_guide(host, inventory, shipped)
         files.stop_caching()
         self._last = ScanResult(
-            host, inventory, InventoryIndex(host, inventory), registrations, differences, files
+            host, inventory, InventoryIndex(host, inventory), registrations, differences, summary, files
         )
         return self._last
 
@@ -308,9 +309,12 @@ class Scanner:
         return replace(inventory, hooks=hooks)
 
 
-def _differences_from_guide(host: Host, inventory: Inventory, shipped: Dialect | None) -> Differences:
-    """Return where the shipped program differs from the guide that is in force here."""
+def _differences_from_guide(
+    host: Host, inventory: Inventory, shipped: Dialect | None
+) -> tuple[Differences, str]:
+    """Return where the shipped program differs from the guide in force, by hook and in one sentence."""
     if shipped is None or shipped.product != host.dialect.product:
-        return {}
+        return {}, ""
     other = open_host(shipped, host.machine, host.overrides, trust=host.trust)
-    return differences_by_hook(ScannedHost(host, inventory), ScannedHost(other, discover(other)))
+    scanned, beside = ScannedHost(host, inventory), ScannedHost(other, discover(other))
+    return differences_by_hook(scanned, beside), runnable_summary(scanned, beside)

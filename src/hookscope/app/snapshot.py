@@ -90,6 +90,7 @@ class Snapshot:
     inventory: Inventory
     registry: Registry
     dialect_reason: str  # why this dialect
+    shipped_summary: str = ""  # which hooks the shipped program would run, if not those of the guide
     languages: frozenset[Language] = PYTHON_ONLY  # those that can be run here
     unavailable_languages: Mapping[Language, str] = field(
         default_factory=dict
@@ -186,6 +187,7 @@ class ScanResult:
     index: InventoryIndex  # valid until a load declares other events
     registrations: tuple[Registration, ...]  # valid if no worker has an older version
     differences: Differences
+    shipped_summary: str  # see `Snapshot`
     files: TrackedFiles
 
     def matches(self, host: Host) -> bool:

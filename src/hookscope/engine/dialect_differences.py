@@ -37,6 +37,24 @@ def differences_by_hook(scanned: ScannedHost, other: ScannedHost) -> Mapping[Hoo
     return notes
 
 
+def runnable_summary(scanned: ScannedHost, other: ScannedHost) -> str:
+    """Return how many of these hooks `other` would run; empty if it runs the same ones.
+
+    Hookscope's own bundled hooks do not count.
+    """
+    own = [row for row in scanned.inventory.hooks if row.hook.folder.source != "bundled"]
+    mine = {_hook_key(row.hook) for row in own if row.state in RUNNABLE}
+    theirs = {_hook_key(row.hook) for row in other.inventory.hooks if row.state in RUNNABLE}
+    theirs &= {_hook_key(row.hook) for row in own}
+    if mine == theirs:
+        return ""
+    dialect = other.host.dialect
+    what = f"run {len(theirs)} of these {len(own)} hooks" if len(own) > 1 else "not run this hook"
+    if len(own) == 1 and theirs:
+        what = "run this hook"
+    return f"{dialect.product} {dialect.version} would {what}; --dialect {dialect.name} shows why"
+
+
 def _hook_key(hook: Hook) -> HookKey:
     location = hook.path or hook.handler
     return hook.kind, str(location) if location is not None else f"{hook.name} {hook.meta.events}"

@@ -183,7 +183,7 @@ def hook_list_text(view: Snapshot, *, verbose: bool = False, full_inventory: Inv
     used_folders = {id(row.hook.folder) for row in (full_inventory or view.inventory).hooks}
     names = column_width((one_line(row.hook.name) for row in rows), 32)
     events = column_width((subscribed_events_text(row) for row in rows), 30)
-    lines = [host_headline(view), *problem_lines(view)]
+    lines = [host_headline(view), *filter(None, [view.shipped_summary]), *problem_lines(view)]
     for source, folder, group, rejects in hooks_by_folder(view):
         lines += ["", _folder_line(source, folder, view, bool(group or rejects), id(folder) in used_folders)]
         for row in group:
