@@ -81,6 +81,9 @@ def test_a_link_out_of_its_folder_is_never_run_as_a_file_of_it(
         assert "handler.ts leads out of its folder" in found.rejected[0].reason
 
 
+UNLIMITED = ("openclaw@2026.7", "openclaw@2026.6", "openclaw@2026.3")
+
+
 @pytest.mark.parametrize("dialect", DIALECTS_WITH_FOLDERS)
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_manifest_of_one_mebibyte_is_read_and_one_byte_more_is_not(
@@ -90,7 +93,7 @@ def test_a_manifest_of_one_mebibyte_is_read_and_one_byte_more_is_not(
     text = manifest.read_bytes()
     manifest.write_bytes(text + b"x" * (ONE_MIB + more - len(text)))
     found = looked(dialect, workspace, tmp_path)
-    if more and "@" in dialect:  # the guides say nothing of a limit
+    if more and "@" in dialect and dialect not in UNLIMITED:  # the guides say nothing of a limit
         (rejected,) = found.rejected
         assert "larger than 1,048,576 bytes" in rejected.reason
     else:

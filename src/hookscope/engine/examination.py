@@ -5,7 +5,12 @@ from pathlib import Path
 
 from hookscope.formats.positions import FormatError
 from hookscope.formats.python_source import read_exports
-from hookscope.formats.script_source import check_brackets, unusable_default_export
+from hookscope.formats.script_source import (
+    check_brackets,
+    exported_names,
+    may_export_default,
+    unusable_default_export,
+)
 from hookscope.hosts.gates.export import export_gate, unknown_export_gate
 from hookscope.model.hook import MAPPED_ROLE, FilePosition, Hook
 from hookscope.model.hook_status import Gate, HookStatus, Inventory, Verdict
@@ -45,9 +50,9 @@ def examine_hook(row: HookStatus, host: Host) -> HookStatus:
 
 
 def _script_notes(hook: Hook, host: Host) -> list[str]:
-    """Return a note if the default export plainly cannot be called. The load would fail."""
+    """Return a note if a plugin's default export plainly cannot be called. The load would fail."""
     path = hook.handler
-    if path is None or hook.language not in SCRIPT_LANGUAGES:
+    if path is None or hook.kind == "folder" or hook.language not in SCRIPT_LANGUAGES:
         return []
     try:
         uncallable = uncallable_export(hook, host.machine.files.read(path, LARGEST_SCRIPT + 1))
@@ -126,7 +131,7 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
     unknown = unknown_export_gate(hook.meta.export)
     path = hook.handler
     if path is not None and hook.kind == "folder" and hook.language in SCRIPT_LANGUAGES:
-        return _script_gate(path, host.machine.files), unknown
+        return _script_gate(path, host.machine.files), _script_export_gate(hook, path, host) or unknown
     if path is None or hook.language != "python":
         return None, unknown
     try:
@@ -158,6 +163,32 @@ def _script_gate(path: Path, files: Files) -> Gate | None:
     except FormatError as error:
         return replace(_parse_error_gate(path, error), reported=False)
     return None
+
+
+def _script_export_gate(hook: Hook, path: Path, host: Host) -> Gate | None:
+    """Return a failed `export` gate if the function that is called is plainly not there.
+
+    The host's own list does not check this.
+    """
+    try:
+        source = host.machine.files.read(path, LARGEST_SCRIPT + 1)
+    except OSError:  # the load reports it
+        return None
+    wanted = hook.meta.export.strip() or "default"
+    uncallable = uncallable_export(hook, source)
+    if uncallable is not None:
+        place = FilePosition(path, uncallable.line)
+        reason = f"{path.name} {uncallable.text}"
+        return Gate("export", False, (wanted,), (wanted,), "no function", reason, reported=False, place=place)
+    exported = None if may_export_default(source) and wanted == "default" else exported_names(source)
+    if exported is None or wanted in exported:
+        return None
+    listed = ", ".join(f"`{name}`" for name in exported[:5])
+    missing = "no default export" if wanted == "default" else f"no export `{wanted}`"
+    reason = f"{path.name} has {missing}; it exports {listed}"
+    return Gate(
+        "export", False, (wanted,), (wanted,), "absent", reason, reported=False, place=FilePosition(path)
+    )
 
 
 def _parse_error_gate(path: Path, error: FormatError) -> Gate:

@@ -289,6 +289,11 @@ class DefaultExport:
     names_in_file: frozenset[str] = frozenset()  # every name in the file; others cannot be exported
 
 
+def may_export_default(source: bytes) -> bool:
+    """Return whether the text has `export default` or `module.exports =` anywhere."""
+    return _DEFAULT.search(source) is not None
+
+
 def unusable_default_export(source: bytes) -> DefaultExport | None:
     """Return a default export that is plainly no function, else None. Never raises."""
     if len(source) > LONGEST_DEFAULT_EXPORT or _FUNCTION.search(source) or not _DEFAULT.search(source):
@@ -306,6 +311,56 @@ def unusable_default_export(source: bytes) -> DefaultExport | None:
     members = object_members(script, at) if kind == "an object" else ()
     names = None if members is None else tuple(member.name for member in members)
     return DefaultExport(kind, script.tokens[start].line, names, named)
+
+
+def exported_names(source: bytes) -> tuple[str, ...] | None:
+    """Return what an ES module exports; None if its text does not show all. Never raises.
+
+    `export const a = 1, b = 2` and patterns may export more than the first name, so they are unclear.
+    """
+    script = read_script(source) if len(source) <= LONGEST_DEFAULT_EXPORT and b"export" in source else None
+    if script is None:
+        return None
+    names: list[str] = []
+    for at in top_level(script):
+        if not script.is_at(at, "export") or script.is_at(at - 1, "."):
+            continue
+        found = _names_exported_at(script, at + 1)
+        if found is None:
+            return None
+        names += found
+    has_common = any(token.text in ("module", "exports") for token in script.tokens if token.kind == "name")
+    return tuple(names) if names and not has_common else None
+
+
+def _names_exported_at(script: TokenizedScript, at: int) -> list[str] | None:
+    """Return the names that one `export` exports; [] for a type, None if unclear."""
+    texts = [token.text for token in script.tokens[at : at + 4]]
+    match texts:
+        case ["default", *_]:
+            return ["default"]
+        case ["type" | "interface" | "declare" | "namespace", *_]:
+            return []
+        case ["{", *_] if at in script.partner:
+            inside = [token.text for token in script.tokens[at + 1 : script.partner[at]]]
+            items = " ".join(inside).split(",")
+            return [words[-1] for item in items if (words := item.split()) and words[0] != "type"]
+        case (
+            ["async", "function", "*", name]
+            | ["abstract", "class", name, *_]
+            | ["async", "function", name, *_]
+        ):
+            return [name]
+        case ["function", "*", name, *_] | ["function" | "class" | "enum", name, *_]:
+            return [name]
+        case ["const" | "let" | "var", name, *_] if name not in ("{", "["):
+            end = at
+            while end < len(script.tokens) and script.tokens[end].text not in (";", "export"):
+                if script.tokens[end].text == ",":
+                    return None
+                end = skip_value(script, end)
+            return [name]
+    return None
 
 
 def _export_kind(script: TokenizedScript, at: int, depth: int = 0) -> tuple[DefaultExportKind | None, int]:

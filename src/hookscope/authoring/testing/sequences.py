@@ -298,7 +298,9 @@ def _sequence_row(file: Path) -> SequenceRow:
 
 def shipped_sequences(dialect: Dialect) -> tuple[EventSequence, ...]:
     """Return what the dialect's host sends in sequence, as far as sources show."""
-    return tuple(one for name in dialect.sequences for one in _shipped(name))
+    known = dialect.catalogue().by_key
+    shipped = (one for name in dialect.sequences for one in _shipped(name))
+    return tuple(one for one in shipped if all(step.event.key in known for step in one.steps))
 
 
 def _shipped(name: str) -> Iterator[EventSequence]:
