@@ -223,7 +223,7 @@ class Console(App[None]):
 
     def action_command_palette(self) -> None:
         """Everything that can be done, found by what one types."""
-        from hookscope.console.dialogs.palette import PaletteScreen  # here: the first paint shows none
+        from hookscope.console.dialogs.palette import PaletteScreen
 
         below = self.screen
         if not isinstance(below, PaletteScreen):

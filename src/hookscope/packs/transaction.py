@@ -169,7 +169,7 @@ class PackStore:
     @contextmanager
     def locked(self, timeout: float = PATIENCE) -> Iterator[None]:
         """One transaction at a time. Raises PackError where another goes on."""
-        from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+        from filelock import FileLock  # loads asyncio; a scan locks nothing
 
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FileLock(self.folder / "lock")

@@ -68,7 +68,7 @@ class InstalledTaps:
 
     def put(self, root: Path, entry: InstalledTap | None) -> None:
         """Record a tap, or that it is gone. Raises Refusal where that cannot be recorded."""
-        from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+        from filelock import FileLock  # loads asyncio; a scan locks nothing
 
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)

@@ -88,7 +88,7 @@ def tap_plugin_manifest() -> bytes:
 
 def spool_folder_name(workspace: Path) -> str:
     """A name for the spool of a project: readable, and no other project's."""
-    from hashlib import sha256  # here: a look needs none
+    from hashlib import sha256  # a scan needs none
 
     return (
         f"{workspace.name or 'project'}-{sha256(str(workspace).encode('utf-8', 'replace')).hexdigest()[:12]}"

@@ -319,7 +319,7 @@ def with_node_executor(executors: Executors, host: Host) -> tuple[Executors, Map
     }
     if isinstance(found, NoNode):
         return executors, missing_reasons
-    from hookscope.runtime.process_executor import node_executor  # here: as above
+    from hookscope.runtime.process_executor import node_executor
 
     no_limits = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
     executor = node_executor(env=host.env, cwd=machine.cwd, node=found.path, limits=no_limits)

@@ -53,7 +53,7 @@ class KnownPrograms:
         new_reports, self._new_reports = self._new_reports, {}
         if not new_reports:
             return
-        from filelock import FileLock, Timeout  # here: a look locks nothing
+        from filelock import FileLock, Timeout  # a scan locks nothing
 
         with suppress(OSError, Timeout):
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

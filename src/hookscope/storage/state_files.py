@@ -175,7 +175,7 @@ def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
 
 def write_state_file(path: Path, content: bytes) -> None:
     """Write a state file so that every reader sees the old or the new one, whole."""
-    import tempfile  # here: a look writes nothing
+    import tempfile  # a scan writes nothing
 
     path = Path(os.path.realpath(path))  # a link stays a link
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

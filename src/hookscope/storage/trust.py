@@ -88,7 +88,7 @@ class TrustStore:
         """The entries, to be changed under a lock, and written afterwards. Raises Refusal."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+            from filelock import FileLock  # loads asyncio; a scan locks nothing
 
             with FileLock(str(self.file) + ".lock", timeout=10):
                 folders = state_members_to_merge(self.file, FOLDERS_MEMBER)

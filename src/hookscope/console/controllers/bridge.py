@@ -170,7 +170,7 @@ class Bridge:
     def _checked(self, row: str, item: HookStatus, view: Snapshot) -> HookCheck:
         """What a lint says of one hook."""
         try:
-            from hookscope.authoring.lint.linting import lint_one  # here: the first paint does without
+            from hookscope.authoring.lint.linting import lint_one
 
             report = lint_one(item, view.host)
         except Exception as error:
@@ -180,7 +180,7 @@ class Bridge:
 
     def _links(self, item: HookStatus, view: Snapshot) -> tuple[ActivationLink, ...]:
         """What has come of a hook; nothing where the journal cannot be read, which is said elsewhere."""
-        from hookscope.app.runs.activation_chain import activation_chain  # here: as above
+        from hookscope.app.runs.activation_chain import activation_chain
 
         try:
             return activation_chain(self.bench, view, item)
@@ -232,7 +232,7 @@ class Bridge:
         """Find out what taking back the last change would write."""
 
         def planning() -> None:
-            from hookscope.app.edits import UndoBlocked  # here: a start takes nothing back
+            from hookscope.app.edits import UndoBlocked
 
             try:
                 undoing = self.bench.edits.pending_undo()

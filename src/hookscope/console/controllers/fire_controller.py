@@ -114,7 +114,7 @@ class FireController:
         view = self.context.scanned()
         if view is None:
             return
-        from hookscope.sessions.session_agents import session_trust_targets  # here: few sessions are played
+        from hookscope.sessions.session_agents import session_trust_targets
 
         filling, bench = self.state.filling, self.context.bench
         try:

@@ -77,7 +77,7 @@ class HostsController:
             try:
                 places = places_of() if places_of is not None else ()
                 if places:
-                    from hookscope.analysis.several_machines import compare_machines  # here: few compare them
+                    from hookscope.analysis.several_machines import compare_machines
 
                     return compare_machines(places)
                 return compare_hosts(bench, chosen or usual_dialects(bench))
@@ -152,7 +152,7 @@ class HostsController:
         if self._firing is not None:
             self.context.notify(with_keys("An event is on its way; {hosts.leave} cancels it."), "warning")
         elif event is not None and dialects:
-            from hookscope.analysis.several_hosts import HostRuns, exact_event  # here: few fire at hosts
+            from hookscope.analysis.several_hosts import HostRuns, exact_event
 
             bench = self.context.bench
             firing = HostRuns(bench, dialects, exact_event(event))

@@ -100,7 +100,7 @@ class PackTaskRunner:
             context.post(ThreadAnswered(lambda: self._stepped(job, step)))
 
         def working() -> TaskResult | PackTaskFailure:
-            from hookscope.app.pack_manager import PackManager  # here: the first paint does without
+            from hookscope.app.pack_manager import PackManager
             from hookscope.packs.errors import Progress
 
             try:
@@ -248,7 +248,7 @@ class PacksController:
         """Show the packs."""
         if self.context.scanned() is None:
             return
-        from hookscope.console.screens.packs_screen import PacksScreen  # here: the first paint does without
+        from hookscope.console.screens.packs_screen import PacksScreen
 
         self.context.push_dialog(PacksScreen(self))
 

@@ -73,7 +73,7 @@ class RealEventsController:
                 event_from_recorded,
                 marked_as_real,
                 select_recorded,
-            )  # here: no database at first
+            )
 
             (heard,) = select_recorded(view, [name])
             return heard, marked_as_real(event_from_recorded(heard, view.host), heard)
@@ -111,7 +111,7 @@ class RealEventsController:
         view, bench = self.context.scanned(), self.context.bench
         if view is not None:
             from hookscope.analysis.tap_report import tap_report_of
-            from hookscope.console.dialogs.tap_and_workers import TapScreen  # here: few ask
+            from hookscope.console.dialogs.tap_and_workers import TapScreen
 
             self.context.bridge.ask(
                 REAL_GROUP,

@@ -139,7 +139,7 @@ class DebugController:
 
     def open(self) -> None:
         """Show the handler that stands, or stood last. Says so where there is none."""
-        from hookscope.console.screens.debugger import DebugScreen  # here: few runs are debugged
+        from hookscope.console.screens.debugger import DebugScreen
 
         view = self.context.state.view
         if self._last is None:

@@ -36,7 +36,7 @@ class ScaffoldController:
         view = self.context.scanned()
         if view is None:
             return
-        from hookscope.console.dialogs.new_hook_form import NewHookForm  # here: the first paint does without
+        from hookscope.console.dialogs.new_hook_form import NewHookForm
 
         self.context.push_dialog(NewHookForm(view, self._plan), self._agreed)
 
@@ -61,7 +61,7 @@ class ScaffoldController:
             return
 
         def writing() -> ScaffoldResult:
-            from hookscope.authoring.scaffold.scaffold_writer import write_scaffold  # here: as above
+            from hookscope.authoring.scaffold.scaffold_writer import write_scaffold
 
             return write_scaffold(self.context.bench, sketch)
 

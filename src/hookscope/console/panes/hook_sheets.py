@@ -186,7 +186,7 @@ def later_failure(row: HookStatus, checked: HookCheck | None, failed: FailedLoad
         return failed.why
     if checked is None or not checked.links or row.state is not State.READY:
         return ""
-    from hookscope.app.runs.activation_chain import chain_problem  # here: the first paint does without
+    from hookscope.app.runs.activation_chain import chain_problem
 
     return chain_problem(checked.links)
 
@@ -195,7 +195,7 @@ def gates_after_load(gates: tuple[Gate, ...], checked: HookCheck | None) -> tupl
     """Return the gates, updated with the result of a load."""
     if checked is None or not checked.links:
         return gates
-    from hookscope.app.runs.activation_chain import gates_with_links  # here: the first paint does without
+    from hookscope.app.runs.activation_chain import gates_with_links
 
     return gates_with_links(gates, checked.links)
 
@@ -205,7 +205,7 @@ def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded
     if not links:
         return
     if not unfolded:
-        from hookscope.app.runs.activation_chain import chain_summary  # here: the first paint does without
+        from hookscope.app.runs.activation_chain import chain_summary
 
         passed, text = chain_summary(tuple(links))
         sign, style = LINK_SIGNS[passed]

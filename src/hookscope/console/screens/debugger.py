@@ -122,7 +122,7 @@ class SourceLines(LineList):
 
 def highlighted(lines: list[str], file: str) -> list[Content]:
     """Source as it is coloured, line by line; plain in a language that is none of the handlers'."""
-    from textual.highlight import highlight  # here: it loads the colours of all languages
+    from textual.highlight import highlight  # loads the colours of all languages
 
     text = "\n".join(printable(one.expandtabs(4)).replace("\n", " ") for one in lines)
     language = HIGHLIGHTED_LANGUAGES.get(Path(file).suffix)

@@ -115,7 +115,7 @@ def locked(real: Path, timeout: float, lock_file: Path | None = None) -> Iterato
 
     Raises CannotWrite after `timeout` seconds.
     """
-    from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+    from filelock import FileLock  # loads asyncio; a scan locks nothing
 
     lock = FileLock(lock_file or lock_beside(real))
     try:
