@@ -1,7 +1,7 @@
 """Read objects, calls, exports and bracket errors from the tokens of a script.
 
-A grammar (tree-sitter) does not replace this reader: it has to run in a process of its own, because a crash in
-its C code must not end the console, and that adds 35 to 45 ms of CPU to each `hookscope list`, a fifth.
+A grammar (tree-sitter) does not replace this reader: it has to run in a process of its own, because a crash
+in its C code must not end the console, and that adds 35 to 45 ms of CPU to each `hookscope list`, a fifth.
 `hosts/source` uses the grammar where it is installed, for lint.
 """
 
