@@ -8,6 +8,7 @@ import pytest
 from tests.hosts.dialects.conftest import Program
 
 from hookscope import HookEngine
+from hookscope.cli.main import exit_code
 from hookscope.hosts.dialects import DIALECTS
 
 NEWEST, OLDER = "openclaw@2026.9", ("openclaw@2026.7", "openclaw@2026.6", "openclaw@2026.3")
@@ -165,3 +166,16 @@ def test_a_load_that_fails_under_strict_rules_keeps_what_loads_before_2026_8(
 def test_plugin_hooks_of_a_version_are_its_own() -> None:
     count = {name: len(DIALECTS[name].catalogue().keys_of("plugin")) for name in ALL}
     assert count == {NEWEST: 42, "openclaw@2026.7": 40, "openclaw@2026.6": 40, "openclaw@2026.3": 26}
+
+
+@pytest.mark.parametrize(("key", "ignored"), [("message:sent", True), ("agent:bootstrap", False)])
+def test_a_change_that_the_host_does_not_wait_for_is_noted(
+    program: Program, key: str, ignored: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    handler = "export default (event) => { event.context.workspaceDir = 'changed'; };"
+    program.hook(".openclaw/hooks/a", {"events": [key]}, handler=handler)
+    program.settings({"enabled": True})
+    assert exit_code(["--dialect", NEWEST, "fire", key, "--trust", "--context", '{"workspaceDir": "w"}']) == 0
+    out = capsys.readouterr().out
+    assert 'changed context.workspaceDir = "changed"' in out
+    assert ("its change of context.workspaceDir is ignored" in out) == ignored

@@ -60,6 +60,7 @@ OPENCLAW_2026_3 = replace(
         replace(
             FOLDERS_2026_7,
             rules=RULES,
+            catalogue=CATALOGUE,
             shape=replace(FOLDERS_2026_7.shape, older_namespaces=()),
             finder=partial(
                 find_in_collections,

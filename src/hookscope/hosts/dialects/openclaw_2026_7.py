@@ -56,6 +56,7 @@ FOLDERS_2026_7 = replace(
     rules=RULES,
     always_skips=FOLDERS.always_skips | {"os"},
     legacy_rule=LEGACY,
+    catalogue=CATALOGUE,
     texts=replace(
         FOLDERS.texts,
         no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no handler file in {folder}',

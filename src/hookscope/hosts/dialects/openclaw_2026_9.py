@@ -252,6 +252,7 @@ FOLDERS = FolderSystem(
     type_first=True,
     failure_text=error_chain_text,
     finder=partial(find_in_collections, rules=COLLECTIONS),
+    catalogue=CATALOGUE,
     ranker=partial(rank_by_source, policy=POLICY),
 )
 

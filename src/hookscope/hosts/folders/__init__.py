@@ -20,6 +20,7 @@ from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_hooks
 from hookscope.hosts.folders.manifest import describe_value
 from hookscope.hosts.folders.search_paths import rank_hooks
 from hookscope.hosts.gates.rules import gates_of
+from hookscope.model.event_catalogue import Catalogue
 from hookscope.model.hook import FilePosition, Folder, Hook, Problem
 from hookscope.model.hook_status import FoundHooks, Gate, GateRule, Ranking
 from hookscope.model.host import Arrangement, Dialect, Host
@@ -103,6 +104,7 @@ class FolderSystem:
     failure_text: FailureText = own_error_text  # the host's text of a handler's error
     finder: HookFinder = find_folder_hooks
     ranker: HookRanker | None = None  # instead of ranking by folder, then by order
+    catalogue: Callable[[], Catalogue] | None = None  # says for which events the host does not wait
 
     @property
     def kind(self) -> EventKind:
@@ -150,8 +152,13 @@ class FolderSystem:
         return event
 
     def policy(self, event: Event) -> Policy:
+        known = self.catalogue().by_key.get(event.key) if self.catalogue is not None else None
         return SharedEvent(
-            self.error_text, event.key, failure_summary=self.failure_summary, failure_text=self.failure_text
+            self.error_text,
+            event.key,
+            failure_summary=self.failure_summary,
+            failure_text=self.failure_text,
+            reads_changes=known is None or known.awaited,
         )
 
 

@@ -9,6 +9,7 @@ from hookscope.model.hook import LogLine
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.payload import independent_copy
 from hookscope.model.run import Ending, Event, Fold, Next, Registration, Result
+from hookscope.model.text import one_line
 from hookscope.values import dataclass
 
 ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the event, message) → log line
@@ -37,6 +38,7 @@ class SharedEvent:
     batched: bool = True
     failure_summary: str | None = None  # the host's last line if handlers failed: {count}
     failure_text: FailureText = own_error_text
+    reads_changes: bool = True  # False: the host goes on before its handlers have run
 
     def start(self, event: Event) -> Fold:
         return Fold(event.live if event.live is not None else mutable_copy(event))
@@ -50,11 +52,27 @@ class SharedEvent:
         text = self.error_text(result.call.key, self.event_key, self.failure_text(result.error))
         return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
 
+    def ignored_change_notes(self, result: Result) -> tuple[str, ...]:
+        """Return a sentence for each change of the context, if the host reads none."""
+        if self.reads_changes:
+            return ()
+        names = dict.fromkeys(_changed_name(str(step.get("path"))) for step in result.patch)
+        why = f"the host does not wait for handlers of {self.event_key}, and reads nothing back"
+        return tuple(
+            f"its change of context.{one_line(name, 60)} is ignored: {why}" for name in names if name
+        )
+
     def finish(self, fold: Fold) -> Ending:
         count = len(fold.log)  # one line per failure
         if not count or self.failure_summary is None:
             return Ending(log=fold.log)
         return Ending(log=(*fold.log, LogLine("warn", self.failure_summary.format(count=count))))
+
+
+def _changed_name(path: str) -> str:
+    """Return the member of the context that a patch changes; empty for other parts of the event."""
+    part, _, rest = path.lstrip("/").partition("/")
+    return rest.partition("/")[0].replace("~1", "/").replace("~0", "~") if part == "context" else ""
 
 
 def mutable_copy(event: Event) -> HookEvent:
