@@ -1,10 +1,12 @@
 """Event keys that can be fired, a template event for each, and contexts read from JSON text."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from hookscope.hosts.settings.host_opener import known_agent
 from hookscope.hosts.streams.stream_policy import event_problems
 from hookscope.model.event_catalogue import DEFAULT_SESSION
 from hookscope.model.failure import Refusal
@@ -73,17 +75,37 @@ def _is_event(key: str, row: HookStatus) -> bool:
 
 
 def template_event(key: str, host: Host) -> Event:
-    """Return a realistic event: the catalogue's example, with the current settings as `cfg`."""
+    """Return a realistic event: the catalogue's example, with the current settings as `cfg`.
+
+    With `--agent` it is an event of that agent.
+    """
     known = host.dialect.catalogue().find(key)
     event = host.dialect.event_of(key)
     context = _with_workspace(as_plain(known.context), host) if known else {}
     if event.kind == "folder":
         context["cfg"] = as_plain(host.settings.value)
-    return replace(
-        event,
-        session_key=known.session if known else DEFAULT_SESSION,
-        context=context,
-        ctx=_with_workspace(as_plain(known.ctx), host) if known else {},
+    ctx = _with_workspace(as_plain(known.ctx), host) if known else {}
+    session = known.session if known else DEFAULT_SESSION
+    agent = known_agent(host.dialect, host.settings, host.overrides.agent or "")
+    if agent is not None and host.overrides.agent:
+        cfg = {"cfg": context["cfg"]} if "cfg" in context else {}
+        session, ctx = _for_agent(session, agent), _for_agent(ctx, agent)
+        context = {**_for_agent(context, agent), **cfg}
+    return replace(event, session_key=session, context=context, ctx=ctx)
+
+
+def _for_agent(example: Any, agent: str, key: str = "") -> Any:
+    """Return the example with this agent's id, sessions and files in place of those of `main`."""
+    if isinstance(example, dict):
+        return {name: _for_agent(value, agent, name) for name, value in example.items()}
+    if isinstance(example, list):
+        return [_for_agent(value, agent) for value in example]
+    if not isinstance(example, str):
+        return example
+    if key == "agentId" and example == "main":
+        return agent
+    return re.sub(r"^agent:main(?=:)", f"agent:{agent}", example).replace(
+        "/agents/main/", f"/agents/{agent}/"
     )
 
 

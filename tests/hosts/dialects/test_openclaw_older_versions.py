@@ -179,3 +179,15 @@ def test_a_change_that_the_host_does_not_wait_for_is_noted(
     out = capsys.readouterr().out
     assert 'changed context.workspaceDir = "changed"' in out
     assert ("its change of context.workspaceDir is ignored" in out) == ignored
+
+
+def test_an_example_is_one_of_the_named_agent(program: Program, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = {"agents": {"ownership": "explicit", "entries": {"main": {}, "helper": {}}}}
+    program.write(".openclaw/openclaw.json", json.dumps(settings))
+    command = ["--dialect", NEWEST, "plan", "command:new", "--agent", "Helper", "--json"]
+    assert exit_code(command) == 0
+    event = json.loads(capsys.readouterr().out)["event"]
+    context = event["context"]
+    assert (event["sessionKey"], context["agentId"]) == ("agent:helper:main", "helper")
+    assert "/agents/helper/" in context["storePath"]
+    assert "agents/main" not in json.dumps(context)
