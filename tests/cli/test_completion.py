@@ -42,7 +42,8 @@ def test_names_of_this_workspace_are_offered(
     )
     assert completed(hookscope, f"{at} fire command:new --only gre") == ["greet"]
     assert completed(hookscope, f"{at} plan command:n") == ["command:new"]
-    assert completed(hookscope, "hookscope list --dialect openclaw@") == ["openclaw@2026.9"]
+    versions = [f"openclaw@2026.{month}" for month in (9, 7, 6, 3)]
+    assert completed(hookscope, "hookscope list --dialect openclaw@") == versions
     assert completed(hookscope, "hookscope --dialect mila") == ["milady", "milady@2.0.0-alpha.76"]
     assert completed(hookscope, "hookscope new x --event command:new,command:re") == [
         "command:new,command:reset"

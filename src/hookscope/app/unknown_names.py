@@ -238,7 +238,7 @@ def host_command_missing(dialect: Dialect) -> Refusal:
     from hookscope.hosts.dialects import SHIPPED
 
     shipped = [known for known in SHIPPED if known.product == dialect.product and known.command is not None]
-    next_step = f" `--dialect {shipped[-1].name}` has it." if shipped else ""
+    next_step = f" `--dialect {shipped[0].name}` has it." if shipped else ""
     return Refusal(
         f"The dialect {dialect.name} knows no command of {dialect.product}'s own.",
         f"Leave out --format.{next_step}",
