@@ -9,6 +9,7 @@ from tests.conftest import MakeHook
 from hookscope.app.options import Options
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.workbench import Workbench
+from hookscope.console.widgets.header import top_line
 
 FLOW = "{openclaw: {events: [command:stop]}}"
 BLOCK = """
@@ -120,6 +121,8 @@ def test_the_installed_program_decides_the_dialect(
     )
     assert known == (version.rpartition(".")[0] in ("2026.9", "2026.8", "2026.7", "2026.6", "2026.3"))
     assert (view.dialect_reason == warning, f"{warning}." in bench.setup.notes) == (not known, not known)
+    assert view.unknown_version == ("" if known else version)
+    assert (f"≠ {version} found" in top_line(view, 80).plain) == (not known)
     names = {row.hook.name for row in view.inventory.hooks if row.hook.folder.source == "bundled"}
     assert {"compaction-notifier", "command-logger"} <= names, "its own hooks stand beside Hookscope's"
 

@@ -163,6 +163,7 @@ class Setup:
     retention: Retention = DEFAULT_RETENTION  # how much of this workspace the journal keeps
     mask: tuple[str, ...] = ()  # further names whose values are masked
     shipped: Dialect | None = None  # the shipped program that a guide is compared with
+    unknown_version: str = ""  # the version that was found, if the dialect does not hold for it
     environment: str | None = None  # whose variables events are filled with
     environment_from: str = ""  # what names it
     notes: tuple[str, ...] = ()  # ignored configuration, unknown parts of an environment
@@ -189,6 +190,7 @@ def set_up(options: Options) -> Setup:
     settings = settings_file(dialect, machine, Overrides(config=config))
     installed = installed_version(dialect, machine, settings, workspace)
     environment, environment_from = _chosen_environment(options, project)
+    warning = version_warning(dialect, installed)
     setup = Setup(
         dialect=dialect,
         dialect_reason=dialect_reason,
@@ -211,11 +213,12 @@ def set_up(options: Options) -> Setup:
         retention=retention_of(project.get("journal")),
         mask=masked_names_of(project),
         shipped=shipped_dialect(dialect, installed),
+        unknown_version=installed.requested or installed.version if installed is not None and warning else "",
         environment=environment,
         environment_from=environment_from,
         notes=(
             *unknown_key_warnings(project),
-            *((f"{warning}.",) if (warning := version_warning(dialect, installed)) else ()),
+            *((f"{warning}.",) if warning else ()),
             *(source.notes if source is not None else ()),
             *_ignored_bundled(dialect, machine),
         ),

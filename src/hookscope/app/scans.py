@@ -217,6 +217,7 @@ class Scanner:
             inventory=inventory,
             registry=Registry(self._generation, self._registrations(inventory, host)),
             dialect_reason=setup.dialect_reason,
+            unknown_version=setup.unknown_version,
             shipped_summary=last.shipped_summary,
             languages=languages,
             unavailable_languages=unavailable_languages,

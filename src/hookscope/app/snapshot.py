@@ -90,6 +90,7 @@ class Snapshot:
     inventory: Inventory
     registry: Registry
     dialect_reason: str  # why this dialect
+    unknown_version: str = ""  # the host's version that was found, if the dialect does not hold for it
     shipped_summary: str = ""  # which hooks the shipped program would run, if not those of the guide
     languages: frozenset[Language] = PYTHON_ONLY  # those that can be run here
     unavailable_languages: Mapping[Language, str] = field(

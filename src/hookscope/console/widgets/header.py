@@ -79,7 +79,10 @@ def _host_and_settings(view: Snapshot, reason: bool, file: str) -> Content:
         path
     )  # the reason already names the settings
     parts: list[Content] = [Content.assemble(("host ", FAINT), safe_line(host.dialect.name))]
-    if reason and not reason_names_settings:
+    if view.unknown_version:
+        version = safe_line(f"≠ {view.unknown_version} found", 40).stylize("$text-warning")
+        parts[0] = Content.assemble(parts[0], " ", version)
+    elif reason and not reason_names_settings:
         parts[0] = Content.assemble(
             parts[0], (" · ", FAINT), safe_line(view.dialect_reason, 60).stylize(MUTED)
         )
