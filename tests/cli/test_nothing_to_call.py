@@ -60,7 +60,9 @@ def test_a_hook_that_exports_no_function(
     hook(workspace, source, name)
     assert of_lint(hookscope) == [f"{name} exports {kind}; a function is wanted."]
     info = hookscope("info", "mine", "--json").json
-    assert any(note.endswith("a function is wanted, so that a load fails") for note in info["notes"])
+    (gate,) = [gate for gate in info["gates"] if gate["gate"] == "export"]
+    assert (gate["passed"], gate["reason"]) == (False, f"{name} exports {kind}; a function is wanted")
+    assert info["state"] == "broken"
     assert "  failed   mine: " in hookscope("load", "mine", "--trust").out
 
 

@@ -34,7 +34,8 @@ def settings_gate(hook: Hook, host: Host) -> Gate:
     refusal = host.settings.refusal
     if not refusal:
         return SETTINGS_PASSED
-    reason = " ".join(refusal.split())
+    unread = host.settings.unread_reason  # names file and line, which the host's own words may not
+    reason = " ".join((f"Invalid config: {unread}" if unread else refusal).split())
     return Gate(
         "settings", False, missing=("valid settings",), found="refused", reason=reason, reported=False
     )
