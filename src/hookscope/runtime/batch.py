@@ -60,7 +60,7 @@ class WorkerProgram:
 
 @dataclass(frozen=True, slots=True)
 class PrintedOutput:
-    """What was printed since somebody last asked."""
+    """The output since it was last taken."""
 
     stdout: str = ""
     stderr: str = ""
@@ -178,7 +178,7 @@ class Batch:
         self.phase, self.loaded, self.started = "load", 0.0, perf_counter()
 
     def mark_started(self, loaded: float, ended: float = 0.0) -> None:
-        """It runs now; or since the one before it has `ended`, which was heard later."""
+        """Mark the call as running: now, or since the previous call `ended`."""
         assert self.current is not None
         now = perf_counter()
         self.phase, self.loaded, self.started = (
@@ -350,14 +350,14 @@ async def stop_handler(
 
 
 def timed_out_result(result: Result, limits: Limits) -> Result:
-    """The result of a handler that ended because it was asked to."""
+    """Return the result of a handler that ended at its limit."""
     frames = result.error.frames if result.error is not None else ()
     failure = limit_failure(limits, "run", frames)
     return replace(result, status="timeout", error=failure)
 
 
 def frames_in_answer(message: Message, run: str) -> tuple[Frame, ...]:
-    """The frames in the answer to a question for the stack. Empty where it is none."""
+    """Return the frames in a worker's answer to a stack request; empty for any other answer."""
     if message.get("id") != run or "stack" not in message:
         return ()
     document: dict[str, Any] = {"type": "", "message": "", "frames": message["stack"]}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _StepCommand(Enum):
-    """What somebody says of what waits."""
+    """A command for a waiting handler."""
 
     GO = "go"
     SKIP = "skip"
@@ -49,19 +49,19 @@ class Stepper:
 
     @property
     def is_waiting(self) -> bool:
-        """Does a handler wait for a word."""
+        """Return whether a handler waits for a command."""
         return self._pending is not None and not self._pending.done()
 
     def run_it(self) -> bool:
-        """Let what waits begin. False where nothing waits."""
+        """Run the waiting handler. Return False if none waits."""
         return self._answer(_StepCommand.GO)
 
     def pass_over(self) -> bool:
-        """Go on without what waits. False where nothing waits."""
+        """Skip the waiting handler. Return False if none waits."""
         return self._answer(_StepCommand.SKIP)
 
     def run_all(self) -> bool:
-        """Let what waits begin, and all that follows as it comes. False where nothing waits."""
+        """Run the waiting handler and all later ones. Return False if none waits."""
         return self._answer(_StepCommand.ALL)
 
     def _answer(self, command: _StepCommand) -> bool:
@@ -101,7 +101,7 @@ class Stepper:
 
 
 class SteppedExecutor:
-    """A lane in front of another, whose handlers wait for a word."""
+    """An executor in front of another: its handlers wait for a command."""
 
     def __init__(self, executor: Executor, stepper: Stepper) -> None:
         self._executor, self._stepper = executor, stepper
@@ -136,7 +136,7 @@ STOP_REASONS: tuple[str, ...] = get_args(StopReason)
 
 @dataclass(frozen=True, slots=True)
 class StackFrame:
-    """A call that has not ended: where it stands, in its author's file."""
+    """A call that has not ended, with its position in the author's file."""
 
     file: str
     line: int  # from 1
@@ -182,7 +182,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Where handlers stop in a file for the lines that were named: the line, or 0 where there is none."""
+    """The lines at which handlers stop for the requested lines of a file; 0: nowhere."""
 
     file: str
     lines: tuple[tuple[int, int], ...]  # named, and where it stops
@@ -202,7 +202,7 @@ class Logged:
 def read_stop(
     message: object, original: Callable[[str], str], number: int, printed: tuple[str, str]
 ) -> Stop | None:
-    """None where a worker tells what is none: it cannot be answered."""
+    """Return the stop in a worker's message; None if it is malformed."""
     if not isinstance(message, dict):
         return None
     try:
@@ -400,7 +400,7 @@ class Debugger:
 
     @property
     def stop(self) -> Stop | None:
-        """Where a handler stands now; None where none does."""
+        """The current stop; None if no handler is stopped."""
         return self._stop
 
     async def stopped(self, after: Stop | None = None) -> Stop:
@@ -461,7 +461,7 @@ class Debugger:
         await self._send_to_all({"word": "errors", "at": errors})
 
     async def pause(self) -> None:
-        """Stop at the next line of whatever runs; of one that waits for something, behind that."""
+        """Stop at the next line that runs; a handler that awaits something stops after it."""
         await self._send_to_all({"word": "pause"})
 
     async def _send_to_all(self, command: Message) -> None:
@@ -519,7 +519,7 @@ class Debugger:
         return request, on_message
 
     def detach(self, worker: WorkerHandle) -> None:
-        """This worker has ended: nothing stands in it any more."""
+        """Forget the stops of a worker that has ended."""
         self._workers = [other for other in self._workers if other is not worker]
         self._waiting_stops = deque(other for other in self._waiting_stops if other[0] is not worker)
         if self._stopped_worker is worker:

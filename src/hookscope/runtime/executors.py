@@ -80,7 +80,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class NoNode:
-    """There is none, and what was found instead."""
+    """No usable Node, and what was found instead."""
 
     reason: str
     origin: str = ""  # of what was found
@@ -206,7 +206,7 @@ def _check_node(program: str, origin: str, ask: Callable[[str], NodeReport | Non
 
 @lru_cache(maxsize=32)
 def _ask_once(program: str, changed: int, workspace: tuple[Path, ...]) -> NodeReport | None:
-    """`changed` is its time of change: a new program is asked anew."""
+    """Ask once for each version of the program; `changed` is its modification time."""
     try:
         done = helper_output(
             [program, "--print", VERSION_SCRIPT], seconds=VERSION_TIMEOUT, workspace=workspace

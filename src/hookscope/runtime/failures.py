@@ -49,16 +49,16 @@ class FaultCounter:
         self._left_running[code.path] = content
 
     def note_lasting(self, code: Code, content: str) -> None:
-        """Note that what it left running went on for longer than anybody waits."""
+        """Note that its background work lasted longer than the executor waits."""
         self._lasting[code.path] = content
 
     def is_lasting(self, code: Code, content: str) -> bool:
-        """Has this very content left something that goes on: who waits for it again waits in vain."""
+        """Return whether this version of the handler leaves work running that never ends in time."""
         return self._lasting.get(code.path) == content
 
     @property
     def is_empty(self) -> bool:
-        """Has nobody done harm, or left something running."""
+        """Return whether no handler has a fault or background work."""
         return not self._harmful_content and not self._left_running
 
     def needs_own_worker(self, code: Code, content: str) -> bool:
@@ -105,7 +105,7 @@ def failure_of(error: BaseException, phase: Phase = "run", target: object = None
 
 
 def failure_from(document: Mapping[str, Any], phase: Phase) -> Failure:
-    """What a worker says its handler raised. Raises KeyError or TypeError where it is no such document."""
+    """Return the failure in a worker's document. Raises KeyError or TypeError for any other."""
     plain = document.get("plain")
     return Failure(
         str(document["type"]),
@@ -118,7 +118,7 @@ def failure_from(document: Mapping[str, Any], phase: Phase) -> Failure:
 
 
 def frames_from(documents: Iterable[Mapping[str, Any]]) -> tuple[Frame, ...]:
-    """Frames as a worker tells them. Raises KeyError, TypeError or ValueError where they are none."""
+    """Return the frames in a worker's document. Raises KeyError, TypeError or ValueError for anything else."""
     return tuple(
         Frame(
             str(frame["file"]),

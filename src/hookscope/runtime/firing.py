@@ -50,7 +50,7 @@ _unrecorded_ids = count(1)  # of runs that nobody records, unique in this proces
 
 @dataclass(slots=True)
 class RunInProgress:
-    """What is known of one run while it goes on, and the Run that this makes."""
+    """The state of a run in progress, and the Run that it becomes."""
 
     plan: Plan
     began: float
@@ -355,7 +355,7 @@ class Firing:
 
     @property
     def is_cancelled(self) -> bool:
-        """Has somebody asked it to end, though perhaps too late."""
+        """Return whether a cancel was requested, perhaps too late."""
         return self._cancelled
 
     async def number(self) -> int | None:

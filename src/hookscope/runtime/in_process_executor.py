@@ -70,13 +70,13 @@ class BatchControl:
         self.task: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
-        """Let the handler feel a CancelledError, and no other begin. Saying it again asks again."""
+        """Cancel the running handler and start no other. A second call cancels again."""
         self.stop_reason = "caller"
         if self.task is not None:
             self.task.cancel()
 
     def exceed_limit(self, now: float) -> None:
-        """The limit is over. A handler that goes on in spite of it is asked again one limit later."""
+        """Cancel a handler over its limit; one that continues is cancelled again one limit later."""
         self.stop_reason = self.stop_reason or "limit"
         self.limit_start = now
         if self.task is not None:
@@ -217,7 +217,7 @@ class ResultBuilder:
         )
 
     def _new_requests(self) -> tuple[str, ...]:
-        """What the handler asked its host for. From now on it is the next one's asking."""
+        """Return the handler's requests to the host; later requests belong to the next handler."""
         before, self.requests = self.requests, requests_in(self.view)
         self._announce_hook(self.taken)
         return self.requests[len(before) :]
@@ -248,7 +248,7 @@ def _outcome_of(
 
 
 def _limit_notes(stop_reason: str, took: float, limit: float | None) -> tuple[str, ...]:
-    """What is to be said of a handler that answered."""
+    """Return the notes on limits for a handler that answered."""
     if stop_reason:
         return ("it was asked to stop and answered all the same",)
     if limit is not None and took >= limit:
@@ -305,7 +305,7 @@ async def call_handlers(
 
 
 def _is_plain_value(returned: Any) -> bool:
-    """Has a handler returned this, and can nobody await it."""
+    """Return whether a handler's return value is a plain value that cannot be awaited."""
     try:
         return type(returned) in PLAIN_TYPES or not (returned is _NotReturned or isawaitable(returned))
     except BaseException:  # a class that raises where one asks for it: nobody can do anything with that
@@ -471,4 +471,4 @@ async def _run_in_tasks(works: Sequence[tuple[BatchWork, BatchControl]]) -> None
 
 
 def _ignore_late_news(who: str, text: str) -> None:
-    """Where nobody wants to hear it."""
+    """Ignore late reports."""

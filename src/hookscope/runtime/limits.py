@@ -29,7 +29,7 @@ class Limits:
     origins: Mapping[LimitName, str] = field(default_factory=dict)  # of those that somebody has set
 
     def origin(self, name: LimitName) -> str:
-        """Where a limit comes from, in words."""
+        """Return where a limit comes from."""
         return self.origins.get(name, "the default")
 
     def for_call(self, call: Registration) -> Limits:
@@ -44,7 +44,7 @@ class Limits:
         return limits._with_fault_limit(call)
 
     def _with_fault_limit(self, call: Registration) -> Limits:
-        """A handler that hangs on purpose is ended earlier, unless the command line says when."""
+        """Return a shorter limit for a handler that hangs on purpose; the command line takes precedence."""
         limit = call.injected_fault.limit if call.injected_fault is not None else None
         if limit is None or self.origins.get("run") == COMMAND_LINE_ORIGIN or (self.run and self.run < limit):
             return self
@@ -59,7 +59,7 @@ class Limits:
         return limits
 
     def _with_hook_limit(self, name: LimitName, seconds: float, origin: str) -> Limits:
-        """The same with one of a hook's own; what the command line says beats it."""
+        """Return the limits with one of the hook's own; the command line takes precedence."""
         return (
             self if self.origins.get(name) == COMMAND_LINE_ORIGIN else self.with_limit(name, seconds, origin)
         )
@@ -79,7 +79,7 @@ class Limits:
         return ", ".join(parts)
 
     def with_limit(self, name: LimitName, value: float, origin: str) -> Limits:
-        """The same with another value for one of them; 0 means that there is none."""
+        """Return the limits with another value for one of them; 0 removes it."""
         origins = {**self.origins, name: origin}
         set_to = value or None
         match name:

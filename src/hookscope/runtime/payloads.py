@@ -44,7 +44,7 @@ def patch_of(before: Any, after: Any) -> Patch:
 
 
 class PatchError(ValueError):
-    """A patch that does not fit its document, or is none of ours: what is wrong with it."""
+    """A patch that does not fit its document: the text says what is wrong."""
 
 
 def apply_patch(document: Any, patch: Patch) -> Any:
@@ -247,7 +247,7 @@ def patch_between(view: Any, before: Any, after: Any) -> Patch:
 
 
 def requests_between(view: Any, before: Any, after: Any) -> tuple[str, ...]:
-    """What was asked for between two documents of the view."""
+    """Return the requests that were added between two documents of the view."""
     if not isinstance(view, Arguments):
         return ()
     return tuple(map(str, after[REQUESTS][len(before[REQUESTS]) :]))

@@ -96,7 +96,7 @@ class SpareWorker:
 
     @property
     def has_waited(self) -> bool:
-        """Was one started ahead that nobody has wanted until now."""
+        """Return whether the worker was started ahead and not used until now."""
         return self._spare is not None and not self._is_expected
 
     @property
@@ -108,13 +108,13 @@ class SpareWorker:
         return ahead.result() if ahead.result().is_alive else None
 
     def start_ahead(self) -> None:
-        """Start one behind a batch, when nobody waits for the processor."""
+        """Start a spare worker after a batch, when nothing waits for the processor."""
         self._is_expected = False  # somebody came, and did not need it
         if self._keep_one:
             self._start()
 
     def start_expected(self) -> None:
-        """Start one for who comes next, where none is ahead."""
+        """Start a spare worker if there is none."""
         self._is_expected = self._spare is None
         self._start()
 
@@ -138,7 +138,7 @@ class SpareWorker:
             raise
 
     async def close(self) -> None:
-        """End the one that nobody has taken, and start no other."""
+        """End an unused spare worker, and start no other."""
         self._keep_one = False
         spare, self._spare = self._spare, None
         if spare is not None:
@@ -176,7 +176,7 @@ MAX_PLUGIN_WORKERS = 16  # workers of plugins that are kept; likewise
 
 @dataclass(frozen=True, slots=True)
 class WorkerFacts:
-    """A worker process as it stands."""
+    """The state of a worker process."""
 
     pid: int
     role: str  # shared, spare, or the name of the hook that has it for itself
@@ -425,7 +425,7 @@ class ProcessExecutor:
             self._slot = WorkerSlot(self._state)
 
     async def _ensure_worker(self, slot: WorkerSlot) -> None:
-        """Sit a worker down where there is none. Raises NotStarted."""
+        """Give the slot a worker if it has none. Raises NotStarted."""
         if self._closed:
             raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
         while len(self._own_slots) > MAX_OWN_WORKERS:
@@ -536,7 +536,7 @@ def node_executor(
 
 
 def _in_sandbox(program: WorkerProgram, access: SandboxAccess | None) -> WorkerProgram:
-    """The program as it starts in a sandbox; unchanged where there is none."""
+    """Return the command that starts the program in the sandbox; unchanged without one."""
     if access is None:
         return program
     sandbox = access.sandbox

@@ -268,7 +268,7 @@ class WorkerProcess:
         return pipes.command(self.mark)
 
     def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]:
-        """While this is open, the running loop reads what the worker says and prints.
+        """While this is open, the running loop reads the worker's messages and output.
 
         Without `outputs` it reads what is printed only when it is asked for, or from `read_outputs` on: who
         prints more than a pipe holds waits until then.
@@ -421,7 +421,7 @@ class WorkerProcess:
         return not reader.inbox
 
     async def _lost_error(self) -> WorkerLost:
-        """The reason in words. It is a moment behind the closed line.
+        """Return why the worker was lost. The reason follows the closed line after a moment.
 
         Whoever waits here may be cancelled and come again: the moment goes on meanwhile.
         """

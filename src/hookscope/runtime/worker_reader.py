@@ -39,9 +39,8 @@ OnMessage = Callable[[Message], bool]
 class WorkerReader:
     """The reading end of a worker's line. Owns its descriptors until `close`.
 
-    Where there is a `bell`, the worker rings it when somebody shall look at the line at once. Only the bell
-    is watched then: what the worker has said without ringing waits for the next look, and is read also when
-    the worker is dead.
+    With a `bell`, the worker rings it when a message is urgent. Then only the bell is watched: other
+    messages wait for the next read, and can still be read when the worker is dead.
     """
 
     def __init__(self, line: int, bell: int = -1) -> None:
@@ -68,7 +67,7 @@ class WorkerReader:
         self._read_descriptors: set[int] = set()  # the descriptors that it reads
 
     def start_reading(self) -> None:
-        """Read in the running loop, and until another one does: what comes meanwhile is kept."""
+        """Read in the running loop until another loop does; messages that arrive meanwhile are kept."""
         loop = asyncio.get_running_loop()
         if loop is self.loop:
             return
@@ -84,7 +83,7 @@ class WorkerReader:
         self.loop = None
 
     def close(self) -> None:
-        """It is over: nobody waits any longer."""
+        """Close the descriptors and end all waiting."""
         self.is_closed = True
         self.stop_reading()
         self.wake()
@@ -93,12 +92,12 @@ class WorkerReader:
                 os.close(descriptor)
 
     def wake(self, read_again: bool = True) -> None:
-        """Let those who wait look again, or go on without an end."""
+        """Wake all waiting tasks, so that they check again."""
         self._wake.set()
         self._end_exchange(read_again)
 
     def _end_exchange(self, outcome: bool | BaseException) -> None:
-        """Of who converses: the first one counts."""
+        """End the exchange; the first result counts."""
         if self._outcome is not None:
             return
         self._outcome = outcome
@@ -111,10 +110,10 @@ class WorkerReader:
         await self._wake.wait()
 
     async def exchange(self, on_message: OnMessage, on_wait: Callable[[], object]) -> bool:
-        """Give `on_message` each message where it is read, until it says that it was the last.
+        """Call `on_message` with each message as it is read, until it returns that it was the last.
 
-        `on_wait` is called where that takes a turn of the loop. False at the end, and where somebody
-        interrupts; True where there is something else to look at. Raises what `on_message` raises.
+        `on_wait` is called before a turn of the loop. Returns False at the end and on an interrupt; True if
+        something else needs attention. Raises what `on_message` raises.
         """
         self._on_message, self._outcome, began = on_message, None, perf_counter()
         try:
@@ -144,7 +143,7 @@ class WorkerReader:
         return bool(select.select([self._watched], [], [], seconds)[0])
 
     def read_now(self) -> bool:
-        """Read what has been said up to now, rung for or not. Was there anything?"""
+        """Read all messages that have arrived. Return whether there were any."""
         data = read_available(self._line)
         if data is not None:
             self._feed(data)
@@ -195,7 +194,7 @@ class WorkerReader:
                 self.inbox.append(message)
 
     def _deliver(self, messages: Iterator[Message], on_message: OnMessage) -> None:
-        """Until they say that one was the last; what comes behind it is kept."""
+        """Deliver messages until the receiver reports the last one; later ones are kept."""
         for message in messages:
             if "late" in message:
                 self._take_late(message["late"])
@@ -233,7 +232,7 @@ class WorkerReader:
             self._read_descriptors.add(descriptor)
 
     def _unwatch(self, descriptor: int) -> None:
-        """Read this no more: nobody wants it now, or it is at its end, and so readable for ever."""
+        """Stop watching: nothing needs it now, or it is at its end and would be readable for ever."""
         if descriptor in self._read_descriptors:
             self._read_descriptors.discard(descriptor)
             if self.loop is not None and not self.loop.is_closed():
@@ -292,8 +291,8 @@ class BoundedOutput:
 class OutputPipe:
     """The reading end of a pipe that handlers print into, and what was read from it.
 
-    Owns its descriptor. Never waits: the end of a handler is told by the protocol, and a process it
-    left behind may keep the pipe open for ever. A `fence` in what is printed ends the part of one call.
+    Owns its descriptor. Never waits for the end of the pipe: the protocol reports the end of a handler, and
+    a process that it left behind may keep the pipe open. A `fence` in the output ends the part of one call.
     """
 
     def __init__(self, descriptor: int, fence: bytes) -> None:
@@ -309,7 +308,7 @@ class OutputPipe:
 
     @property
     def has_text(self) -> bool:
-        """Is there something that was read and not asked for."""
+        """Return whether text was read that nobody has taken."""
         return bool(self._parts or self._fence_start) or not self._capture.is_empty
 
     def read(self) -> bool:
@@ -398,7 +397,7 @@ class OutputReader:
                 self._read_pipes.add(pipe)
 
     def stop_reading(self) -> None:
-        """Let it wait in the pipes until somebody asks: who prints more than they hold waits too."""
+        """Leave output in the pipes until it is requested; a handler that fills a pipe waits."""
         if self._read_pipes:
             for pipe in tuple(self._read_pipes):
                 self._unwatch(pipe)
@@ -435,7 +434,7 @@ class OutputReader:
             self._unwatch(pipe)
 
     def _unwatch(self, pipe: OutputPipe) -> None:
-        """Read this no more: nobody wants it now, or it is at its end, and so readable for ever."""
+        """Stop watching: nothing needs it now, or it is at its end and would be readable for ever."""
         if pipe in self._read_pipes:
             self._read_pipes.discard(pipe)
             if self._loop is not None and not self._loop.is_closed():

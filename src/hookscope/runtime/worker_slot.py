@@ -109,7 +109,7 @@ class ResultReporter:
             self.left_running = request
 
     def _has_notes(self, worker: WorkerHandle, batch: Batch, took: float) -> bool:
-        """Is there more to be said with the end of a handler that did nothing but return."""
+        """Return whether a handler that only returned has notes to report."""
         leftovers = self._leftovers
         leftovers.last_hook = batch.remaining[0].name
         leftovers.clear_running()
@@ -165,7 +165,7 @@ class ResultReporter:
         escaped: tuple[str, ...],
         blamed: bool,
     ) -> Result:
-        """The result with what was printed and all that is to be said; said once, it is no news any more."""
+        """Return the result with the output and pending notes, which are reported once."""
         has_printed = bool(output.stdout or output.stderr)
         notes = (
             *self._state.pending_notes,
@@ -191,7 +191,7 @@ class ResultReporter:
         return replace(result, stdout=output.stdout, stderr=output.stderr, notes=notes)
 
     def count_fault(self, request: HandlerRequest) -> tuple[str, ...]:
-        """Note a fault. What it means for the hook, in words, where that is new."""
+        """Count a fault. Return what it means for the hook, if that is new."""
         if request.call is not None and request.call.injected_fault is not None:  # it is ours
             return ()
         if self._state.fault_counter.add_fault(request.code, request.name):
@@ -221,7 +221,7 @@ class WorkerSlot:
         self._late_listener = LateListener(self._leftovers)  # its runs
 
     def assign(self, worker: WorkerHandle, has_waited: bool) -> None:
-        """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
+        """Give the slot a worker. `has_waited`: it was started ahead, and may have died by itself."""
         self.worker, self.calls, self._reporter.left_running = worker, 0, None
         self._late_listener.detach()
         self.has_waited = has_waited
@@ -473,7 +473,7 @@ class WorkerSlot:
         self.loaded.add((request.code.path, request.code.export))
 
     def listen_for_late(self) -> None:
-        """Hear of what handlers print or throw late, while nothing runs here; its lane wants to be told."""
+        """Report what handlers print or throw late, while nothing runs here."""
         worker, on_late = self.worker, self._state.on_late
         if worker is not None and on_late is not None:
             self._late_listener.attach(worker, on_late)
