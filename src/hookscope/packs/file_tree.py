@@ -324,7 +324,7 @@ class FileTree:
         return sum(len(file.content) for file in self.files.values())
 
     def names(self, folder: str = "") -> frozenset[str]:
-        """What stands in one folder of it."""
+        """Return the names in one folder of the tree."""
         return frozenset(path.partition("/")[0] for path, _ in self._below(folder))
 
     def below(self, folder: str) -> FileTree:
@@ -332,7 +332,7 @@ class FileTree:
         return FileTree(dict(self._below(folder)), self.excluded)
 
     def read(self, path: str) -> bytes | None:
-        """The content of the file at this path; None: there is none."""
+        """Return the content of the file at this path; None if there is none."""
         file = self.files.get(path)
         return file.content if file is not None else None
 

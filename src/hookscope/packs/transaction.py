@@ -51,7 +51,7 @@ STAGING_FOLDER = ".hookscope-staging"
 
 @dataclass(frozen=True, slots=True)
 class FolderSwap:
-    """One folder in a host's folder: what takes its place, and where the old one waits."""
+    """A folder of a host that is replaced: the new one, and where the old one is kept."""
 
     target: Path
     fresh: Path | None  # None: it goes
@@ -168,7 +168,7 @@ class PackStore:
 
     @contextmanager
     def locked(self, timeout: float = PATIENCE) -> Iterator[None]:
-        """One transaction at a time. Raises PackError where another goes on."""
+        """Hold the lock of transactions. Raises PackError while another one runs."""
         from filelock import FileLock  # loads asyncio; a scan locks nothing
 
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -328,7 +328,7 @@ def _intent_in_phase(store: PackStore, intent: TransactionIntent) -> bool:
 
 
 def _finish(store: PackStore, intent: TransactionIntent, step: WriteStep) -> None:
-    """Each part may have been done already, by somebody who was killed then."""
+    """Finish the transaction. Each part may be done already, by a process that was killed."""
     for swap in intent.swaps:
         step("aside")
         is_waiting = swap.fresh is None or os.path.lexists(swap.fresh)

@@ -168,7 +168,7 @@ def _read_or_refuse(path: Path) -> bytes | None:
 
 
 def content_digest(content: bytes | None) -> str:
-    """What stands for a content in the record."""
+    """Return the digest of a content, for the record."""
     return sha256(content or b"").hexdigest()
 
 

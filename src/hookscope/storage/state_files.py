@@ -39,7 +39,7 @@ class ConfigDocument:
     is_readable: bool = True
 
     def line_of(self, *path: str | int) -> int:
-        """The line of the name at the end of a path; 1 where there is none."""
+        """Return the line of the name at the end of a path; 1 if it is not found."""
         from hookscope.formats.yaml12 import locate_yaml  # here, and below: mostly there is no such file
 
         span = locate_yaml(self.source, path)
@@ -134,7 +134,7 @@ def unreadable_reason(path: Path, *, folder: bool = False) -> str:
 
 
 def read_state_file(path: Path) -> Any:
-    """The JSON of a state file; None where there is none, or it cannot be read as such."""
+    """Return the JSON of a state file; None if there is none, or it cannot be read."""
     try:
         source = RealFiles().read(path)  # a pipe of that name would be read for ever
         import json  # here, and below: a first start has no such file
@@ -145,7 +145,7 @@ def read_state_file(path: Path) -> Any:
 
 
 def state_members(path: Path, name: str) -> dict[str, Any]:
-    """What stands under `name` in a state file; empty where there is none, or it cannot be read as such."""
+    """Return the members under `name` in a state file; empty if there are none, or it cannot be read."""
     document = read_state_file(path)
     members = document.get(name) if isinstance(document, dict) else None
     return members if isinstance(members, dict) else {}

@@ -76,7 +76,7 @@ class Bridge:
 
     @property
     def bench(self) -> Workbench:
-        """The workbench; opened by whoever is the first to ask."""
+        """The workbench; the first access opens it."""
         return self.opener()
 
     def open(self, then: Callable[[], object]) -> None:
@@ -168,7 +168,7 @@ class Bridge:
         )
 
     def _checked(self, row: str, item: HookStatus, view: Snapshot) -> HookCheck:
-        """What a lint says of one hook."""
+        """Return the lint findings of one hook."""
         try:
             from hookscope.authoring.lint.linting import lint_one
 
@@ -302,7 +302,7 @@ class Bridge:
         self._opening -= 1
 
     def failed(self, name: str, error: BaseException | None) -> None:
-        """A worker ended in a way that nobody foresaw."""
+        """Report a worker that ended with an unexpected error."""
         post_to(self.screen, ConsoleTaskFailed(name, error_text(error)))
 
 

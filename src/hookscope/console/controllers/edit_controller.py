@@ -166,7 +166,7 @@ def _status_line(row: HookStatus | None) -> Content:
 
 
 class FixController:
-    """What is asked of fixes. The next check that can be opened is; its edit is always shown first."""
+    """Fixes the next check that can be fixed; its edit is always shown first."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
@@ -243,7 +243,7 @@ class FixController:
         self._say(f"With {values} {wanted.gate} stays shut ({reason}); nothing was written.")
 
     def _in_words(self, asked: FixRequested, repair: Repair) -> None:
-        """Nothing can be written: trust is asked for, a hint is copied, else it is said why."""
+        """Handle a fix without an edit: ask for trust, copy a hint, or say why."""
         hint = next((fix for fix in repair.fixes if fix.hint and fix.gate != "trusted"), None)
         why = next((fix for fix in repair.fixes if fix.why_not), None)
         view = self.context.state.view

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class FireController:
-    """Plans drafts and fires them; the composer shows what comes of it."""
+    """Plans drafts and fires them; the composer shows the results."""
 
     def __init__(
         self, context: ConsoleContext, saved: Callable[[], SavedEventsController], *, watches: bool
@@ -66,7 +66,7 @@ class FireController:
         return self.context.panes.fire_pane
 
     def show_plan(self) -> None:
-        """Plan the draft as it stands, for the view as it stands."""
+        """Plan the current draft for the current view."""
         draft = self.state.draft
         if draft.event is None or self.state.view is None:
             self.pane.run_view.show_plan(None)
@@ -210,7 +210,7 @@ class FireController:
                 self._fire_draft(draft, automatic=True)
 
     def trust_failed(self) -> None:
-        """Nothing waits any more."""
+        """Drop the fire that waited for trust."""
         self._waiting = None
 
     def _fire(self, plan: Plan, draft: ComposedEvent, automatic: bool = False) -> None:
@@ -283,7 +283,7 @@ class FireController:
             self.context.notify(f"{event.key} fires again whenever a file is saved; {ends}")
 
     def step(self, word: StepCommand) -> None:
-        """Say this of the handler that waits; in vain where none does any more."""
+        """Send this command to the waiting handler, if one still waits."""
         stepper = self.context.runner.stepper
         if stepper is not None:
             getattr(stepper, word)()
@@ -320,7 +320,7 @@ class FireController:
             )
 
     def rested(self) -> None:
-        """Nothing goes on any more: what was saved meanwhile fires now."""
+        """Fire the event that was saved while a run was in progress."""
         self.context.change(JobChanged(""))
         self._fire_armed()
         if self.state.view is not None and self.context.bench.is_outdated(self.state.view):

@@ -52,7 +52,7 @@ REPORT_SECONDS = 0.1  # seconds between two reports of a run's steps
 
 
 class Stoppable(Protocol):
-    """What can be asked to end."""
+    """Something that can be stopped."""
 
     def cancel(self) -> object: ...
 
@@ -68,7 +68,7 @@ class FiringHandle(Stoppable, Protocol):
 
 
 class JobRunner:
-    """Does one thing of jobs.py after another, and posts what comes of it. A failure is a message.
+    """Runs one job at a time, and posts its result. A failure is a message.
 
     A run has the number that it has in the journal: the command line means the same one by it.
     """
@@ -110,7 +110,7 @@ class JobRunner:
     # One job.
 
     def start(self, job: str, work: Callable[[], Coroutine[Any, Any, object]]) -> bool:
-        """Do this, called `job`; unless something goes on already, which is said: the answer is False."""
+        """Start the job. If another one runs, say so and return False."""
         if self.busy:
             told = with_keys("{fire.leave} cancels it.")
             post_to(self.screen, NoticeShown(f"{self.job} is still going on; {told}", "warning"))
@@ -130,7 +130,7 @@ class JobRunner:
             post_to(self.screen, JobEnded())
 
     def cancel(self) -> bool:
-        """Stop what goes on, or what it prepares as soon as that is ready. False where there is nothing."""
+        """Stop the running or prepared job. Return False if there is none."""
         if not self.busy:
             return False
         self.cancelled = True
@@ -180,7 +180,7 @@ class JobRunner:
 
 
 async def _report_steps(screen: MessagePump, number: int, firing: FiringHandle) -> None:
-    """All steps in order, gathered so that the screen hears of them ten times a second at most."""
+    """Report all steps in order, gathered: the screen is updated ten times a second at most."""
     gathered: list[Step] = []
 
     def flush() -> None:
@@ -206,7 +206,7 @@ CANCELLED_BEFORE_FIRING = "Cancelled before anything was fired."
 
 @dataclass(frozen=True, slots=True)
 class StopByCallback:
-    """What ends by another word than `cancel`."""
+    """Something that ends by another call than `cancel`."""
 
     cancel: Callable[[], object]
 
@@ -235,7 +235,7 @@ async def fire_job(
 
 
 def _is_cancelled(runner: JobRunner) -> bool:
-    """Was it cancelled while it was prepared; which is said."""
+    """Return whether the job was cancelled while it was prepared, and report it."""
     if runner.cancelled:
         post_to(runner.screen, NoticeShown(CANCELLED_BEFORE_FIRING))
     return runner.cancelled

@@ -37,7 +37,7 @@ SHOWN_STEPS = 3  # steps that are shown
 
 @dataclass(slots=True)
 class PackTask:
-    """What goes on now."""
+    """The running task."""
 
     stop: Event = field(default_factory=Event)
     began: float = field(default_factory=monotonic)
@@ -75,7 +75,7 @@ class PackTaskRunner:
 
     @property
     def busy(self) -> bool:
-        """Does anything go on."""
+        """Return whether a task runs."""
         return self._job is not None
 
     def stop(self) -> None:
@@ -217,7 +217,7 @@ class PacksReader:
         self.context.bridge.ask(PACKS_READ_GROUP, reading, read)
 
     def remember(self, planned: PackPlan | PackUpToDate) -> None:
-        """What a source said of an update."""
+        """Remember the result of an update check."""
         from hookscope.packs.plan import PackUpToDate
 
         if isinstance(planned, PackUpToDate):
@@ -271,16 +271,16 @@ class PacksController:
 
     @property
     def busy(self) -> bool:
-        """Does anything go on."""
+        """Return whether a task runs."""
         return self._errand.busy
 
     def stop(self) -> None:
-        """Stop what goes on; it ends where nothing is half done."""
+        """Stop the running task at the next point where nothing is half done."""
         self._waiting = ()
         self._errand.stop()
 
     def close(self) -> None:
-        """The console ends: so does what goes on."""
+        """Stop the running task, since the console ends."""
         self._opened, self._waiting = None, ()
         self._errand.stop()
 
@@ -321,7 +321,7 @@ class PacksController:
             self._next()
 
     def _next(self) -> None:
-        """The next pack that waits for its update."""
+        """Return the next pack to update."""
         if not self._waiting or self.busy:
             return
         name, *rest = self._waiting

@@ -138,14 +138,14 @@ class SavedEventsController:
             self.context.log_line("sequence", f"{len(sequence.steps)} steps", subject=sequence.name)
 
     def test(self, files: tuple[Path, ...]) -> bool:
-        """Fire each of these, and compare. False where something else goes on."""
+        """Fire each saved event and compare. Return False if another job runs."""
         runner = self.context.runner
         return runner.start(
             "The test", lambda: job_runner.saved_events_job(runner, files, self._test_begins, self._tested)
         )
 
     def stop(self) -> bool:
-        """End what goes on. False where nothing does."""
+        """Stop the running test. Return False if there is none."""
         return self.context.runner.cancel()
 
     def _test_begins(self, file: Path) -> None:

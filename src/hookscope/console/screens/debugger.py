@@ -195,7 +195,7 @@ HANDLER_RUNS = "It goes on: {debug.leave} leaves this, {debug.end} ends the run.
 
 
 class DebugScreen(Overlay[None]):
-    """Shows the stops of one debugger. Left, the handler stands all the same."""
+    """Shows the stops of one debugger. Leaving the screen does not resume the handler."""
 
     HELP = (
         "The handler stands before the line with →; at each line with ● it stops: "
@@ -277,7 +277,7 @@ class DebugScreen(Overlay[None]):
         self.query_one(SourceLines).focus()
 
     def show(self, stop: Stop) -> None:
-        """Where it stands now, and what was answered."""
+        """Show the current stop and the last answer."""
         before, self._stop = self._stop, stop
         moved = _stop_text(stop) != _stop_text(before)
         self.query_one(SourceLines).show(stop)
@@ -323,7 +323,7 @@ class DebugScreen(Overlay[None]):
 
     @property
     def _stood(self) -> bool:
-        """Does it stand; else that is said."""
+        """Return whether the handler is stopped; if not, say so."""
         stands = self._debugger.stop is not None
         if not stands:
             self.notify(with_keys(HANDLER_RUNS), markup=False)
@@ -423,5 +423,5 @@ class DebugScreen(Overlay[None]):
 
 
 def _stop_text(stop: Stop) -> tuple[object, ...]:
-    """Where it stands, and why."""
+    """Return where the handler is stopped, and why."""
     return stop.frames, stop.at, stop.error, stop.note

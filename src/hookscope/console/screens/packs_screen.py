@@ -202,7 +202,7 @@ class PacksScreen(Dialog[None]):
             self._draw()
 
     def say(self, *lines: Content) -> None:
-        """What goes on or came of it; nothing: the lines are free."""
+        """Show progress or results; nothing clears the lines."""
         said = self.query_one("#packs-said", Static)
         said.set_class(bool(lines), "-said")
         said.update(Content("\n").join(lines))
@@ -294,7 +294,7 @@ class PacksScreen(Dialog[None]):
         box.scroll_relative(y=by * max(1, box.size.height - 1), animate=False)
 
     def _wanted(self) -> PackRow | None:
-        """The chosen one; says so where there is none."""
+        """Return the selected pack; if there is none, say so."""
         if self.row is None:
             self.app.notify(self.cannot("remove"), markup=False)
         return self.row

@@ -95,7 +95,7 @@ def indent_at(text: str, at: int) -> str:
 
 
 def first_newline(text: str, at: int = 0) -> str:
-    """The first line end from here on; a line feed where there is none."""
+    """Return the first line end at or after this offset; a line feed if there is none."""
     end = _LINE_END.search(text, at)
     return end[0] if end else "\n"
 
@@ -106,7 +106,7 @@ def ends_line(text: str, at: int) -> bool:
 
 
 def opening_at(text: str, at: int) -> OpeningBracket:
-    """The object or list whose bracket stands here."""
+    """Return the object or list whose bracket is at this offset."""
     first = skip_gap(text, at + 1)
     rest = _REST_OF_LINE.match(text, at + 1)
     return OpeningBracket(at, None if text[first] in "}]" else first, rest.end() if rest else None)
@@ -197,7 +197,7 @@ def _bracketed(pair: str, parts: list[str], style: MemberStyle, indent: str) -> 
 
 
 def key_text(key: str, quote: str) -> str:
-    """A key, without quotes where none are asked for and none are needed."""
+    """Return a key, quoted only if quotes are requested or needed."""
     if not quote and _IDENTIFIER.fullmatch(key):
         return key
     return quoted(key, quote or '"')

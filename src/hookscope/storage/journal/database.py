@@ -205,7 +205,7 @@ def _make_private(path: Path) -> None:
 
 
 def _check_regular_file(path: Path) -> None:
-    """SQLite would wait for ever for who writes into a pipe. Raises JournalError."""
+    """Raise JournalError for anything but a regular file: SQLite would wait on a pipe for ever."""
     if not os.path.isfile(path):
         raise JournalError(_not_a_journal(path))
 
@@ -260,7 +260,7 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
 
 
 def _is_written(path: Path) -> bool:
-    """Has somebody the database open who writes, or left there what he wrote last."""
+    """Return whether a writer has the database open, or left its last changes in the log."""
     return path.with_name(f"{path.name}-wal").exists()
 
 

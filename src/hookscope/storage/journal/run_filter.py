@@ -183,7 +183,7 @@ class Phrase:
     is_prefix: bool = False
 
     def is_in(self, text: str) -> bool:
-        """`text` is words with blanks between them."""
+        """Return whether the phrase occurs in `text`, words separated by blanks."""
         end = "" if self.is_prefix else " "
         return f" {' '.join(self.words)}{end}" in f" {text} "
 
@@ -270,7 +270,7 @@ class RunFilter:
 
     @property
     def uses_index(self) -> bool:
-        """Is anything asked for that an index of words answers."""
+        """Return whether the filter has terms that the word index answers."""
         nothing = self.hook is None and self.key is None and self.outcomes is None and not self.text
         return not nothing or self.pinned
 

@@ -252,7 +252,7 @@ class RunView:
         self._waited = False  # did a handler wait for a word when the run was drawn last
 
     def show_job(self, before: str, job: str) -> None:
-        """Another job goes on, or none."""
+        """Show the running job, or none."""
         now = self._clock()
         if not job and now - self._began >= NOTICEABLE_SECONDS:
             self._over = before, now
@@ -277,7 +277,7 @@ class RunView:
 
     @property
     def waits(self) -> bool:
-        """Does a handler of the run that goes on wait for a word."""
+        """Return whether a handler of the current run waits for a command."""
         running = self.runs.running
         return any(sheet.number == running and sheet.paused is not None for sheet in self.runs.sheets)
 
@@ -292,7 +292,7 @@ class RunView:
         self.draw_run()
 
     def show_plan(self, plan: Plan | None, problem: str = "") -> None:
-        """Show who would run, or why there is no plan."""
+        """Show the plan, or why there is none."""
         self.plan, self._problem = plan, problem
         if self.parts.furnished:
             self.draw_plan()
@@ -345,7 +345,7 @@ class RunView:
             self._pane.query_one("#fire-run Waterfall").focus()
 
     def firing_ended(self, number: int, run: Run | None, problem: str = "") -> None:
-        """A run is complete; or there is none, and why."""
+        """Show a completed run, or why there is none."""
         self.runs.end(number, run, problem)
         if self._frame is not None and self.runs.running is None:
             self._frame.stop()
