@@ -118,7 +118,7 @@ def failure_from(document: Mapping[str, Any], phase: Phase) -> Failure:
 
 
 def frames_from(documents: Iterable[Mapping[str, Any]]) -> tuple[Frame, ...]:
-    """Return the frames in a worker's document. Raises KeyError, TypeError or ValueError for anything else."""
+    """Return the frames in a worker's document. Raises KeyError, TypeError or ValueError for others."""
     return tuple(
         Frame(
             str(frame["file"]),
