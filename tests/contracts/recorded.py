@@ -68,6 +68,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "new": (*OPENCLAW, "new", "fresh", "--json"),
     "keys": ("keys", "--json"),
     "doctor": (*OPENCLAW, "doctor", "--json"),
+    "report": (*OPENCLAW, "report", "report.zip", "--json"),
+    "verify": (*SHIPPED, "verify", "--yes", "--json"),
 }
 TAPPED = json.dumps(
     {

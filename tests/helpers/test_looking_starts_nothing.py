@@ -68,6 +68,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "trust": ("../pack",),
     "keys": (),
     "doctor": (),
+    "verify": (),
+    "report": (),
     "help": ("trust",),
     "completion": ("bash",),
 }

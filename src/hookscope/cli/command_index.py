@@ -159,6 +159,14 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope serve --port 0 --clean-env", "at a free port, as a service would see it"),
         ("hookscope serve --host 0.0.0.0 --token auto", "for other machines, with a token"),
     ),
+    "verify": (
+        ("hookscope verify", "does the installed host agree with Hookscope, hook by hook"),
+        ("hookscope verify --yes --json", "the same for a program"),
+    ),
+    "report": (
+        ("hookscope report", "a zip file for a problem report, without secrets"),
+        ("hookscope report trouble.zip --verify", "with the answers of the installed host"),
+    ),
     "doctor": (
         ("hookscope doctor", "what was detected and from where"),
         ("hookscope doctor --json", "to go with a report"),
@@ -214,6 +222,8 @@ COMMANDS = {
     "serve": "The console in a browser.",
     "keys": "The console's keys: actions, meanings, and what keys.yaml makes of them.",
     "doctor": "What was detected and from where, and what is missing.",
+    "report": "Write a zip file about this host for a problem report, without secrets.",
+    "verify": "Compare Hookscope's answers with those of the installed host's own program.",
     "help": "The manual, a topic at a time.",
     "completion": "The script that completes commands, hooks, events and packs in a shell.",
 }

@@ -16,6 +16,7 @@ from hookscope.model.failure import Failure
 from hookscope.model.hook import FilePosition, Folder, Hook, Problem
 from hookscope.model.hook_status import FoundHooks, Gate, HookStatus, Inventory, Ranking
 from hookscope.model.machine import Machine
+from hookscope.model.program_report import ProgramReport
 from hookscope.model.run import (
     CallGroup,
     Event,
@@ -394,6 +395,7 @@ class Dialect:
     settings_rules: SettingsRules = SettingsRules()
     load_rules: LoadRules = LoadRules()
     command: HostCommand | None = None  # its own hooks command, if it has one
+    program_report: ProgramReport | None = None  # how the installed program reports its hooks
     pack_rules: PackRules | None = None  # None: it cannot install hooks
     catalogue: Callable[[], Catalogue] = Catalogue
     later_events: Mapping[str, str] = field(

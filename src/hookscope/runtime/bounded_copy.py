@@ -111,7 +111,7 @@ class CopyPaths:
         self._copies = {place.folder: place.copy for place in self.copied}
         self._copies |= {os.path.abspath(path): self._copies[os.path.realpath(path)] for path in folders}
         self._reached = dict(self._copies)
-        self._originals = [(self._mirrored(top), named[top]) for top in tops if named[top] != top]
+        self._originals = [(self.mirrored(top), named[top]) for top in tops if named[top] != top]
         self._originals.append((self.disk, ""))
 
     def copy_of(self, path: str) -> str:
@@ -150,9 +150,10 @@ class CopyPaths:
         return target if not os.path.isabs(target) and (plain or ".." not in target.split("/")) else copy
 
     def _copied_path(self, path: str) -> CopiedPath:
-        return CopiedPath(path, self._mirrored(path))
+        return CopiedPath(path, self.mirrored(path))
 
-    def _mirrored(self, path: str) -> str:
+    def mirrored(self, path: str) -> str:
+        """Where an absolute path lies below `disk`."""
         return self.disk if path == "/" else f"{self.disk}{path}"
 
 

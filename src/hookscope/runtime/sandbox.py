@@ -240,6 +240,10 @@ class Sandbox:
         copy = self._paths.copy_of(os.fspath(path))
         return path if copy == os.path.abspath(path) else Path(copy)
 
+    def mirrored(self, path: Path) -> Path:
+        """Where any absolute path lies among the copies, whether it was copied or not."""
+        return Path(self._paths.mirrored(os.path.realpath(path)))
+
     def start_folder_of(self, folder: Path) -> Path:
         """Where a process starts that is to start in this folder."""
         real = os.path.realpath(folder)

@@ -13,6 +13,7 @@ from hookscope.hosts.dialects.eve import (
     swallowed_error_log,
 )
 from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_18
+from hookscope.hosts.program_answers import discovered_items, discovery_answers
 from hookscope.hosts.streams import stream_system_of
 from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
 from hookscope.hosts.streams.stream_policy import (
@@ -26,6 +27,7 @@ from hookscope.hosts.streams.stream_policy import (
 from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
 from hookscope.model.host import LoadRules
+from hookscope.model.program_report import ProgramReport
 from hookscope.model.run import Event, Registration
 
 # Sent while the model's reply is handled: a throw counts as the model's (eve 12, rules note 3.1.2).
@@ -44,6 +46,13 @@ AGENT_LAYOUT = AgentLayout(
     frozenset({"channels", "connections", "hooks", "instructions", "lib", "sandbox", "schedules", "skills"})
     | {"subagents", "tools"},
     root_only=frozenset({"channels"}),
+)
+DISCOVERY = ProgramReport(
+    discovered_items,
+    discovery_answers,
+    module="dist/src/discover/discover-agent.js",
+    function="discoverAgent",
+    workspace_entries=("agent", "package.json", "node_modules"),
 )
 FILE = re.compile(r' from "([^"]+)" ')  # in the error of a refused module
 FAILED = re.compile(r'Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)', re.DOTALL)
@@ -94,6 +103,7 @@ EVE_0_18 = replace(
     until="0.19.0",
     catalogue=partial(catalogue, "eve_0_18", others=(("eve@0.80", "eve_0_80"),)),
     later_events={},
+    program_report=DISCOVERY,
     systems=(
         replace(
             stream_system_of(EVE),

@@ -14,6 +14,7 @@ from hookscope.hosts.dialects.eve import (
     swallowed_error_log,
 )
 from hookscope.hosts.dialects.eve_0_18 import AGENT_LAYOUT as EVE_0_18_HOUSEHOLD
+from hookscope.hosts.dialects.eve_0_18 import DISCOVERY
 from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_80
 from hookscope.hosts.streams import stream_system_of
 from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
@@ -106,4 +107,5 @@ EVE_0_80 = replace(
     ),
     catalogue=VOCABULARY,
     later_events={},
+    program_report=DISCOVERY,
 )

@@ -58,6 +58,7 @@ from hookscope.hosts.plugins.shipped_merge_rules import (
 )
 from hookscope.hosts.plugins.shipped_plugin_gates import checked_plugins, shipped_plugin_gates
 from hookscope.hosts.plugins.tool_names import ToolNames
+from hookscope.hosts.program_answers import command_answers, listed_items
 from hookscope.hosts.settings.closed_schema import path_text
 from hookscope.model.failure import Failure
 from hookscope.model.hook import Folder, Hook, Problem
@@ -71,6 +72,7 @@ from hookscope.model.host import (
     SettingsRules,
     SwitchRules,
 )
+from hookscope.model.program_report import ProgramReport
 from hookscope.model.run import ASYNC_REGISTER, MISNAMED, UNNAMED, Module
 
 _GROUPS = {
@@ -355,6 +357,14 @@ OPENCLAW_2026_9 = Dialect(
         ),
     ),
     command=OpenClawCommand(CONFIG),
+    program_report=ProgramReport(
+        listed_items,
+        command_answers,
+        commands={"list": ("hooks", "list", "--json"), "check": ("hooks", "check", "--json")},
+        info_command=("hooks", "info", "{name}", "--json"),
+        agent_flag="--agent",
+        state_entries=("hooks", "extensions", "plugins", "npm"),
+    ),
     pack_rules=PackRules(COLLECTIONS.package_key, installs_whole_package=True),
     catalogue=CATALOGUE,
     sequences=("openclaw_2026_9_sequences",),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -24,6 +26,8 @@ from hookscope.values import dataclass
 
 MASKED_NOTE = "Secrets are masked in this diff; the file gets their real values."
 QUOTES = "\"'"
+MASKED_WORD = "masked"
+REFERENCE_OF_SECRET = re.compile(r"\$\{SECRET:\w+\}")
 PlainText = str | int | float | bool | None
 
 
@@ -61,6 +65,39 @@ def masked_preview(change: Change) -> str:
 def hides_secrets(change: Change) -> bool:
     """Does its preview hide secrets that are written."""
     return any(_preview(part)[1] for part in change.parts)
+
+
+def masked_file_text(content: bytes) -> str:
+    """The whole text of a file of settings as it may be shown: secrets masked by key, and by their looks."""
+    document = _json_document(content) or _without_values(content)
+    return "".join(_masked_lines(document, Masker.for_secrets(document.secrets), 0, 0))
+
+
+def masked_settings(content: bytes, replaced: Callable[[str], str]) -> str:
+    """Settings that a program can still read: each secret is `masked`, and `replaced` maps other texts.
+
+    Digits take the place of secret numbers. A text that is no JSON5 gets references in place of secrets.
+    """
+    document = _json_document(content)
+    if document is None:
+        return masked_file_text(content)
+    masker, parts, end = Masker.for_secrets(document.secrets), [], 0
+    for one in _scalars(document.text):
+        parts.append(masker.masked_text(document.text[end : one.start]))
+        parts.append(_safe_token(document.text[one.start : one.end], one, masker, replaced))
+        end = one.end
+    return "".join([*parts, masker.masked_text(document.text[end:])])
+
+
+def _safe_token(token: str, one: _Scalar, masker: Masker, replaced: Callable[[str], str]) -> str:
+    if one.secret_text and isinstance(one.value, str) and token[0] in QUOTES:
+        return json.dumps(MASKED_WORD)
+    if one.secret_text:
+        return "1" * len(one.secret_text)
+    if not isinstance(one.value, str) or token[0] not in QUOTES:
+        return token
+    shown = replaced(REFERENCE_OF_SECRET.sub(MASKED_WORD, masker.masked_text(one.value)))
+    return token if shown == one.value else json.dumps(shown)
 
 
 def masked_error(error: ChangeError) -> str:

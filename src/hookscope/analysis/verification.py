@@ -1,0 +1,320 @@
+"""Compares Hookscope's answer about each hook with the answer of the installed host's own program."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hookscope.analysis.program_copy import HostCopy
+from hookscope.analysis.verification_result import (
+    HostDifference,
+    Verification,
+    compare_items,
+    differing_names,
+)
+from hookscope.app.host_detection import InstalledVersion, installed_version
+from hookscope.app.options import Options
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.workbench import Workbench
+from hookscope.helpers import find_program
+from hookscope.hosts.settings.host_opener import settings_file
+from hookscope.model.failure import Refusal
+from hookscope.model.host import Host
+from hookscope.model.program_report import Answers, ProgramReport, ReportedItem
+from hookscope.model.text import error_reason
+from hookscope.runtime.executors import Node
+from hookscope.runtime.host_program import FIND_HOOKS, ProgramOutput, run_host_program
+from hookscope.values import dataclass
+
+SECONDS = 180.0  # for one call of the program: a cold start on a busy machine takes half a minute
+MOST_INFO = 8  # hooks for which `info` runs, unless all are requested
+SCRIPTS = (".js", ".mjs", ".cjs")
+LAST_LINES = 4  # of a failing program's output
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledProgram:
+    """The program to start, and the version that its package states."""
+
+    command: tuple[str, ...]
+    path: Path
+    version: str
+
+
+class Verifier:
+    """One verification: `question` says what it starts, `run` starts it. Opening it starts nothing.
+
+    Raises Refusal if the host cannot be verified.
+    """
+
+    def __init__(self, options: Options, open_bench: Callable[[Options], Workbench] = Workbench) -> None:
+        shown = open_bench(options)
+        self.notes: tuple[str, ...] = ()
+        dialect = shown.dialect
+        if options.os is not None:
+            raise Refusal("The program runs on this platform alone.", "Leave out --os.", code=2)
+        if dialect.program_report is None and shown.setup.shipped is not None:
+            self.notes = (
+                f"{dialect.name} is in force; compared are the rules of {shown.setup.shipped.name}.",
+            )
+            dialect = shown.setup.shipped
+        if dialect.program_report is None:
+            raise Refusal(
+                f"{dialect.product} has no command that lists its hooks, so there is nothing to compare.",
+                "`hookscope list` shows what Hookscope finds.",
+            )
+        self.report: ProgramReport = dialect.program_report
+        own = replace(options, dialect=dialect.name, as_host=True, workspace=shown.setup.overrides.workspace)
+        self.bench = Workbench(own)  # the notes are printed once
+        self.host = self.bench.open()
+        self.installed = installed_version(
+            dialect, self.host.machine, self._settings_file(), self.host.workspace
+        )
+        self.program = self._find_program()
+
+    def _settings_file(self) -> Path:
+        return settings_file(self.host.dialect, self.host.machine, self.host.overrides)
+
+    def _find_program(self) -> InstalledProgram:
+        if self.report.module:
+            return _module_program(self.host, self.report, self.installed)
+        return _command_program(self.host, self.installed)
+
+    @property
+    def question(self) -> str:
+        """What a verification starts, as a question for people."""
+        short = self.host.machine.short
+        product, version = self.host.dialect.product, self.program.version
+        return (
+            f"Start {product} {version} ({short(self.program.path)}) on a copy of its settings, hooks and "
+            f"workspace? It may load plugins."
+        )
+
+    def run(self, *, each: bool = False) -> Verification:
+        """Run the program and compare. `each`: also run `info` for every hook.
+
+        Raises Refusal if the program gives no answer.
+        """
+        view = self.bench.scan()
+        try:
+            copy = HostCopy(view.host, self.report, self.bench.redaction_of(view.host))
+        except OSError as error:
+            raise Refusal(f"The copy cannot be made: {error_reason(error)}.", "Make room for it.") from None
+        with copy:
+            return self._compared(view, copy, each)
+
+    def _compared(self, view: Snapshot, copy: HostCopy, each: bool) -> Verification:
+        asking = _Asking(self, view.host, copy)
+        theirs, refusal = asking.first_answers()
+        result = Verification(
+            product=view.host.dialect.product,
+            version=self.program.version,
+            dialect=view.host.dialect.name,
+            program=str(self.program.path),
+            workspace=str(view.host.workspace),
+            isolated=copy.is_isolated,
+            notes=(*self.notes, *copy.notes),
+        )
+        ours_refused = view.host.settings.refusal
+        if refusal or ours_refused:
+            return replace(result, host=_settings_difference(ours_refused, refusal))
+        ours = self.report.own_answers(view.host, view.inventory, ())
+        names = self._names_for_info(ours, theirs, view, each)
+        if names:
+            ours = self.report.own_answers(view.host, view.inventory, names)
+            theirs = {**theirs, **asking.info_answers(names)}
+        missing = _not_copied(view, copy)
+        differences, agreed, skipped = compare_items(self._items(ours), self._items(theirs), missing)
+        return replace(
+            result,
+            compared=agreed + len(differences),
+            agreed=agreed,
+            differences=differences,
+            not_compared=skipped,
+            host=_workspace_difference(ours, theirs),
+        )
+
+    def _items(self, answers: Answers) -> tuple[ReportedItem, ...]:
+        return self.report.items(answers)
+
+    def _names_for_info(self, ours: Answers, theirs: Answers, view: Snapshot, each: bool) -> list[str]:
+        """Return the hooks whose files and keys are worth a call: that differ, or that have copies."""
+        if not self.report.info_command:
+            return []
+        mine, other = self._items(ours), self._items(theirs)
+        both = {item.name for item in mine} & {item.name for item in other}
+        counts = Counter(row.hook.name for row in view.inventory.hooks)
+        copies = [name for name, number in counts.items() if number > 1]
+        wanted = [item.name for item in other] if each else [*differing_names(mine, other), *copies]
+        names = [name for name in dict.fromkeys(wanted) if name in both and not name.startswith("-")]
+        return names if each else names[:MOST_INFO]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Calls of one program on one copy."""
+
+    verifier: Verifier
+    host: Host
+    copy: HostCopy
+
+    def first_answers(self) -> tuple[Answers, str]:
+        """Return the answers about all hooks; else the program's refusal of its settings."""
+        report = self.verifier.report
+        if report.module:
+            words = (report.function, str(self.copy.workspace))
+            return {"discovery": self._document(self._run(words), "discovery")}, ""
+        answers: dict[str, Any] = {}
+        for name, arguments in report.commands.items():
+            output = self._run((*arguments, *self._agent()))
+            if refusal := _refusal_in(output, self.host):
+                return {}, self.copy.original_of(refusal)
+            answers[name] = self._document(output, name)
+        return answers, ""
+
+    def info_answers(self, names: Iterable[str]) -> Answers:
+        """Return the `info` of these hooks, without those that the program refuses."""
+        found = {}
+        for name in names:
+            arguments = [word.replace("{name}", name) for word in self.verifier.report.info_command]
+            output = self._run((*arguments, *self._agent()))
+            document = _json_in(self.copy.original_of(output.stdout))
+            if document is not None:
+                found[f"info {name}"] = document
+        return found
+
+    def _agent(self) -> tuple[str, ...]:
+        flag, agent = self.verifier.report.agent_flag, self.host.overrides.agent
+        return (flag, agent) if flag and agent else ()
+
+    def _run(self, arguments: Sequence[str]) -> ProgramOutput:
+        words = [*self.verifier.program.command, *arguments]
+        try:
+            return run_host_program(
+                self.copy.command(words),
+                cwd=self.copy.cwd,
+                env=self.copy.environment(),
+                seconds=SECONDS,
+                sandbox_filter=self.copy.sandbox_filter,
+            )
+        except OSError as error:
+            raise Refusal(f"{words[0]} cannot be started: {error_reason(error)}.") from None
+
+    def _document(self, output: ProgramOutput, name: str) -> Any:
+        """Return the JSON of an answer. Raises Refusal if there is none."""
+        product = self.host.dialect.product
+        if output.code is None:
+            raise Refusal(
+                f"{product} did not answer within {SECONDS:g} s.", "Try again when the machine is idle."
+            )
+        document = _json_in(self.copy.original_of(output.stdout))
+        if document is None:
+            redaction = self.verifier.bench.redaction_of(self.host)
+            text = redaction.masked_text(self.copy.original_of(output.stderr or output.stdout))
+            last = " / ".join(text.strip().splitlines()[-LAST_LINES:]) or "nothing"
+            raise Refusal(
+                f"{product} printed no JSON for {name!r} (exit code {output.code}): {last}",
+                f"Run {self.verifier.program.path.name} yourself to see why.",
+            )
+        return document
+
+
+def _json_in(text: str) -> Any:
+    """Return the JSON document of an output that may have log lines before it; None if there is none."""
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text):
+        if text[at] == "{":
+            try:
+                return decoder.raw_decode(text, at)[0]
+            except (ValueError, RecursionError):
+                pass
+        after = text.find("\n", at)
+        if after < 0:
+            return None
+        at = after + 1
+    return None
+
+
+def _refusal_in(output: ProgramOutput, host: Host) -> str:
+    """Return the program's refusal of its settings, by the first words that its dialect knows."""
+    words = host.dialect.settings_rules.refusal.partition("{")[0].strip()
+    text = f"{output.stderr}\n{output.stdout}"
+    if output.code == 0 or not words or words not in text:
+        return ""
+    return " ".join(text[text.index(words) :].split("\n\n")[0].split())
+
+
+def _settings_difference(ours: str, theirs: str) -> tuple[HostDifference, ...]:
+    if bool(ours) == bool(theirs):
+        return ()
+    meaning = (
+        "The program does not start with these settings, although Hookscope accepts them."
+        if theirs
+        else "The program accepts these settings, although Hookscope says that it refuses them."
+    )
+    return (HostDifference("settings", ours or "accepted", theirs or "accepted", meaning),)
+
+
+def _workspace_difference(ours: Answers, theirs: Answers) -> tuple[HostDifference, ...]:
+    mine, other = (
+        answers["list"].get("workspaceDir") if isinstance(answers.get("list"), Mapping) else None
+        for answers in (ours, theirs)
+    )
+    if mine is None or other is None or os.path.realpath(mine) == os.path.realpath(other):
+        return ()
+    meaning = "The program looks for workspace hooks in another folder than Hookscope."
+    return (HostDifference("workspace", str(mine), str(other), meaning),)
+
+
+def _not_copied(view: Snapshot, copy: HostCopy) -> frozenset[str]:
+    """Return the names of hooks with a file that is not in the copy."""
+    files = (
+        (row.hook.name, path)
+        for row in view.inventory.hooks
+        for path in (row.hook.manifest, row.hook.handler)
+        if path is not None
+    )
+    return frozenset(name for name, path in files if not copy.has(path))
+
+
+def _command_program(host: Host, installed: InstalledVersion | None) -> InstalledProgram:
+    name, workspace = host.dialect.layout.program, [host.workspace, host.machine.cwd]
+    program = find_program(name, workspace)
+    if program is None:
+        raise Refusal(
+            f"There is no program {name!r} on PATH outside the workspace.",
+            f"Install {host.dialect.product}, or add its folder to PATH.",
+        )
+    version = installed.version if installed is not None else "of unknown version"
+    real = os.path.realpath(program)
+    node = find_program("node", workspace)
+    command = (node, real) if node is not None and real.endswith(SCRIPTS) else (program,)
+    return InstalledProgram(command, Path(program), version)
+
+
+def _module_program(
+    host: Host, report: ProgramReport, installed: InstalledVersion | None
+) -> InstalledProgram:
+    package = installed.package if installed is not None else None
+    if installed is None or package is None or not os.path.isfile(package / report.module):
+        raise Refusal(
+            f"{host.dialect.product} is not installed for this project, or has no {report.module}.",
+            "Install the project's packages first.",
+        )
+    return InstalledProgram((str(FIND_HOOKS), str(package / report.module)), package, installed.version)
+
+
+def with_node(verifier: Verifier) -> Verifier:
+    """Start Node for a program that is a module. Looks for Node, and asks it for its version."""
+    if verifier.report.module:
+        node = verifier.bench.worker_pools.node(verifier.host)
+        if not isinstance(node, Node):
+            raise Refusal(f"There is no Node to run it: {node.reason}.", node.next_step)
+        program = verifier.program
+        verifier.program = replace(program, command=(node.path, *program.command))
+    return verifier

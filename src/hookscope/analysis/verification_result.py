@@ -1,0 +1,169 @@
+"""The result of a verification: which hooks agree, and what each difference means. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from hookscope.model.program_report import FOUND, RESULT, ReportedItem
+from hookscope.values import dataclass
+
+NOT_LISTED = "not listed"
+
+
+@dataclass(frozen=True, slots=True)
+class FactDifference:
+    """One gate or field with both answers."""
+
+    name: str
+    ours: str
+    theirs: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemDifference:
+    """A hook about which the answers differ, and what that means for the user."""
+
+    name: str
+    facts: tuple[FactDifference, ...]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostDifference:
+    """A difference that concerns the host as a whole: its settings or its workspace."""
+
+    name: str
+    ours: str
+    theirs: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The comparison of all hooks."""
+
+    product: str
+    version: str
+    dialect: str
+    program: str
+    workspace: str
+    isolated: bool  # whether the program ran without network
+    compared: int = 0
+    agreed: int = 0
+    differences: tuple[ItemDifference, ...] = ()
+    host: tuple[HostDifference, ...] = ()
+    not_compared: tuple[str, ...] = ()  # hooks whose files are not in the copy
+    notes: tuple[str, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """Whether there is no difference at all."""
+        return not self.differences and not self.host
+
+    @property
+    def summary(self) -> str:
+        """`58 of 60 agree`."""
+        if any(one.name == "settings" for one in self.host):
+            return "the settings differ"
+        return f"{self.agreed} of {self.compared} agree" if self.compared else "no hooks to compare"
+
+    def document(self) -> dict[str, Any]:
+        """Return `verify --json`."""
+        return {
+            "product": self.product,
+            "version": self.version,
+            "dialect": self.dialect,
+            "program": self.program,
+            "workspace": self.workspace,
+            "isolated": self.isolated,
+            "agrees": self.agrees,
+            "summary": self.summary,
+            "compared": self.compared,
+            "agreed": self.agreed,
+            "host": [
+                {"what": one.name, "hookscope": one.ours, "program": one.theirs, "meaning": one.meaning}
+                for one in self.host
+            ],
+            "differences": [
+                {
+                    "hook": one.name,
+                    "meaning": one.meaning,
+                    "facts": [
+                        {"what": fact.name, "hookscope": fact.ours, "program": fact.theirs}
+                        for fact in one.facts
+                    ],
+                }
+                for one in self.differences
+            ],
+            "not_compared": list(self.not_compared),
+            "notes": list(self.notes),
+        }
+
+
+def compare_items(
+    ours: Sequence[ReportedItem], theirs: Sequence[ReportedItem], skipped: Collection[str]
+) -> tuple[tuple[ItemDifference, ...], int, tuple[str, ...]]:
+    """Return the differences, the number of items that agree, and the skipped ones that occur."""
+    differences, agreed, left_out = [], 0, []
+    for name, mine, other in _pairs(ours, theirs):
+        if name in skipped:
+            left_out.append(name)
+        elif facts := tuple(_different_facts(mine, other)):
+            differences.append(ItemDifference(name, facts, _meaning(mine, other)))
+        else:
+            agreed += 1
+    return tuple(differences), agreed, tuple(left_out)
+
+
+def differing_names(ours: Sequence[ReportedItem], theirs: Sequence[ReportedItem]) -> list[str]:
+    """Return the names of the items that differ."""
+    return [name for name, mine, other in _pairs(ours, theirs) if any(_different_facts(mine, other))]
+
+
+def _pairs(
+    ours: Sequence[ReportedItem], theirs: Sequence[ReportedItem]
+) -> Iterator[tuple[str, ReportedItem | None, ReportedItem | None]]:
+    mine, other = _numbered(ours), _numbered(theirs)
+    for key in dict.fromkeys((*other, *mine)):
+        yield key[0], mine.get(key), other.get(key)
+
+
+def _numbered(items: Sequence[ReportedItem]) -> Mapping[tuple[str, int], ReportedItem]:
+    """Return the items by name; items of one name in their order."""
+    found: dict[tuple[str, int], ReportedItem] = {}
+    for item in items:
+        number = 0
+        while (item.name, number) in found:
+            number += 1
+        found[item.name, number] = item
+    return found
+
+
+def _different_facts(mine: ReportedItem | None, other: ReportedItem | None) -> Iterator[FactDifference]:
+    if mine is None or other is None:
+        texts = (NOT_LISTED if item is None else _result_text(item) for item in (mine, other))
+        yield FactDifference(FOUND, *texts)
+        return
+    for name, fact in mine.facts.items():
+        theirs = other.facts.get(name)
+        if theirs is not None and theirs.value != fact.value:
+            yield FactDifference(name, fact.text, theirs.text)
+
+
+def _result_text(item: ReportedItem) -> str:
+    result = item.facts.get(RESULT)
+    return "listed" if result is None else f"listed, {result.text}"
+
+
+def _meaning(mine: ReportedItem | None, other: ReportedItem | None) -> str:
+    ours, theirs = mine is not None and mine.loads, other is not None and other.loads
+    if ours and not theirs:
+        return "It does not run in the program, although Hookscope shows it as ready."
+    if theirs and not ours:
+        return "It runs in the program, although Hookscope shows that it does not."
+    if other is None:
+        return "The program does not list it. It runs in neither."
+    if mine is None:
+        return "Hookscope does not list it. It runs in neither."
+    return f"The result is the same: {'it runs' if ours else 'it does not run'}. Only the reasons differ."

@@ -1,0 +1,82 @@
+"""`hookscope verify`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from hookscope.analysis.verification import Verifier, with_node
+from hookscope.analysis.verification_result import Verification
+from hookscope.app.options import Options
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.cli.render.layout import fold_text
+from hookscope.model.failure import Refusal
+from hookscope.model.text import one_line
+
+
+@answers.command(
+    "verify",
+    click.Option(["--yes", "-y"], is_flag=True, help="Do not ask: for scripts."),
+    click.Option(["--each"], is_flag=True, help="Compare the files and keys of every hook too: slow."),
+)
+def command(options: Options, yes: bool, each: bool, as_json: bool) -> Answer:
+    """Compare Hookscope's answers with those of the installed host, hook by hook and gate by gate.
+
+    The host's own program is started on a copy of its settings, hooks and workspace: without credentials
+    and sessions, with secrets masked, and without network if bubblewrap works here. It may load plugins, so
+    the command asks first. Exit code 1: something differs, or nothing was compared.
+    """
+    result = verified(options, yes=yes, as_json=as_json, each=each)
+    return Answer(result.document(), fold_text(verification_lines(result)), ok=result.agrees)
+
+
+def verified(options: Options, *, yes: bool, as_json: bool, each: bool = False) -> Verification:
+    """Ask, start the host's program and return the comparison. Raises Refusal without a yes."""
+    verifier = Verifier(options, answers.workbench_for)
+    if not yes:
+        _confirm(verifier, as_json)
+    try:
+        return with_node(verifier).run(each=each)
+    finally:
+        verifier.bench.close_now()
+
+
+def _confirm(verifier: Verifier, as_json: bool) -> None:
+    """Ask before a program is started. Raises Refusal without a yes."""
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refusal(
+            f"Nothing was started. {verifier.question}", "`--yes` answers for a script that starts it."
+        )
+    if not click.confirm(verifier.question, default=False):
+        raise Refusal("Nothing was started.")
+
+
+def verification_lines(result: Verification) -> Iterator[str]:
+    """Yield the lines of a verification for people."""
+    sign = "✓" if result.agrees else "✗"
+    yield f"{sign} {result.summary}: {result.product} {one_line(result.version, 40)} and {result.dialect}"
+    if not result.isolated:
+        yield "! Without bubblewrap the program had the network, and could write where you can."
+    for one in result.host:
+        yield from ("", f"✗ {one.name}: {one_line(one.meaning, 300)}")
+        yield from _both(result.product, one.ours, one.theirs)
+    for item in result.differences:
+        yield from ("", f"✗ {one_line(item.name)}: {item.meaning}")
+        for fact in item.facts:
+            yield f"  {fact.name}"
+            yield from _both(result.product, fact.ours, fact.theirs)
+    if result.not_compared:
+        names = ", ".join(one_line(name) for name in result.not_compared)
+        yield from ("", f"Not compared, since their files are not in the copy: {names}.")
+    yield from (one_line(note, 400) for note in result.notes)
+    if not result.agrees:
+        yield from ("", "`hookscope report` writes a bundle about this, without secrets.")
+
+
+def _both(product: str, ours: str, theirs: str) -> Iterator[str]:
+    width = max(len(product), len("Hookscope"))
+    for name, text in (("Hookscope", ours), (product, theirs)):
+        yield f"    {name:<{width}}  {one_line(text, 400)}"

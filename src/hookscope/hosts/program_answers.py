@@ -1,0 +1,170 @@
+"""The answers of a host's own program about its hooks, and ours in the same form."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hookscope.hosts.streams import stream_system_of
+from hookscope.hosts.streams.agent_layout import agents_of, discover_agent, ordered_diagnostics
+from hookscope.model.hook_status import Inventory
+from hookscope.model.host import CommandFlags, Host
+from hookscope.model.program_report import FOUND, RESULT, Answers, ReportedFact, ReportedItem
+
+REQUIREMENTS = ("os", "bins", "anyBins", "env", "config")
+TEXT_FIELDS = {"source": "source", "hookKey": "settings key"}
+FILE_FIELDS = {"filePath": "HOOK.md", "handlerPath": "handler"}
+
+
+def command_answers(host: Host, inventory: Inventory, names: Sequence[str]) -> Answers:
+    """Return the documents that the host's command would print, as Hookscope knows it."""
+    command = host.dialect.command
+    assert command is not None, "only dialects with a command are read by it"
+    flags = CommandFlags()
+    return {
+        "list": command.list(host, inventory, flags).document,
+        "check": command.check(host, inventory, flags).document,
+        **{f"info {name}": command.info(host, inventory, name).document for name in names},
+    }
+
+
+def listed_items(answers: Answers) -> tuple[ReportedItem, ...]:
+    """Return the hooks of `list`, with what `check` and `info` add."""
+    ready = _ready_names(answers.get("check"))
+    return tuple(
+        ReportedItem(
+            str(entry["name"]),
+            dict(_listed_facts(entry, answers.get(f"info {entry['name']}"), ready)),
+        )
+        for entry in _entries(answers.get("list"), "hooks")
+        if "name" in entry
+    )
+
+
+def _entries(document: Any, member: str) -> list[Mapping[str, Any]]:
+    found = document.get(member) if isinstance(document, Mapping) else None
+    return [entry for entry in found if isinstance(entry, Mapping)] if isinstance(found, list) else []
+
+
+def _ready_names(document: Any) -> frozenset[str] | None:
+    """Return the names that `check` counts as ready; None if it has no such list."""
+    hooks = document.get("hooks") if isinstance(document, Mapping) else None
+    names = hooks.get("eligible") if isinstance(hooks, Mapping) else None
+    return frozenset(map(str, names)) if isinstance(names, list) else None
+
+
+def _listed_facts(
+    entry: Mapping[str, Any], info: Any, ready: frozenset[str] | None
+) -> Iterator[tuple[str, ReportedFact]]:
+    details: Mapping[str, Any] = info if isinstance(info, Mapping) else {}
+    missing = entry.get("missing")
+    yield FOUND, ReportedFact(True, "listed")
+    for name, label in TEXT_FIELDS.items():
+        value = entry.get(name, details.get(name))
+        if isinstance(value, str):
+            yield label, ReportedFact(value, value)
+    for name, label in FILE_FIELDS.items():
+        if isinstance(details.get(name), str):
+            yield label, ReportedFact(os.path.realpath(details[name]), details[name])
+    for name in REQUIREMENTS:
+        names = missing.get(name) if isinstance(missing, Mapping) else None
+        if isinstance(names, list):
+            yield name, ReportedFact(names, f"missing {', '.join(map(str, names))}" if names else "met")
+    enabled = entry.get("enabledByConfig")
+    if isinstance(enabled, bool):
+        yield "enabled", ReportedFact(enabled, "on" if enabled else str(entry.get("blockedReason") or "off"))
+    for name, label in (("events", "events"), ("unknownEvents", "unknown events")):
+        names = entry.get(name)
+        if isinstance(names, list):
+            yield label, ReportedFact(names, ", ".join(map(str, names)) or "none")
+    yield from _result_facts(entry, ready)
+
+
+def _result_facts(
+    entry: Mapping[str, Any], ready: frozenset[str] | None
+) -> Iterator[tuple[str, ReportedFact]]:
+    loads = entry.get("loadable", entry.get("eligible"))
+    if not isinstance(loads, bool):
+        return
+    reason = entry.get("blockedReason")
+    yield RESULT, ReportedFact(loads, "ready" if loads else str(reason or "not ready"))
+    if not loads and isinstance(reason, str):
+        yield "reason", ReportedFact(reason, reason)
+    if ready is not None:
+        counted = entry["name"] in ready
+        yield "check", ReportedFact(counted, "counted as ready" if counted else "counted as not ready")
+
+
+def discovery_answers(host: Host, inventory: Inventory, names: Sequence[str]) -> Answers:
+    """Return the hook files and diagnostics that the host's own discovery would find."""
+    rules, files = stream_system_of(host.dialect).file_rules, host.machine.files
+    found = [discover_agent(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
+    root = host.workspace / "agent"
+    return {
+        "discovery": {
+            "files": [
+                _below(source.path, root)
+                for one in found
+                for source in one.hooks.found
+                if not source.beyond_host
+            ],
+            "diagnostics": [
+                {"message": item.message, "sourcePath": _below(item.path, root), "severity": item.severity}
+                for _, item in ordered_diagnostics(found)
+            ],
+        }
+    }
+
+
+def discovered_items(answers: Answers) -> tuple[ReportedItem, ...]:
+    """Return the hook files of a discovery, and the files that it reports something about."""
+    discovery = answers.get("discovery")
+    if not isinstance(discovery, Mapping):
+        return ()
+    files = [str(name) for name in discovery.get("files", ())] or list(_manifest_files(discovery))
+    messages: dict[str, list[Mapping[str, Any]]] = {}
+    for item in _entries(discovery, "diagnostics"):
+        messages.setdefault(_relative(str(item.get("sourcePath", "")), discovery), []).append(item)
+    names = dict.fromkeys((*files, *messages))
+    return tuple(
+        ReportedItem(name, dict(_discovered_facts(name in files, messages.get(name, [])))) for name in names
+    )
+
+
+def _discovered_facts(
+    is_hook: bool, diagnostics: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, ReportedFact]]:
+    texts = [f"{item.get('severity')}: {item.get('message')}" for item in diagnostics]
+    yield FOUND, ReportedFact(is_hook, "a hook" if is_hook else "no hook")
+    yield "messages", ReportedFact(texts, "; ".join(texts) or "none")
+    yield RESULT, ReportedFact(is_hook, "a hook" if is_hook else "; ".join(texts) or "no hook")
+
+
+def _manifest_files(discovery: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the hook files of an agent's manifest, then those of its subagents."""
+    root = _agent_root(discovery)
+    waiting = [discovery.get("manifest")]
+    while waiting:
+        manifest = waiting.pop(0)
+        if not isinstance(manifest, Mapping):
+            continue
+        below = _below(Path(str(manifest.get("agentRoot", root))), Path(root))
+        for hook in _entries(manifest, "hooks"):
+            yield os.path.normpath(os.path.join(below, str(hook.get("logicalPath", ""))))
+        waiting[:0] = [subagent.get("manifest") for subagent in _entries(manifest, "subagents")]
+
+
+def _agent_root(discovery: Mapping[str, Any]) -> str:
+    manifest = discovery.get("manifest")
+    return str(manifest.get("agentRoot", "")) if isinstance(manifest, Mapping) else ""
+
+
+def _relative(path: str, discovery: Mapping[str, Any]) -> str:
+    root = _agent_root(discovery)
+    return _below(Path(path), Path(root)) if root and os.path.isabs(path) else path
+
+
+def _below(path: Path, root: Path) -> str:
+    return os.path.relpath(path, root) if path.is_relative_to(root) else str(path)

@@ -1,0 +1,209 @@
+"""`hookscope verify`: our answers beside those of an installed host, here a small program on PATH."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Program
+from tests.conftest import MakeHook
+from tests.done import Done
+
+SECRET = "tok-5f3a9c2b7d1e4f60"
+EVENTS = '{openclaw: {events: ["command:new"]}}'
+ANSWERS = """#!/bin/sh
+case "$2" in
+  info) cat "$(dirname "$0")/info.json" ;;
+  *) cat "$(dirname "$0")/$2.json" ;;
+esac
+"""
+Host = Callable[..., Path]
+Verify = Callable[..., Done]
+
+
+@pytest.fixture
+def host(tmp_path: Path, home: Path) -> Host:
+    """Write a program `openclaw` with its package; the script, or the JSON that it prints."""
+
+    def made(script: str = ANSWERS, **documents: Any) -> Path:
+        package = tmp_path / "package"
+        package.mkdir(exist_ok=True)
+        (package / "package.json").write_text('{"name": "openclaw", "version": "2026.9.6"}')
+        for name, document in documents.items():
+            (package / f"{name}.json").write_text(json.dumps(document))
+        program = package / "openclaw"
+        program.write_text(script)
+        program.chmod(0o755)
+        return package
+
+    return made
+
+
+@pytest.fixture
+def verify(hookscope: Program, tmp_path: Path, home: Path, workspace: Path) -> Verify:
+    """Run `verify` with that program first on PATH."""
+    (home / ".openclaw" / "hooks").mkdir(parents=True, exist_ok=True)
+    path = f"{tmp_path / 'package'}{os.pathsep}{os.environ['PATH']}"
+
+    def run(*words: str, before: tuple[str, ...] = (), **env: str) -> Done:
+        return hookscope(*before, "verify", *words, env={"PATH": path, **env})
+
+    return run
+
+
+def answers_of(hookscope: Program, workspace: Path, **package: str) -> dict[str, Any]:
+    """The answers of a host that agrees with Hookscope: `list` and `check`."""
+    words = ("--dialect", "openclaw@2026.9", "--workspace", str(workspace))
+    return {
+        name: hookscope(*words, name, "--json", "--format", "host", env=package).json
+        for name in ("list", "check")
+    }
+
+
+@pytest.fixture
+def agreeing(
+    hookscope: Program, host: Host, home: Path, workspace: Path, make_hook: MakeHook, tmp_path: Path
+) -> Host:
+    """A home with three hooks, and a host that agrees about them, until told something else."""
+    hooks = home / ".openclaw" / "hooks"
+    for name in ("greet", "tidy", "wave"):
+        make_hook(hooks, name, EVENTS, "export default () => {};\n", file="handler.js")
+    host()
+    path = {"PATH": f"{tmp_path / 'package'}{os.pathsep}{os.environ['PATH']}"}
+    answers = answers_of(hookscope, workspace, **path)
+    assert [hook["name"] for hook in answers["list"]["hooks"]] == ["greet", "tidy", "wave"]
+
+    def changed(**members: Any) -> Path:
+        found = json.loads(json.dumps(answers))
+        for name, values in members.items():
+            hook = next(hook for hook in found["list"]["hooks"] if hook["name"] == name)
+            found["list"]["hooks"].remove(hook) if values is None else hook.update(values)
+        return host(**found, info={})
+
+    return changed
+
+
+def test_every_hook_agrees(agreeing: Host, verify: Verify) -> None:
+    agreeing()
+    done = verify("--yes")
+    assert done.code == 0, done.err
+    assert done.out.startswith("✓ 3 of 3 agree: OpenClaw 2026.9.6 and openclaw@2026.9")
+    document = verify("--yes", "--json").json
+    assert (document["agrees"], document["compared"], document["agreed"]) == (True, 3, 3)
+    assert {*document} == {
+        *("product", "version", "dialect", "program", "workspace", "isolated", "agrees", "summary"),
+        *("compared", "agreed", "host", "differences", "not_compared", "notes"),
+    }
+
+
+def test_a_difference_has_both_reasons_and_its_meaning(agreeing: Host, verify: Verify) -> None:
+    agreeing(tidy={"loadable": False, "eligible": False, "enabledByConfig": False, "blockedReason": "tired"})
+    done = verify("--yes", "--json")
+    assert done.code == 1
+    (difference,) = done.json["differences"]
+    assert (done.json["summary"], difference["hook"]) == ("2 of 3 agree", "tidy")
+    assert {"what": "enabled", "hookscope": "on", "program": "tired"} in difference["facts"]
+    assert difference["meaning"] == "It does not run in the program, although Hookscope shows it as ready."
+
+
+def test_a_hook_that_the_program_does_not_list(agreeing: Host, verify: Verify) -> None:
+    agreeing(wave=None)
+    done = verify("--yes")
+    assert done.code == 1
+    assert "2 of 3 agree" in done.out
+    assert "✗ wave: It does not run in the program, although Hookscope shows it as ready." in done.out
+
+
+def test_only_the_reason_differs(agreeing: Host, verify: Verify) -> None:
+    agreeing(greet={"missing": {"bins": ["jq"], "anyBins": [], "env": [], "config": [], "os": []}})
+    done = verify("--yes")
+    assert done.code == 1
+    assert "✗ greet: The result is the same: it runs. Only the reasons differ." in done.out
+    assert "missing jq" in done.out
+
+
+def test_a_member_that_an_older_program_does_not_print_is_not_compared(
+    agreeing: Host, verify: Verify, tmp_path: Path
+) -> None:
+    package = agreeing()
+    document = json.loads((package / "list.json").read_text())
+    for hook in document["hooks"]:
+        del hook["unknownEvents"]
+    (package / "list.json").write_text(json.dumps(document))
+    assert verify("--yes").code == 0
+
+
+def test_lines_before_the_json_are_skipped(agreeing: Host, verify: Verify, host: Host) -> None:
+    agreeing()
+    host(ANSWERS.replace('case "$2"', 'echo "[plugins] {odd} loading"\ncase "$2"'))
+    assert verify("--yes").code == 0
+
+
+def test_nothing_is_started_without_a_yes(agreeing: Host, verify: Verify, host: Host, tmp_path: Path) -> None:
+    agreeing()
+    mark = tmp_path / "started"
+    host(f"#!/bin/sh\ntouch {mark}\n")
+    for words in ((), ("--json",)):
+        done = verify(*words)
+        assert done.code == 1
+        assert "Nothing was started. Start OpenClaw 2026.9.6" in done.err
+    assert not mark.exists()
+
+
+def test_a_host_that_is_not_installed(verify: Verify) -> None:
+    done = verify("--yes", before=("--dialect", "openclaw@2026.9"), PATH="/usr/bin:/bin")
+    assert done.code == 1
+    assert "There is no program 'openclaw' on PATH" in done.err
+
+
+def test_a_host_without_a_command(verify: Verify) -> None:
+    done = verify("--yes", before=("--dialect", "milady@2.0.0-alpha.76"))
+    assert done.code == 1
+    assert "Milady has no command that lists its hooks, so there is nothing to compare." in done.err
+
+
+def test_a_program_that_prints_something_else(agreeing: Host, verify: Verify, host: Host) -> None:
+    agreeing()
+    host(f"#!/bin/sh\necho 'Node is too old, token={SECRET}' >&2\nexit 3\n")
+    done = verify("--yes")
+    assert done.code == 1
+    assert "OpenClaw printed no JSON for 'list' (exit code 3)" in done.err
+    assert "Node is too old" in done.err
+    assert SECRET not in done.err
+
+
+def test_a_program_that_refuses_the_settings(agreeing: Host, verify: Verify, host: Host) -> None:
+    agreeing()
+    host("#!/bin/sh\necho 'Invalid config at /x: - hooks: bad' >&2\nexit 1\n")
+    done = verify("--yes", "--json")
+    assert done.code == 1
+    assert done.json["summary"] == "the settings differ"
+    assert done.json["host"][0]["program"].startswith("Invalid config at /x")
+
+
+def test_the_program_gets_no_secret_and_changes_no_original(
+    agreeing: Host, verify: Verify, host: Host, home: Path
+) -> None:
+    """Settings, variables and `.env` are masked; credentials and sessions are not copied."""
+    package = agreeing()
+    state = home / ".openclaw"
+    settings = {"gateway": {"auth": {"token": SECRET}}, "hooks": {"internal": {"enabled": True}}}
+    (state / "openclaw.json").write_text(json.dumps(settings))
+    (state / ".env").write_text(f"OPENAI_API_KEY={SECRET}\n")
+    for name in ("credentials", "agents/main/sessions"):
+        (state / name).mkdir(parents=True)
+        (state / name / "kept.json").write_text(SECRET)
+    leak = "grep -rlF tok-5f3a $HOME/.openclaw >&2; env | grep -F tok-5f3a >&2; ls $HOME/.openclaw >&2"
+    host(f"#!/bin/sh\n{leak}\necho changed >> $HOME/.openclaw/hooks/greet/HOOK.md\nexit 5\n")
+    before = (state / "hooks/greet/HOOK.md").read_text()
+    done = verify("--yes", MY_API_KEY=SECRET)
+    assert (done.code, package.is_dir()) == (1, True)
+    said = done.err.partition("(exit code 5): ")[2]
+    assert "openclaw.json" in said
+    for leaked in ("credentials", "agents", "MY_API_KEY", SECRET, "/.openclaw/"):
+        assert leaked not in said
+    assert (state / "hooks/greet/HOOK.md").read_text() == before
