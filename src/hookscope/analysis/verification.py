@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hookscope.analysis.host_program import FIND_HOOKS, ProgramOutput, run_host_program
 from hookscope.analysis.program_copy import HostCopy
 from hookscope.analysis.verification_result import (
-    HostDifference,
+    GeneralDifference,
     Verification,
     compare_items,
     differing_names,
@@ -28,7 +29,6 @@ from hookscope.model.host import Host
 from hookscope.model.program_report import Answers, ProgramReport, ReportedItem
 from hookscope.model.text import error_reason
 from hookscope.runtime.executors import Node
-from hookscope.runtime.host_program import FIND_HOOKS, ProgramOutput, run_host_program
 from hookscope.values import dataclass
 
 SECONDS = 180.0  # for one call of the program: a cold start on a busy machine takes half a minute
@@ -249,7 +249,7 @@ def _refusal_in(output: ProgramOutput, host: Host) -> str:
     return " ".join(text[text.index(words) :].split("\n\n")[0].split())
 
 
-def _settings_difference(ours: str, theirs: str) -> tuple[HostDifference, ...]:
+def _settings_difference(ours: str, theirs: str) -> tuple[GeneralDifference, ...]:
     if bool(ours) == bool(theirs):
         return ()
     meaning = (
@@ -257,10 +257,10 @@ def _settings_difference(ours: str, theirs: str) -> tuple[HostDifference, ...]:
         if theirs
         else "The program accepts these settings, although Hookscope says that it refuses them."
     )
-    return (HostDifference("settings", ours or "accepted", theirs or "accepted", meaning),)
+    return (GeneralDifference("settings", ours or "accepted", theirs or "accepted", meaning),)
 
 
-def _workspace_difference(ours: Answers, theirs: Answers) -> tuple[HostDifference, ...]:
+def _workspace_difference(ours: Answers, theirs: Answers) -> tuple[GeneralDifference, ...]:
     mine, other = (
         answers["list"].get("workspaceDir") if isinstance(answers.get("list"), Mapping) else None
         for answers in (ours, theirs)
@@ -268,7 +268,7 @@ def _workspace_difference(ours: Answers, theirs: Answers) -> tuple[HostDifferenc
     if mine is None or other is None or os.path.realpath(mine) == os.path.realpath(other):
         return ()
     meaning = "The program looks for workspace hooks in another folder than Hookscope."
-    return (HostDifference("workspace", str(mine), str(other), meaning),)
+    return (GeneralDifference("workspace", str(mine), str(other), meaning),)
 
 
 def _not_copied(view: Snapshot, copy: HostCopy) -> frozenset[str]:

@@ -30,7 +30,7 @@ class ItemDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class HostDifference:
+class GeneralDifference:
     """A difference that concerns the host as a whole: its settings or its workspace."""
 
     name: str
@@ -52,7 +52,7 @@ class Verification:
     compared: int = 0
     agreed: int = 0
     differences: tuple[ItemDifference, ...] = ()
-    host: tuple[HostDifference, ...] = ()
+    host: tuple[GeneralDifference, ...] = ()
     not_compared: tuple[str, ...] = ()  # hooks whose files are not in the copy
     notes: tuple[str, ...] = ()
 
