@@ -7,11 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookscope.formats.script_tokens import read_script
-from hookscope.formats.subscriptions import (
-    PluginRegistration,
-    plugin_registrations,
-    stream_events,
-)
+from hookscope.formats.subscriptions import stream_events
 
 Script = Literal["typescript", "javascript"]
 
@@ -108,95 +104,13 @@ def test_the_events_of_a_stream_hook_in_python(text: str, events: tuple[str, ...
     assert stream_events(text.encode(), "python") == events
 
 
-Told = list[tuple[str, int | None, int]]
-
-SEED_003 = """
-api.registerHook({
-event: "message-sent",
-handler: async (ctx) => {
-await auditLog.record({
-sessionKey: ctx.sessionKey,
-channel: ctx.channel,
-direction: ctx.direction,
-timestamp: Date.now(),
-});
-},
-priority: 100, // Run after other hooks
-});
-"""
-
-PLUGINS: list[tuple[str, Told | None]] = [
-    (SEED_003, [("message-sent", 100, 2)]),
-    (
-        'export default (api) => { api.on("a", f); api.on("b", f, { priority: -5 }) }',
-        [("a", 0, 1), ("b", -5, 1)],
-    ),
-    ('export function register(p) {\n  p.on("a", f)\n}', [("a", 0, 2)]),
-    ('export default { id: "x", register(p: Api) { p.on("a", f) } }', [("a", 0, 1)]),
-    ('export default { register: async (p) => { p.on("a", f) } }', [("a", 0, 1)]),
-    ('export const register = function (p) { p?.on("a", f) }', [("a", 0, 1)]),
-    ('export default p => p.on("a", f)', [("a", 0, 1)]),
-    ('other.on("a", f); x.api.on("b", f)', []),
-    ('api.on("a", (e) => { api.on("b", f) }, { matcher: "x", priority: 1.0 })', [("a", 1, 1), ("b", 0, 1)]),
-    ('api.on("a", f, { priority: p })', [("a", None, 1)]),
-    ('api.on("a", f, options)', [("a", None, 1)]),
-    ('api.on("a", f, { priority })', [("a", None, 1)]),
-    ('api.registerHook("command:new", f, { name: "x" })', [("command:new", 0, 1)]),
-    ("api.on(name, f)", None),
-    ('api.on("a" + b, f)', None),
-    ("api.on(`a${b}`, f)", None),
-    ("api.on()", None),
-    ('api.on("a", f); api.registerHook({ handler: f })', None),
-    ("api.registerHook({ ...hook })", None),
-    ("api.registerHook(hook)", None),
-    ("for (const name of names) api.on(name, f)", None),
-    ('// api.on(name, f)\nlog("api.on(x)"); api.one(name)', []),
-    ("", []),
-]
-
-PYTHON_PLUGINS: list[tuple[str, Told | None]] = [
-    ('def register(api):\n    api.on("a", f)\n    api.on("b", f, priority=-5)', [("a", 0, 2), ("b", -5, 3)]),
-    ('def register(p):\n    @p.on("a", priority=3)\n    def h(event, ctx): ...', [("a", 3, 2)]),
-    (
-        'api.register_hook({"event": "message-sent", "handler": f, "priority": 100})',
-        [("message-sent", 100, 1)],
-    ),
-    ('api.register_hook(event="a", handler=f)', [("a", 0, 1)]),
-    ('api.on(name="a", handler=f)', [("a", 0, 1)]),
-    ('api.on("a", f, priority=p)', [("a", None, 1)]),
-    ('other.on("a", f)', []),
-    ("api.on(name, f)", None),
-    ("api.on(*args)", None),
-    ("api.register_hook(hook)", None),
-    ("api.register_hook(**hook)", None),
-    ("def broken(:", None),
-    ("", []),
-]
-
-
-def told(found: tuple[PluginRegistration, ...] | None) -> Told | None:
-    return None if found is None else [(item.event, item.priority, item.line) for item in found]
-
-
-@pytest.mark.parametrize(("text", "expected"), PLUGINS)
-def test_what_a_plugin_registers_is_what_it_writes(text: str, expected: Told | None) -> None:
-    assert told(plugin_registrations(text.encode(), "typescript")) == expected
-
-
-@pytest.mark.parametrize(("text", "expected"), PYTHON_PLUGINS)
-def test_what_a_plugin_in_python_registers(text: str, expected: Told | None) -> None:
-    assert told(plugin_registrations(text.encode(), "python")) == expected
-
-
 def test_a_file_of_no_known_language_says_nothing() -> None:
     assert stream_events(b"export default {}", "unknown") is None
-    assert plugin_registrations(b"", "unknown") is None
 
 
-@pytest.mark.parametrize("read", [stream_events, plugin_registrations])
 @pytest.mark.parametrize("language", ["python", "javascript"])
-def test_a_whole_bundle_is_not_read(read, language) -> None:  # type: ignore[no-untyped-def]
-    assert read(b" " * 262_145, language) is None
+def test_a_whole_bundle_is_not_read(language) -> None:  # type: ignore[no-untyped-def]
+    assert stream_events(b" " * 262_145, language) is None
 
 
 BLANKS = st.lists(st.sampled_from([" ", "\t", "\n", "\r\n", "/* 'c' { */", "// d `\n"]), max_size=3).map(
@@ -209,14 +123,6 @@ def test_what_stands_between_tokens_changes_nothing(data: st.DataObject) -> None
     text, events = data.draw(st.sampled_from(STREAMS))
     spaced = respaced(text, data)
     assert stream_events(spaced.encode(), "typescript") == events
-
-
-@given(st.data())
-def test_what_stands_between_tokens_of_a_plugin_changes_only_lines(data: st.DataObject) -> None:
-    text, expected = data.draw(st.sampled_from(PLUGINS))
-    found = told(plugin_registrations(respaced(text, data).encode(), "typescript"))
-    assert (found is None) == (expected is None)
-    assert [item[:2] for item in found or []] == [item[:2] for item in expected or []]
 
 
 def respaced(text: str, data: st.DataObject) -> str:
@@ -245,7 +151,6 @@ PIECES = st.sampled_from(
 def test_no_text_raises(source: bytes) -> None:
     for language in ("typescript", "python"):
         stream_events(source, language)
-        plugin_registrations(source, language)
 
 
 @pytest.mark.parametrize(
@@ -261,4 +166,3 @@ def test_no_text_raises(source: bytes) -> None:
 )
 def test_depth_and_repetition_end_soon(text: str) -> None:
     assert stream_events(text.encode(), "typescript") is None
-    plugin_registrations(text.encode(), "typescript")

@@ -269,7 +269,7 @@ def event_usage_of(view: Snapshot) -> EventUsage:
         seen=seen,
         never_received=tuple(_never_received(known, received_keys, host)),
         without_hook=tuple(one for one in seen if not _has_subscriber(one, known, host)),
-        unknown=tuple(dict.fromkeys(row.hook.name for row in rows if row.events is None)),
+        unknown=tuple(dict.fromkeys(row.hook.name for row in rows if not row.knows_all_events)),
         skipped=reading.skipped,
     )
 

@@ -105,6 +105,7 @@ def hook_document(row: HookStatus, view: Snapshot) -> Document:
         "handler": str(it.handler) if it.handler else None,
         "language": it.language,
         "events": list(row.events) if row.events is not None else None,
+        **({"unreadRegistrations": row.unread_registrations} if row.unread_registrations else {}),
         "state": row.state.value,
         "eligible": row.verdict.eligible,
         "enabled": row.verdict.enabled,

@@ -154,7 +154,7 @@ def may_receive(row: HookStatus, kind: EventKind) -> bool:
     """Return whether a hook subscribes to events of this kind, or only a load can tell."""
     if kind != "folder":
         return True
-    return row.hook.kind == "plugin" and (row.events is None or bool(row.folder_events))
+    return row.hook.kind == "plugin" and (not row.knows_all_events or bool(row.folder_events))
 
 
 def code_with_digest(code: Code) -> Code:

@@ -120,7 +120,9 @@ def cannot_run_messages(view: Snapshot, plan: Plan, *, only: str | None = None) 
     sentences = []
     for item in plan.not_run:
         row = view.status_of(item.hook) if item.hook is not None else None
-        is_subscribed = row is not None and (row.events is None or any(key in keys for key in row.events))
+        is_subscribed = row is not None and (
+            not row.knows_all_events or any(key in keys for key in row.events or ())
+        )
         if row is None or not is_subscribed or item.exclusion:
             continue
         state = row.state

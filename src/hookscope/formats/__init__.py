@@ -27,8 +27,10 @@ if TYPE_CHECKING:
         repair_mojibake,
     )
     from hookscope.formats.json5 import LARGEST_JSON5, Json5Places, locate_json5, read_json5
+    from hookscope.formats.plugin_source import plugin_registrations
     from hookscope.formats.positions import FormatError, KeyPath, Span, span_at, text_of
     from hookscope.formats.python_source import Export, read_exports
+    from hookscope.formats.registrations import PluginRegistration, PluginRegistrations
     from hookscope.formats.script_source import (
         DefaultExport,
         check_brackets,
@@ -37,9 +39,7 @@ if TYPE_CHECKING:
     from hookscope.formats.script_tokens import LONGEST_SCRIPT, Token, TokenizedScript, read_script
     from hookscope.formats.script_values import script_number, script_text, script_trim
     from hookscope.formats.subscriptions import (
-        PluginRegistration,
         agent_description,
-        plugin_registrations,
         stream_events,
     )
     from hookscope.formats.text_header import header_block, read_text_header
@@ -55,7 +55,8 @@ _HOMES = {
     "LARGEST_JSON5": "json5",
     "LONGEST_SCRIPT": "script_tokens",
     "MarkdownHeader": "frontmatter",
-    "PluginRegistration": "subscriptions",
+    "PluginRegistration": "registrations",
+    "PluginRegistrations": "registrations",
     "Span": "positions",
     "Token": "script_tokens",
     "TokenizedScript": "script_tokens",
@@ -67,7 +68,7 @@ _HOMES = {
     "locate_frontmatter": "frontmatter",
     "locate_json5": "json5",
     "locate_yaml": "yaml12",
-    "plugin_registrations": "subscriptions",
+    "plugin_registrations": "plugin_source",
     "read_dotenv": "environment_files",
     "read_exports": "python_source",
     "read_frontmatter": "frontmatter",
@@ -97,6 +98,7 @@ __all__ = [
     "KeyPath",
     "MarkdownHeader",
     "PluginRegistration",
+    "PluginRegistrations",
     "Span",
     "Token",
     "TokenizedScript",

@@ -124,20 +124,6 @@ def text_at(script: TokenizedScript, start: int, end: int) -> str | None:
     return string_value(script.tokens[start]) if end == start + 1 else None
 
 
-def texts_at(script: TokenizedScript, start: int, end: int) -> tuple[str, ...] | None:
-    """Return the texts of a string or a list of strings, else None."""
-    if not script.is_at(start, "["):
-        text = text_at(script, start, end)
-        return None if text is None else (text,)
-    if script.partner.get(start) != end - 1:
-        return None
-    places = range(start + 1, end - 1)
-    texts = [text_at(script, at, at + 1) for at in places[::2]]
-    if not all(script.is_at(at, ",") for at in places[1::2]):
-        return None
-    return None if None in texts else tuple(text for text in texts if text is not None)
-
-
 def whole_number_at(script: TokenizedScript, start: int, end: int) -> int | None:
     """Return the signed whole number that an expression is, else None."""
     sign = -1 if script.is_at(start, "-") else 1

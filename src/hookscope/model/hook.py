@@ -118,6 +118,7 @@ class Metadata:
     priority: int = 0  # of a plugin hook that the settings define
     priorities: Mapping[str, int] = field(default_factory=dict)  # by event, from a plugin's source
     folder_events: frozenset[str] = frozenset()  # folder events among a plugin's events
+    unread_registrations: int = 0  # of a plugin: those whose event only a load shows, beside `events`
     config: Mapping[str, object] = field(default_factory=dict)  # a plugin's own settings
     tools: tuple[str, ...] = ()  # declared in a plugin's manifest
     excluded_events: Mapping[str, str] = field(default_factory=dict)  # event → why the host excludes the hook

@@ -214,6 +214,7 @@ def register_gate(kind: GateKind) -> GateKind:
     return kind
 
 
+KNOWN_AFTER_LOAD = "known after a load"
 STATE_ORDER = tuple(State)
 TOO_WIDE = "too wide"  # `found` of the `trusted` gate for a folder that is too wide
 
@@ -310,6 +311,29 @@ class HookStatus:
     def folder_events(self) -> frozenset[str]:
         """The events of hook folders among a plugin's events."""
         return self.hook.meta.folder_events if self.declared is None else self.declared_folder_events
+
+    @property
+    def unread_registrations(self) -> int:
+        """How many more registrations a plugin has whose event only a load shows."""
+        return self.hook.meta.unread_registrations if self.declared is None else 0
+
+    @property
+    def events_text(self) -> str:
+        """Its events as one text, with those that only a load shows; empty if it has none."""
+        if self.events is None:
+            return KNOWN_AFTER_LOAD
+        return ", ".join(filter(None, (*self.events, self.unread_text)))
+
+    @property
+    def unread_text(self) -> str:
+        """How many more events a load will show; empty if none."""
+        count = self.unread_registrations
+        return f"and {count} more, {KNOWN_AFTER_LOAD}" if count else ""
+
+    @property
+    def knows_all_events(self) -> bool:
+        """Whether `events` are all that it subscribes to."""
+        return self.events is not None and not self.unread_registrations
 
     @property
     def state(self) -> State:

@@ -20,6 +20,7 @@ class UncalledHook:
     hook: Hook
     kind: EventKind  # of its events
     events: tuple[str, ...] | None  # None: only a load can tell
+    knows_all_events: bool  # False: `events` may not be all
     folder_events: frozenset[str]  # folder events among a plugin's events
     may_use_folder_events: bool  # a plugin that may receive folder events
     shadowed: bool
@@ -44,10 +45,10 @@ def uncalled_by_event(
         crosses = kind == "folder" and one.may_use_folder_events
         if (one.kind != kind and not crosses) or one.hook in registered:
             continue
-        subscription = one.events, one.folder_events, crosses
+        subscription = one.events, one.knows_all_events, one.folder_events, crosses
         if subscription not in matches:
-            matches[subscription] = one.events is None or any(
-                key in keys for key in one.events if (key in one.folder_events) is crosses
+            matches[subscription] = not one.knows_all_events or any(
+                key in keys for key in one.events or () if (key in one.folder_events) is crosses
             )
         if matches[subscription]:
             subscribed.append(one.if_subscribed)
@@ -87,6 +88,8 @@ def _uncalled_hook(row: HookStatus, host: Host) -> UncalledHook:
         reason = other_reason = why if shadowed else f"{state}: {why}"
     elif events is None:
         reason = other_reason = EVENTS_KNOWN_AFTER_LOAD
+    elif row.unread_registrations:
+        other_reason = f"registers {row.events_text}"
     else:
         other_reason = f"listens to {', '.join(events)}"
     expects = any(gate.name in ("events", "fields") for gate in row.verdict.failed())
@@ -95,13 +98,16 @@ def _uncalled_hook(row: HookStatus, host: Host) -> UncalledHook:
         NotRun(hook.name, other_reason, hook, subscribed=expects),
     )
     events_unknown = (
-        events is None and hook.kind == "plugin" and host.dialect.load_rules.plugins_use_folder_events
+        not row.knows_all_events
+        and hook.kind == "plugin"
+        and host.dialect.load_rules.plugins_use_folder_events
     )
     crosses = bool(row.folder_events) or events_unknown
     return UncalledHook(
         hook,
         event_kind(hook),
         events,
+        row.knows_all_events,
         row.folder_events,
         crosses,
         shadowed,

@@ -155,9 +155,7 @@ def _hook_facts(view: Snapshot, row: HookStatus) -> list[str]:
 
 def subscribed_events_text(row: HookStatus) -> str:
     """Return the events that the hook is subscribed to, on one line."""
-    if row.events is None:
-        return "known after a load"
-    return one_line(", ".join(row.events), 60) if row.events else "–"
+    return one_line(row.events_text, 60) or "–"
 
 
 def orphan_setting_lines(view: Snapshot, full_inventory: Inventory | None = None) -> list[str]:
@@ -182,7 +180,7 @@ def hook_list_text(view: Snapshot, *, verbose: bool = False, full_inventory: Inv
     rows = view.inventory.hooks
     used_folders = {id(row.hook.folder) for row in (full_inventory or view.inventory).hooks}
     names = column_width((one_line(row.hook.name) for row in rows), 32)
-    events = column_width((subscribed_events_text(row) for row in rows), 30)
+    events = column_width((_read_events_text(row) for row in rows), 30)
     lines = [host_headline(view), *filter(None, [view.shipped_summary]), *problem_lines(view)]
     for source, folder, group, rejects in hooks_by_folder(view):
         lines += ["", _folder_line(source, folder, view, bool(group or rejects), id(folder) in used_folders)]
@@ -256,6 +254,11 @@ def _folder_line(source: str, folder: Folder | None, view: Snapshot, has_rows: b
     return f"{source}  {printable(view.host.machine.short(folder.path))}{note}"
 
 
+def _read_events_text(row: HookStatus) -> str:
+    """Return the events that are known, on one line. What is not known follows in another column."""
+    return one_line(", ".join(row.events), 60) if row.events else subscribed_events_text(row)
+
+
 def _hook_lines(row: HookStatus, name_width: int, event_width: int, view: Snapshot) -> list[str]:
     name = fit_to_width(one_line(row.hook.name), name_width)
     why = one_line(
@@ -266,8 +269,8 @@ def _hook_lines(row: HookStatus, name_width: int, event_width: int, view: Snapsh
     )
     return row_with_text(
         f"  {state_word(view.display_state(row))}  {name}  "
-        f"{fit_to_width(subscribed_events_text(row), event_width)}",
-        why,
+        f"{fit_to_width(_read_events_text(row), event_width)}",
+        "; ".join(filter(None, (row.unread_text, why))),
     )
 
 

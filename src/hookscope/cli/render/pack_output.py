@@ -157,7 +157,7 @@ def _hook_lines(plan: PackPlan) -> Iterator[str]:
     yield from ("",) if plan.hooks else ()
     for hook in plan.hooks:
         row = hook.row
-        events = "known after a load" if row.events is None else ", ".join(row.events) or "no events"
+        events = row.events_text or "no events"
         yield f"  {state_word(row.state)}  {one_line(hook.name)}  hears {one_line(events, 300)}"
         if row.hook.description:
             yield f"      {one_line(row.hook.description)}"

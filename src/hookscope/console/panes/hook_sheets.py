@@ -403,9 +403,8 @@ def _handler(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
     sheet.put([(Content(), 3)], safe_paragraph(f"limits: {view.limits_of(hook).in_words()}"))
     if hook.leads_out is not None:
         sheet.put([(Content(), 3)], safe_paragraph(f"leads to {view.host.machine.short(hook.leads_out)}"))
-    events_text = ", ".join(row.events or ())
-    if events_text:
-        sheet.put([(Content(), 3)], safe_paragraph(f"hears {events_text}").stylize(MUTED))
+    if row.events:
+        sheet.put([(Content(), 3)], safe_paragraph(f"hears {row.events_text}").stylize(MUTED))
     elif row.events is None:
         sheet.put([(Content(), 3)], Content.styled("what it hears is known after a load", MUTED))
 

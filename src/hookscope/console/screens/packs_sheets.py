@@ -51,7 +51,7 @@ def put_fact(sheet: Sheet, label: str, text: str) -> None:
 def put_hook(sheet: Sheet, row: HookStatus, uses: HandlerUses | None) -> None:
     """How it stands, what it hears, what it needs, how to get that, what its source does."""
     look = STATE_STYLES[row.state]
-    events = "known after a load" if row.events is None else ", ".join(row.events) or "no events"
+    events = row.events_text or "no events"
     head = Content.assemble((f"{look.glyph} {look.word}", look.style), "  ", safe_line(row.hook.name, 60))
     sheet.say(Content.assemble(head, ("  hears ", MUTED), safe_paragraph(events)), 2)
     if row.hook.description:

@@ -72,7 +72,8 @@ class HookRow:
         return self.item.hook.manifest
 
     def __post_init__(self) -> None:
-        events_text = ", ".join(self.events)
+        unread = self.item.unread_text if isinstance(self.item, HookStatus) else ""
+        events_text = ", ".join(filter(None, (*self.events, unread)))
         says = " ".join((self.name, *self.events, self.source, self.look.word)).casefold()
         worked_out = {
             "heard": events_text,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -113,14 +114,18 @@ def _installed_hook(plugin: InstalledPlugin, host: Host) -> Hook:
         real=real,
         hook_kind="plugin",
     )
-    events, priorities, folder_events = events_registered_in(plugin.file, "python", host)
+    registered = events_registered_in(plugin.file, "python", host, package)
     return Hook(
         name=plugin.name,
         kind="plugin",
         folder=folder,
         path=None,
         meta=Metadata(
-            events=events, priorities=priorities, folder_events=folder_events, export=plugin.export
+            events=registered.events,
+            priorities=registered.priorities,
+            folder_events=registered.folder_events,
+            unread_registrations=registered.unread,
+            export=plugin.export,
         ),
         description="a Python package's entry point",
         handler=plugin.file,
@@ -273,16 +278,17 @@ def _plugin(
     )
     access = search.shape.access(manifest_facts.id, folder, search.host)
     language = LANGUAGE_OF.get(entry.suffix, "unknown")
-    events, priorities, folder_events = events_registered_in(entry, language, search.host)
+    registered = events_registered_in(entry, language, search.host, path)
     return Hook(
         name=manifest_facts.id,
         kind="plugin",
         folder=folder,
         path=path,
         meta=Metadata(
-            events=events,
-            priorities=priorities,
-            folder_events=folder_events,
+            events=registered.events,
+            priorities=registered.priorities,
+            folder_events=registered.folder_events,
+            unread_registrations=registered.unread,
             config=_config(manifest_facts, search.host),
             tools=manifest_facts.tools,
             export=REGISTER,
@@ -311,33 +317,63 @@ def _config(manifest_facts: _ManifestFacts, host: Host) -> Mapping[str, Any]:
     return filled
 
 
-def events_registered_in(
-    entry: Path, language: Language, host: Host
-) -> tuple[tuple[str, ...] | None, dict[str, int], frozenset[str]]:
-    """Return the events that the source registers, their priorities, and which are folder events.
+@dataclass(frozen=True, slots=True)
+class RegisteredEvents:
+    """The events that a plugin's source registers, as Metadata has them."""
 
-    The events are None if only a load can tell. Folder events exist only where the host accepts
-    `registerHook("NAME", …)` for them.
-    """
+    events: tuple[str, ...] | None = None  # None: only a load can tell
+    priorities: Mapping[str, int] = field(default_factory=dict)
+    folder_events: frozenset[str] = frozenset()  # only where the host accepts `registerHook("NAME", …)`
+    unread: int = 0  # registrations whose event only a load shows
+
+
+def events_registered_in(entry: Path, language: Language, host: Host, root: Path) -> RegisteredEvents:
+    """Return the events that the source registers: the entry file, and relative files in `root`."""
+    files = host.machine.files
     try:
-        source = host.machine.files.read(entry, formats.LONGEST_SCRIPT + 1)
+        source = files.read(entry, formats.LONGEST_SCRIPT + 1)
     except OSError:
-        return None, {}, frozenset()
-    registrations = formats.plugin_registrations(source, language)
-    if not registrations:  # registered elsewhere, or not at all: known after a load
-        return None, {}, frozenset()
-    registry_key, crosses = (
-        host.dialect.catalogue().registry_key,
-        host.dialect.load_rules.plugins_use_folder_events,
-    )
-    crossing = [item.names_event_directly and crosses for item in registrations]
+        return RegisteredEvents()
+    read_module = partial(_relative_module, root=root, host=host)
+    read = formats.plugin_registrations(source, language, str(entry), read_module)
+    if not read.found:  # registered elsewhere, or not at all: known after a load
+        return RegisteredEvents()
+    catalogue, crosses = host.dialect.catalogue(), host.dialect.load_rules.plugins_use_folder_events
+    crossing = [item.names_event_directly and crosses for item in read.found]
     keys = [
-        item.event.strip() if crossed else registry_key(item.event)
-        for item, crossed in zip(registrations, crossing, strict=True)
+        item.event.strip() if crossed else catalogue.registry_key(item.event)
+        for item, crossed in zip(read.found, crossing, strict=True)
     ]
-    priorities = {key: item.priority or 0 for key, item in reversed([*zip(keys, registrations, strict=True)])}
+    priorities = {key: item.priority or 0 for key, item in reversed([*zip(keys, read.found, strict=True)])}
     own_events = frozenset(key for key, crossed in zip(keys, crossing, strict=True) if not crossed)
-    return tuple(dict.fromkeys(keys)), priorities, frozenset(compress(keys, crossing)) - own_events
+    folder_events = frozenset(compress(keys, crossing)) - own_events
+    return RegisteredEvents(tuple(dict.fromkeys(keys)), priorities, folder_events, read.unread)
+
+
+SCRIPT_SUFFIXES = (".ts", ".js", ".mts", ".mjs", ".cts", ".cjs")
+SOURCE_OF_BUILT = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}  # TypeScript names the file that it will be
+
+
+def _relative_module(importer: str, written: str, *, root: Path, host: Host) -> tuple[str, bytes] | None:
+    """Return the file that a relative import names, and its source; None if it is not in the plugin."""
+    files, path = host.machine.files, host.machine.absolute(written, base=Path(importer).parent)
+    if not path.is_relative_to(root):
+        return None
+    source_suffix = SOURCE_OF_BUILT.get(path.suffix, "")
+    names = (
+        path,
+        *((path.with_suffix(source_suffix),) if source_suffix else ()),
+        *(path.with_name(path.name + suffix) for suffix in SCRIPT_SUFFIXES),
+        *(path / f"index{suffix}" for suffix in SCRIPT_SUFFIXES),
+    )
+    for name in names:
+        facts = files.facts(name)
+        if facts is not None and facts.file:
+            try:
+                return str(name), files.read(name, formats.LONGEST_SCRIPT + 1)
+            except OSError:
+                return None
+    return None
 
 
 def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _ManifestFacts:

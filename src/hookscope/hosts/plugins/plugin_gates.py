@@ -16,7 +16,15 @@ from hookscope.hosts.gates.switches import ENABLED, SWITCH
 from hookscope.hosts.gates.trust import TRUSTED
 from hookscope.model.event_typos import never_sent_reason
 from hookscope.model.hook import MAPPED_ROLE, Edit, Folder, Hook
-from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.hook_status import (
+    KNOWN_AFTER_LOAD,
+    Evidence,
+    FixKind,
+    Gate,
+    GateKind,
+    State,
+    register_gate,
+)
 from hookscope.model.host import Host
 from hookscope.model.run import EventKind
 from hookscope.values import dataclass
@@ -93,7 +101,6 @@ ALLOW_ROW = (
     "may the plugin load, and is it the one of its kind that the settings choose (`plugins.slots.memory`)"
 )
 PLUGINS_PATH: KeyPath = ("plugins",)
-KNOWN_AFTER_LOAD = "known after a load"
 
 
 def fields_gate(hook: Hook, host: Host) -> Gate:
@@ -215,6 +222,10 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
     }
     if any(catalogue.sends(key, kind) for key, kind in kinds.items()):
         return SENT_PASSED
+    if hook.meta.unread_registrations:
+        return Gate(
+            "sent", None, needed=keys, found=f"not {' or '.join(keys)}; others are {KNOWN_AFTER_LOAD}"
+        )
     later = next(
         (host.dialect.later_plugin_events[key] for key in keys if key in host.dialect.later_plugin_events), ""
     )

@@ -23,7 +23,16 @@ from hookscope.hosts.plugins.plugin_manifest import (
     value_errors,
 )
 from hookscope.model.hook import MAPPED_ROLE, Edit, FilePosition, Hook, Problem
-from hookscope.model.hook_status import FixKind, FoundHooks, Gate, GateKind, GateRule, State, register_gate
+from hookscope.model.hook_status import (
+    KNOWN_AFTER_LOAD,
+    FixKind,
+    FoundHooks,
+    Gate,
+    GateKind,
+    GateRule,
+    State,
+    register_gate,
+)
 from hookscope.model.host import Host
 from hookscope.values import dataclass
 
@@ -179,11 +188,13 @@ def access_gate(hook: Hook, host: Host) -> Gate:
     """Check that the plugin may receive one of its events: conversations only if explicitly allowed."""
     keys, barred = hook.meta.events, hook.meta.excluded_events
     if keys is None:
-        return Gate("access", None, found=plugin_gates.KNOWN_AFTER_LOAD)
+        return Gate("access", None, found=KNOWN_AFTER_LOAD)
     kept = tuple(key for key in keys if key in barred and key not in hook.meta.folder_events)
+    found = "; ".join(f"not {key}: {barred[key]}" for key in kept)
     if len(kept) < len(keys) or not kept:
-        found = "; ".join(f"not {key}: {barred[key]}" for key in kept)
         return Gate("access", True, found=found)
+    if hook.meta.unread_registrations:
+        return Gate("access", None, found=f"{found}; others are {KNOWN_AFTER_LOAD}")
     reason = barred[kept[0]]
     name = "allowPromptInjection" if reason.endswith("false") else "allowConversationAccess"
     where: KeyPath = (*ENTRIES, hook.name, "hooks", name)

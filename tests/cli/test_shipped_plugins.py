@@ -1,0 +1,57 @@
+"""Plugins of openclaw@2026.9: what the commands say about their source, places and registrations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+
+Plugin = Callable[..., Path]
+SHIPPED = ("--dialect", "openclaw@2026.9")
+
+
+@pytest.fixture
+def plugin(home: Path) -> Plugin:
+    """plugin("p", "api.on(…)") → the folder of a plugin in the host's own folder, or in another one."""
+
+    def made(name: str, body: str, *, folder: str = ".openclaw/extensions", whole: str = "") -> Path:
+        path = home / folder / name
+        path.mkdir(parents=True)
+        (path / "openclaw.plugin.json").write_text(json.dumps({"id": name, "configSchema": {}}))
+        source = whole or f'export default {{ id: "{name}", register(api: any) {{ {body} }} }};'
+        (path / "index.ts").write_text(source)
+        return path
+
+    return made
+
+
+def test_what_cannot_be_read_does_not_hide_the_rest(hookscope: Program, plugin: Plugin) -> None:
+    plugin("half", 'api.on("session_start" as any, f); api.on(name(), f);')
+    plugin("typo", 'api.on("before_tool_cal", f); api.on(name(), f);')
+    listed = hookscope("list", *SHIPPED).out
+    assert "and 1 more, known after a load" in listed
+    assert "never sends before_tool_cal" not in listed  # the other one may be sent
+    assert "session_start, and 1 more, known after a load" in hookscope("info", "half", *SHIPPED).out
+    rows = {row["name"]: row for row in json.loads(hookscope("list", "--json", *SHIPPED).out)["hooks"]}
+    assert (rows["half"]["events"], rows["half"]["unreadRegistrations"]) == (["session_start"], 1)
+    assert "`before_tool_cal` is no event" in hookscope("lint", "typo", *SHIPPED).out
+    fired = hookscope("fire", "session_end", "--trust", *SHIPPED).out
+    assert fired.count("not run: broken: ReferenceError: f is not defined") == 2  # both were loaded
+
+
+def test_a_helper_file_counts_and_no_file_outside_the_plugin_is_read(
+    hookscope: Program, plugin: Plugin
+) -> None:
+    imports = 'import { a } from "./lib/a.js"; import { b } from "../b";'
+    folder = plugin("p", "", whole=f"{imports}\nexport default function (api) {{ a(api); b(api) }}")
+    (folder / "lib").mkdir()
+    (folder / "lib" / "a.ts").write_text('export const a = (p) => p.on("session_end", f)')
+    (folder.parent / "b.ts").write_text('export const b = (p) => p.on("agent_end", f)')
+    row = json.loads(hookscope("info", "p", "--json", *SHIPPED).out)
+    assert row["events"] == ["session_end"]
