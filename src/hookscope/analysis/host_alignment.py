@@ -73,9 +73,20 @@ def _not_there(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
         yield from _repairs(cell, line)
     elif have is not None and (have.kind == "legacy" or event_kind(have) not in cell.side.dialect.kinds):
         yield "write it as a folder with a HOOK.md, too"
+    elif have is not None and have.kind == "plugin":
+        yield from _plugin_folder_hint(cell, have)
     elif have is not None:
         workspace = cell.side.host.machine.short(cell.side.host.workspace)
         yield f"put it into {workspace}/hooks, where all of them look"
+
+
+def _plugin_folder_hint(cell: HookAtHost, plugin: Hook) -> Iterator[str]:
+    """Yield the folder in which this host looks for such a plugin."""
+    host = cell.side.host
+    folders = [one for one in host.folders_of("plugin") if not one.declared]
+    folder = next((one for one in folders if one.source == plugin.folder.source), next(iter(folders), None))
+    if folder is not None:
+        yield f"move it to {host.machine.short(folder.path)}, or name its folder in `plugins.load.paths`"
 
 
 def _repairs(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
