@@ -55,3 +55,25 @@ def test_a_helper_file_counts_and_no_file_outside_the_plugin_is_read(
     (folder.parent / "b.ts").write_text('export const b = (p) => p.on("agent_end", f)')
     row = json.loads(hookscope("info", "p", "--json", *SHIPPED).out)
     assert row["events"] == ["session_end"]
+
+
+def test_an_entry_file_that_is_not_built_is_an_error_with_the_command(
+    hookscope: Program, plugin: Plugin
+) -> None:
+    folder = plugin("built", "")
+    (folder / "index.ts").unlink()
+    package = {"openclaw": {"extensions": ["./dist/index.js"]}, "scripts": {"build": "tsc"}}
+    (folder / "package.json").write_text(json.dumps(package))
+    done = hookscope("lint", "built", *SHIPPED)
+    assert done.code == 1
+    assert "dist/index.js is not there, and so the plugin does not load" in done.out
+    assert "npm run build" in done.out
+    (folder / "package.json").write_text(json.dumps({"openclaw": {"extensions": ["./main.js"]}}))
+    assert "Write main.js, or name the file that is there." in hookscope("lint", "built", *SHIPPED).out
+
+
+def test_compare_sends_a_plugin_to_a_folder_of_plugins(hookscope: Program, plugin: Plugin) -> None:
+    plugin("p", 'api.on("session_start", f)')
+    compared = hookscope("compare", "p", "--dialects", "openclaw,openclaw@2026.9").out
+    assert "plugins, or name its folder in `plugins.load.paths`" in compared
+    assert "/hooks" not in compared

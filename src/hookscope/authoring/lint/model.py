@@ -102,12 +102,16 @@ class HostFacts:
 NO_HEADER = LintHeader()
 
 
+NO_SUCH_FILE = "there is no such file"  # the reason why a handler has no text
+
+
 @dataclass(frozen=True, slots=True)
 class NodePackage:
     """The nearest package.json upwards, which decides how Node reads a `.js` file."""
 
     file: Path
     type: str = ""  # "module", "commonjs", or what it says; empty: nothing
+    has_build: bool = False  # it has a script `build`
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.authoring.lint.header import HEADER_LIMIT, LintHeader, read_header
-from hookscope.authoring.lint.model import HostFacts, LintSubject, NodePackage
+from hookscope.authoring.lint.model import NO_SUCH_FILE, HostFacts, LintSubject, NodePackage
 from hookscope.authoring.lint.rule_helpers import missing_imports
 from hookscope.hosts.source.facts import LARGEST, HandlerFacts
 from hookscope.hosts.source.python import python_facts
@@ -96,7 +96,7 @@ def _text_of(handler: Path, files: Files) -> tuple[str, str]:
     """Return the handler's text, or why there is none."""
     source = _bytes_of(handler, LARGEST + 1, files)
     if source is None:
-        return "", "it cannot be read"
+        return "", NO_SUCH_FILE if files.facts(handler) is None else "it cannot be read"
     if len(source) > LARGEST:
         return "", f"it is larger than {LARGEST:,} bytes"
     return source.decode("utf-8", "replace").removeprefix("\ufeff"), ""
@@ -121,8 +121,10 @@ def _package_above(handler: Path, files: Files) -> NodePackage | None:
                 document = json.loads(source.decode("utf-8", "replace"))
             except (ValueError, RecursionError):
                 document = None
-            kind = document.get("type") if isinstance(document, dict) else None
-            return NodePackage(folder / PACKAGE, kind if isinstance(kind, str) else "")
+            members = document if isinstance(document, dict) else {}
+            kind, scripts = members.get("type"), members.get("scripts")
+            has_build = isinstance(scripts, dict) and isinstance(scripts.get("build"), str)
+            return NodePackage(folder / PACKAGE, kind if isinstance(kind, str) else "", has_build)
     return None
 
 

@@ -1,6 +1,7 @@
-"""A HOOK.md has no handler beside it.
+"""A HOOK.md has no handler beside it, or the entry file that a plugin names is not there.
 
-Hosts look for certain names and pass the folder over where there is none of them.
+Hosts look for certain names and skip the folder if it has none of them. A plugin whose entry file is not
+there does not load; often it is not built yet.
 
 Bad:
     HOOK.md
@@ -21,8 +22,9 @@ Good:
 
 from collections.abc import Iterator
 
-from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.authoring.lint.model import NO_SUCH_FILE, LintSubject, Rule, RuleMessage, error
 from hookscope.authoring.lint.rules.handler_extension import misnamed_handlers
+from hookscope.model.hook import FilePosition, Hook
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
@@ -34,6 +36,19 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     elif no_hook and subject.handler is not None and subject.unread_reason:
         text = f"{subject.handler.name} is no file that can be read, and so its folder is no hook."
         yield error(subject.handler_position(), text, "Put a plain file in its place.")
+    elif subject.hook is not None and subject.kind == "plugin" and subject.unread_reason == NO_SUCH_FILE:
+        yield _of_entry(subject, subject.hook)
+
+
+def _of_entry(subject: LintSubject, hook: Hook) -> RuleMessage:
+    """Return the error of a plugin without its entry file, with the command that builds it."""
+    root, handler, package = hook.path or subject.folder, subject.handler, subject.package
+    name = handler.relative_to(root) if handler and handler.is_relative_to(root) else handler
+    place = package.file if package is not None else hook.manifest or root
+    advice = f"Write {name}, or name the file that is there."
+    if package is not None and package.has_build:
+        advice = f"`npm run build` in {package.file.parent} makes it, after `npm install`."
+    return error(FilePosition(place), f"{name} is not there, and so the plugin does not load.", advice)
 
 
 RULE = Rule("handler-missing", __doc__, check, depends_on_host=True)
