@@ -77,3 +77,17 @@ def test_compare_sends_a_plugin_to_a_folder_of_plugins(hookscope: Program, plugi
     compared = hookscope("compare", "p", "--dialects", "openclaw,openclaw@2026.9").out
     assert "plugins, or name its folder in `plugins.load.paths`" in compared
     assert "/hooks" not in compared
+
+
+def test_a_denied_event_beside_allowed_ones_is_marked_linted_and_fixed(
+    hookscope: Program, plugin: Plugin, home: Path
+) -> None:
+    plugin("mem", 'api.on("agent_end", () => {}); api.on("session_end", () => {});')
+    setting = "plugins.entries.mem.hooks.allowConversationAccess"
+    assert hookscope("trust", str(home / ".openclaw" / "extensions")).code == 0
+    denied = f"1 event denied: not agent_end: it wants {setting} to be true"
+    assert denied in hookscope("list", *SHIPPED).out
+    assert "[events-denied]" in hookscope("lint", "mem", *SHIPPED).out
+    assert f"{setting}: → true" in hookscope("fix", "mem", "--apply", *SHIPPED).out
+    assert "denied" not in hookscope("list", *SHIPPED).out
+    assert "1 handler would run" in hookscope("plan", "agent_end", *SHIPPED).out

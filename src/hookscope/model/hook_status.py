@@ -135,7 +135,7 @@ class Gate:
     name: str
     passed: bool | None
     needed: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # of a gate that passed: the events that it keeps from the hook
     found: str = ""
     reason: str = ""
     reported: bool = True
@@ -258,6 +258,10 @@ class Verdict:
         """Return the failed gates, in order."""
         return tuple(gate for gate in self.gates if gate.passed is False)
 
+    def passed_in_part(self) -> tuple[Gate, ...]:
+        """Return the gates that pass and let only some of the hook's events through, in order."""
+        return tuple(gate for gate in self.gates if gate.passed and gate.missing)
+
     def reasons(self, state: State | None = None) -> tuple[str, ...]:
         """Return the hosts' reasons of the failed gates, or of those that mean `state`."""
         return tuple(gate.reason for gate in self.failed() if state is None or gate_state(gate) is state)
@@ -323,6 +327,15 @@ class HookStatus:
         if self.events is None:
             return KNOWN_AFTER_LOAD
         return ", ".join(filter(None, (*self.events, self.unread_text)))
+
+    @property
+    def denied_text(self) -> str:
+        """How many of its events the settings keep from it, and why; empty if none."""
+        partly = next(iter(self.verdict.passed_in_part()), None)
+        if partly is None:
+            return ""
+        count = len(partly.missing)
+        return f"{count} event{'s' if count > 1 else ''} denied: {partly.found}"
 
     @property
     def unread_text(self) -> str:

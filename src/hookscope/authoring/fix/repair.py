@@ -231,7 +231,8 @@ def with_status_now(bench: Workbench, repair: Repair) -> Repair:
 def _next(row: HookStatus, seen: set[GateId], only: str | None) -> Gate | None:
     failed = [gate for gate in row.verdict.failed() if only is None or gate.name == only]
     failed.sort(key=lambda gate: gate.kind.fix is not FIRST)
-    return next((gate for gate in failed if _id(gate) not in seen), None)
+    partly = [gate for gate in row.verdict.passed_in_part() if only is None or gate.name == only]
+    return next((gate for gate in (*failed, *partly) if _id(gate) not in seen), None)
 
 
 def _id(gate: Gate) -> GateId:
@@ -268,7 +269,7 @@ def _opens(gate: Gate, after_fix: HookStatus | RejectedHook | None) -> bool:
     if not isinstance(after_fix, HookStatus):
         return False
     now = next((one for one in after_fix.verdict.gates if _id(one) == _id(gate)), None)
-    if now is None or now.passed is not False:
+    if now is None or (now.passed is not False and not (gate.passed and now.missing)):
         return True
     return set(now.missing) < set(gate.missing)
 

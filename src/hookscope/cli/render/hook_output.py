@@ -270,7 +270,7 @@ def _hook_lines(row: HookStatus, name_width: int, event_width: int, view: Snapsh
     return row_with_text(
         f"  {state_word(view.display_state(row))}  {name}  "
         f"{fit_to_width(_read_events_text(row), event_width)}",
-        "; ".join(filter(None, (row.unread_text, why))),
+        "; ".join(filter(None, (row.denied_text, row.unread_text, why))),
     )
 
 

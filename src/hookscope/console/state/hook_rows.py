@@ -137,7 +137,8 @@ def _hook_row(row: HookStatus, named: Callable[[str], str], registered: bool, vi
         events=row.events or (),
         source=hook.folder.source,
         look=STATE_STYLES[view.display_state(row)],
-        why=(QUARANTINED if is_quarantined else held) + (row.verdict.why() if failed is None else failed.why),
+        why=(QUARANTINED if is_quarantined else held)
+        + (row.verdict.why() or row.denied_text if failed is None else failed.why),
         reasons=1 if row.verdict.shadowed_by or failed is not None else len(row.verdict.failed()),
         item=row,
         quarantined=is_quarantined,

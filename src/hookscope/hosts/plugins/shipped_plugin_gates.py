@@ -190,15 +190,17 @@ def access_gate(hook: Hook, host: Host) -> Gate:
     if keys is None:
         return Gate("access", None, found=KNOWN_AFTER_LOAD)
     kept = tuple(key for key in keys if key in barred and key not in hook.meta.folder_events)
+    if not kept:
+        return Gate("access", True)
     found = "; ".join(f"not {key}: {barred[key]}" for key in kept)
-    if len(kept) < len(keys) or not kept:
-        return Gate("access", True, found=found)
-    if hook.meta.unread_registrations:
-        return Gate("access", None, found=f"{found}; others are {KNOWN_AFTER_LOAD}")
     reason = barred[kept[0]]
     name = "allowPromptInjection" if reason.endswith("false") else "allowConversationAccess"
     where: KeyPath = (*ENTRIES, hook.name, "hooks", name)
     fix = Edit(host.settings.file, where, True, f"{'.'.join(map(str, where))}: → true")
+    if len(kept) < len(keys):
+        return Gate("access", True, missing=kept, found=found, fix=fix, setting=where)
+    if hook.meta.unread_registrations:
+        return Gate("access", None, found=f"{found}; others are {KNOWN_AFTER_LOAD}")
     return Gate("access", False, (name,), kept, "not allowed", reason, fix=fix, setting=where)
 
 
