@@ -41,7 +41,6 @@ async def test_a_filter_that_is_typed_before_any_hook_is_there_is_the_filter(
             await story.until(lambda: story.screen.state.filter == "gre", "it is the filter")
             may_open.set()
             await story.shows("gre", "Hooks 1/2", "greet")
-            await story.hides("guard")
     finally:
         may_open.set()
         await bench.close()
