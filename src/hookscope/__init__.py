@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from hookscope.embedding.library import create_hook_event as create_hook_event
     from hookscope.embedding.library import discover_hooks as discover_hooks
     from hookscope.embedding.library import has_listeners as has_listeners
+    from hookscope.embedding.library import hooks as hooks
     from hookscope.embedding.library import load_hooks as load_hooks
     from hookscope.embedding.library import register_hook as register_hook
     from hookscope.embedding.library import registered_keys as registered_keys
     from hookscope.embedding.library import set_enabled as set_enabled
+    from hookscope.embedding.library import set_limit as set_limit
     from hookscope.embedding.library import trigger_hook as trigger_hook
     from hookscope.embedding.library import unregister_hook as unregister_hook
     from hookscope.embedding.plugin_api import PluginApi as PluginApi
@@ -49,12 +51,15 @@ if TYPE_CHECKING:
     from hookscope.model.authoring_api import define_tool as define_tool
     from hookscope.model.authoring_api import mock_model as mock_model
     from hookscope.model.authoring_api import tool_result_from as tool_result_from
+    from hookscope.model.failure import Failure as Failure
     from hookscope.model.hook import Hook as Hook
+    from hookscope.model.hook import Metadata as Metadata
     from hookscope.model.hook_event import HookEvent as HookEvent
     from hookscope.model.hook_status import Gate as Gate
     from hookscope.model.hook_status import State as State
     from hookscope.model.hook_status import Verdict as Verdict
     from hookscope.model.run import Event as Event
+    from hookscope.model.run import Registration as Registration
     from hookscope.model.run import Result as Result
     from hookscope.model.run import Run as Run
     from hookscope.runtime.firing import Firing as Firing
@@ -75,11 +80,14 @@ _HOMES = {
     ),
     "HookEvent": "hookscope.model.hook_event",
     "Gate": "hookscope.model.hook_status",
+    "Failure": "hookscope.model.failure",
     "Hook": "hookscope.model.hook",
+    "Metadata": "hookscope.model.hook",
     "State": "hookscope.model.hook_status",
     "Verdict": "hookscope.embedding.library",  # with all kinds of gates, which its state depends on
     "Event": "hookscope.model.run",
     "LoadReport": "hookscope.engine.registry",
+    "Registration": "hookscope.model.run",
     "Result": "hookscope.model.run",
     "Run": "hookscope.model.run",
     "Firing": "hookscope.runtime",
@@ -94,10 +102,12 @@ _HOMES = {
             "create_hook_event",
             "discover_hooks",
             "has_listeners",
+            "hooks",
             "load_hooks",
             "register_hook",
             "registered_keys",
             "set_enabled",
+            "set_limit",
             "trigger_hook",
             "unregister_hook",
         ),

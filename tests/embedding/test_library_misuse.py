@@ -44,10 +44,30 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         TypeError,
         "makes one; `HookEngine.fire` takes an Event",
     ),
-    "the library's event for the engine's": (
-        lambda: ANY.HookEngine(library.embedded_host(host_config={})).fire(an_event()),
+    "a text for the engine's event": (
+        lambda: ANY.HookEngine(library.embedded_host(host_config={})).fire("command:new"),
         TypeError,
-        "makes one; `trigger_hook` takes a HookEvent",
+        "a HookEngine takes an event, not a str: `create_hook_event(type, action)` or `Event(type, action)`",
+    ),
+    "a keyword as the guides write it": (
+        lambda: ANY.load_hooks(workspacePath="/srv/agent"),
+        TypeError,
+        "load_hooks() has no 'workspacePath': write `workspace_path=`",
+    ),
+    "settings as a guide names them": (
+        lambda: ANY.hooks(elizaConfig={}),
+        TypeError,
+        "hooks() has no 'elizaConfig': write `host_config=`",
+    ),
+    "a session as the guides write it": (
+        lambda: ANY.create_hook_event("command", "new", sessionKey="agent:main:main"),
+        TypeError,
+        "create_hook_event() has no 'sessionKey': write `session_key=`",
+    ),
+    "a limit for all that is none": (
+        lambda: library.set_limit(-1),
+        ValueError,
+        "limit is a number of seconds, or None for none, not -1",
     ),
     "an event whose context was replaced": (
         lambda: library.trigger_hook(an_event(context=None)),

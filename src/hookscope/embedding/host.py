@@ -12,6 +12,7 @@ from hookscope.model.host import Host, Overrides, Settings, Trust
 from hookscope.model.machine import Machine, real_machine
 
 
+@argument_checks.names_guide_keywords
 def embedded_host(
     workspace_path: str | Path | None = None,
     bundled_dir: str | Path | None = None,

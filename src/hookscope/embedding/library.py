@@ -6,11 +6,12 @@ or a HookEngine with worker executors.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from hookscope.embedding.host import embedded_host
 from hookscope.engine import argument_checks
@@ -22,10 +23,11 @@ from hookscope.model.hook import Hook, LogLine
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.hook_status import Verdict
 from hookscope.model.machine import Machine, real_machine
-from hookscope.model.run import Event, Handler, Run
+from hookscope.model.run import EventHandler, Registration, Run
 from hookscope.model.text import printable
 from hookscope.model.uncalled_hooks import event_kind
 
+H = TypeVar("H", bound=EventHandler)
 log = logging.getLogger("hookscope")
 LEVELS = {"info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
@@ -42,6 +44,7 @@ class HookFailure(Exception):
         self.run = run
 
 
+@argument_checks.names_guide_keywords
 def discover_hooks(
     workspace_path: str | Path | None = None,
     bundled_dir: str | Path | None = None,
@@ -70,6 +73,7 @@ def discover_hooks(
     return discover(host).load_order
 
 
+@argument_checks.names_guide_keywords
 def check_eligibility(
     hook: Hook,
     host_config: Mapping[str, Any] | None = None,
@@ -119,6 +123,7 @@ def process_engine() -> HookEngine:
     return _ProcessEngine.engine
 
 
+@argument_checks.names_guide_keywords
 async def load_hooks(
     workspace_path: str | Path | None = None,
     bundled_dir: str | Path | None = None,
@@ -144,6 +149,9 @@ async def load_hooks(
             ("milady@2.0.0-alpha.76").
         strict: one hook that fails to load leaves everything unchanged; see `LoadReport.committed`.
 
+    An entry's `env` counts for eligibility, and reaches TypeScript and JavaScript handlers. It
+    reaches no Python handler: those share this process's environment.
+
     Files are read in a thread, and other tasks of the loop get their turns between the imports.
 
     Returns the report: counts, `skipped` with reasons, `failed` names. Never raises for the
@@ -154,6 +162,9 @@ async def load_hooks(
     """
     import asyncio  # imported late: a program may only need the types
 
+    from hookscope.runtime.async_helpers import running_loop
+
+    running_loop("hooks are loaded", "load_hooks()")
     host = embedded_host(
         workspace_path,
         bundled_dir,
@@ -171,17 +182,63 @@ async def load_hooks(
     return report
 
 
-def register_hook(event_key: str, handler: Handler) -> None:
+@argument_checks.names_guide_keywords
+@asynccontextmanager
+async def hooks(
+    workspace_path: str | Path | None = None,
+    bundled_dir: str | Path | None = None,
+    extra_dirs: Iterable[str | Path] = (),
+    internal_config: Mapping[str, Any] | None = None,
+    host_config: Mapping[str, Any] | None = None,
+    dialect: str = DEFAULT.name,
+    *,
+    strict: bool = False,
+    limit: float | None = None,
+    surroundings: Machine | None = None,
+) -> AsyncIterator[HookEngine]:
+    """Load all hooks into a new engine, and close it at the end: `async with hooks(…) as engine:`.
+
+    Takes the arguments of `load_hooks` and raises the same errors; `engine.report` is the report.
+    `limit` is in seconds, for each handler without a limit of its own. The functions of this
+    module do not see this engine.
+    """
+    host = embedded_host(
+        workspace_path,
+        bundled_dir,
+        extra_dirs,
+        internal_config,
+        host_config,
+        dialect,
+        surroundings=surroundings,
+    )
+    async with HookEngine(host, limit=limit) as engine:
+        log_lines((await engine.load(strict=strict)).log)
+        yield engine
+
+
+@overload
+def register_hook(event_key: str, handler: None = None) -> Callable[[H], H]: ...
+
+
+@overload
+def register_hook(event_key: str, handler: EventHandler) -> Registration: ...
+
+
+def register_hook(event_key: str, handler: EventHandler | None = None) -> Registration | Callable[[H], H]:
     """Call `handler(event)`, sync or async, for `type` (all its events) or `type:action`.
+
+    `remove()` of the returned Registration undoes it. Without a handler this is a decorator, which
+    returns the function as it is: `@register_hook("command:new")`.
 
     A handler that is registered several times is called as often. Raises TypeError for a key that
     is no text and a handler that is not callable, ValueError for an empty key. Source: guides 000
     ("Programmatic Hook Registration"), 001 ("Registration").
     """
-    process_engine().register(event_key, handler)
+    engine = process_engine()
+    return engine.register(event_key) if handler is None else engine.register(event_key, handler)
 
 
-def unregister_hook(event_key: str, handler: Handler) -> bool:
+def unregister_hook(event_key: str, handler: EventHandler) -> bool:
     """Remove one registration of this handler; return False if there is none.
 
     A run in progress still calls it. Raises TypeError for a key that is no text, ValueError for an
@@ -218,12 +275,22 @@ def clear_hooks() -> None:
 async def close_hooks() -> None:
     """End the workers of TypeScript and JavaScript handlers, and remove every registration.
 
-    They end with the program in any case; this is for a program that continues without hooks. Later
-    registrations and loads start anew. Does nothing if no engine is open.
+    Waits for no handler: those that run in a worker are killed. The workers end with the program in
+    any case; this is for a program that continues without hooks. Later registrations and loads
+    start anew. Does nothing if no engine is open.
     """
     engine, _ProcessEngine.engine = _ProcessEngine.engine, None
     if engine is not None:
         await engine.close()
+
+
+def set_limit(seconds: float | None) -> None:
+    """Limit every handler that has no limit of its own to so many seconds; None, the default: none.
+
+    The guides have no limit. Raises TypeError for anything but a number and None, ValueError for a
+    negative or infinite number.
+    """
+    process_engine().limit = seconds
 
 
 def set_enabled(enabled: bool) -> None:
@@ -235,6 +302,7 @@ def set_enabled(enabled: bool) -> None:
     process_engine().enabled = enabled
 
 
+@argument_checks.names_guide_keywords
 def create_hook_event(
     type: str,  # noqa: A002  (the seeds' name)
     action: str,
@@ -263,9 +331,9 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
     failure is a result; the other handlers still run. The dialect decides which key goes first.
 
     Args:
-        limit: seconds for each handler, from its own start. None, the default, and 0 wait for ever,
-            as the hosts do. It ends a handler at its next `await`; only a worker can end one
-            without any.
+        limit: seconds for each handler, from its own start. None, the default: its own limit, else
+            that of `set_limit`; 0 waits for ever, as the hosts do. It ends a handler at its next
+            `await`; only a worker can end one without any.
 
     Times in the Run are in seconds.
 
@@ -280,19 +348,7 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
     argument_checks.expect_hook_event(event)
     argument_checks.expect_seconds(limit, "limit")
     engine = process_engine()
-    request = Event(
-        event.type,
-        event.action,
-        event.session_key,
-        event.context,
-        timestamp=event.timestamp,
-        kind=engine.host.dialect.kind_of_event(event.key),
-        live=event,
-    )
-    run = await engine.fire(engine.plan(request, limit=limit))
-    if run.event.kind == "stream":
-        # Stream handlers get another form of the event; copy their changes back.
-        event.context = dict(run.context)
+    run = await engine.fire(engine.plan(event, limit=limit))
     log_lines(run.ending.log)
     if run.ending.failure is not None:
         raise HookFailure(run)

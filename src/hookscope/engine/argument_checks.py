@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from math import inf
+from typing import ParamSpec, TypeVar
 
+from hookscope.model.handler_arguments import camel
 from hookscope.model.hook import Hook
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.host import Host
@@ -13,6 +17,8 @@ from hookscope.model.run import Event
 
 ExpectedTypes = type | tuple[type, ...]
 NONE_TYPE = type(None)
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def type_phrase(value: object) -> str:
@@ -106,13 +112,35 @@ def expect_parts(kind: object, action: object, session_key: object) -> None:
 
 
 def expect_event(value: object) -> None:
-    """Raise TypeError if the value is no Event that an engine can plan."""
-    hint = "`Event(type, action)` makes one"
-    if isinstance(value, HookEvent):
-        hint = f"{hint}; `trigger_hook` takes a HookEvent"
-    expect(value, Event, "a HookEngine takes an Event", hint)
-    assert isinstance(value, Event)
+    """Raise TypeError if the value is no event that an engine can plan."""
+    hint = "`create_hook_event(type, action)` or `Event(type, action)` makes one"
+    expect(value, (Event, HookEvent), "a HookEngine takes an event", hint)
+    assert isinstance(value, Event | HookEvent)
     _expect_event_parts(value)
+    if isinstance(value, HookEvent):
+        expect(value.messages, list, "the messages of an event are a list")
+
+
+# Names of the guides' TypeScript arguments that are no camelCase form of a parameter.
+OTHER_NAMES = {"elizaConfig": "host_config", "miladyConfig": "host_config", "openclawConfig": "host_config"}
+
+
+def names_guide_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function so that a TypeError names its parameter for a keyword of the guides.
+
+    `workspacePath=` is a keyword of the guides' TypeScript; here it is `workspace_path=`.
+    """
+    parameters = tuple(inspect.signature(function).parameters)
+    known = {**{camel(name): name for name in parameters if "_" in name}, **OTHER_NAMES}
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name in known and known[name] in parameters:
+                raise TypeError(f"{function.__name__}() has no {name!r}: write `{known[name]}=`")
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def _expect_event_parts(event: Event | HookEvent) -> None:

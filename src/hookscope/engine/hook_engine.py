@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
 
 from hookscope.engine import argument_checks
 from hookscope.engine.discovery import discover
@@ -25,6 +25,7 @@ from hookscope.engine.planning import (
     late_registrations,
     make_plan,
     registrations_of,
+    with_default_limit,
     with_injected_faults,
     with_limit,
     without_hooks,
@@ -32,9 +33,10 @@ from hookscope.engine.planning import (
 from hookscope.engine.registry import LoadReport, PlanCache, Registry
 from hookscope.model.executor import Recorder, RunListener
 from hookscope.model.hook import Language, LogLine
+from hookscope.model.hook_event import HookEvent
 from hookscope.model.hook_status import Inventory, StrictLoadState
 from hookscope.model.host import Host
-from hookscope.model.run import Code, Event, Handler, Plan, Registration, Run
+from hookscope.model.run import Code, Event, EventHandler, Handler, Plan, Registration, Run
 from hookscope.otel import listener as of_process
 from hookscope.runtime.executors import (
     NODE_LANGUAGES,
@@ -48,6 +50,18 @@ if TYPE_CHECKING:
 
     from hookscope.runtime.debugger import Stepper
     from hookscope.runtime.firing import Firing
+
+
+H = TypeVar("H", bound=EventHandler)
+
+
+class RegisterOptions(TypedDict, total=False):
+    """The options of `HookEngine.register`."""
+
+    priority: float
+    limit: float | None
+    options: Mapping[str, Any] | None
+    permanent: bool
 
 
 class HookEngine:
@@ -67,12 +81,16 @@ class HookEngine:
         *,
         without: Mapping[Language, str] = NO_REASONS,
         listener: RunListener | None = None,
+        limit: float | None = None,
     ) -> None:
         """Without executors, Python handlers run in this process, others in Node if one is found.
 
         `without` says what handlers of a language lack if it has no executor. `listener` observes
-        every run; by default the process's OpenTelemetry does, if it is set up. Raises TypeError if
-        `host` is no Host.
+        every run; by default the process's OpenTelemetry does, if it is set up. `limit` is in
+        seconds, for each handler that has none of its own; None: no limit, as in the hosts. Raises
+        TypeError if `host` is no Host.
+
+        `async with HookEngine(host) as engine:` closes it at the end.
         """
         argument_checks.expect_host(host, "a HookEngine takes a Host")
         self.host = host
@@ -84,12 +102,31 @@ class HookEngine:
         self.inventory = Inventory()
         self.registry = Registry()
         self.enabled = True
+        self.report = LoadReport()  # of the last load
+        self.limit = limit
         self._closed = False
         self._load_lock: asyncio.Lock | None = None
         self._strict_state = StrictLoadState()
         self._first_imports = FirstImports(_with_digest)
         self._plans = PlanCache()
         self._late_count = 0  # late handlers at the last check
+
+    async def __aenter__(self) -> Self:
+        self._expect_open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def limit(self) -> float | None:
+        """Seconds for each handler without a limit of its own; None: no limit."""
+        return self._limit
+
+    @limit.setter
+    def limit(self, seconds: float | None) -> None:
+        argument_checks.expect_seconds(seconds, "limit")
+        self._limit = seconds
 
     def look(self, host: Host | None = None) -> Inventory:
         """Scan the host's hooks and handler sources, and register the hooks that may run.
@@ -120,10 +157,14 @@ class HookEngine:
             argument_checks.expect_host(host, "a HookEngine looks at a Host")
         import asyncio  # imported late: a scan does not need it
 
+        from hookscope.runtime.async_helpers import running_loop
+
+        running_loop("hooks are loaded", "load()")
         if self._load_lock is None or not self._load_lock.locked():
             self._load_lock = asyncio.Lock()  # for this loop
         async with self._load_lock:
-            return await self._load(host, strict=strict, only=only)
+            self.report = await self._load(host, strict=strict, only=only)
+            return self.report
 
     async def _load(self, host: Host | None, *, strict: bool, only: str | None) -> LoadReport:
         import asyncio  # imported late: as above
@@ -223,41 +264,81 @@ class HookEngine:
         text = self.host.dialect.loader_messages.switched_off
         return (LogLine("info", text),) if text else ()
 
+    @overload
+    def register(
+        self, key: str, handler: None = None, name: str | None = None, **options: Unpack[RegisterOptions]
+    ) -> Callable[[H], H]: ...
+
+    @overload
+    def register(
+        self, key: str, handler: EventHandler, name: str | None = None, **options: Unpack[RegisterOptions]
+    ) -> Registration: ...
+
     def register(
         self,
         key: str,
-        handler: Handler,
+        handler: EventHandler | None = None,
         name: str | None = None,
         *,
         priority: float = 0,
         limit: float | None = None,
         options: Mapping[str, Any] | None = None,
         permanent: bool = False,
-    ) -> Registration:
+    ) -> Registration | Callable[[H], H]:
         """Call `handler` for every event of `key`: `command`, or `command:new`.
 
-        It is called last of its key.
+        It is called last of its key. Without a handler, returns a decorator, which returns the
+        function as it is.
 
         `priority` and `options` are for events whose host reads them; `limit` is in seconds. A
-        permanent registration outlives loads. `remove` undoes the returned registration. Raises
-        TypeError for a handler that is not callable or a value of another type, ValueError for an
-        empty key and for a limit that is negative or infinite.
+        permanent registration outlives loads. `remove()` of the returned registration undoes it.
+        Raises TypeError for a handler that is not callable or a value of another type, ValueError
+        for an empty key and for a limit that is negative or infinite.
         """
         argument_checks.expect_key(key)
         argument_checks.expect(priority, (int, float), "a priority is a number")
         argument_checks.expect_seconds(limit, "limit")
+        add = partial(
+            self._register,
+            key,
+            name=name,
+            priority=priority,
+            limit=limit,
+            options=options or {},
+            permanent=permanent,
+        )
+        if handler is not None:
+            return add(handler)
+
+        def decorate(function: H) -> H:
+            add(function)
+            return function
+
+        return decorate
+
+    def _register(
+        self,
+        key: str,
+        handler: Handler,
+        *,
+        name: str | None,
+        priority: float,
+        limit: float | None,
+        options: Mapping[str, Any],
+        permanent: bool,
+    ) -> Registration:
         if not callable(handler):
             raise TypeError(f"a handler is a function; {type(handler).__name__} cannot be called")
-        name = name or str(getattr(handler, "__name__", "handler"))
         call = Registration(
             key,
-            name,
+            name or str(getattr(handler, "__name__", "handler")),
             handler,
             priority=priority,
             limit=limit,
             limit_source="its registration",
-            options=options or {},
+            options=options,
             permanent=permanent,
+            remover=lambda: self.remove(call),
         )
         self.registry = self.registry.with_call(call)
         return call
@@ -272,7 +353,7 @@ class HookEngine:
         """The registrations by code that outlive loads, in order."""
         return tuple(call for call in self.registry.registrations if call.permanent)
 
-    def unregister(self, key: str, handler: Handler) -> bool:
+    def unregister(self, key: str, handler: EventHandler) -> bool:
         """Remove one registration of `handler` under `key`; return False if there is none."""
         argument_checks.expect_key(key)
         first = next((call for call in self.registry.by_key.get(key, ()) if call.target is handler), None)
@@ -298,30 +379,44 @@ class HookEngine:
         self._register_late_handlers()
         return any(key in self.registry.by_key for key in keys)
 
-    def plan(self, event: Event, *, only: str | None = None, limit: float | None = None) -> Plan:
+    def plan(self, event: Event | HookEvent, *, only: str | None = None, limit: float | None = None) -> Plan:
         """Return which handlers would run for this event and which not, with reasons. Runs nothing.
 
         `limit` replaces each handler's own limit: seconds, 0 for none. Raises TypeError if `event`
-        is no Event, LookupError if the host has no hooks of its kind, and as `register` for a
+        is no event, LookupError if the host has no hooks of its kind, and as `register` for a
         limit.
         """
         argument_checks.expect_event(event)
+        if isinstance(event, HookEvent):
+            event = self._event_of(event)
         if limit is not None:
             argument_checks.expect_seconds(limit, "limit")
         if event.kind != "folder":
             self._register_late_handlers()
         plan = self._plans.plan_for(
             event,
-            (only, limit),
+            (only, limit, self.limit),
             self.registry,
             self.host,
-            lambda: with_limit(self._plan_of(event, only), limit),
+            lambda: with_default_limit(with_limit(self._plan_of(event, only), limit), self.limit),
         )
         if plan.event is not event:
             plan = plan.for_event(event, self.host.dialect.system_of(event.kind).policy(event))
         if self.enabled or event.kind == "plugin":  # the switch does not affect plugins
             return plan
         return all_switched_off(plan)
+
+    def _event_of(self, event: HookEvent) -> Event:
+        """Return the event for which this object is planned; handlers change the object itself."""
+        return Event(
+            event.type,
+            event.action,
+            event.session_key,
+            event.context,
+            timestamp=event.timestamp,
+            kind=self.host.dialect.kind_of_event(event.key),
+            live=event,
+        )
 
     def _register_late_handlers(self) -> None:
         """Register the handlers that plugins registered since they were loaded."""
@@ -346,7 +441,7 @@ class HookEngine:
 
     def fire(
         self,
-        event: Event | Plan,
+        event: Event | HookEvent | Plan,
         *,
         only: str | None = None,
         complete: Callable[[Run], Awaitable[Run]] | None = None,
@@ -354,6 +449,8 @@ class HookEngine:
         stepper: Stepper | None = None,
     ) -> Firing:
         """Run an event or a plan. Iterate the Firing for steps, await it for the Run.
+
+        Handlers change a HookEvent in place.
 
         `complete` may replace the Run before its end is recorded. `follow` plans the events that
         this one causes; by default all subscribed hooks receive them, or only the plan's one hook.
@@ -377,7 +474,7 @@ class HookEngine:
             self.executors.executor_of if stepper is None else stepper.executors(self.executors.executor_of),
             recorder=self.recorder,
             follow=caused,
-            complete=complete,
+            complete=_with_context_copied(complete, plan),
             begins=partial(listener.begins, dialect=self.host.dialect.name) if listener is not None else None,
         )
 
@@ -391,6 +488,24 @@ class HookEngine:
         """End all workers and wait for them. The engine neither loads nor fires afterwards."""
         self._closed = True
         await self.executors.close()
+
+
+def _with_context_copied(
+    complete: Callable[[Run], Awaitable[Run]] | None, plan: Plan
+) -> Callable[[Run], Awaitable[Run]] | None:
+    """Return `complete`, which copies the changes of stream handlers back into the caller's object.
+
+    Stream handlers get another form of the event; all others change the object itself.
+    """
+    event = plan.event.live
+    if event is None or plan.event.kind != "stream":
+        return complete
+
+    async def copying(run: Run) -> Run:
+        event.context = dict(run.context)
+        return run if complete is None else await complete(run)
+
+    return copying
 
 
 def _with_digest(code: Code) -> Code:

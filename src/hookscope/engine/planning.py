@@ -109,6 +109,18 @@ def with_limit(plan: Plan, limit: float | None) -> Plan:
     return _with_replaced_calls(plan, new)
 
 
+def with_default_limit(plan: Plan, limit: float | None) -> Plan:
+    """Return the plan with this limit, in seconds, for the calls that have none of their own."""
+    if not limit:
+        return plan
+    new = {
+        call: replace(call, limit=limit, limit_source="the engine")
+        for call in plan.calls
+        if call.limit is None
+    }
+    return _with_replaced_calls(plan, new)
+
+
 def all_switched_off(plan: Plan) -> Plan:
     """Return the plan of a program that has switched its hooks off: no handler runs."""
     off = tuple(NotRun(call.name, "hooks are switched off by the program", call.hook) for call in plan.calls)

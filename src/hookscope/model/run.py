@@ -98,6 +98,7 @@ def unchanged_summary(*, read_only_disk: bool, complete: bool) -> str:
 EventKind = Literal["folder", "stream", "plugin"]
 Status = Literal["ok", "error", "timeout", "crashed", "cancelled"]
 Handler: TypeAlias = Callable[[Any], Awaitable[object] | object]
+EventHandler: TypeAlias = Callable[[HookEvent], Awaitable[object] | object]  # of a folder event
 Patch: TypeAlias = tuple[Mapping[str, Any], ...]  # RFC 6902, relative to the handler's payload
 # How a module is loaded and called: a handler of one argument; a handler of two arguments;
 # a stream hook, channel or dynamic resolver with its handlers by event; a plugin that registers handlers; a
@@ -183,6 +184,14 @@ class Registration:
     event_kind: EventKind | None = None  # None: the kind of its hook
     permanent: bool = False  # registered by code; outlives loads
     limit_source: str = ""  # the source of `limit`; empty: HOOK.md
+    remover: Callable[[], bool] | None = field(default=None, repr=False)  # None: a load made it
+
+    def remove(self) -> bool:
+        """Remove this registration; return False if it is gone, or if a load made it.
+
+        A run in progress still calls it.
+        """
+        return self.remover is not None and self.remover()
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,6 +377,16 @@ class Result:
     forced: bool = False
     stale: Failure | None = None  # why the saved version did not load; the previous one ran
     asked: tuple[str, ...] = ()  # requests to its host: cancel; or `promise`, see Arguments
+
+    @property
+    def hook(self) -> str:
+        """The name of the hook whose handler this was."""
+        return self.call.name
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the handler failed, with its stack; None if it did not. The same as `error`."""
+        return self.error
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,3 +108,16 @@ def since_run_start(moment: float) -> float:
     """Return a perf_counter time as seconds since the run started; unchanged outside of a run."""
     began = _run_started.get()
     return moment if began is None else moment - began
+
+
+def running_loop(done: str, call: str) -> asyncio.AbstractEventLoop:
+    """Return the running loop. Raises RuntimeError where there is none of asyncio, as under Trio.
+
+    `done` says what needs it, and `call` which call does that.
+    """
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        then = f"call {call} in a coroutine, such as one that `asyncio.run` runs"
+        asyncio_only = "Hookscope runs under asyncio, not under Trio"
+        raise RuntimeError(f"{done} in a running event loop: {then}. {asyncio_only}") from None

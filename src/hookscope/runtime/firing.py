@@ -36,6 +36,7 @@ from hookscope.model.run import (
 from hookscope.runtime.async_helpers import (
     Broadcast,
     await_uninterrupted,
+    running_loop,
     start_run_clock,
     wait_until_done,
 )
@@ -344,7 +345,7 @@ class Firing:
         self._progress: RunInProgress | None = None  # of the event itself, not of what it causes
         self._run: Run | None = None
         self._nested: NestedFiring | None = None
-        self._task = _running_loop().create_task(self._fire(plan))
+        self._task = running_loop("an event is fired", "fire()").create_task(self._fire(plan))
         UNFINISHED_FIRINGS.add(self._task)
         self._task.add_done_callback(UNFINISHED_FIRINGS.discard)
 
@@ -467,14 +468,6 @@ class Firing:
             except asyncio.CancelledError:
                 self._cancelled = True  # too late for this run; the one that caused it stops
         return closing.result()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        then = "call fire() in a coroutine, such as one that `asyncio.run` runs"
-        raise RuntimeError(f"an event is fired in a running event loop: {then}") from None
 
 
 UNFINISHED_FIRINGS = set[asyncio.Task[Any]]()  # firings that have not ended; the loop holds tasks weakly

@@ -316,7 +316,7 @@ def _write_event(view: HookEvent, before: Any, after: Any) -> None:
     changed = {name for name, value in after.items() if not is_same_json(before.get(name), value)}
     if "context" in changed:
         if isinstance(view.context, dict) and isinstance(after["context"], dict):
-            _write_members(view.context, before["context"], after["context"])
+            _write_nested(view.context, before["context"], after["context"])
         else:
             view.context = after["context"]
     if "messages" in changed:
@@ -333,7 +333,22 @@ def _write_event(view: HookEvent, before: Any, after: Any) -> None:
             view.timestamp = from_iso(after["timestamp"])
 
 
-def _write_messages(target: list[str], before: Any, after: list[str]) -> None:
+def _write_nested(target: dict[str, Any], before: Any, after: dict[str, Any]) -> None:
+    """As `_write_members`, and lists and dicts inside stay the same objects: the caller may hold them."""
+    was = before if isinstance(before, dict) else {}
+    for name in after.keys() & was.keys() & target.keys():
+        own, old, new = target[name], was[name], after[name]
+        if type(own) is dict and isinstance(new, dict):
+            _write_nested(own, old, new)
+        elif type(own) is list and isinstance(new, list) and not is_same_json(old, new):
+            _write_messages(own, old, new)
+        else:
+            continue
+        was, after = {**was, name: None}, {**after, name: None}  # done
+    _write_members(target, was, after)
+
+
+def _write_messages(target: list[Any], before: Any, after: list[Any]) -> None:
     """What stands before the new ones stays as it is: it may be longer than its document shows."""
     if isinstance(before, list) and after[: len(before)] == before:
         target.extend(after[len(before) :])

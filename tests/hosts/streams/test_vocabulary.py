@@ -44,8 +44,15 @@ async def test_every_event_can_be_fired_at_a_function(opened: OpenProject, diale
     assert event_problems(event, host.dialect.catalogue()) == ()
     seen: list[tuple[str, Any]] = []
     engine = HookEngine(host, Executors(AskingLane()))
-    engine.register(key, lambda view: seen.append(("typed", view["event"].get("data", {}))))
-    engine.register("*", lambda view: seen.append((view["event"]["type"], view["event"].get("data", {}))))
+
+    def typed(view: Any) -> None:
+        seen.append(("typed", view["event"].get("data", {})))
+
+    def every(view: Any) -> None:
+        seen.append((view["event"]["type"], view["event"].get("data", {})))
+
+    engine.register(key, typed)
+    engine.register("*", every)
     assert engine.has_listeners(key)
     run = await engine.fire(event)
     await engine.close()
