@@ -121,23 +121,24 @@ def expect_event(value: object) -> None:
         expect(value.messages, list, "the messages of an event are a list")
 
 
-# Names of the guides' TypeScript arguments that are no camelCase form of a parameter.
-OTHER_NAMES = {"elizaConfig": "host_config", "miladyConfig": "host_config", "openclawConfig": "host_config"}
-
-
 def names_guide_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function so that a TypeError names its parameter for a keyword of the guides.
 
-    `workspacePath=` is a keyword of the guides' TypeScript; here it is `workspace_path=`.
+    `workspacePath=` is a keyword of the guides' TypeScript; here it is `workspace_path=`. A guide
+    names the argument for all settings after its own host: `…Config`.
     """
     parameters = tuple(inspect.signature(function).parameters)
-    known = {**{camel(name): name for name in parameters if "_" in name}, **OTHER_NAMES}
+    known = {camel(name): name for name in parameters if "_" in name}
+
+    def meant(name: str) -> str:
+        settings = "host_config" if name.endswith("Config") and "host_config" in parameters else ""
+        return known.get(name, settings)
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
-            if name in known and known[name] in parameters:
-                raise TypeError(f"{function.__name__}() has no {name!r}: write `{known[name]}=`")
+            if name not in parameters and meant(name):
+                raise TypeError(f"{function.__name__}() has no {name!r}: write `{meant(name)}=`")
         return function(*args, **kwargs)
 
     return checked
