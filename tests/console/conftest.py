@@ -1,6 +1,6 @@
 """The console on a screen of a given size, over real hooks in real folders."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from hookscope.console.keymap.active_keys import DEFAULT_KEYMAP, use_keymap
 from hookscope.console.panes.fire import fire_display
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.widgets.focus_targets import pane_of
+from hookscope.console.widgets.task_bar import Task
 from hookscope.runtime.limits import Limits
 
 SIZES = [(80, 24), (120, 36), (200, 50)]
@@ -114,13 +115,14 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         limits: Limits = Limits(),
         watches: bool = False,
         paints: bool = False,
+        tasks: Sequence[Task] = (),
         **options: object,
     ) -> AsyncIterator[Story]:
         if not paints:
             draw_when_looked_at(monkeypatch)
-        chosen = Options(workspace=workspace, bundled=bundled, **options)  # type: ignore[arg-type]
+        chosen = Options(**{"workspace": workspace, "bundled": bundled, **options})  # type: ignore[arg-type]
         bench = Workbench(chosen, limits=limits)
-        app = Console(bench, watches=watches)
+        app = Console(bench, watches=watches, tasks=tasks)
         try:
             async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
                 story = Story(app, pilot)

@@ -28,7 +28,9 @@ def options() -> dict[str, list[str]]:
 
 
 def _options_of(command: click.Command, ctx: click.Context) -> dict[str, list[str]]:
-    found = {ctx.command_path: [_typed(parameter) for parameter in command.get_params(ctx)]}
+    # Not `get_params`: it keeps the help option of the first context that asked, whichever that was.
+    options = [*map(_typed, command.params), ", ".join(ctx.help_option_names)]
+    found = {ctx.command_path: options}
     if isinstance(command, click.Group):
         for name in command.list_commands(ctx):
             inner = command.get_command(ctx, name)

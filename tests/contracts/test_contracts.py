@@ -12,7 +12,7 @@ from tests.forking import Forks
 from hookscope.cli.command_index import COMMANDS as ALL_COMMANDS
 
 # Commands whose answer is a session, a stream of frames or a text for people; other tests hold them.
-WITHOUT_A_RECORD = {"dap", "serve", "help", "completion", "fuzz", "play", "sequence"}
+WITHOUT_A_RECORD = {"dap", "serve", "help", "completion", "demo", "fuzz", "play", "sequence"}
 
 
 def test_contracts_are_as_recorded(tmp_path: Path, forks: Forks) -> None:

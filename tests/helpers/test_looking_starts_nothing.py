@@ -68,6 +68,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "trust": ("../pack",),
     "keys": (),
     "doctor": (),
+    "demo": (),
     "verify": (),
     "report": (),
     "help": ("trust",),

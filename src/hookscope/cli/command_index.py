@@ -167,6 +167,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope report", "a zip file for a problem report, without secrets"),
         ("hookscope report trouble.zip --verify", "with the answers of the installed host"),
     ),
+    "demo": (
+        ("hookscope demo", "five small tasks, in a folder that is removed at the end"),
+        ("hookscope demo tryout", "the same in a folder that stays"),
+    ),
     "doctor": (
         ("hookscope doctor", "what was detected and from where"),
         ("hookscope doctor --json", "to go with a report"),
@@ -221,6 +225,7 @@ COMMANDS = {
     "trust": "Allow the handlers of a folder to run.",
     "serve": "The console in a browser.",
     "keys": "The console's keys: actions, meanings, and what keys.yaml makes of them.",
+    "demo": "Practise in a workspace where something is wrong with nearly every hook.",
     "doctor": "What was detected and from where, and what is missing.",
     "report": "Write a zip file about this host for a problem report, without secrets.",
     "verify": "Compare Hookscope's answers with those of the installed host's own program.",

@@ -57,8 +57,10 @@ def console_only_options(arguments: Sequence[str]) -> Mapping[str, Any] | None:
     return None
 
 
-def open_console(parameters: Mapping[str, Any]) -> int:
+def open_console(parameters: Mapping[str, Any], *, demo: bool = False) -> int:
     """Run the terminal console for these options and return its exit code. Raises Refusal.
+
+    `demo`: it shows the tasks of the demo.
 
     The workbench is opened after the first frame, unless an option may name something that does not
     exist: that error is reported before the console takes the terminal.
@@ -85,7 +87,7 @@ def open_console(parameters: Mapping[str, Any]) -> int:
     from hookscope.console.process import disable_collection
 
     disable_collection()
-    code = run(bench)
+    code = run(bench, demo=demo)
     if code:
         from hookscope.cli.main import INTERNAL_ERROR, version_report
 

@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from textual.driver import Driver
 
     from hookscope.app.workbench import Workbench
+    from hookscope.console.widgets.task_bar import Task
 
 
 def run(
@@ -20,17 +21,21 @@ def run(
     *,
     driver: "type[Driver] | None" = None,
     size: tuple[int, int] | None = None,
+    demo: bool = False,
 ) -> int:
     """Show the console until its user leaves; ends the workers that it started. Returns its exit code.
 
     `bench`: open, or what opens it once the first frame is painted; what that raises is raised from here.
-    `driver` and its first `size` show it elsewhere than in this terminal.
+    `driver` and its first `size` show it elsewhere than in this terminal. `demo`: with the tasks of the demo.
     """
     from hookscope.console.app import Console
     from hookscope.console.process import on_hangup
 
     async def session() -> int:
-        console = Console(bench)
+        tasks: Sequence[Task] = ()
+        if demo:
+            from hookscope.console.widgets.task_bar import DEMO_TASKS as tasks  # noqa: N811
+        console = Console(bench, tasks=tasks)
         if driver is not None:
             console.driver_class = driver
         else:

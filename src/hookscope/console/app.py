@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import Context
 from functools import partial
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hookscope.app.options import Options
     from hookscope.app.workbench import Workbench
     from hookscope.console.keymap.available_actions import AvailableAction
+    from hookscope.console.widgets.task_bar import Task
 
 
 KEY_TIMEOUT = 2.0  # seconds that a key waits at most for what the one before it has begun
@@ -156,8 +157,17 @@ class Console(App[None]):
         ),
     ]
 
-    def __init__(self, bench: Workbench | Callable[[], Workbench], *, watches: bool = True) -> None:
-        """`bench`: open, or what opens it after the first paint. `watches`: look again when files change."""
+    def __init__(
+        self,
+        bench: Workbench | Callable[[], Workbench],
+        *,
+        watches: bool = True,
+        tasks: Sequence[Task] = (),
+    ) -> None:
+        """`bench`: open, or what opens it after the first paint. `watches`: scan again when files change.
+
+        `tasks`: those of the demo.
+        """
         no_color = "NO_COLOR" in os.environ  # without it Textual makes greys of colours; ANSI ones it drops
         super().__init__(ansi_color=True if no_color else None)
         # Before anything is styled: another theme later styles every widget anew.
@@ -170,7 +180,7 @@ class Console(App[None]):
         self._began: Options | None = None  # of the workspace that was open first
         self._opened = 1
         services = AppServices(self, self.wardrobe, self.give_up, self.open_workspace)
-        self._main_screen = partial(MainScreen, services=services, watches=watches)
+        self._main_screen = partial(MainScreen, services=services, watches=watches, tasks=tasks)
         self.add_mode(self.DEFAULT_MODE, partial(self._main_screen, self.opener))
         self.keymap = DEFAULT_KEYMAP
         self._typed = KeyQueue(self)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hookscope.console.panes.start_here import StartHere
     from hookscope.console.state.state_changes import ConsoleStore
     from hookscope.console.widgets.header import ProblemLines, WhatIfStrip
+    from hookscope.console.widgets.task_bar import Task, TaskBar
     from hookscope.model.hook import Problem
 
 
@@ -46,8 +47,13 @@ EVENT_PANES: frozenset[Pane] = frozenset({"fire", "hosts"})  # the composer's
 class PaneSet:
     """Owns the panes of one screen."""
 
-    def __init__(self, screen: Screen[Any], store: ConsoleStore) -> None:
+    def __init__(self, screen: Screen[Any], store: ConsoleStore, tasks: Sequence[Task] = ()) -> None:
         self._screen, self._store = screen, store
+        self.task_bar: TaskBar | None = None  # of the demo
+        if tasks:
+            from hookscope.console.widgets.task_bar import TaskBar
+
+            self.task_bar = TaskBar(tasks, id="tasks")
         self.shown: tuple[Pane, ...] = ()  # the panes that the layout shows
         self._laid_out: PaneLayout | None = None
         self._for_fire: list[Callable[[FirePane], object]] = []  # to be told once it is made
@@ -66,6 +72,8 @@ class PaneSet:
                 yield self._make_fire_pane(at_once=True)
             with Container(id="right"):
                 yield self.log
+        if self.task_bar is not None:
+            yield self.task_bar
         yield KeyBar(id="keybar")
 
     # Panes that are made when they are first needed.

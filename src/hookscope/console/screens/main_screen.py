@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hookscope.console.controllers.bridge import WorkbenchOpener
     from hookscope.console.dialogs.jump import JumpAction
     from hookscope.console.dialogs.palette import PaletteSource
+    from hookscope.console.widgets.task_bar import Task
 
 
 class PaneFocus:
@@ -98,12 +99,14 @@ class MainScreen(PaintedOnce[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*GLOBAL_BINDINGS]
     AUTO_FOCUS = "#rows"
 
-    def __init__(self, opener: WorkbenchOpener, services: AppServices, *, watches: bool) -> None:
-        """`watches`: scan again when files change."""
+    def __init__(
+        self, opener: WorkbenchOpener, services: AppServices, *, watches: bool, tasks: Sequence[Task] = ()
+    ) -> None:
+        """`watches`: scan again when files change. `tasks`: shown one after another above the keys."""
         super().__init__()
         self.store = ConsoleStore(self._state_changed)
         self.bridge = Bridge(self, opener)
-        self.panes = PaneSet(self, self.store)
+        self.panes = PaneSet(self, self.store, tasks)
         self.pane_focus = PaneFocus(self, self.store, self.panes, self._show_keys)
         self.context = ConsoleContext(self.store, self.bridge, self.panes, self)
         self.controllers = Controllers(self.context, services, watches=watches)
@@ -146,6 +149,8 @@ class MainScreen(PaintedOnce[None]):
     def _state_changed(self, before: ConsoleState) -> None:
         self._show(before)
         self._compare_hosts()
+        if self.panes.task_bar is not None:
+            self.panes.task_bar.see(self.state)
 
     def _compare_hosts(self) -> None:
         if self.controllers.is_made("hosts") or "hosts" in self.panes.shown:
@@ -208,6 +213,8 @@ class MainScreen(PaintedOnce[None]):
     @on(ConsoleMessage)
     def _route(self, message: ConsoleMessage) -> None:
         self._routes.take(message)
+        if self.panes.task_bar is not None:
+            self.panes.task_bar.hear(message)
 
     @on(NoticeShown)
     def _notify(self, event: NoticeShown) -> None:
