@@ -121,7 +121,7 @@ async def test_a_tool_call_that_one_handler_blocks_and_another_fails_at(collecte
         raise PermissionError(SECRET)
 
     @api.on("before_tool_call", priority=3)
-    def blocks(event: Any, ctx: Any) -> object:
+    def blocks(event: Any, ctx: Any) -> Any:
         return {"block": True, "blockReason": SECRET}
 
     with tracer.start_as_current_span("agent turn"):

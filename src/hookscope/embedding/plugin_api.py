@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypedDict
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
 from hookscope.embedding.library import log, process_engine
+from hookscope.embedding.plugin_types import (
+    AgentStartAnswer,
+    MessageWriteAnswer,
+    MessageWriteEvent,
+    OutgoingMessageAnswer,
+    OutgoingMessageEvent,
+    PluginHandler,
+    PromptAnswer,
+    PromptEvent,
+    ToolCallAnswer,
+    ToolCallEvent,
+    ToolResultAnswer,
+    ToolResultEvent,
+)
 from hookscope.engine.argument_checks import NONE_TYPE, expect, expect_key, expect_mapping
 from hookscope.engine.hook_engine import HookEngine
 from hookscope.engine.planning import INTERNAL_OPTION
@@ -49,6 +63,15 @@ class SessionContext(TypedDict, total=False):
     channel: str
 
 
+H = TypeVar("H", bound=Handler)
+ToolCallH = TypeVar("ToolCallH", bound=PluginHandler[ToolCallEvent, ToolCallAnswer])
+ToolResultH = TypeVar("ToolResultH", bound=PluginHandler[ToolResultEvent, ToolResultAnswer])
+OutgoingH = TypeVar("OutgoingH", bound=PluginHandler[OutgoingMessageEvent, OutgoingMessageAnswer])
+WriteH = TypeVar("WriteH", bound=PluginHandler[MessageWriteEvent, MessageWriteAnswer])
+PromptH = TypeVar("PromptH", bound=PluginHandler[PromptEvent, PromptAnswer])
+StartH = TypeVar("StartH", bound=PluginHandler[PromptEvent, AgentStartAnswer])
+
+
 class PluginApi(authoring_api.RecordingPluginApi):
     """The `api` of the guides, for a plugin that is part of this program.
 
@@ -80,6 +103,34 @@ class PluginApi(authoring_api.RecordingPluginApi):
         super().__init__(id, config, told=self._add_declaration)
         self._engine = engine
         self._registrations: list[tuple[Declaration, Registration]] = []
+
+    if TYPE_CHECKING:  # a known hook's decorator takes its own handlers only
+
+        @overload  # type: ignore[override]  # it refuses handlers that the supertype takes
+        def on(
+            self, name: Literal["before_tool_call"], **options: Any
+        ) -> Callable[[ToolCallH], ToolCallH]: ...
+        @overload
+        def on(
+            self, name: Literal["tool_result_persist"], **options: Any
+        ) -> Callable[[ToolResultH], ToolResultH]: ...
+        @overload
+        def on(
+            self, name: Literal["message_sending"], **options: Any
+        ) -> Callable[[OutgoingH], OutgoingH]: ...
+        @overload
+        def on(self, name: Literal["before_message_write"], **options: Any) -> Callable[[WriteH], WriteH]: ...
+        @overload
+        def on(
+            self, name: Literal["before_prompt_build"], **options: Any
+        ) -> Callable[[PromptH], PromptH]: ...
+        @overload
+        def on(self, name: Literal["before_agent_start"], **options: Any) -> Callable[[StartH], StartH]: ...
+        @overload
+        def on(self, name: str, handler: None = None, **options: Any) -> Callable[[H], H]: ...
+        @overload
+        def on(self, name: str, handler: H, **options: Any) -> H: ...
+        def on(self, name: str, handler: Handler | None = None, **options: Any) -> Any: ...
 
     def unregister(self, name: str, handler: Handler | None = None) -> bool:
         """Remove the last registration of `handler` under `name`, or all of that name.
