@@ -28,7 +28,6 @@ from hookscope.console.keymap.active_keys import (
 from hookscope.console.process import IdleCollector
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.theme.theme_manager import ThemeManager, read_theme_files
-from hookscope.console.widgets.stylesheet import ConsoleStylesheet
 
 if TYPE_CHECKING:
     from textual.notifications import Notify
@@ -173,8 +172,6 @@ class Console(App[None]):
         # Before anything is styled: another theme later styles every widget anew.
         self.wardrobe = ThemeManager(self, no_color)
         self.wardrobe.put_on(read_theme_files())
-        self._styled_for = self.current_theme
-        self.stylesheet = ConsoleStylesheet(variables=self.get_css_variables())
         self.opener = WorkbenchOpener(partial(self._open, bench))
         self.gave_up: Exception | None = None  # why there is nothing to show
         self._began: Options | None = None  # of the workspace that was open first
@@ -252,12 +249,6 @@ class Console(App[None]):
             from hookscope.console.keymap.available_actions import run_action
 
             self.call_later(run_action, self, deed)
-
-    def refresh_css(self, animate: bool = True) -> None:
-        """Style all widgets anew, but not where they have these colours already, as at each start."""
-        before, self._styled_for = self._styled_for, self.current_theme
-        if self._styled_for != before:
-            super().refresh_css(animate)
 
     async def open_workspace(self, folder: Path) -> None:
         """Show another workspace as though the console had begun there; the workers of this one end."""

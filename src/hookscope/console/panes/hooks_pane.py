@@ -56,7 +56,6 @@ from hookscope.console.widgets.painting import (
     RemovableWidget,
     repaint_only,
     resize_to,
-    update_border,
 )
 from hookscope.model.hook_status import HookStatus
 
@@ -174,7 +173,7 @@ class SheetPane(ScrollView, TextLines, KeyScroll):
 
     def show(self, subject: str, title: Content, make: Callable[[int], Content]) -> None:
         """Show the text that `make` returns for the available width."""
-        update_border(self, title, self._border_subtitle or Content())
+        self.border_title = title
         if subject != self._subject:
             self._subject = subject
             self.scroll_home(animate=False)
@@ -220,7 +219,7 @@ class WhyPane(SheetPane):
         """Show or hide the fix key."""
         if fixes != self._fixes:
             self._fixes = fixes
-            update_border(self, self._border_title or Content(), self.keys_named())
+            self.border_subtitle = self.keys_named()
 
     def keys_named(self) -> Content:
         return key_hints(*(hint for hint in self.HINTS if self._fixes or hint[1] != "fix"))
@@ -320,7 +319,7 @@ class HooksPane(RemovableWidget, Container):
         title = Content.assemble(count_title, (grouping, MUTED))
         filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
         below = key_hints(filtered, ("hooks.group", "group"), ("list.why", "why"))
-        update_border(pane, title, below)
+        pane.border_title, pane.border_subtitle = title, below
         empty = self.query_one("#empty", Static)
         empty.update(_empty_text(state, len(rows)), layout=False)
         empty.display = not rows

@@ -29,7 +29,7 @@ from hookscope.console.state.log_entries import (
 )
 from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, safe_text, safe_word
 from hookscope.console.widgets.lines import LineList, StripCache
-from hookscope.console.widgets.painting import RemovableWidget, update_border
+from hookscope.console.widgets.painting import RemovableWidget
 from hookscope.model.text import in_local_time
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ class LogPane(RemovableWidget, Widget):
             title += Content.styled(f"   ‖ {new_entries:,} new", "$text-warning")
         follows = key_hints(("log.tail", "follows the end"))
         below = Content() if view.following or self._still else follows
-        update_border(self, title, below)
+        self.border_title, self.border_subtitle = title, below
 
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:

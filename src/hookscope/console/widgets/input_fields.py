@@ -21,15 +21,7 @@ from hookscope.console.keymap.active_keys import with_keys
 from hookscope.console.theme.text_styles import MUTED, safe_word
 
 
-class StyledOnce(Widget):
-    """A widget that is styled once when mounted; Textual also styles it for each class it gets before."""
-
-    def update_node_styles(self, animate: bool = True) -> None:
-        if self.is_attached:
-            super().update_node_styles(animate)
-
-
-class OneLineInput(Input, StyledOnce):
+class OneLineInput(Input):
     """An input with a fixed virtual size, so that no typed letter causes a new layout."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
