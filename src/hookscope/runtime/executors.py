@@ -307,7 +307,7 @@ def in_process_executors() -> Executors:
 
 
 def with_node_executor(executors: Executors, host: Host) -> tuple[Executors, Mapping[Language, str]]:
-    """With a lane for what the Node that is found here runs, whose workers have no limits.
+    """With an executor for what the Node that is found here runs: all events at once, without limits.
 
     And why it does not run TypeScript, or there is none.
     """
@@ -319,10 +319,10 @@ def with_node_executor(executors: Executors, host: Host) -> tuple[Executors, Map
     }
     if isinstance(found, NoNode):
         return executors, missing_reasons
-    from hookscope.runtime.process_executor import node_executor
+    from hookscope.runtime.shared_worker import shared_node_executor
 
     no_limits = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
-    executor = node_executor(env=host.env, cwd=machine.cwd, node=found.path, limits=no_limits)
+    executor = shared_node_executor(env=host.env, cwd=machine.cwd, node=found.path, limits=no_limits)
     return replace(
         executors, code={**executors.code, **dict.fromkeys(found.languages, executor)}
     ), missing_reasons

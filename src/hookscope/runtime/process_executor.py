@@ -506,6 +506,18 @@ def python_executor(
     )
 
 
+def node_program(*, env: Mapping[str, str], cwd: Path, node: str, cache: Path | None = None) -> WorkerProgram:
+    """The worker for TypeScript and JavaScript, as `node_executor` starts it."""
+    worker = RUNTIME_FOLDER / "node_worker" / "worker.mjs"
+    return WorkerProgram(
+        argv=(node, *NODE_FLAGS, str(worker), str(cache or "")),
+        env={name: value for name, value in env.items() if name not in NODE_VARIABLES},
+        cwd=cwd,
+        hint="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
+        control=True,
+    )
+
+
 def node_executor(
     *,
     env: Mapping[str, str],
@@ -523,14 +535,7 @@ def node_executor(
 
     `node` is Node 22.18 or newer (see `find_node`); `cache` a folder for what it has compiled.
     """
-    worker = RUNTIME_FOLDER / "node_worker" / "worker.mjs"
-    program = WorkerProgram(
-        argv=(node, *NODE_FLAGS, str(worker), str(cache or "")),
-        env={name: value for name, value in env.items() if name not in NODE_VARIABLES},
-        cwd=cwd,
-        hint="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
-        control=True,
-    )
+    program = node_program(env=env, cwd=cwd, node=node, cache=cache)
     make = partial(WorkerProcess, _in_sandbox(program, sandbox_access), debugger)
     return ProcessExecutor(make, limits, fault_counter=fault_counter, spare=spare, on_late=on_late)
 

@@ -304,6 +304,11 @@ class WorkerProcess:
         return self._child is not None and not self._child.ended.done()
 
     @property
+    def line_is_closed(self) -> bool:
+        """True if no more messages can arrive; `receive` says why."""
+        return self._reader.is_closed
+
+    @property
     def has_late_events(self) -> bool:
         """True if there are late events."""
         return bool(self._reader.late_events)

@@ -23,11 +23,13 @@ class Calls {
 
   /**
    * Call it at once and await what it returns: {value} or {error}, and {took} in seconds. An error of
-   * this very call that escapes ends it at once, with {outside: true}.
+   * this very call that escapes ends it at once, with {outside: true}. `held` gets the call, to end it
+   * from outside and to collect what it prints.
    */
-  async run(who, called) {
+  async run(who, called, held = null) {
     const began = apply(now, performance, []);
-    const call = { who, isOpen: true, end: null };
+    const call = { who, isOpen: true, end: null, printed: held ? new Map() : null };
+    if (held) held.call = call;
     const outcome = await new OwnPromise((resolve) => {
       call.end = (ended) => {
         if (!call.isOpen) return;
@@ -44,6 +46,16 @@ class Calls {
       }]);
     });
     return outcome;
+  }
+
+  /** Keep what the present call prints, where it collects that. False where it does not. */
+  keepPrinted(descriptor, chunk) {
+    const call = apply(getStore, this.storage, []);
+    if (!call?.isOpen || !call.printed) return false;
+    const parts = call.printed.get(descriptor) ?? [];
+    parts.push(chunk);
+    call.printed.set(descriptor, parts);
+    return true;
   }
 
   escaped(error, promise) {

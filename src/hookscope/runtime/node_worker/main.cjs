@@ -5,7 +5,7 @@
 const { Worker: Thread } = require("node:worker_threads");
 const { Calls } = require("./calls.cjs");
 const { endOfAll, listen, privately, Writer } = require("./line.cjs");
-const { replaceOutput } = require("./output.cjs");
+const { keepOutput, replaceOutput } = require("./output.cjs");
 const { keepOwn } = require("./own.cjs");
 const { Runner } = require("./runner.cjs");
 
@@ -58,6 +58,7 @@ async function main(read, write, control) {
   process.argv.length = 1;
   Error.stackTraceLimit = 60;
   const calls = new Calls((who, error) => runner.late(who, error));
+  keepOutput((descriptor, bytes) => calls.keepPrinted(descriptor, bytes));
   const runner = new Runner(line, inbox, calls);
   listen(privately(Number(read), false), (message) => inbox.put(message));
   line.say({ ready: process.pid });

@@ -21,6 +21,13 @@ function identity(descriptor) {
   return `${dev}:${ino}`;
 }
 
+let keepPrinted = () => false; // takes what a call prints beside others
+
+/** Let `keep(descriptor, bytes)` take what handlers print; it returns false for what it leaves. */
+function keepOutput(keep) {
+  keepPrinted = keep;
+}
+
 class Output extends Writable {
   constructor(descriptor) {
     super({ decodeStrings: false, emitClose: false, autoDestroy: false });
@@ -31,7 +38,8 @@ class Output extends Writable {
 
   _write(chunk, encoding, done) {
     try {
-      writeAll(this.fd, typeof chunk === "string" ? apply(from, Buffer, [chunk, encoding]) : chunk);
+      const bytes = typeof chunk === "string" ? apply(from, Buffer, [chunk, encoding]) : chunk;
+      if (!keepPrinted(this.fd, bytes)) writeAll(this.fd, bytes);
     } catch {
       // Closed by a handler, or nobody reads: what is printed then is lost, as on any system.
     }
@@ -65,4 +73,4 @@ function replaceOutput() {
   void console.log; // bound to them when it is first used
 }
 
-module.exports = { putFence, replaceOutput };
+module.exports = { keepOutput, putFence, replaceOutput };

@@ -9,6 +9,7 @@ const { describe } = require("./faults.cjs");
 const { Handlers } = require("./handlers.cjs");
 const { isAnything, isDangerous, leaksDescriptors, left, hasOpened, running } = require("./leftovers.cjs");
 const { Modules } = require("./loading.cjs");
+const { OpenRuns } = require("./open_runs.cjs");
 const { putFence } = require("./output.cjs");
 const { part } = require("./own.cjs");
 const { Baseline } = require("./restore.cjs");
@@ -36,6 +37,7 @@ class Runner {
     this.before = this.there; // and when the last run began
     this.isShared = false; // something of an earlier handler's runs
     this.watchdog = null; // the thread that listens
+    this.open = new OpenRuns(this); // runs beside each other
     this.stopping = null; // what makes handlers stop, where the host debugs them
   }
 
@@ -46,7 +48,9 @@ class Runner {
       if (message.do === "debug") await this.beginDebugging(message);
       else if (message.do === "settings") this.handlers.settings = message.value;
       else if (message.do === "rest") this.line.say({ id: message.id, rest: left(this.before, running()) });
-      else if (message.do === "load") await this.loadOnly(message);
+      else if (message.do === "load") await this.open.alone(() => this.loadOnly(message));
+      else if (message.do === "end") this.open.end(message.id);
+      else if (message.do === "run" && message.open) void this.open.run(message);
       else if (message.do === "run") await (message.together ? this.runTogether(message) : this.run(message));
     }
   }
@@ -180,7 +184,7 @@ class Runner {
   }
 
   /** Run a loaded handler in its environment, to its end. */
-  async start({ code, env, who, fault }, { loaded, handler }, view) {
+  async start({ code, env, who, fault }, { loaded, handler }, view, held = null) {
     const whole = fault ? broken(handler, fault, view) : handler;
     const target = this.stopping?.around(whole, who ?? "") ?? whole;
     const call = () => {
@@ -188,7 +192,8 @@ class Runner {
       process.argv[1] = code.path;
       return view.call(target, who ?? "");
     };
-    const outcome = await this.calls.run(who ?? "", this.stopping ? () => this.stopping.bare.call(call) : call);
+    const called = this.stopping ? () => this.stopping.bare.call(call) : call;
+    const outcome = await this.calls.run(who ?? "", called, held);
     this.stopping?.ended();
     if (outcome.outside) await new OwnPromise(soon); // its timer is over only when what it threw is dealt with
     return outcome;

@@ -1,0 +1,115 @@
+// Runs beside each other, for programs that embed Hookscope: any number of events at once, as in a host.
+//
+// The calls of one run still come one after another. What handlers change of the process is put back
+// when no run is open, and what they leave running is not told: nobody knows whose it is.
+
+"use strict";
+
+const { answerOf, fillIn, fillInView, noteArguments } = require("./answers.cjs");
+const { layOver } = require("./restore.cjs");
+const { viewOf } = require("./views.cjs");
+
+const MOST_PRINTED = 64 * 1024; // bytes of one call
+
+const { concat, byteLength } = Buffer;
+const { Promise: OwnPromise } = globalThis;
+const ENDED = { __proto__: null, value: null, failed: false, outside: false };
+
+class OpenRuns {
+  constructor(runner) {
+    this.runner = runner;
+    this.runs = new Map(); // id → {held, env, isEnded}
+    this.loading = OwnPromise.resolve();
+  }
+
+  /** Do this when nothing loads: what a load changes in the process is compared behind it. */
+  alone(load) {
+    const turn = this.loading.then(load);
+    this.loading = turn.then(() => {}, () => {});
+    return turn;
+  }
+
+  /** Run the calls of a message, and answer each as it ends. */
+  async run(message) {
+    const { runner } = this;
+    const { id } = message;
+    for (const [number, call] of message.know ?? []) runner.known.set(number, call);
+    const calls = message.calls.map((number) => runner.known.get(number));
+    const open = { held: {}, env: {}, isEnded: false };
+    this.runs.set(id, open);
+    const view = viewOf(message, message.view, (who, text) => runner.lateText(who, text));
+    let known = view.seen();
+    let isAnnounced = message.begun === true;
+    for (const [number, call] of calls.entries()) {
+      const answer = await this.call(id, number, call, view, open, isAnnounced);
+      known = fillInView(answer, view, known);
+      const isLast = open.isEnded || number + 1 === calls.length;
+      isAnnounced = !isLast && runner.handlers.has(calls[number + 1].code);
+      answer.next = isAnnounced;
+      if (isLast) this.close(id, view, answer);
+      runner.line.say(answer);
+      runner.keepCompiled();
+      if (isLast) return;
+    }
+  }
+
+  async call(id, number, call, view, open, isAnnounced) {
+    const { runner } = this;
+    const { load, notes } = await this.load(call);
+    const answer = answerOf(id, number, load, false);
+    answer.notes.push(...notes);
+    if (load.handler) {
+      if (!isAnnounced) runner.line.say({ id, started: number, loaded: load.took });
+      open.env = { ...load.loaded.env, ...call.env };
+      fillIn(answer, await runner.start(call, load, view, open.held));
+      noteArguments(answer, load.handler, view);
+      putOutput(answer, open.held.call);
+    }
+    runner.noteModule(answer, call.code, load.loaded);
+    return answer;
+  }
+
+  async load({ who, code, env }) {
+    const { handlers } = this.runner;
+    const loadNow = async () => {
+      const load = await handlers.load(who ?? "", code, env);
+      const { notes } = handlers;
+      for (const other of this.runs.values()) layOver(other.env); // the load has put that back
+      return { load, notes };
+    };
+    return handlers.has(code) ? { load: await handlers.load(who ?? "", code, env), notes: [] } : this.alone(loadNow);
+  }
+
+  /** The last of those that run puts the process back. */
+  close(id, view, answer) {
+    view.close();
+    this.runs.delete(id);
+    if (this.runs.size) return;
+    const { baseline, handlers } = this.runner;
+    answer.dirty = !baseline.restore() || answer.dirty;
+    answer.notes.push(...baseline.sentences("it, or a handler that ran beside it,"));
+    const { reloads, kept } = handlers.modules.worlds;
+    answer.worn = reloads > 50 || kept !== "";
+  }
+
+  /** Wait no longer for the handler that this run has begun, and begin no other. */
+  end(id) {
+    const open = this.runs.get(id);
+    if (!open) return;
+    open.isEnded = true;
+    open.held.call?.end({ ...ENDED });
+  }
+}
+
+/** What the call itself has printed, within bounds. */
+function putOutput(answer, call) {
+  for (const [descriptor, parts] of call.printed) {
+    const bytes = concat(parts);
+    const name = descriptor === 1 ? "stdout" : "stderr";
+    answer[name] = bytes.toString("utf8", 0, MOST_PRINTED);
+    const more = byteLength(bytes) - MOST_PRINTED;
+    if (more > 0) answer.notes.push(`${more.toLocaleString("en-US")} bytes of ${name} were left out`);
+  }
+}
+
+module.exports = { OpenRuns };

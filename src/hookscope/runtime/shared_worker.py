@@ -1,0 +1,499 @@
+"""Handlers in one worker process that runs any number of events at once, for programs that embed Hookscope.
+
+The handlers of one event still run one after another. A worker that ends takes all running handlers with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import Context, copy_context
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from hookscope.model.failure import Failure
+from hookscope.model.payload import Arguments
+from hookscope.model.run import Code, Declared, Module, OnStep, Registration
+from hookscope.runtime.async_helpers import await_uninterrupted
+from hookscope.runtime.background_work import late_note
+from hookscope.runtime.batch import (
+    NOTHING_PRINTED,
+    STOP_TIMEOUT,
+    Batch,
+    WorkerLost,
+    WorkerNotStarted,
+    failure_in_answer,
+    limit_failure,
+    seconds_in,
+    timed_out_result,
+)
+from hookscope.runtime.failures import WORKER_ENDED
+from hookscope.runtime.handler_code import (
+    DECLARING_SHAPES,
+    ContentNames,
+    HandlerRequest,
+    RequestCache,
+    RequestNumbers,
+    member_targets,
+    module_from,
+    settings_message,
+    with_digest,
+)
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.orphan_processes import kill_marked, may_still_run
+from hookscope.runtime.payloads import is_hook_event
+from hookscope.runtime.process_executor import (
+    MALFORMED_ERRORS,
+    code_of,
+    late_handlers,
+    node_program,
+    not_started_results,
+    start_worker,
+)
+from hookscope.runtime.python_worker.protocol import Message, encode, frame_of, pack
+from hookscope.runtime.worker_process import WorkerProcess
+
+_JSON_BOOLEANS = ("false", "true")
+MOST_TRIES = 2  # workers that may die under a call before it has begun
+UNKNOWN_OUTPUT_NOTE = "what was printed after its handler had answered, or by a program, may be another's"
+
+
+class _OpenRun:
+    """The calls of one batch that the worker knows of, until the last of them has answered."""
+
+    def __init__(
+        self, number: int, batch: Batch, requests: Sequence[HandlerRequest], worker: SharedWorker
+    ) -> None:
+        self.id = str(number)
+        self.batch = batch
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.context: Context = copy_context()  # answers are reported as if the caller had read them
+        self.is_cancelled = False  # nobody waits for its answers
+        self._requests = requests
+        self._worker = worker
+        self._limits = worker.limits
+        self._timer: asyncio.TimerHandle | None = None
+        self._number = 0
+        self._has_exceeded = False
+
+    def begin(self, is_loaded: bool) -> None:
+        """The next call begins. `is_loaded`: it runs at once."""
+        self.batch.begin(self.batch.remaining[0], self._requests[self._number])
+        self._limits = self._worker.limits.for_call(self.batch.remaining[0])
+        if is_loaded:
+            self._mark_started(0.0)
+        else:
+            self._watch(self._limits.load)
+
+    def _mark_started(self, loaded: float) -> None:
+        self.batch.mark_started(loaded)
+        self._watch(self._limits.run)
+
+    def _watch(self, seconds: float | None) -> None:
+        self.stop_watching()
+        if seconds is not None:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._exceed)
+
+    def stop_watching(self) -> None:
+        """Forget the limit."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _exceed(self) -> None:
+        """Ask the worker to wait no longer; end the worker if it does not answer: its thread is busy."""
+        if self._has_exceeded or self.batch.phase == "load":
+            self._worker.end_for(self, limit_failure(self._limits, self.batch.phase))
+            return
+        self._has_exceeded = True
+        self._worker.send(pack({"do": "end", "id": self.id}))
+        self._watch(STOP_TIMEOUT)
+
+    def cancel(self) -> None:
+        """End all calls that are left. The worker is ended if its thread is busy with the present one."""
+        self.is_cancelled, self._has_exceeded = True, True
+        self.batch.cancel_remaining()
+        self._worker.send(pack({"do": "end", "id": self.id}))
+        self._watch(STOP_TIMEOUT)
+
+    def on_message(self, message: Message) -> bool:
+        """Process a message. Return True after the last answer. Raises WorkerLost."""
+        if self.is_cancelled:
+            self.stop_watching()
+            return True
+        number = message.get("started", message.get("result"))
+        if number != self._number:
+            raise WorkerLost("answered what nobody had asked")
+        if "started" in message:
+            self._mark_started(seconds_in(message, "loaded"))
+            return False
+        self.stop_watching()
+        batch, request = self.batch, self._requests[self._number]
+        result = batch.result_from_answer(message)
+        if self._has_exceeded:
+            result = timed_out_result(result, self._limits)
+            self._has_exceeded = False
+        self._worker.learn(request, message)
+        printed, notes = self._worker.take_news()
+        batch.finish(
+            replace(
+                result,
+                stdout=str(message.get("stdout", "")) + printed.stdout,
+                stderr=str(message.get("stderr", "")) + printed.stderr,
+                notes=(*batch.notes, *result.notes, *notes),
+            )
+        )
+        batch.notes = []
+        self._number += 1
+        if self._number == len(self._requests) or result.status == "timeout":
+            return True
+        self.begin(message.get("next") is True)
+        return False
+
+
+class SharedWorker:
+    """One worker process, and the runs and loads that it is busy with."""
+
+    def __init__(self, process: WorkerProcess, limits: Limits, contents: ContentNames) -> None:
+        self.process = process
+        self.limits = limits
+        self.loop = asyncio.get_running_loop()
+        self.is_retired = False  # it serves nobody new, and ends when it is idle
+        self._contents = contents
+        self._numbers = RequestNumbers()
+        self._loaded: set[str] = set()  # names of contents with their handlers
+        self._has_settings = False
+        self._runs: dict[str, _OpenRun] = {}
+        self._loads: dict[str, asyncio.Future[Message]] = {}
+        self._ids = count(1)
+        self._backlog: list[bytes] = []
+        self._sender: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self.process.keep_reading(self._on_news)
+
+    @property
+    def is_usable(self) -> bool:
+        """True if it may be given a new run."""
+        return not self.is_retired and self._ending is None
+
+    async def run(self, batch: Batch, requests: Sequence[HandlerRequest]) -> None:
+        """Run these calls of the batch, until the last one has ended or the worker has."""
+        run = _OpenRun(next(self._ids), batch, requests, self)
+        is_loaded = _handler_name(requests[0]) in self._loaded
+        self._send_settings(requests[0])
+        self._runs[run.id] = run
+        try:
+            self.send(self._frame(run, requests, is_loaded))
+        except (ValueError, RecursionError) as error:
+            batch.begin(batch.remaining[0], requests[0])
+            failure = Failure(type(error).__name__, f"the event cannot be sent to a worker: {error}")
+            batch.finish(batch.result_without_answer("error", failure))
+            self._forget(run)
+            return
+        run.begin(is_loaded)
+        try:
+            await run.done
+        except asyncio.CancelledError:
+            if run.id in self._runs:
+                run.cancel()
+            raise
+
+    def _frame(self, run: _OpenRun, requests: Sequence[HandlerRequest], is_loaded: bool) -> bytes:
+        view = run.batch.view
+        hook, arguments = _JSON_BOOLEANS[is_hook_event(view)], _JSON_BOOLEANS[isinstance(view, Arguments)]
+        numbers, new = self._numbers.numbers_for(requests)
+        return frame_of(
+            f'{{"do":"run","open":true,"id":"{run.id}","begun":{_JSON_BOOLEANS[is_loaded]},"hook":{hook},'
+            f'"arguments":{arguments},"know":[{new}],"calls":[{numbers}],"view":{run.batch.packed_json()}}}'
+        )
+
+    async def load(self, request: HandlerRequest) -> Message:
+        """Load a handler and return the worker's answer. Raises WorkerLost."""
+        number = f"load {next(self._ids)}"
+        answer: asyncio.Future[Message] = self.loop.create_future()
+        self._loads[number] = answer
+        try:
+            self._has_settings = False  # they may be others since
+            self._send_settings(request)
+            code = {**request.document(), "env": dict(request.code.env)}
+            self.send(pack({"do": "load", "id": number, "code": code}))
+            async with asyncio.timeout(self.limits.load):
+                return await answer
+        finally:
+            self._loads.pop(number, None)
+
+    def _send_settings(self, request: HandlerRequest) -> None:
+        if request.code.shape == "plugin" and not self._has_settings:
+            self._has_settings = True
+            self.send(pack(settings_message(request.code)))
+
+    def send(self, frame: bytes) -> None:
+        """Send a frame behind those that wait for room in the pipe."""
+        if self._sender is None:
+            rest = self.process.send_available(frame)
+            if rest:
+                self._sender = self.loop.create_task(self._send_rest(bytes(rest)))
+        else:
+            self._backlog.append(frame)
+
+    async def _send_rest(self, rest: bytes) -> None:
+        try:
+            while rest:
+                await self.process.send_frame(rest)
+                rest = b"".join(self._backlog)
+                self._backlog.clear()
+        except WorkerLost:
+            self._end_later(None)
+        finally:
+            self._sender = None
+
+    def learn(self, request: HandlerRequest, message: Message) -> None:
+        """Note what an answer says of a handler's module and of the worker."""
+        files = message.get("files")
+        if isinstance(files, list):
+            self._contents.learn(request.code, map(str, files))
+        if message.get("phase") == "run":
+            self._loaded.add(_handler_name(request))
+        if message.get("dirty") or message.get("worn"):
+            self.is_retired = True
+
+    def take_news(self) -> tuple[Any, tuple[str, ...]]:
+        """Return what was printed and thrown outside of running handlers, for the next result."""
+        late = tuple(" ".join(late_note(one)) for one in self.process.take_late_events())
+        printed = self.process.take_output()
+        return printed, late if printed is NOTHING_PRINTED else (*late, *printed.notes, UNKNOWN_OUTPUT_NOTE)
+
+    def _on_news(self) -> None:
+        """Deliver what the worker has sent."""
+        try:
+            while (message := self.process.take_received()) is not None:
+                self._deliver(message)
+        except WorkerLost as lost:
+            self._end_later(lost)
+        if self.process.line_is_closed:
+            self._end_later(None)
+
+    def _deliver(self, message: Message) -> None:
+        number = str(message.get("id"))
+        load = self._loads.get(number)
+        if load is not None:
+            if not load.done():
+                load.set_result(message)
+            return
+        run = self._runs.get(number)
+        if run is not None and run.context.run(run.on_message, message):
+            self._forget(run)
+
+    def _forget(self, run: _OpenRun) -> None:
+        self._runs.pop(run.id, None)
+        if not run.done.done():
+            run.done.set_result(None)
+        if self.is_retired and not self._runs and not self._loads:
+            self._end_later(WorkerLost("was replaced", by_host=True))
+
+    def end_for(self, run: _OpenRun, failure: Failure) -> None:
+        """End the worker, because this run's handler does not end."""
+        if run.is_cancelled:
+            name, why = "a cancelled handler", "did not end"
+        else:
+            name, why = run.batch.remaining[0].name, failure.message
+            run.context.run(run.batch.finish, run.batch.result_without_answer("timeout", failure))
+        self._forget(run)
+        self._end_later(WorkerLost(f"was stopped because {name} {why}"))
+
+    def _end_later(self, lost: WorkerLost | None) -> None:
+        if self._ending is None:
+            self._ending = self.loop.create_task(self._end(lost))
+
+    async def end(self) -> None:
+        """End the process and all that it runs."""
+        self._end_later(WorkerLost("was ended", by_host=True))
+        assert self._ending is not None
+        if self._ending.get_loop() is asyncio.get_running_loop():
+            await await_uninterrupted(_wait_for(self._ending))
+        else:
+            await self._kill()
+
+    async def _end(self, lost: WorkerLost | None) -> None:
+        if lost is None:
+            lost = await self._find_loss()
+        await self._kill()
+        for load in self._loads.values():
+            if not load.done():
+                load.set_exception(lost)
+        runs = [run for run in self._runs.values() if not run.is_cancelled]
+        begun = [run for run in runs if run.batch.phase == "run"] or runs[:1]
+        for run in self._runs.values():
+            run.stop_watching()
+            if run in begun:
+                run.context.run(self._report_lost, run, lost, is_only=len(begun) == 1)
+            if not run.done.done():
+                run.done.set_result(None)
+        self._runs.clear()
+
+    async def _find_loss(self) -> WorkerLost:
+        try:
+            while True:
+                await self.process.receive()
+        except WorkerLost as lost:
+            return lost
+
+    def _report_lost(self, run: _OpenRun, lost: WorkerLost, *, is_only: bool) -> None:
+        batch = run.batch
+        if lost.by_host:
+            batch.finish(batch.result_without_answer("cancelled", WORKER_ENDED))
+            return
+        text = f"{lost.text} before it answered"
+        if not is_only or lost.text.startswith("was stopped"):
+            text = f"ended with the worker that it shared, which {lost.text}"
+        failure = Failure("Crashed", text, phase=batch.phase)
+        printed, notes = self.take_news()
+        result = batch.result_without_answer("crashed", failure)
+        batch.finish(replace(result, stdout=printed.stdout, stderr=printed.stderr, notes=notes))
+
+    async def _kill(self) -> None:
+        await self.process.end()
+        if may_still_run(self.process.mark, self.process.pid):
+            await asyncio.to_thread(kill_marked, self.process.mark)
+
+
+async def _wait_for(task: asyncio.Task[None]) -> None:
+    await asyncio.wait({task})
+
+
+def _handler_name(request: HandlerRequest) -> str:
+    code = request.code
+    return f"{request.name}\0{code.path}\0{code.export}\0{code.shape}"
+
+
+class SharedWorkerExecutor:
+    """Runs the handlers of all events at once in one worker, which is started for the first of them.
+
+    See Executor. A dead worker is replaced for the next call; what had not begun in it runs in the next one.
+    """
+
+    def __init__(self, make: Callable[[], WorkerProcess], limits: Limits) -> None:
+        self._make = make
+        self._limits = limits
+        self._contents = ContentNames()
+        self._requests = RequestCache(self._contents, code_of)
+        self._worker: SharedWorker | None = None
+        self._starting: asyncio.Task[SharedWorker] | None = None
+        self._retired: list[SharedWorker] = []
+        self._closed = False
+
+    async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
+        """See Executor.run. Every call's target is a Code; the view is changed as the handlers changed theirs."""
+        work, tries, left = Batch(tuple(batch), view, step), 0, len(batch)
+        while work.remaining:
+            try:
+                worker = await self._ready_worker()
+            except WorkerNotStarted as missing:
+                for result in not_started_results(work.remaining, missing):
+                    step(result)
+                return
+            except asyncio.CancelledError:
+                work.cancel_remaining()
+                raise
+            shared = self._contents.shared_name()
+            await worker.run(work, [self._requests.request_for(call, shared) for call in work.remaining])
+            tries = tries + 1 if len(work.remaining) == left else 0
+            left = len(work.remaining)
+            if tries == MOST_TRIES and work.remaining:
+                failure = Failure("Crashed", "its worker ended each time before it began", phase="load")
+                work.begin(work.remaining[0])
+                work.finish(work.result_without_answer("crashed", failure))
+
+    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Executor.run_in_turn."""
+        for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
+            await self.run((call,), view, step)
+
+    async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
+        """See Executor.run_together."""
+        async with asyncio.TaskGroup() as tasks:
+            for call, view in calls:
+                tasks.create_task(self.run((call,), view, step))
+
+    async def load(self, code: Code) -> Code | Module | Failure:
+        """See Executor.load."""
+        code = with_digest(code)
+        shared = self._contents.shared_name()
+        request = HandlerRequest(code, self._contents.name_of(code, shared), shared)
+        try:
+            worker = await self._ready_worker()
+            message = await worker.load(request)
+        except WorkerNotStarted as missing:
+            return missing.failure
+        except WorkerLost as lost:
+            return Failure("Crashed", f"{lost.text} while it was loaded", phase="load")
+        except TimeoutError:
+            return limit_failure(self._limits, "load")
+        worker.learn(request, message)
+        if message.get("error") is not None:
+            return failure_in_answer(message["error"], "load")
+        if code.shape not in DECLARING_SHAPES:
+            return code
+        try:
+            return module_from(message.get("module"), member_targets(code))
+        except MALFORMED_ERRORS:
+            return Failure("Crashed", "described a module that is none", phase="load")
+
+    async def _ready_worker(self) -> SharedWorker:
+        """Return a worker that reads in the running loop. Raises WorkerNotStarted."""
+        loop = asyncio.get_running_loop()
+        while not self._closed:
+            worker = self._worker
+            if worker is not None and worker.loop is not loop:  # of a loop that has ended
+                self._worker = worker = SharedWorker(worker.process, self._limits, self._contents)
+            if worker is not None and worker.is_usable:
+                return worker
+            if self._starting is None or self._starting.get_loop() is not loop:
+                self._starting = loop.create_task(self._start())
+            try:
+                await asyncio.shield(self._starting)
+            finally:
+                if self._starting is not None and self._starting.done():
+                    self._starting = None
+        raise WorkerNotStarted(Failure("NotStarted", "this executor is closed", phase="spawn"))
+
+    async def _start(self) -> SharedWorker:
+        if self._worker is not None:
+            self._retired = [one for one in (*self._retired, self._worker) if one.process.is_alive]
+        process = await start_worker(self._make, self._limits)
+        assert isinstance(process, WorkerProcess)
+        self._worker = SharedWorker(process, self._limits, self._contents)
+        return self._worker
+
+    @property
+    def late_count(self) -> int:
+        """See LateExecutor."""
+        return len(self._worker.process.late_handlers) if self._worker is not None else 0
+
+    def late_of(self, code: Code) -> tuple[Declared, ...]:
+        """See LateExecutor."""
+        if self._worker is None:
+            return ()
+        code = with_digest(code)
+        name = self._contents.name_of(code, self._contents.shared_name())
+        return late_handlers(self._worker.process, code, name)
+
+    async def close(self) -> None:
+        """End all workers, also one that is still starting, and start no other."""
+        self._closed = True
+        if self._starting is not None and self._starting.get_loop() is asyncio.get_running_loop():
+            self._starting.cancel()
+            await asyncio.wait({self._starting})
+        for worker in (*self._retired, *((self._worker,) if self._worker is not None else ())):
+            await worker.end()
+        self._retired, self._worker = [], None
+
+
+def shared_node_executor(
+    *, env: Mapping[str, str], cwd: Path, node: str, limits: Limits
+) -> SharedWorkerExecutor:
+    """Return an executor for handlers in TypeScript and JavaScript whose events run at once."""
+    return SharedWorkerExecutor(partial(WorkerProcess, node_program(env=env, cwd=cwd, node=node)), limits)
