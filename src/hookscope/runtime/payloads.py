@@ -29,11 +29,14 @@ Operation: TypeAlias = dict[str, Any]
 MAX_OPERATIONS = 200  # operations: a patch of more is read by nobody, and names whole members instead
 
 # For comparing: in Python 1 equals True and 1.0, in JSON they differ.
+_SCALARS = frozenset((str, int, bool, type(None)))
 _canonical_text = json.JSONEncoder(sort_keys=True).encode
 
 
 def is_same_json(one: Any, other: Any) -> bool:
     """Are these the same JSON value?"""
+    if type(one) is type(other) and type(one) in _SCALARS:  # nearly always
+        return bool(one == other)
     return bool(one == other) and _canonical_text(one) == _canonical_text(other)
 
 
@@ -286,12 +289,13 @@ def apply_changes(view: Any, before: Any, after: Any) -> None:
     Only what changed is touched: what JSON could not hold stays in the view as it was.
     A frozen core Event takes no changes; its policy sees them in the results.
     """
+    if isinstance(view, HookEvent):
+        _write_event(view, before, after)
+        return
     if is_same_json(before, after):
         return
     own = deepcopy(after)  # the view goes on changing; results and patches keep theirs
-    if isinstance(view, HookEvent):
-        _write_event(view, before, own)
-    elif isinstance(view, Arguments):
+    if isinstance(view, Arguments):
         _write_arguments(view, before, own)
     elif isinstance(view, dict) and isinstance(own, dict):
         _write_members(view, before, own)
@@ -314,6 +318,7 @@ def _write_arguments(view: Arguments, before: Any, after: Any) -> None:
 
 def _write_event(view: HookEvent, before: Any, after: Any) -> None:
     changed = {name for name, value in after.items() if not is_same_json(before.get(name), value)}
+    after = {name: deepcopy(after[name]) for name in changed}  # results and patches keep theirs
     if "context" in changed:
         if isinstance(view.context, dict) and isinstance(after["context"], dict):
             _write_nested(view.context, before["context"], after["context"])

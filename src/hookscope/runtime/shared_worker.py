@@ -23,6 +23,7 @@ from hookscope.runtime.batch import (
     NOTHING_PRINTED,
     STOP_TIMEOUT,
     Batch,
+    PrintedOutput,
     WorkerLost,
     WorkerNotStarted,
     failure_in_answer,
@@ -30,7 +31,7 @@ from hookscope.runtime.batch import (
     seconds_in,
     timed_out_result,
 )
-from hookscope.runtime.failures import WORKER_ENDED
+from hookscope.runtime.failures import CANCELLED, WORKER_ENDED
 from hookscope.runtime.handler_code import (
     DECLARING_SHAPES,
     ContentNames,
@@ -53,7 +54,7 @@ from hookscope.runtime.process_executor import (
     not_started_results,
     start_worker,
 )
-from hookscope.runtime.python_worker.protocol import Message, encode, frame_of, pack
+from hookscope.runtime.python_worker.protocol import Message, frame_of, pack
 from hookscope.runtime.worker_process import WorkerProcess
 
 _JSON_BOOLEANS = ("false", "true")
@@ -113,9 +114,9 @@ class _OpenRun:
         self._watch(STOP_TIMEOUT)
 
     def cancel(self) -> None:
-        """End all calls that are left. The worker is ended if its thread is busy with the present one."""
+        """End the present call. The worker is ended if its thread is busy with it."""
         self.is_cancelled, self._has_exceeded = True, True
-        self.batch.cancel_remaining()
+        self.batch.finish(self.batch.result_without_answer("cancelled", CANCELLED))
         self._worker.send(pack({"do": "end", "id": self.id}))
         self._watch(STOP_TIMEOUT)
 
@@ -137,16 +138,16 @@ class _OpenRun:
             result = timed_out_result(result, self._limits)
             self._has_exceeded = False
         self._worker.learn(request, message)
-        printed, notes = self._worker.take_news()
-        batch.finish(
-            replace(
+        if batch.notes or "stdout" in message or "stderr" in message or self._worker.has_news:
+            printed, notes = self._worker.take_news()
+            result = replace(
                 result,
                 stdout=str(message.get("stdout", "")) + printed.stdout,
                 stderr=str(message.get("stderr", "")) + printed.stderr,
                 notes=(*batch.notes, *result.notes, *notes),
             )
-        )
-        batch.notes = []
+            batch.notes = []
+        batch.finish(result)
         self._number += 1
         if self._number == len(self._requests) or result.status == "timeout":
             return True
@@ -188,6 +189,7 @@ class SharedWorker:
         try:
             self.send(self._frame(run, requests, is_loaded))
         except (ValueError, RecursionError) as error:
+            self._numbers = RequestNumbers()  # what it was to be told, it was not
             batch.begin(batch.remaining[0], requests[0])
             failure = Failure(type(error).__name__, f"the event cannot be sent to a worker: {error}")
             batch.finish(batch.result_without_answer("error", failure))
@@ -260,7 +262,12 @@ class SharedWorker:
         if message.get("dirty") or message.get("worn"):
             self.is_retired = True
 
-    def take_news(self) -> tuple[Any, tuple[str, ...]]:
+    @property
+    def has_news(self) -> bool:
+        """True if something was printed or thrown outside of running handlers."""
+        return self.process.has_late_events or self.process.has_output
+
+    def take_news(self) -> tuple[PrintedOutput, tuple[str, ...]]:
         """Return what was printed and thrown outside of running handlers, for the next result."""
         late = tuple(" ".join(late_note(one)) for one in self.process.take_late_events())
         printed = self.process.take_output()
@@ -310,12 +317,12 @@ class SharedWorker:
 
     async def end(self) -> None:
         """End the process and all that it runs."""
+        if self.loop is not asyncio.get_running_loop():  # nobody waits in a loop that is over
+            await self._kill()
+            return
         self._end_later(WorkerLost("was ended", by_host=True))
         assert self._ending is not None
-        if self._ending.get_loop() is asyncio.get_running_loop():
-            await await_uninterrupted(_wait_for(self._ending))
-        else:
-            await self._kill()
+        await await_uninterrupted(_wait_for(self._ending))
 
     async def _end(self, lost: WorkerLost | None) -> None:
         if lost is None:
@@ -386,7 +393,7 @@ class SharedWorkerExecutor:
         self._closed = False
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """See Executor.run. Every call's target is a Code; the view is changed as the handlers changed theirs."""
+        """See Executor.run. Every call's target is a Code; the handlers' changes are made to the view."""
         work, tries, left = Batch(tuple(batch), view, step), 0, len(batch)
         while work.remaining:
             try:
@@ -395,9 +402,6 @@ class SharedWorkerExecutor:
                 for result in not_started_results(work.remaining, missing):
                     step(result)
                 return
-            except asyncio.CancelledError:
-                work.cancel_remaining()
-                raise
             shared = self._contents.shared_name()
             await worker.run(work, [self._requests.request_for(call, shared) for call in work.remaining])
             tries = tries + 1 if len(work.remaining) == left else 0

@@ -313,6 +313,11 @@ class WorkerProcess:
         """True if there are late events."""
         return bool(self._reader.late_events)
 
+    @property
+    def has_output(self) -> bool:
+        """True if output was read that nobody has taken."""
+        return self._outputs.has_text
+
     def take_late_events(self) -> tuple[LateEvent, ...]:
         """Return the late events since the last call of this."""
         if not self._reader.late_events:

@@ -402,9 +402,14 @@ class OutputReader:
             for pipe in tuple(self._read_pipes):
                 self._unwatch(pipe)
 
+    @property
+    def has_text(self) -> bool:
+        """Return whether text was read that nobody has taken."""
+        return any(pipe.has_text for pipe in self._pipes)
+
     def take(self, *, one_call: bool = False) -> PrintedOutput:
         """What came since the last question; `one_call`: up to the fence behind one call."""
-        if not (self._is_open and self._poll.poll(0)) and not any(pipe.has_text for pipe in self._pipes):
+        if not (self._is_open and self._poll.poll(0)) and not self.has_text:
             return NOTHING_PRINTED
         out, err = [(pipe.take_part() if one_call else pipe.take()) for pipe in self._pipes]
         if out is NO_OUTPUT and err is NO_OUTPUT:

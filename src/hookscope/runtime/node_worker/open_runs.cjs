@@ -19,6 +19,7 @@ class OpenRuns {
   constructor(runner) {
     this.runner = runner;
     this.runs = new Map(); // id → {held, env, isEnded}
+    this.isCrowded = false; // since the process was put back, several were open, or came together
     this.loading = OwnPromise.resolve();
   }
 
@@ -36,6 +37,7 @@ class OpenRuns {
     for (const [number, call] of message.know ?? []) runner.known.set(number, call);
     const calls = message.calls.map((number) => runner.known.get(number));
     const open = { held: {}, env: {}, isEnded: false };
+    this.isCrowded ||= this.runs.size > 0;
     this.runs.set(id, open);
     const view = viewOf(message, message.view, (who, text) => runner.lateText(who, text));
     let known = view.seen();
@@ -58,7 +60,7 @@ class OpenRuns {
     const { load, notes } = await this.load(call);
     const answer = answerOf(id, number, load, false);
     answer.notes.push(...notes);
-    if (load.handler) {
+    if (load.handler && !open.isEnded) {
       if (!isAnnounced) runner.line.say({ id, started: number, loaded: load.took });
       open.env = { ...load.loaded.env, ...call.env };
       fillIn(answer, await runner.start(call, load, view, open.held));
@@ -84,10 +86,14 @@ class OpenRuns {
   close(id, view, answer) {
     view.close();
     this.runs.delete(id);
-    if (this.runs.size) return;
-    const { baseline, handlers } = this.runner;
+    const { baseline, handlers, inbox } = this.runner;
+    if (this.runs.size || inbox.waiting.length) {
+      this.isCrowded = true;
+      return;
+    }
     answer.dirty = !baseline.restore() || answer.dirty;
-    answer.notes.push(...baseline.sentences("it, or a handler that ran beside it,"));
+    answer.notes.push(...baseline.sentences(this.isCrowded ? "it, or a handler that ran beside it," : "it"));
+    this.isCrowded = false;
     const { reloads, kept } = handlers.modules.worlds;
     answer.worn = reloads > 50 || kept !== "";
   }
