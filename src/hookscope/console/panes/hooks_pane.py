@@ -24,6 +24,7 @@ from hookscope.console.state.console_state import ConsoleState
 from hookscope.console.state.hook_rows import (
     FilteredRows,
     HookRow,
+    best_match,
     by_precedence,
     heading_line,
 )
@@ -249,6 +250,7 @@ class HooksPane(RemovableWidget, Container):
         super().__init__(id=id)
         self.state = ConsoleState()
         self._narrowed = FilteredRows()
+        self._filter_shown = ""
         self._told: tuple[object, ...] | None = None  # the inputs of the shown sheet
 
     def compose(self) -> ComposeResult:
@@ -313,6 +315,12 @@ class HooksPane(RemovableWidget, Container):
             if state.selected:
                 listed.begin_at(state.selected)
             listed.show(groups, state.grouping, state.rows)
+            if state.filtering and state.filter != self._filter_shown:
+                shown = (row for group in groups for row in group.rows)
+                best = best_match(shown, state.filter, listed.pointed_row)
+                if best is not None:
+                    listed.point_at(best.id)
+            self._filter_shown = state.filter
         total = len(state.rows)
         grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
         count_title = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"

@@ -302,6 +302,22 @@ class FilteredRows:
         return tuple(replace(group, rows=rows, note=str(len(rows))) for group, rows in narrowed if rows)
 
 
+def best_match(rows: Iterable[HookRow], query: str, current: str | None) -> HookRow | None:
+    """Return the row that somebody who types this looks for; None without a query or a row.
+
+    A row of that name comes first, then one whose name begins with it, then one whose name contains it.
+    Of equally good ones it is the `current` one, by id, else the first.
+    """
+    name = query.strip().casefold()
+
+    def distance(row: HookRow) -> tuple[int, bool]:
+        own = row.name.casefold()
+        kinds = (own == name, own.startswith(name), name in own, True)
+        return kinds.index(True), row.id != current
+
+    return min(rows, key=distance, default=None) if name else None
+
+
 COLUMN_GAP = "  "
 POINTER, NO_POINTER = "▸ ", "  "
 COUNT_WIDTH = 3  # cells of a number of reasons
