@@ -44,7 +44,6 @@ KEPT = st.builds(
     st.text(max_size=6),
     st.sampled_from(GROUPINGS),
     st.booleans(),
-    st.text(max_size=6),
     st.none() | st.sampled_from(["composer", "plan", "run"]),
     st.booleans(),
     DRAFTS,
@@ -134,6 +133,9 @@ async def test_a_console_goes_on_where_it_was_left(
         await story.shows("Hooks 1/3", "by state", "▸ beta")
         await story.until(lambda: story.screen.state.view.host.dialect.version, "the program as it ships")  # type: ignore[union-attr]
         dialect = story.screen.state.view.host.dialect.name  # type: ignore[union-attr]
+        assert story.screen.state.view.dialect_reason == "chosen in the console"  # type: ignore[union-attr]
+        await story.press("3", "slash", *"kind:nothing", "enter")
+        await story.shows("Log 0 of")
         await story.press("2")
         await compose(story)
         await story.focus_in("fire")
@@ -159,6 +161,8 @@ async def test_a_console_goes_on_where_it_was_left(
         await story.focus_in("fire")
         await story.press("1")
         await story.shows("Hooks 1/3", "▸ beta")
+        await story.press("3")
+        await story.shows("3 hooks")  # an entry of the log, which no filter of before hides
 
 
 async def test_an_event_outlives_a_console_that_was_left_before_it_could_be_composed_again(

@@ -343,7 +343,7 @@ def chosen_dialect(
     """
     try:
         if options.dialect is not None:
-            return dialect_named(options.dialect), "named by --dialect", ""
+            return dialect_named(options.dialect), options.dialect_reason, ""
         if "dialect" in project:
             return dialect_named(str(project["dialect"])), f"named in {CONFIG}", ""
     except UnknownDialect as error:

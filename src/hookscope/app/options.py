@@ -124,6 +124,7 @@ class Options:
     as_host: bool = False  # the host's own workspace, whatever the current folder, without Hookscope's hooks
     agent: str | None = None  # whose workspace, if the host has several agents
     environment: str | None = None  # whose variables events are filled with
+    dialect_reason: str = "named by --dialect"  # who named it
     bundled_trusted: bool = True  # False: the files of a workspace may have named `bundled`
 
 

@@ -215,7 +215,7 @@ class Workbench:
 
     def use_dialect(self, name: str) -> None:
         """Scan under another dialect from now on. Raises Refusal for an unknown one."""
-        self.use_options(replace(self.options, dialect=name))
+        self.use_options(replace(self.options, dialect=name, dialect_reason="chosen in the console"))
 
     def use_environment(self, name: str | None) -> None:
         """Fill events with the variables of this environment from now on; None: of no environment."""

@@ -9,7 +9,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookscope.console.keymap.active_keys import key_of
-from hookscope.console.panes.log_pane import LogPane
 from hookscope.console.state.messages import error_text
 from hookscope.console.state.state_changes import (
     ComposerDraft,
@@ -49,14 +48,9 @@ class RestoreController:
         self._early = False  # that came before the first look
         self._moved = 0.0  # the last of them
         self._timer: Timer | None = None
-        self._log: LogPane | None = None  # at the end no query finds it
         self._trouble = ""  # that was said
 
     # At the start.
-
-    def stand_by(self) -> None:
-        """The screen is there: keys and clicks may come."""
-        self._log = self.context.panes.log
 
     def begin(self) -> None:
         """Restore what there is, then look for the first time."""
@@ -121,8 +115,6 @@ class RestoreController:
         if kept is not None:
             self._found = self._draft = kept
             self.context.change(StateRestored(kept))
-            if kept.log_filter:
-                self.context.panes.log.narrow(kept.log_filter)
         self.context.bridge.look()
 
     def looked(self, view: Snapshot) -> None:
@@ -153,7 +145,7 @@ class RestoreController:
 
     def touched(self) -> None:
         """A key or a click: called before it has any effect."""
-        if self._left is None and self._log is not None:
+        if self._left is None:
             self._left, self._early = self.now(), self.context.state.view is None
         self._moved = monotonic()
         if self._timer is None and self.context.is_mounted:
@@ -202,7 +194,6 @@ class RestoreController:
         from hookscope.app.console_files import masked_draft
 
         redaction, draft = self._opened.redaction, kept.draft
-        kept = replace(kept, log_filter=redaction.masked_text(kept.log_filter))
         if draft.text is None:
             return kept
         texts = [masked_draft(text, redaction) for text in (draft.session, draft.text, draft.ctx_text)]
@@ -218,7 +209,6 @@ class RestoreController:
 
     def now(self) -> SavedView:
         """What would be kept at this moment."""
-        assert self._log is not None
         found = self._found
         draft, part, form = found.draft, found.part, found.form
         if self.context.panes.is_made("fire_pane"):
@@ -234,7 +224,6 @@ class RestoreController:
                 chosen = environment or ""
         return replace(
             saved_view_of(self.context.state),
-            log_filter=self._log.filter_text,
             part=part,
             form=form,
             draft=draft,

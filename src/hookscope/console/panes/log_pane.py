@@ -229,7 +229,7 @@ class LogPane(RemovableWidget, Widget):
         super().__init__(id=id, classes=classes)
         self.ring = LogRing()
         self._still: LogRing | None = None  # a copy of the ring while paused
-        self._filter, self._typed = LogFilter(), ""
+        self._filter = LogFilter()
         self._index = LogIndex(self.ring)  # the shown index, and its filter
         self._of = LogFilter()
         self._search: LogIndex | None = None  # the next index, whose filter has not checked all entries yet
@@ -250,20 +250,10 @@ class LogPane(RemovableWidget, Widget):
         self.mount(field)
         return field
 
-    @property
-    def filter_text(self) -> str:
-        """The filter as typed."""
-        return self._typed
-
     def entries(self) -> Iterator[LogEntry]:
         """Yield the matching entries, oldest first."""
         ring = self.ring if self._still is None else self._still
         return (entry for _, entry in ring.numbered(0) if self._filter.takes(entry))
-
-    def narrow(self, text: str) -> None:
-        """Set the filter as if it had been typed."""
-        self._field.value = text
-        self._field.set_class(bool(text.strip()), "-open")
 
     def add(self, entries: Sequence[LogEntry]) -> None:
         """Add entries, oldest first."""
@@ -331,7 +321,7 @@ class LogPane(RemovableWidget, Widget):
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._filter, self._typed = parse_log_filter(event.value), event.value
+        self._filter = parse_log_filter(event.value)
         self._rebuild()
 
     @on(Input.Submitted)

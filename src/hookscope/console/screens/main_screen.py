@@ -127,7 +127,6 @@ class MainScreen(PaintedOnce[None]):
         made.preferences.read()
         self.app.theme_changed_signal.subscribe(self, made.preferences.theme_changed)
         self.set_focus(self.query_one(HookList))
-        made.last_time.stand_by()
         # Behind the first frame, and not before: while the app starts, nothing is painted.
         self.app.call_later(self.call_after_refresh, self.bridge.open, self._opened)
 

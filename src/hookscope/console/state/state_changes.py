@@ -52,7 +52,6 @@ class SavedView:
     filter: str = ""
     grouping: Grouping = "source"
     start_hidden: bool = False
-    log_filter: str = ""
     part: str | None = None  # the zoomed part of the Fire mode
     form: bool = False  # the event is shown as a form
     draft: ComposerDraft = ComposerDraft()
@@ -124,7 +123,6 @@ FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
     "filter": _is_text,
     "grouping": _one_of(*GROUPINGS),
     "start_hidden": _is_bool,
-    "log_filter": _is_text,
     "part": _one_of("composer", "plan", "run"),
     "form": _is_bool,
     "dialect": _is_text,
