@@ -16,11 +16,11 @@ import pytest
 from hookscope.model.hook import LANGUAGE_OF
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result, Status, Step
-from hookscope.runtime import worker_guard
 from hookscope.runtime.background_work import wait_time
 from hookscope.runtime.limits import MIB, Limits
 from hookscope.runtime.orphan_processes import find_marked, host_mark, newest_pid
 from hookscope.runtime.process_executor import ProcessExecutor
+from hookscope.runtime.python_worker import worker_guard
 
 LINUX = sys.platform == "linux"
 TELLS = "only Linux tells of processes that left their group"

@@ -28,10 +28,10 @@ from tests.faults.python_faults import DAEMON, body, coroutine
 from hookscope.model.failure import Failure
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result, Started, Status, Step
-from hookscope.runtime import worker_guard
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.orphan_processes import find_marked, host_mark, newest_pid
 from hookscope.runtime.process_executor import MAX_OWN_WORKERS, python_executor
+from hookscope.runtime.python_worker import worker_guard
 
 BRIEF = 0.2  # seconds that a handler has which hangs
 MOST = 200.0  # seconds for any step: it never takes them

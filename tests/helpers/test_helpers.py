@@ -18,7 +18,7 @@ SOURCE = Path(hookscope.__file__).parent
 # Who starts programs, beside `helpers.py`, and for which command that was asked to run something.
 MAY_START = {
     "runtime/worker_process.py": "workers of handlers",
-    "runtime/worker_guard.py": "ends workers when their program is gone",
+    "runtime/python_worker/worker_guard.py": "ends workers when their program is gone",
     "packs/fetch/programs.py": "npm, git and Python, for `install` and `update`",
     "analysis/host_program.py": "the installed host, for `verify`, after a question",
     "app/preferences.py": "the user's editor, for a key and for --edit",

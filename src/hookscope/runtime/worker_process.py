@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from secrets import token_hex
 
-from hookscope.runtime import worker_guard
 from hookscope.runtime.batch import (
     LateEvent,
     LateHandler,
@@ -25,6 +24,7 @@ from hookscope.runtime.batch import (
 )
 from hookscope.runtime.debugger import Debugger
 from hookscope.runtime.orphan_processes import MARK_VARIABLE, host_mark, new_worker_mark
+from hookscope.runtime.python_worker import worker_guard
 from hookscope.runtime.python_worker.protocol import LINE_LOST, Message, pack
 from hookscope.runtime.worker_reader import OutputPipe, OutputReader, WorkerReader
 from hookscope.values import dataclass
