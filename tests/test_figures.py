@@ -19,7 +19,7 @@ MOST_LINES = 117_000
 MOST_IMPORT_LINES = 8.0  # per cent of all lines
 MOST_LINES_OF_A_FILE = 600
 MOST_LINES_OF_A_FUNCTION = 60
-MOST_FILES_OF_A_FOLDER = 25
+MOST_FILES_OF_A_FOLDER = 26
 MOST_FILES_OF_A_CIRCLE = 3
 
 ONE_FILE_EACH = {"authoring/lint/rules", "cli/commands"}  # one file a rule, one a command
