@@ -353,7 +353,7 @@ async def sitting(workspace: Path, size: tuple[int, int]) -> AsyncIterator[tuple
             screen = app.screen_stack[0]
             assert isinstance(screen, MainScreen)
             for _ in count():  # no Pilot meanwhile: its looking would be the screen's work too
-                if screen.state.view is not None and not screen.bridge.looking and app.is_still:
+                if screen.state.view is not None and not screen.bridge.is_scanning and app.is_still:
                     break
                 await asyncio.sleep(0.05)
             opening = Opening(thread_time() - began[0], process_time() - began[1])

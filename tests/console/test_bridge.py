@@ -120,12 +120,12 @@ async def test_many_wishes_to_look_are_one_that_runs_and_one_that_waits(workspac
         listener = app.query_one(Listener)
         bridge = Bridge(listener, WorkbenchOpener(lambda: bench))
         for _ in range(20):
-            bridge.look()
+            bridge.scan()
         bench.gate.set()
         await wait_for(pilot, lambda: any(isinstance(c, ScanFinished) for c in listener.heard))
-        bridge.look_ended()
+        bridge.scan_ended()
         await wait_for(pilot, lambda: sum(isinstance(c, ScanFinished) for c in listener.heard) == 2)
-        bridge.look_ended()
+        bridge.scan_ended()
         await pilot.pause()
         assert bench.looks == 2
         numbers = [change.generation for change in listener.heard if isinstance(change, ScanFinished)]
@@ -135,10 +135,10 @@ async def test_many_wishes_to_look_are_one_that_runs_and_one_that_waits(workspac
 
 async def test_a_look_that_fails_is_an_answer() -> None:
     app = Stage()
-    bench = SimpleNamespace(look=lambda: 1 / 0)
+    bench = SimpleNamespace(scan=lambda: 1 / 0)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        Bridge(listener, lambda: bench).look()  # type: ignore[arg-type]
+        Bridge(listener, lambda: bench).scan()  # type: ignore[arg-type]
         await wait_for(pilot, lambda: any(isinstance(c, ScanFailed) for c in listener.heard))
 
 

@@ -97,16 +97,16 @@ def test_what_goes_wrong_is_said_with_the_place(
 
 
 def test_a_request_to_end_waits_for_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[int] = []
-    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    events_text: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: events_text.append(number))
     try:
         editor = f"sh -c 'kill -TERM {os.getpid()}; kill -HUP {os.getpid()}; exit 0'"
-        signal.signal(signal.SIGHUP, lambda number, _: heard.append(number))
+        signal.signal(signal.SIGHUP, lambda number, _: events_text.append(number))
         assert open_editor(cast(Any, App()), PLACE, {"EDITOR": editor}, tmp_path / "workspace") == ""
     finally:
         signal.signal(signal.SIGTERM, before)
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    assert sorted(heard) == [signal.SIGHUP, signal.SIGTERM]  # Python takes what came at once by number
+    assert sorted(events_text) == [signal.SIGHUP, signal.SIGTERM]  # Python takes what came at once by number
 
 
 @pytest.mark.parametrize(

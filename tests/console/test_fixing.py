@@ -72,7 +72,8 @@ async def test_metadata_is_moved_and_one_check_follows_the_other(
         await story.press("w")
         await story.until(lambda: (folder / "handler.js").exists(), "it is renamed")
         await story.until(
-            lambda: story.screen.state.row and story.screen.state.row.look.word == "broken", "it is a hook"
+            lambda: story.screen.state.row and story.screen.state.row.state_style.word == "broken",
+            "it is a hook",
         )  # of the list: the toast says so before
         await story.press("e")
         await story.shows("Fix events?", "+metadata: {openclaw: {events: ['command:new']}}")

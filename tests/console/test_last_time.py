@@ -172,7 +172,7 @@ async def test_an_event_outlives_a_console_that_was_left_before_it_could_be_comp
     async with console((80, 24)) as story:
         await story.press("2")
         await compose(story)
-    monkeypatch.setattr(RestoreController, "looked", lambda *_: None)
+    monkeypatch.setattr(RestoreController, "scanned", lambda *_: None)
     async with console((80, 24)) as story:
         await story.press("3")
         await story.until(lambda: story.screen.state.mode == "log", "something is to be kept")

@@ -42,8 +42,8 @@ from hookscope.model.hook_status import RejectedHook, State
 
 def row(name: str) -> HookRow:
     item = RejectedHook(Path("/w") / name, "workspace", "none")
-    look = STATE_STYLES[State.READY]
-    return HookRow(name, name, ("command:new",), "workspace", look, "", reasons=0, item=item)
+    state_style = STATE_STYLES[State.READY]
+    return HookRow(name, name, ("command:new",), "workspace", state_style, "", reasons=0, item=item)
 
 
 sizes = st.lists(st.integers(0, 4), max_size=5)

@@ -163,14 +163,14 @@ def test_a_diff_is_of_the_bytes_that_were_installed_or_there_is_none(
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello", "bye")
     bench = Workbench(Options(workspace=workspace, bundled=tmp_path / "none"))
-    desk = PackManager(bench)
-    desk.apply(desk.plan_install(str(pack)))
+    fire = PackManager(bench)
+    fire.apply(fire.plan_install(str(pack)))
     hooks = home / ".openclaw" / "hooks"
     (hooks / "hello" / "handler.py").unlink()
     (hooks / "bye" / "handler.py").write_bytes(b"\0")
     os.mkfifo(hooks / "bye" / "pipe")
     (pack / "hooks" / "hello" / "handler.py").write_text("def handler(event): pass\n")
-    files = {one.path.relative_to(hooks).as_posix(): one for one in pack_changes(desk, "greetings").files}
+    files = {one.path.relative_to(hooks).as_posix(): one for one in pack_changes(fire, "greetings").files}
     assert {name: one.state for name, one in files.items()} == {
         "hello/handler.py": "missing",
         "bye/handler.py": "changed",
@@ -180,5 +180,5 @@ def test_a_diff_is_of_the_bytes_that_were_installed_or_there_is_none(
     assert files["bye/handler.py"].why == "it is no text"
     assert files["bye/pipe"].why == "it is no plain file now"
     (pack / "package.json").unlink()
-    assert pack_changes(desk, "greetings").problem
+    assert pack_changes(fire, "greetings").problem
     asyncio.run(bench.close())

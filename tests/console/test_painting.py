@@ -209,19 +209,19 @@ async def test_a_line_is_cut_only_where_another_part_is_seen(console: Open) -> N
 
 
 async def test_who_is_asked_for_before_it_is_laid_out_hears_how_large_it_is(console: Open) -> None:
-    heard = []
+    events_text = []
 
     class Late(Static):
         def on_resize(self, event: events.Resize) -> None:
-            heard.append(event.size)
+            events_text.append(event.size)
 
     async with console((80, 24)) as c:
         late = Late("late")
         await c.screen.query_one("#body").mount(late)
         c.screen._compositor.update_widgets({late})  # as each key does that paints something
         assert late in c.screen._compositor.full_map  # and whoever asks where a part stands
-        await c.until(lambda: heard, "the new part knows its size")
-        assert heard[-1] == late.outer_size
+        await c.until(lambda: events_text, "the new part knows its size")
+        assert events_text[-1] == late.outer_size
 
 
 async def test_a_text_set_twice_around_a_layout_gets_the_room_of_the_second(console: Open) -> None:

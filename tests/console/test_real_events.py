@@ -140,7 +140,7 @@ async def test_another_dialect_means_another_spool(
     async with console((120, 36), dialect="openclaw") as story:
         await at_the_log(story)
         story.screen.bridge.bench.use_dialect("milady")
-        story.screen.bridge.look()
+        story.screen.bridge.scan()
         await story.shows("session:end")
 
 

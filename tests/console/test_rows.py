@@ -39,7 +39,7 @@ def row(name: str = "a", **parts: object) -> HookRow:
         name=name,
         events=("command:new",),
         source="workspace",
-        look=STATE_STYLES[State.BLOCKED],
+        state_style=STATE_STYLES[State.BLOCKED],
         why="Binary missing: jq",
         reasons=2,
         item=RejectedHook(Path("/w") / "a", "workspace", "none"),
@@ -121,4 +121,4 @@ def test_a_filter_looks_in_name_events_source_and_state(query: str, found: int) 
 
 
 def test_the_longest_word_for_a_state_fits_its_column() -> None:
-    assert max(len(look.word) for look in STATE_STYLES.values()) + 2 <= WORD_WIDTH
+    assert max(len(state_style.word) for state_style in STATE_STYLES.values()) + 2 <= WORD_WIDTH

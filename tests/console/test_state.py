@@ -121,7 +121,7 @@ def test_start_here_is_for_those_who_have_nothing_yet() -> None:
 
 def test_a_failed_look_keeps_what_is_shown() -> None:
     state = reduce(reduce(ConsoleState(), looked(1, "a")), s.ScanStarted())
-    assert state.looking
+    assert state.is_scanning
     state = reduce(state, s.ScanFailed("no"))
-    assert not state.looking
+    assert not state.is_scanning
     assert len(state.rows) == 1

@@ -35,10 +35,10 @@ def colours_of_states(palette: Palette) -> dict[str, Rgb]:
     variables = theme_of("tried", palette).variables
     text, ground = rgb(palette.text), rgb(palette.background)
     drawn = {}
-    for state, look in STATE_STYLES.items():
-        variable = look.style.removeprefix("$")
+    for state, state_style in STATE_STYLES.items():
+        variable = state_style.style.removeprefix("$")
         drawn[state.value] = (
-            over(text, ground, share(MUTED)) if look.style == MUTED else rgb(variables[variable])
+            over(text, ground, share(MUTED)) if state_style.style == MUTED else rgb(variables[variable])
         )
     return drawn
 
@@ -66,8 +66,8 @@ def test_no_eyes_take_one_state_for_another(name: str, sight: str) -> None:
         if first != second:
             assert apart(first, second, sight) >= AT_A_GLANCE, (one, other)  # type: ignore[arg-type]
     assert (
-        len({look.glyph for look in STATE_STYLES.values()})
-        == len({look.word for look in STATE_STYLES.values()})
+        len({state_style.glyph for state_style in STATE_STYLES.values()})
+        == len({state_style.word for state_style in STATE_STYLES.values()})
         == 7
     )
 

@@ -36,7 +36,7 @@ def service(workspace: Path, home: Path, make_hook: MakeHook, monkeypatch: pytes
 
 
 def state_of(story: Story, name: str) -> str:
-    return next(row.look.word for row in story.screen.state.rows if row.name == name)
+    return next(row.state_style.word for row in story.screen.state.rows if row.name == name)
 
 
 def dialect_of(story: Story) -> str:

@@ -21,10 +21,10 @@ from hookscope.packs.plan import PackPlan
 from hookscope.packs.transaction import TRANSACTION_STEPS
 
 
-def planned(desk: PackManager, action: str, pack: Path) -> PackPlan:
+def planned(manager: PackManager, action: str, pack: Path) -> PackPlan:
     if action == "install":
-        return desk.plan_install(str(pack))
-    made = desk.plan_uninstall("greetings") if action == "uninstall" else desk.plan_update("greetings")
+        return manager.plan_install(str(pack))
+    made = manager.plan_uninstall("greetings") if action == "uninstall" else manager.plan_update("greetings")
     assert isinstance(made, PackPlan)
     return made
 
@@ -74,12 +74,12 @@ def test_old_or_new_is_whole_wherever_it_ends(
     at_first = seen(home)
     prepared(action, cli, pack)
     bench = Workbench(Options())
-    desk = PackManager(bench)
-    plan = planned(desk, action, pack)
+    manager = PackManager(bench)
+    plan = planned(manager, action, pack)
     old, old_packs = seen(home), packs_in(cli)
     keep(saved, home, state)
     steps: list[str] = []
-    desk.apply(plan, step=steps.append)
+    manager.apply(plan, step=steps.append)
     new, new_packs = seen(home), packs_in(cli)
     assert set(steps) == set(TRANSACTION_STEPS)
     assert old != new
@@ -88,10 +88,10 @@ def test_old_or_new_is_whole_wherever_it_ends(
             bring_back(saved, home, state)
             step = stop_at(number, end)
             if end is kill:
-                assert killed(lambda: desk.apply(plan, step=step))  # noqa: B023
+                assert killed(lambda: manager.apply(plan, step=step))  # noqa: B023
             else:
                 with pytest.raises(Refusal):
-                    desk.apply(plan, step=step)
+                    manager.apply(plan, step=step)
             told, now = packs_in(cli), seen(home)  # the next command finishes it, or takes it back
             assert (now, told) in ((old, old_packs), (new, new_packs)), (name, number)
             assert not (state / "packs" / "journal.json").exists()

@@ -83,14 +83,14 @@ def test_one_that_is_planned_in_the_middle_of_another_is_told_so(
     """It was told to move away the folders that the other one was just putting in place."""
     monkeypatch.chdir(workspace)
     pack = make_pack(tmp_path / "pack", "hello")
-    desk = PackManager(Workbench(Options()))
+    manager = PackManager(Workbench(Options()))
     said: list[str] = []
 
     def step(name: str) -> None:
         if name == "records":
             said.append(cli("install", str(pack), "--yes").err)
 
-    desk.apply(desk.plan_install(str(pack)), step=step)
+    manager.apply(manager.plan_install(str(pack)), step=step)
     assert said == ["hookscope: Another install, update or uninstall is going on. Try again after it.\n"]
     assert cli("uninstall", "greetings", "--yes").code == 0
 
@@ -129,14 +129,14 @@ def test_a_disk_that_fills_up_leaves_all_of_it_or_nothing(
     """Even how far it is cannot be written down any more; the hooks were left in place, and no record."""
     monkeypatch.chdir(workspace)
     before = on_disk(home)
-    desk = PackManager(Workbench(Options()))
-    plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
+    manager = PackManager(Workbench(Options()))
+    plan = manager.plan_install(str(make_pack(tmp_path / "pack", "hello")))
     with sizes_restored():
         if installed:
-            desk.apply(plan, step=fills_at(full, 600))
+            manager.apply(plan, step=fills_at(full, 600))
         else:
             with pytest.raises(Refusal, match="It cannot be written: file too large"):
-                desk.apply(plan, step=fills_at(full, 600))
+                manager.apply(plan, step=fills_at(full, 600))
     told = cli("packs", "--json")
     assert (told.err, len(told.json["packs"])) == ("", int(installed))
     assert (on_disk(home) == before) is not installed

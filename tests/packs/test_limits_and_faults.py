@@ -74,8 +74,8 @@ def interrupted(
 ) -> Path:
     """An install that was killed right before it would have written the settings."""
     monkeypatch.chdir(workspace)
-    desk = PackManager(Workbench(Options()))
-    plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
+    manager = PackManager(Workbench(Options()))
+    plan = manager.plan_install(str(make_pack(tmp_path / "pack", "hello")))
 
     def step(name: str) -> None:
         if name == "settings":
@@ -86,7 +86,7 @@ def interrupted(
         child = os.fork()
     if child == 0:
         try:
-            desk.apply(plan, step=step)
+            manager.apply(plan, step=step)
         finally:
             os._exit(0)
     assert os.waitpid(child, 0)[1] & 0x7F == signal.SIGKILL
@@ -150,12 +150,12 @@ def test_several_at_once_are_each_installed_or_not(cli: Cli, settings: Path, tmp
 
 
 def test_what_another_process_is_at_is_left_to_it(interrupted: Path) -> None:
-    desk = PackManager(Workbench(Options()))
+    manager = PackManager(Workbench(Options()))
     before = interrupted.read_text()
-    with desk.store.locked():
-        assert desk.recover() == ""
-        assert desk.store.intent_file.exists()
+    with manager.store.locked():
+        assert manager.recover() == ""
+        assert manager.store.intent_file.exists()
         assert interrupted.read_text() == before
-    assert desk.recover() == "An interrupted install of greetings was finished first."
-    assert desk.recover() == ""
+    assert manager.recover() == "An interrupted install of greetings was finished first."
+    assert manager.recover() == ""
     assert "'hello'" in interrupted.read_text()

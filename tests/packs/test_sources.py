@@ -215,9 +215,9 @@ def test_what_takes_long_is_told_and_stopped(
     monkeypatch.chdir(workspace)
     before, told = on_disk(tmp_path), list[str]()
     progress = Progress(report=told.append, is_cancelled=begun.exists)
-    desk = PackManager(Workbench(Options()))
+    manager = PackManager(Workbench(Options()))
     with pytest.raises(Refusal, match="It was stopped; nothing was installed"):
-        desk.plan_install("acme", progress=progress)
+        manager.plan_install("acme", progress=progress)
     assert told == ["fetching acme with npm"]
     begun.unlink()
     assert on_disk(tmp_path) == before

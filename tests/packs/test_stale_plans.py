@@ -60,17 +60,17 @@ def uninstalled_meanwhile(state: Path, cli: Cli) -> None:
 
 
 @pytest.fixture
-def desk(settings: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> PackManager:
+def manager(settings: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> PackManager:
     monkeypatch.chdir(workspace)
     return PackManager(Workbench(Options()))
 
 
-def refused(desk: PackManager, plan: PackPlan, state: Path, cli: Cli, change: Change) -> str:
+def refused(manager: PackManager, plan: PackPlan, state: Path, cli: Cli, change: Change) -> str:
     """Why the plan is not carried out after the change; it leaves the host's folder as it is then."""
     change(state, cli)
     before = on_disk(state)
     with pytest.raises(Refusal) as caught:
-        desk.apply(plan)
+        manager.apply(plan)
     assert on_disk(state) == before
     return str(caught.value)
 
@@ -80,10 +80,10 @@ def refused(desk: PackManager, plan: PackPlan, state: Path, cli: Cli, change: Ch
     [settings_edited, settings_gone, target_taken, target_linked, installed_meanwhile, recorded_meanwhile],
 )
 def test_an_install_is_refused_when_the_disk_changed_since_it_was_planned(
-    change: Change, desk: PackManager, cli: Cli, settings: Path, tmp_path: Path
+    change: Change, manager: PackManager, cli: Cli, settings: Path, tmp_path: Path
 ) -> None:
-    plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
-    said = refused(desk, plan, settings.parent, cli, change)
+    plan = manager.plan_install(str(make_pack(tmp_path / "pack", "hello")))
+    said = refused(manager, plan, settings.parent, cli, change)
     assert "has changed since this was planned; nothing was written. Try again." in said
 
 
@@ -92,32 +92,32 @@ def test_an_install_is_refused_when_the_disk_changed_since_it_was_planned(
 )
 @pytest.mark.parametrize("action", ["update", "uninstall"])
 def test_a_change_of_a_pack_is_refused_when_the_disk_changed_since_it_was_planned(
-    change: Change, action: str, desk: PackManager, cli: Cli, settings: Path, tmp_path: Path
+    change: Change, action: str, manager: PackManager, cli: Cli, settings: Path, tmp_path: Path
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello")
-    desk.apply(desk.plan_install(str(pack)))
+    manager.apply(manager.plan_install(str(pack)))
     make_pack(pack, "hello", version="2.0.0")
-    plan = desk.plan_update("greetings") if action == "update" else desk.plan_uninstall("greetings")
+    plan = manager.plan_update("greetings") if action == "update" else manager.plan_uninstall("greetings")
     assert isinstance(plan, PackPlan)
-    said = refused(desk, plan, settings.parent, cli, change)
+    said = refused(manager, plan, settings.parent, cli, change)
     assert "has changed since this was planned; nothing was written. Try again." in said
 
 
 def test_a_plan_is_carried_out_when_only_other_files_changed_since(
-    desk: PackManager, cli: Cli, settings: Path, tmp_path: Path
+    manager: PackManager, cli: Cli, settings: Path, tmp_path: Path
 ) -> None:
-    plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
+    plan = manager.plan_install(str(make_pack(tmp_path / "pack", "hello")))
     (settings.parent / "hooks" / "mine" / "handler.js").write_text("export default 1\n")
-    desk.apply(plan)
+    manager.apply(plan)
     assert (settings.parent / "hooks" / "hello" / "handler.py").is_file()
 
 
 @pytest.mark.parametrize("was_there", [False, True])
 def test_the_lock_of_the_settings_goes_again_unless_another_program_made_it(
-    was_there: bool, desk: PackManager, settings: Path, tmp_path: Path
+    was_there: bool, manager: PackManager, settings: Path, tmp_path: Path
 ) -> None:
     lock = settings.with_name(f".{settings.name}.hookscope-lock")
     if was_there:
         lock.touch()
-    desk.apply(desk.plan_install(str(make_pack(tmp_path / "pack", "hello"))))
+    manager.apply(manager.plan_install(str(make_pack(tmp_path / "pack", "hello"))))
     assert lock.exists() == was_there

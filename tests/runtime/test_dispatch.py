@@ -36,7 +36,7 @@ class Scripted:
         for call in batch:
             step(Result(call, "ok", returned=call.target(view)))  # type: ignore[operator]  # a function
 
-    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+    async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         for view, call in zip(views, calls, strict=False):
             await self.run((call,), view, step)
 

@@ -67,13 +67,13 @@ def stops(_: object) -> str:
     return "stop"
 
 
-def lane_of(_: Registration) -> InProcessExecutor:
+def executor_of(_: Registration) -> InProcessExecutor:
     return LANE
 
 
 async def test_awaiting_gives_the_run(plan_of: PlanOf, call_of: CallOf) -> None:
     plan = plan_of(call_of(pushes), call_of(breaks), event=Event("command", "new", context={"a": 1}))
-    firing = Firing(plan, lane_of)
+    firing = Firing(plan, executor_of)
     run = await firing
     assert firing.done
     assert [result.status for result in run.results] == ["ok", "error"]
@@ -82,12 +82,12 @@ async def test_awaiting_gives_the_run(plan_of: PlanOf, call_of: CallOf) -> None:
 
 
 async def test_runs_that_nobody_records_count_up(plan_of: PlanOf) -> None:
-    first, second = await Firing(plan_of(), lane_of), await Firing(plan_of(), lane_of)
+    first, second = await Firing(plan_of(), executor_of), await Firing(plan_of(), executor_of)
     assert second.id == first.id + 1
 
 
 async def test_every_listener_sees_all_steps_from_the_beginning(plan_of: PlanOf, call_of: CallOf) -> None:
-    firing = Firing(plan_of(call_of(pushes), call_of(breaks)), lane_of)
+    firing = Firing(plan_of(call_of(pushes), call_of(breaks)), executor_of)
 
     async def listen() -> list[Step]:
         return [step async for step in firing]
@@ -99,7 +99,7 @@ async def test_every_listener_sees_all_steps_from_the_beginning(plan_of: PlanOf,
 
 
 async def test_leaving_the_loop_cancels_nothing(plan_of: PlanOf, call_of: CallOf) -> None:
-    firing = Firing(plan_of(call_of(pushes), call_of(pushes)), lane_of)
+    firing = Firing(plan_of(call_of(pushes), call_of(pushes)), executor_of)
     async for _ in firing:
         break
     assert len((await firing).results) == 2
@@ -107,7 +107,7 @@ async def test_leaving_the_loop_cancels_nothing(plan_of: PlanOf, call_of: CallOf
 
 async def test_a_firing_that_nobody_keeps_still_ends(plan_of: PlanOf, call_of: CallOf) -> None:
     book = Book()
-    Firing(plan_of(call_of(pushes)), lane_of, recorder=book)
+    Firing(plan_of(call_of(pushes)), executor_of, recorder=book)
     await book.end_written.wait()
     assert book.ended[0].messages == ("hi",)
 
@@ -120,7 +120,9 @@ async def test_cancel_stops_the_handler_and_writes_the_end(plan_of: PlanOf, call
         await hangs(None)
 
     book = Book()
-    firing = Firing(plan_of(call_of(pushes), call_of(waits), call_of(pushes, "last")), lane_of, recorder=book)
+    firing = Firing(
+        plan_of(call_of(pushes), call_of(waits), call_of(pushes, "last")), executor_of, recorder=book
+    )
     await running.wait()
     firing.cancel()
     firing.cancel()
@@ -145,7 +147,7 @@ async def test_a_cancelled_awaiter_cancels_the_firing_and_leaves_when_it_is_reco
         await hangs(None)
 
     book = Book()
-    firing = Firing(plan_of(call_of(waits)), lane_of, recorder=book)
+    firing = Firing(plan_of(call_of(waits)), executor_of, recorder=book)
 
     async def awaits() -> Run:
         return await firing
@@ -160,7 +162,7 @@ async def test_a_cancelled_awaiter_cancels_the_firing_and_leaves_when_it_is_reco
 
 async def test_a_firing_cancelled_before_it_began_is_recorded_too(plan_of: PlanOf, call_of: CallOf) -> None:
     book = Book()
-    firing = Firing(plan_of(call_of(pushes)), lane_of, recorder=book)
+    firing = Firing(plan_of(call_of(pushes)), executor_of, recorder=book)
     firing.cancel()
     run = await firing
     assert (run.results, run.cancelled, book.ended) == ((), True, [run])
@@ -180,7 +182,7 @@ async def test_a_handler_that_shrugs_off_a_cancel_can_be_cancelled_again(
             asked[1].set()
             await hangs(None)
 
-    firing = Firing(plan_of(call_of(stubborn)), lane_of)
+    firing = Firing(plan_of(call_of(stubborn)), executor_of)
     for event in asked:
         await event.wait()
         firing.cancel()
@@ -188,35 +190,35 @@ async def test_a_handler_that_shrugs_off_a_cancel_can_be_cancelled_again(
 
 
 async def test_the_number_of_a_run_is_known_while_its_handlers_run(plan_of: PlanOf, call_of: CallOf) -> None:
-    recorded = Firing(plan_of(call_of(hangs)), lane_of, recorder=Book())
+    recorded = Firing(plan_of(call_of(hangs)), executor_of, recorder=Book())
     number = await recorded.number()
     assert not recorded.done
     recorded.cancel()
     assert number == (await recorded).id == await recorded.number()
     for book in (None, Book(fails_at="begin")):
-        assert await Firing(plan_of(call_of(pushes)), lane_of, recorder=book).number() is None
-    early = Firing(plan_of(call_of(pushes)), lane_of, recorder=Book())
+        assert await Firing(plan_of(call_of(pushes)), executor_of, recorder=book).number() is None
+    early = Firing(plan_of(call_of(pushes)), executor_of, recorder=Book())
     early.cancel()
     assert await early.number() == (await early).id
 
 
 async def test_a_record_that_cannot_begin_is_said_in_the_log(plan_of: PlanOf, call_of: CallOf) -> None:
     book = Book(fails_at="begin")
-    run = await Firing(plan_of(call_of(pushes)), lane_of, recorder=book)
+    run = await Firing(plan_of(call_of(pushes)), executor_of, recorder=book)
     assert [line.text for line in run.ending.log] == ["This run could not be recorded: the disk is full"]
     assert (len(run.results), run.id, book.ended) == (1, 0, [])
 
 
 async def test_a_stream_that_cannot_be_recorded_runs_nothing(plan_of: PlanOf, call_of: CallOf) -> None:
     event = Event("turn.started", kind="stream")
-    run = await Firing(plan_of(call_of(pushes), event=event), lane_of, recorder=Book(fails_at="begin"))
+    run = await Firing(plan_of(call_of(pushes), event=event), executor_of, recorder=Book(fails_at="begin"))
     assert [(left.name, left.reason) for left in run.not_run] == [
         ("pushes", "the event could not be recorded")
     ]
 
 
 async def test_an_end_that_cannot_be_recorded_is_a_note(plan_of: PlanOf, call_of: CallOf) -> None:
-    run = await Firing(plan_of(call_of(pushes)), lane_of, recorder=Book(fails_at="end"))
+    run = await Firing(plan_of(call_of(pushes)), executor_of, recorder=Book(fails_at="end"))
     assert run.notes == ("The end of this run could not be recorded: the disk is full",)
 
 
@@ -228,7 +230,7 @@ async def test_what_an_event_causes_is_part_of_its_run(
 
     book = Book()
     policy = policy_of(follow_ups=(Event("turn.failed"), Event("session.failed")))
-    firing = Firing(plan_of(call_of(breaks), policy=policy), lane_of, recorder=book, follow=follow)
+    firing = Firing(plan_of(call_of(breaks), policy=policy), executor_of, recorder=book, follow=follow)
     run = await firing
     assert [caused.event.type for caused in run.caused] == ["turn.failed", "session.failed"]
     assert [caused.id for caused in book.ended] == [102, 103, 101]
@@ -243,7 +245,7 @@ async def test_events_that_cause_each_other_in_a_circle_come_to_an_end(
     def follow(event: Event) -> Plan:
         return plan_of(event=event, policy=policy)
 
-    run, depth = await Firing(plan_of(policy=policy), lane_of, follow=follow), 0
+    run, depth = await Firing(plan_of(policy=policy), executor_of, follow=follow), 0
     while run.caused:
         run, depth = run.caused[0], depth + 1
     assert depth == MAX_DEPTH
@@ -260,7 +262,7 @@ async def test_a_run_that_was_cancelled_causes_nothing_and_does_not_say_it_would
         await hangs(None)
 
     policy = policy_of(follow_ups=(Event("again"),))
-    firing = Firing(plan_of(call_of(pushes), call_of(waits), policy=policy), lane_of, follow=plan_of)
+    firing = Firing(plan_of(call_of(pushes), call_of(waits), policy=policy), executor_of, follow=plan_of)
     await running.wait()
     firing.cancel()
     run = await firing
@@ -272,7 +274,7 @@ async def test_a_follow_up_that_cannot_be_planned_is_a_note(plan_of: PlanOf, pol
         raise LookupError("no such event")
 
     policy = policy_of(follow_ups=(Event("again"),))
-    run = await Firing(plan_of(policy=policy), lane_of, follow=follow)
+    run = await Firing(plan_of(policy=policy), executor_of, follow=follow)
     assert run.notes == ("`again` was not fired: no such event",)
 
 
@@ -289,12 +291,12 @@ async def test_a_fault_of_ours_ends_the_run_and_is_said(plan_of: PlanOf, call_of
 
 async def test_a_forced_call_is_marked(plan_of: PlanOf, call_of: CallOf) -> None:
     call = call_of(pushes)
-    run = await Firing(plan_of(call, forced=frozenset({call})), lane_of)
+    run = await Firing(plan_of(call, forced=frozenset({call})), executor_of)
     assert run.results[0].forced
 
 
 async def test_times_count_from_the_start_of_the_run(plan_of: PlanOf, call_of: CallOf) -> None:
-    run = await Firing(plan_of(call_of(pushes)), lane_of)
+    run = await Firing(plan_of(call_of(pushes)), executor_of)
     assert 0 <= run.results[0].started <= run.took < 60
 
 
@@ -302,7 +304,7 @@ def test_a_loop_that_closes_ends_a_firing_whatever_its_handlers_do(plan_of: Plan
     book = Book()
 
     async def leaves() -> None:
-        Firing(plan_of(call_of(hangs), call_of(hangs), call_of(hangs)), lane_of, recorder=book)
+        Firing(plan_of(call_of(hangs), call_of(hangs), call_of(hangs)), executor_of, recorder=book)
         await book.begin_written.wait()
 
     asyncio.run(leaves())
@@ -385,7 +387,7 @@ async def test_a_cancel_while_a_follow_up_runs_fires_none_of_those_behind_it(
         return plan_of(call_of(waits), event=event)
 
     plan = plan_of(call_of(pushes), policy=policy_of(follow_ups=events))
-    firing = Firing(plan, lane_of, recorder=book, follow=follow)
+    firing = Firing(plan, executor_of, recorder=book, follow=follow)
     await began.wait()
     firing.cancel()
     run = await firing
@@ -401,7 +403,7 @@ async def test_a_run_on_no_record_says_of_the_rest_what_ended_it(
 ) -> None:
     event = Event("command", "new", kind=kind)
     plan = plan_of(call_of(stops), call_of(pushes), event=event, policy=policy_of(batched=False))
-    run = await Firing(plan, lane_of, recorder=Book(fails_at="begin"))
+    run = await Firing(plan, executor_of, recorder=Book(fails_at="begin"))
     assert [(item.name, item.reason) for item in run.not_run] == [
         ("pushes", "an earlier handler ended the event")
     ]
@@ -418,5 +420,5 @@ async def test_results_of_handlers_that_run_side_by_side_are_in_plan_order(
     async def second(_: object) -> None:
         ended.set()
 
-    run = await Firing(plan_of(CallGroup((call_of(first), call_of(second)), concurrent=True)), lane_of)
+    run = await Firing(plan_of(CallGroup((call_of(first), call_of(second)), concurrent=True)), executor_of)
     assert [result.call.name for result in run.results] == ["first", "second"]

@@ -95,9 +95,9 @@ async def test_after_a_large_message_the_event_goes_on(
     line: str, hook: WriteHook, lane: ProcessExecutor, plan_of: Callable[..., Plan]
 ) -> None:
     steps: list[Step] = []
-    lane_of: ExecutorOf = lambda _: lane  # noqa: E731
+    executor_of: ExecutorOf = lambda _: lane  # noqa: E731
     counts = one("event.context['n'] = [len(event.messages), len(event.messages[0])]")
-    await dispatch(plan_of(hook("a", one(line)), hook("b", HI), hook("c", counts)), lane_of, steps.append)
+    await dispatch(plan_of(hook("a", one(line)), hook("b", HI), hook("c", counts)), executor_of, steps.append)
     a, b, c = (step for step in steps if isinstance(step, Result))
     assert [result.status for result in (a, b, c)] == ["ok", "ok", "ok"]
     assert "cut" in a.notes[0]

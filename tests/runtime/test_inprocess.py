@@ -313,7 +313,7 @@ async def test_in_turn_a_view_is_made_when_the_result_before_it_is_there() -> No
         seen.append(view)
 
     calls = [Registration("k", name, notes) for name in "abcd"]
-    await InProcessExecutor().run_in_turn(calls, views(), steps.append)
+    await InProcessExecutor().run_one_by_one(calls, views(), steps.append)
     assert seen == [0, "a", 1, "b", 2, "c"]  # nobody made a view for d
 
 
@@ -331,7 +331,7 @@ async def test_in_turn_each_handler_has_its_own_limit_and_its_own_error() -> Non
 
     limited = Registration("k", "waits", waits, limit=0.01)
     calls = [limited, *(Registration("k", handler.__name__, handler) for handler in (takes_its_time, fails))]
-    await InProcessExecutor().run_in_turn(calls, iter("abc"), steps.append)
+    await InProcessExecutor().run_one_by_one(calls, iter("abc"), steps.append)
     assert [(step.call.name, step.status) for step in steps if isinstance(step, Result)] == [
         ("waits", "timeout"),
         ("takes_its_time", "ok"),
@@ -348,7 +348,7 @@ async def test_in_turn_a_cancel_stops_the_running_handler_and_all_after_it() -> 
         await asyncio.Event().wait()
 
     calls = [Registration("k", name, waits) for name in "ab"]
-    lane = asyncio.create_task(InProcessExecutor().run_in_turn(calls, iter("ab"), steps.append))
+    lane = asyncio.create_task(InProcessExecutor().run_one_by_one(calls, iter("ab"), steps.append))
     await reached.wait()
     lane.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -366,5 +366,5 @@ async def test_in_turn_what_the_maker_of_views_raises_comes_out() -> None:
     steps: list[Step] = []
     calls = [Registration("k", name, fine) for name in "ab"]
     with pytest.raises(ZeroDivisionError):
-        await InProcessExecutor().run_in_turn(calls, views(), steps.append)
+        await InProcessExecutor().run_one_by_one(calls, views(), steps.append)
     assert [step.call.name for step in steps] == ["a"]

@@ -57,7 +57,7 @@ HANGS = {
 }
 
 
-def lane_of(folder: Path, **more: Any) -> ProcessExecutor:
+def executor_of(folder: Path, **more: Any) -> ProcessExecutor:
     limits = more.pop("limits", Limits(spawn=LONG, load=LONG, run=LONG))
     return python_executor(env=dict(os.environ), cwd=folder, limits=limits, **more)
 
@@ -109,7 +109,7 @@ async def test_a_handler_that_ends_when_it_is_asked_to_keeps_its_worker(
     hook: WriteHook, tmp_path: Path, patience: Callable[[], None]
 ) -> None:
     patience()
-    lane = lane_of(tmp_path)
+    lane = executor_of(tmp_path)
     try:
         await results_of(lane, hook("fine", FINE))
         before = lane.workers()[0].pid
@@ -122,7 +122,7 @@ async def test_a_handler_that_ends_when_it_is_asked_to_keeps_its_worker(
 
 
 async def test_a_hook_that_has_done_harm_gets_a_worker_of_its_own(hook: WriteHook, tmp_path: Path) -> None:
-    lane = lane_of(tmp_path)
+    lane = executor_of(tmp_path)
     try:
         good, bad = hook("good", FINE), hook("bad", "import os\ndef handler(event): os._exit(3)")
         await results_of(lane, good)
@@ -144,7 +144,7 @@ async def test_a_hook_that_has_done_harm_gets_a_worker_of_its_own(hook: WriteHoo
 async def test_a_hook_that_leaves_a_thread_running_keeps_the_worker_for_itself(
     hook: WriteHook, tmp_path: Path
 ) -> None:
-    lane = lane_of(tmp_path)
+    lane = executor_of(tmp_path)
     source = """
         import threading
         def handler(event):
@@ -165,7 +165,7 @@ async def test_a_hook_that_leaves_a_thread_running_keeps_the_worker_for_itself(
 
 
 async def test_a_leak_of_descriptors_is_told_and_ends_the_worker(hook: WriteHook, tmp_path: Path) -> None:
-    lane = lane_of(tmp_path)
+    lane = executor_of(tmp_path)
     leaks = hook("leaks", "import os\ndef handler(event):\n    for _ in range(100): os.dup(0)")
     try:
         results = await results_of(lane, leaks, hook("fine", FINE))
@@ -180,7 +180,7 @@ async def test_the_third_fault_within_five_minutes_is_the_last_automatic_one(
 ) -> None:
     now = [1000.0]
     fault_counter = FaultCounter(lambda: now[0])
-    lane = lane_of(tmp_path, fault_counter=fault_counter)
+    lane = executor_of(tmp_path, fault_counter=fault_counter)
     bad = hook("bad", "import os\ndef handler(event): os._exit(3)")
     path = bad.target.path  # type: ignore[union-attr]
     try:
@@ -203,7 +203,7 @@ async def test_the_third_fault_within_five_minutes_is_the_last_automatic_one(
 
 
 async def test_a_spare_worker_takes_over(hook: WriteHook, tmp_path: Path) -> None:
-    lane = lane_of(tmp_path, spare=True)
+    lane = executor_of(tmp_path, spare=True)
     try:
         bad = hook("bad", "import os\ndef handler(event): os._exit(3)")
         await results_of(lane, hook("good", FINE))
@@ -218,7 +218,7 @@ async def test_a_spare_worker_takes_over(hook: WriteHook, tmp_path: Path) -> Non
 async def test_an_import_that_ends_its_worker_is_tried_again_only_where_that_had_served_others(
     hook: WriteHook, tmp_path: Path
 ) -> None:
-    lane = lane_of(tmp_path)
+    lane = executor_of(tmp_path)
     tried = tmp_path / "tried"
 
     async def tries(name: str) -> int:
@@ -239,7 +239,7 @@ async def test_an_import_that_ends_its_worker_is_tried_again_only_where_that_had
 
 
 async def test_a_worker_that_is_expected_is_the_one_that_runs(hook: WriteHook, tmp_path: Path) -> None:
-    lane, good = lane_of(tmp_path), hook("good", FINE)
+    lane, good = executor_of(tmp_path), hook("good", FINE)
     try:
         lane.expect([good])
         lane.expect([good])
@@ -263,7 +263,7 @@ async def test_one_that_is_expected_and_never_used_ends_with_its_lane(
     hook: WriteHook, tmp_path: Path
 ) -> None:
     for waits in (True, False):  # until it is there, or not
-        lane = lane_of(tmp_path)
+        lane = executor_of(tmp_path)
         lane.expect([hook("good", FINE)])
         await asyncio.sleep(0)
         if waits:
@@ -281,7 +281,7 @@ async def test_nobody_is_expected_for_a_plugin_which_has_a_worker_of_its_own(
     python.chmod(0o755)
     shapes: dict[ModuleShape, bool] = {"plugin": False, "hook": True}
     for shape, begins in shapes.items():
-        lane = lane_of(tmp_path, python=str(python))
+        lane = executor_of(tmp_path, python=str(python))
         lane.expect([replace(call, target=replace(code_of(call), shape=shape))])
         await lane.close()  # which waits for one that starts
         assert begun.exists() is begins
@@ -292,7 +292,7 @@ async def test_an_import_that_ends_an_expected_worker_is_tried_again_where_that_
     hook: WriteHook, tmp_path: Path, times: int, count: int
 ) -> None:
     """As one that has served others: it may have been dead before."""
-    lane, tried = lane_of(tmp_path), tmp_path / "tried"
+    lane, tried = executor_of(tmp_path), tmp_path / "tried"
     dies = hook("dies", f"import os\nopen({str(tried)!r}, 'a').write('x')\nos._exit(3)")
     try:
         for _ in range(times):
@@ -306,7 +306,7 @@ async def test_an_import_that_ends_an_expected_worker_is_tried_again_where_that_
 
 
 async def test_it_is_said_while_a_handler_takes_long(hook: WriteHook, tmp_path: Path) -> None:
-    lane = lane_of(tmp_path, limits=Limits(spawn=20.0, run=30.0, warn=0.05))
+    lane = executor_of(tmp_path, limits=Limits(spawn=20.0, run=30.0, warn=0.05))
     said = tmp_path / "said"
     source = "import os, time\ndef handler(event):\n    while not os.path.exists({!r}): time.sleep(0.001)"
     slow = hook("slow", source.format(str(said)))
@@ -335,7 +335,7 @@ async def test_a_limit_is_told_with_its_origin(hook: WriteHook, tmp_path: Path) 
         ("line", Limits(spawn=20.0).with_limit("run", 0.2, COMMAND_LINE_ORIGIN), replace(loops, limit=9.0)),
         ("config", Limits(spawn=20.0).with_limit("run", 0.3, ".hookscope/config.yaml"), loops),
     ):
-        lane = lane_of(tmp_path, limits=limits)
+        lane = executor_of(tmp_path, limits=limits)
         try:
             (result,) = await results_of(lane, call)
         finally:
@@ -363,7 +363,7 @@ async def test_a_process_that_leaves_the_group_is_named_and_ended(hook: WriteHoo
             while not os.path.exists("daemon"):
                 pass
     """
-    lane = lane_of(tmp_path)
+    lane = executor_of(tmp_path)
     try:
         (result,) = await results_of(lane, hook("daemon", textwrap.dedent(source)))
         pid = int((tmp_path / "daemon").read_text())
@@ -378,7 +378,7 @@ async def test_a_process_that_leaves_the_group_is_named_and_ended(hook: WriteHoo
 
 @LINUX
 async def test_memory_has_a_limit_and_the_worker_survives_it(hook: WriteHook, tmp_path: Path) -> None:
-    lane = lane_of(tmp_path, limits=Limits(spawn=20.0, memory=300 * MIB))
+    lane = executor_of(tmp_path, limits=Limits(spawn=20.0, memory=300 * MIB))
     try:
         greedy = hook("greedy", "def handler(event): bytearray(1 << 30)")
         results = await results_of(lane, greedy, hook("fine", FINE))
@@ -392,7 +392,7 @@ async def test_memory_has_a_limit_and_the_worker_survives_it(hook: WriteHook, tm
 @LINUX
 async def test_what_the_host_has_taken_is_not_charged_to_its_workers(hook: WriteHook, tmp_path: Path) -> None:
     """The system counts it among what a process that it starts has taken at most."""
-    lane = lane_of(tmp_path, limits=Limits(spawn=20.0, memory=300 * MIB))
+    lane = executor_of(tmp_path, limits=Limits(spawn=20.0, memory=300 * MIB))
     taken = b"x" * (200 * MIB)  # more than half of what a worker may take
     pids = []
     try:

@@ -57,7 +57,7 @@ class InterruptibleSeries:
             running.cancel()
 
 
-async def fire_in_turn(
+async def fire_one_by_one(
     bench: Workbench,
     items: Sequence[T],
     fire: Callable[[T, Callable[[Cancellable], object]], Awaitable[R]],

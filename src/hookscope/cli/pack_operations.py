@@ -51,7 +51,7 @@ def dry_run_option() -> click.Option:
     return click.Option(["--dry-run"], is_flag=True, help=DRY_RUN)
 
 
-def open_pack_desk(options: Options, *, writes: bool = True) -> tuple[Workbench, PackManager]:
+def open_pack_manager(options: Options, *, writes: bool = True) -> tuple[Workbench, PackManager]:
     """Return the workbench and its pack manager, after finishing an interrupted operation.
 
     Raises Refusal if something would be written under a what-if.
@@ -204,7 +204,7 @@ def update_in_host_format(
 
 
 def _open_pack_host(options: Options) -> tuple[Workbench, PackManager, PackMessages]:
-    bench, manager = open_pack_desk(replace(options, as_host=True))
+    bench, manager = open_pack_manager(replace(options, as_host=True))
     host = bench.open()
     messages = host.dialect.command.packs if host.dialect.command is not None else None
     if messages is None:

@@ -23,10 +23,10 @@ def run(
     size: tuple[int, int] | None = None,
     demo: bool = False,
 ) -> int:
-    """Show the console until its user leaves; ends the workers that it started. Returns its exit code.
+    """Show the console until the user leaves it, and end its workers. Return the exit code.
 
-    `bench`: open, or what opens it once the first frame is painted; what that raises is raised from here.
-    `driver` and its first `size` show it elsewhere than in this terminal. `demo`: with the tasks of the demo.
+    `bench`: an open workbench, or a function that opens one after the first frame; its errors are raised
+    here. `driver` and `size` show the console elsewhere than in this terminal.
     """
     from hookscope.console.app import Console
     from hookscope.console.process import on_hangup

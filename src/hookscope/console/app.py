@@ -45,7 +45,7 @@ KeyPress: TypeAlias = Key | Paste
 
 
 class KeyQueue:
-    """Lets one key through; holds those behind it until all that it has led to is there."""
+    """Handles one key at a time: later keys wait until the effects of the earlier one are complete."""
 
     def __init__(self, app: Console) -> None:
         self._app = app
@@ -54,7 +54,7 @@ class KeyQueue:
         self._following: asyncio.Task[None] | None = None
 
     def holds(self, press: KeyPress) -> bool:
-        """Is it not its turn yet; then it comes again when it is."""
+        """Return True if the key must wait; it is then posted again in its turn."""
         if press is self._let_through:
             self._let_through = None
             return False
@@ -67,7 +67,7 @@ class KeyQueue:
         return True
 
     async def _follow(self) -> None:
-        """Let the held keys through one by one; end when none is left."""
+        """Post the held keys one by one, until none is left."""
         try:
             await self._over()
             while self._held:
@@ -78,7 +78,7 @@ class KeyQueue:
             self._following = None
 
     async def _over(self) -> None:
-        """All that the last key has led to is over. Not for long: what hangs holds no key forever."""
+        """Wait until the last key has taken effect. After a time limit the next key is handled anyway."""
         with suppress(TimeoutError):
             async with asyncio.timeout(KEY_TIMEOUT):
                 while True:
@@ -92,24 +92,24 @@ class KeyQueue:
                         return
 
     def _where(self) -> tuple[object, ...]:
-        """Where a key would go now."""
+        """Return which widgets would get a key now."""
         with suppress(ScreenStackError):
             return self._app.screen, self._app.screen.focused
         return ()
 
     def _is_settled(self) -> bool:
-        """Is nothing on its way that would change that."""
+        """Return True if nothing is pending that would change which widgets get a key."""
         return self._app.is_settled and not any(pump.message_queue_size for pump in self._way())
 
     def _way(self) -> Iterator[MessagePump]:
-        """The way that a key goes: from what has the focus up to the app."""
+        """Yield the nodes that get a key, from the focused widget up to the app."""
         with suppress(ScreenStackError):
             screen = self._app.screen
             yield from (screen.focused or screen).ancestors_with_self
 
 
 async def _queue_drained(pump: MessagePump) -> None:
-    """Whatever waited there is done."""
+    """Wait until the message queue of a node is empty."""
     done = asyncio.Event()
     if pump.is_running and pump.call_later(done.set):
         await done.wait()
@@ -119,7 +119,7 @@ MOST_TOASTS = 3  # sentences that stand over the panes at once
 
 
 class Console(App[None]):
-    """One workbench on one screen."""
+    """The app for one workbench."""
 
     TITLE = "hookscope"
     DEFAULT_MODE = "workspace 1"  # for Textual a workspace is a mode: a stack of screens of its own
@@ -163,20 +163,19 @@ class Console(App[None]):
         watches: bool = True,
         tasks: Sequence[Task] = (),
     ) -> None:
-        """`bench`: open, or what opens it after the first paint. `watches`: scan again when files change.
-
-        `tasks`: those of the demo.
+        """`bench`: a workbench, or a function that opens one after the first paint. `watches`: scan again
+        when files change.
         """
         no_color = "NO_COLOR" in os.environ  # without it Textual makes greys of colours; ANSI ones it drops
         super().__init__(ansi_color=True if no_color else None)
         # Before anything is styled: another theme later styles every widget anew.
-        self.wardrobe = ThemeManager(self, no_color)
-        self.wardrobe.put_on(read_theme_files())
+        self.theme_manager = ThemeManager(self, no_color)
+        self.theme_manager.put_on(read_theme_files())
         self.opener = WorkbenchOpener(partial(self._open, bench))
         self.gave_up: Exception | None = None  # why there is nothing to show
         self._began: Options | None = None  # of the workspace that was open first
         self._opened = 1
-        services = AppServices(self, self.wardrobe, self.give_up, self.open_workspace)
+        services = AppServices(self, self.theme_manager, self.give_up, self.open_workspace)
         self._main_screen = partial(MainScreen, services=services, watches=watches, tasks=tasks)
         self.add_mode(self.DEFAULT_MODE, partial(self._main_screen, self.opener))
         self.keymap = DEFAULT_KEYMAP
@@ -184,10 +183,10 @@ class Console(App[None]):
         self._pauses = IdleCollector()
 
     def on_load(self) -> None:
-        """Before any screen: tasks begin one after another, as on Python 3.11.
+        """Make tasks start one after another, as on Python 3.11.
 
-        From 3.12 on Textual has each begin while it is made. The widgets of a mode's first screen are then
-        mounted before it is that mode's screen, and ask for it.
+        From 3.12 on, Textual starts each task while it is created. The widgets of a mode's first screen would
+        then be mounted before it is the screen of that mode.
         """
         asyncio.get_running_loop().set_task_factory(None)
 
@@ -202,13 +201,13 @@ class Console(App[None]):
         return self.opener()
 
     def give_up(self, error: Exception) -> None:
-        """End: there is no workbench. `run` raises this."""
+        """End the console because there is no workbench. `run` raises this error."""
         self.gave_up = error
         self.exit()
 
     @property
     def keymap(self) -> Keymap:
-        """The keys in force, where they are others than the bindings say."""
+        """The keys in force."""
         return active_keymap()
 
     @keymap.setter
@@ -216,7 +215,7 @@ class Console(App[None]):
         use_keymap(keymap)
 
     def on_notify(self, event: Notify) -> None:
-        """What is said once more stands there once; of many things the last ones stand there."""
+        """Show a repeated toast once, and only the last few of many."""
         said = [*self._notifications]
         others = [one for one in said if one.message != event.notification.message]
         for one in said:
@@ -224,12 +223,13 @@ class Console(App[None]):
                 self._unnotify(one, refresh=False)
 
     def simulate_key(self, key: str) -> None:
-        """As its user presses it, and nobody else: Textual ends a message at a parent that has sent it, and
-        a frame that is clicked may be the parent of what has the focus."""
+        """Press a key as the user does. Textual ends a message at the parent that sent it, and a clicked
+        frame may be a parent of the focused widget.
+        """
         self.post_message(Context().run(Key, key, None))
 
     def action_command_palette(self) -> None:
-        """Everything that can be done, found by what one types."""
+        """Open the command palette."""
         from hookscope.console.dialogs.palette import PaletteScreen
 
         below = self.screen
@@ -238,20 +238,20 @@ class Console(App[None]):
             self.push_screen(PaletteScreen(below, source))
 
     def action_help(self) -> None:
-        """What can be done where one is; a line that is clicked is done."""
+        """Show the available actions; a click on a line runs its action."""
         from hookscope.console.dialogs.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen), self._helped)
 
-    def _helped(self, deed: AvailableAction | None) -> None:
-        if deed is not None:
+    def _helped(self, action: AvailableAction | None) -> None:
+        if action is not None:
             from hookscope.console.keymap.available_actions import run_action
 
-            self.call_later(run_action, self, deed)
+            self.call_later(run_action, self, action)
 
     async def open_workspace(self, folder: Path) -> None:
-        """Show another workspace as though the console had begun there; the workers of this one end."""
+        """Show another workspace as if the console had started there; end the workers of this one."""
         from hookscope.model.failure import Refusal
 
         before, main = self.bench, self._main_screens()[0]
@@ -272,7 +272,7 @@ class Console(App[None]):
         await before.close()
 
     def _bench_of(self, folder: Path, main: MainScreen) -> Workbench:
-        """The workbench of a folder; both workspaces are remembered as open lately."""
+        """Return the workbench of a folder; both workspaces are remembered as recent."""
         from hookscope.app.console_files import stored_console, workbench_in
         from hookscope.model.failure import Refusal
 
@@ -297,7 +297,7 @@ class Console(App[None]):
 
     @property
     def is_settled(self) -> bool:
-        """Will nothing that was begun by a key change what the next one means."""
+        """True if no earlier key changes what the next one means."""
         return all(screen.is_settled for screen in self._main_screens())
 
     def _main_screens(self) -> list[MainScreen]:

@@ -1,7 +1,6 @@
-"""The console in a browser page.
+"""The console in a browser page: a process that `hookscope serve` starts.
 
-a process that `hookscope serve` starts and talks to by its standard streams (OPTIONS WIDTH HEIGHT
-ERROR_FD).
+They communicate over the standard streams (OPTIONS WIDTH HEIGHT ERROR_FD).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ TEXTUAL_ENVIRONMENT = {"TEXTUAL_COLOR_SYSTEM": "truecolor", "TEXTUAL_FPS": "60"}
 
 
 def main(options: str, width: str, height: str, words: str) -> int:
-    """Show the console until its page goes, or its user leaves. The exit code."""
+    """Show the console until its page or its user leaves. Return the exit code."""
     os.dup2(int(words), 2)
     os.close(int(words))
     try:
@@ -46,7 +45,7 @@ def main(options: str, width: str, height: str, words: str) -> int:
 
 
 def page_driver() -> type[Driver]:
-    """Textual's driver for pages, which leaves when nobody is there any more."""
+    """Return Textual's driver for pages, changed to leave when the page is gone."""
     import asyncio
     from threading import Lock
 
@@ -61,9 +60,9 @@ def page_driver() -> type[Driver]:
             super().start_application_mode()
 
         def _send(self, data: bytes) -> int:
-            """All of it, and nothing in between: what is delivered comes from the thread of the input.
+            """Write all bytes at once; the input's thread writes too.
 
-            Where nobody reads any more it is lost; the end of the input tells that.
+            If nobody reads any more, the bytes are lost; the end of the input reports that.
             """
             rest = memoryview(data)
             with self._one, suppress(BrokenPipeError):

@@ -1,4 +1,4 @@
-"""What a controller may use of the console: its state, the workbench, its panes, and ways to answer."""
+"""The part of the console that controllers may use: state, workbench, panes, messages and timers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DialogAnswer = TypeVar("DialogAnswer")
 
 @dataclass(frozen=True)
 class ConsoleContext:
-    """Handed to each controller in place of the screen."""
+    """The console as controllers see it, without the screen."""
 
     store: ConsoleStore
     bridge: Bridge
@@ -46,27 +46,27 @@ class ConsoleContext:
 
     @property
     def state(self) -> ConsoleState:
-        """The state that is shown."""
+        """The current state."""
         return self.store.state
 
     def change(self, change: StateChange) -> None:
-        """Reduce a change into the state, and show it."""
+        """Reduce a change into the state, and show the result."""
         self.store.change(change)
 
     @property
     def bench(self) -> Workbench:
-        """The workbench; whoever asks first opens it."""
+        """The workbench; the first access opens it."""
         return self.bridge.bench
 
     def scanned(self) -> Snapshot | None:
-        """The last snapshot. Before the first scan has ended: None, and a notice that says so."""
+        """Return the last snapshot. Before the first scan has ended: notify the user, and return None."""
         if self.state.view is None:
             self.notify("Still looking.", "warning")
         return self.state.view
 
     @cached_property
     def runner(self) -> JobRunner:
-        """Runs what fires, one job at a time."""
+        """The job runner."""
         from hookscope.console.controllers.job_runner import JobRunner  # the first paint does without
 
         return JobRunner(self._screen, self.bridge)
@@ -74,15 +74,13 @@ class ConsoleContext:
     # Answers to the user.
 
     def notify(self, text: str, severity: Severity = "information") -> None:
-        """Show one line over the panes. Safe from any thread."""
+        """Show a toast. Safe from any thread."""
         self.post(NoticeShown(text, severity))
 
     def log_line(self, kind: str, text: str, level: str = "info", subject: str = "") -> None:
-        """Write one line to the log."""
         self.log_entries([LogEntry(local_now(), kind, subject, text, level)])
 
     def log_entries(self, entries: Sequence[LogEntry]) -> None:
-        """Write lines to the log."""
         if entries:
             self.panes.log.add(entries)
 
@@ -91,63 +89,63 @@ class ConsoleContext:
         dialog: Screen[DialogAnswer],
         then: Callable[[DialogAnswer | None], None] | None = None,
     ) -> None:
-        """Open a dialog over the panes; `then` gets its answer."""
+        """Open a dialog over the panes; `then` receives its answer."""
         self._screen.app.push_screen(dialog, then)
 
     @property
     def focused(self) -> Widget | None:
-        """The part of the panes that has the focus."""
+        """The focused widget of the panes."""
         return self._screen.focused
 
     @property
     def is_covered(self) -> bool:
-        """Does another screen lie over the panes."""
+        """True if another screen is above the panes."""
         return not self._screen.is_current
 
     def copy(self, text: str) -> None:
-        """Put this on the clipboard."""
+        """Copy a text to the clipboard."""
         self._screen.app.copy_to_clipboard(text)
 
     def compose_event(self, key: str, only: str | None = None, first: str = "") -> None:
-        """Go to the composer with a fresh event of this key. Its runs are opened at the hook `first`."""
+        """Open the composer with a new event of this key. Its runs open at the hook `first`."""
         self.change(ModeChosen("fire"))
         self.panes.fire_pane.event_view.compose_event(key, only, first)
 
     # Messages, timers and workers.
 
     def post(self, message: Message) -> None:
-        """Send a message to whichever controller it is routed to. Safe from any thread."""
+        """Send a message to its controller. Safe from any thread."""
         post_to(self._screen, message)
 
     @property
     def is_mounted(self) -> bool:
-        """Are the panes there."""
+        """True if the panes are mounted."""
         return self._screen.is_mounted
 
     def after(self, seconds: float, call: Callable[[], object], name: str) -> Timer:
-        """Call this later."""
+        """Call a function after a delay."""
         return self._screen.set_timer(seconds, call, name=name)
 
     def after_paint(self, call: Callable[[], object]) -> None:
-        """Call this once the terminal shows what was changed just now."""
+        """Call a function once the terminal shows the latest changes."""
         self._screen.call_after_paint(call)
 
     def after_refresh(self, call: Callable[[], object]) -> None:
-        """Call this once widgets are laid out."""
+        """Call a function after the next layout."""
         self._screen.call_after_refresh(call)
 
     def run(self, work: Coroutine[Any, Any, object], name: str, group: str) -> None:
-        """Run this beside everything else; a failure becomes a message."""
+        """Run a coroutine in the background; a failure becomes a message."""
         self._screen.run_worker(work, name=name, group=group, exit_on_error=False)
 
     def batch(self) -> AbstractContextManager[None]:
-        """Paint once what is changed within."""
+        """Paint all changes in this block at once."""
         return self._screen.app.batch_update()
 
 
 @dataclass(frozen=True)
 class AppServices:
-    """What the app hands to its main screen."""
+    """Parts of the app that its main screen gets."""
 
     app: App[Any]
     themes: ThemeManager

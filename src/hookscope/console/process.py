@@ -1,6 +1,4 @@
-"""The console's process.
-
-When garbage is collected, threads that the exit does not wait for, and the end of the terminal.
+"""The console's process: garbage collection, background threads, and the end of the terminal.
 
 Imports no Textual.
 """
@@ -37,10 +35,7 @@ PRELOADED_MODULES = (
 
 
 def preload() -> None:
-    """Load it beside the console's own thread; the end of the program does not wait for it.
-
-    Once a process: later calls find all there.
-    """
+    """Import modules in a thread, once per process. The program does not wait for it at its end."""
     if not sys.modules.keys() >= set(PRELOADED_MODULES):
         Thread(target=_import_modules, name=PRELOAD_THREAD, daemon=True).start()
 
@@ -58,21 +53,21 @@ MANY_NEW_OBJECTS = 5_000  # objects more than before: in a pause, a search among
 
 
 def disable_collection() -> None:
-    """Search for no cycles until the first hooks are there: a start makes many objects, and all are kept."""
+    """Disable garbage collection until the first hooks are shown: a start creates many lasting objects."""
     gc.disable()
 
 
 def resume_collection() -> None:
-    """Search from now on, but not among what the start has made. Nothing where nothing was put off."""
+    """Enable garbage collection again, except for the objects of the start. No effect if enabled."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
 
 
 def freeze_scan_result(found: Sized) -> None:
-    """Leave what there is now out of later searches where it is much.
+    """Exclude a large scan result from garbage collection.
 
-    What a look has found holds no cycles: it goes as the next look takes its place, set aside or not.
+    A scan result has no cycles: reference counting frees it when the next one replaces it.
     """
     if len(found) >= MANY_HOOKS:
         gc.collect(1)  # the young ones, which may hold some
@@ -81,13 +76,13 @@ def freeze_scan_result(found: Sized) -> None:
 
 
 class IdleCollector:
-    """Searches while nobody presses a key, where there are so many hooks that it is done rarely else."""
+    """Collects garbage while no key is pressed, if many hooks make collection rare otherwise."""
 
     def __init__(self) -> None:
         self._next: asyncio.TimerHandle | None = None
 
     def end(self) -> None:
-        """A key was pressed."""
+        """Note that a key was pressed."""
         if self._next is not None:
             self._next.cancel()
             self._next = None
@@ -102,18 +97,18 @@ class IdleCollector:
 
 
 def run_in_background(work: Callable[[], object], name: str) -> None:
-    """Run `work` in a thread that the end of the program abandons: it only reads.
+    """Run `work` in a thread that the program does not wait for at its end: it only reads.
 
-    Textual's workers run in the event loop's executor, whose threads are awaited when the loop closes:
-    a scan of many hooks takes longer than its user waits. `work` must not raise.
+    Textual's workers run in the event loop's executor, whose threads are awaited when the loop closes; a scan
+    of many hooks would delay the exit. `work` must not raise.
     """
     Thread(target=copy_context().run, args=(work,), name=name, daemon=True).start()
 
 
 def exit_now(code: int) -> NoReturn:
-    """End the process, though threads still scan, and free nothing: the hooks found are a million objects.
+    """End the process while threads still scan, without freeing a million hook objects.
 
-    All that lasts is written by then: `console.run` has ended the workers and closed the journal.
+    Everything lasting is written by then: `console.run` has ended the workers and closed the journal.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -127,8 +122,11 @@ HANGUP_EXIT_CODE = 129  # as of one that the signal has ended
 
 
 def on_hangup(leave: Callable[[], object]) -> None:
-    """Call `leave` from another thread when the terminal at our input is gone; end the process where that is
-    of no use. Nothing where there is none, or the system does not tell."""
+    """Call `leave` from another thread when the terminal of our input is gone; if that fails, end the
+    process.
+
+    No effect without a terminal, or on a system that does not report it.
+    """
     if sys.stdin is not None and hasattr(select, "poll") and os.isatty(0):
         Thread(target=_wait_for_hangup, args=(leave,), name=HANGUP_THREAD, daemon=True).start()
 
@@ -146,7 +144,7 @@ def _wait_for_hangup(leave: Callable[[], object]) -> None:
 
 
 def _discard_output() -> None:
-    """What is still written to the terminal goes nowhere and fails nobody: else Python ends with 120."""
+    """Discard later output to the terminal; otherwise Python would exit with 120."""
     outputs = select.poll()
     for descriptor in (1, 2):
         outputs.register(descriptor, 0)

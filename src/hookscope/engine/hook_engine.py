@@ -76,7 +76,7 @@ class HookEngine:
     def __init__(
         self,
         host: Host,
-        lanes: Executors | None = None,
+        executors: Executors | None = None,
         recorder: Recorder | None = None,
         *,
         without: Mapping[Language, str] = NO_REASONS,
@@ -94,8 +94,8 @@ class HookEngine:
         """
         argument_checks.expect_host(host, "a HookEngine takes a Host")
         self.host = host
-        self.executors = lanes or in_process_executors()
-        self._may_add_node = lanes is None
+        self.executors = executors or in_process_executors()
+        self._may_add_node = executors is None
         self._without = without
         self.recorder = recorder
         self.listener = listener

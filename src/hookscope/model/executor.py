@@ -30,7 +30,7 @@ class Executor(Protocol):
         """
         ...
 
-    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+    async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         """Run calls one after another, each with its own payload; otherwise as `run`.
 
         `views` makes each payload when its call is due, after the previous result, and ends when

@@ -1,7 +1,7 @@
 """Running handlers: dispatch, executors, worker processes and the sandbox.
 
-Names load when they are used: a command that runs nothing imports no asyncio. Never here: a screen, the
-journal, or a host known by name.
+Names load on first use: a command that runs nothing imports no asyncio. This folder knows no screen, no
+journal and no host by name.
 """
 
 from importlib import import_module

@@ -35,7 +35,7 @@ async def wait_until_done(task: asyncio.Future[Any], cancel: Callable[[], None])
 
 
 async def wait_until_all_done(tasks: Collection[asyncio.Future[Any]], cancel: Callable[[], None]) -> None:
-    """Do the same for tasks that `cancel` asks to end all together."""
+    """Do the same for several tasks that `cancel` stops together."""
     is_cancelled = False
     while not all(task.done() for task in tasks):
         try:
@@ -51,7 +51,7 @@ Item = TypeVar("Item")
 
 
 class Broadcast(Generic[Item]):
-    """Items in order. Each listener gets all of them from the beginning, and may leave at any time."""
+    """Items in order. Each listener gets all items from the first, and may leave at any time."""
 
     def __init__(self) -> None:
         self.items: list[Item] = []
@@ -64,18 +64,18 @@ class Broadcast(Generic[Item]):
         self.wake()
 
     def wake(self) -> None:
-        """Wake those who wait in `news`."""
+        """Wake all callers that wait in `wait`."""
         if self._changed is not None:
             self._changed.set()
             self._changed = None
 
     def close(self) -> None:
-        """Add no more: listeners leave when they have received all items."""
+        """Add no more items: listeners leave when they have received all."""
         self._has_ended = True
         self.wake()
 
     async def wait(self) -> None:
-        """Wait for the next item, for `stir` or for `end`. Returns at once after `end`."""
+        """Wait for the next item, for `wake` or for `close`. Return at once after `close`."""
         if self._has_ended:
             return
         if self._changed is None:
@@ -98,22 +98,22 @@ _run_started: ContextVar[float | None] = ContextVar("hookscope_run_began", defau
 
 
 def start_run_clock() -> float:
-    """Let the times of this run count from now. Returns the present perf_counter time."""
+    """Let the times of this run count from now. Return the current perf_counter time."""
     now = perf_counter()
     _run_started.set(now)
     return now
 
 
 def since_run_start(moment: float) -> float:
-    """Return a perf_counter time as seconds since the run started; unchanged outside of a run."""
+    """Return a perf_counter time as seconds since the run started; unchanged outside a run."""
     began = _run_started.get()
     return moment if began is None else moment - began
 
 
 def running_loop(done: str, call: str) -> asyncio.AbstractEventLoop:
-    """Return the running loop. Raises RuntimeError where there is none of asyncio, as under Trio.
+    """Return the running loop. Raises RuntimeError if asyncio runs none, as under Trio.
 
-    `done` says what needs it, and `call` which call does that.
+    `done` names what needs the loop, and `call` the function that does it.
     """
     try:
         return asyncio.get_running_loop()

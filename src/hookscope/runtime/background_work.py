@@ -1,7 +1,4 @@
-"""What handlers leave running in a worker.
-
-waiting for it, its late output and errors, and processes that escaped.
-"""
+"""Background work that handlers leave in a worker: waits for it, late output and errors, escapes."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ HookNotes = tuple[tuple[str, str], ...]  # a hook, and in words what it did
 
 @dataclass(frozen=True, slots=True)
 class WaitTime:
-    """How long somebody waits."""
+    """The time limit of a wait."""
 
     seconds: float
     until: float  # of perf_counter
@@ -31,18 +28,18 @@ class WaitTime:
 
     @property
     def is_over(self) -> bool:
-        """Is it over."""
+        """Return True if the time is up, or the caller no longer wants to wait."""
         return perf_counter() >= self.until or self.is_enough()
 
 
 def wait_time(seconds: float, is_enough: Callable[[], bool] = lambda: False) -> WaitTime:
-    """For so many seconds from now, or until somebody has had `is_enough`."""
+    """Return a limit of so many seconds from now, which also ends when `is_enough` returns True."""
     return WaitTime(seconds, perf_counter() + seconds, is_enough)
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundWork:
-    """What became of what handlers had left running."""
+    """The outcome of the work that handlers had left running."""
 
     late_notes: HookNotes = ()  # what they did after they had answered
     running_notes: HookNotes = ()  # what of theirs runs on
@@ -57,10 +54,10 @@ NO_BACKGROUND_WORK = BackgroundWork()
 
 
 async def still_running(worker: WorkerHandle, wait: WaitTime | None) -> str:
-    """What of the last run's handlers runs in it when that is over, in words; empty where nothing does.
+    """Describe what handlers of the last run still run when the wait is over; empty if nothing.
 
-    Without patience it is asked once. Call it while `listening`. Raises WorkerLost, also where the worker
-    does not answer: then what runs in it keeps it busy.
+    Without a time limit the worker is asked once. Call it while `listening`. Raises WorkerLost, also if the
+    worker does not answer because the work keeps it busy.
     """
     pause = FIRST_PAUSE
     while True:
@@ -94,7 +91,7 @@ NAMED_PROCESSES = 4  # processes that a note names
 
 
 class WorkerLeftovers:
-    """Of one worker, from its start to its end."""
+    """The leftovers in one worker, from its start to its end."""
 
     def __init__(self) -> None:
         self.last_hook = ""  # whose handler ran last
@@ -109,27 +106,27 @@ class WorkerLeftovers:
         self._surviving_processes: list[MarkedProcess] = []  # not seen to be gone although the worker is
 
     def reset(self) -> None:
-        """A fresh worker: nothing runs in it."""
+        """Forget everything: the worker is new."""
         self._running.clear()
         self._escaped.clear()
         self._newest_pid = newest_pid()
 
     def add_running(self, hook: str, what: str) -> None:
-        """Somebody's handler left something running."""
+        """Note that a hook's handler left something running."""
         self._running[hook] = what[:QUOTED_LENGTH]
 
     def clear_running(self) -> None:
-        """What was left running has ended."""
+        """Note that the leftovers have ended."""
         if self._running:
             self._running.clear()
 
     @property
     def escaped(self) -> tuple[MarkedProcess, ...]:
-        """The processes outside of the worker's group that were found and named."""
+        """The processes that were found outside the worker's group."""
         return tuple(self._escaped.values())
 
     def set_killed(self, gone: Sequence[MarkedProcess], surviving: Sequence[MarkedProcess]) -> None:
-        """Note which processes were seen to be gone after the worker's end, and which were not."""
+        """Note which processes were gone after the worker's end, and which were not."""
         self._ended_processes = [process for process in gone if process.pid not in self._escaped]
         self._surviving_processes = list(surviving)
 
@@ -139,18 +136,18 @@ class WorkerLeftovers:
         return (f"{left} still ran in this worker, and may be the cause",) if left else ()
 
     def has_running(self, except_hook: str) -> bool:
-        """Return whether handlers of other hooks than this one left something running in this worker."""
+        """Return True if handlers of other hooks left something running in this worker."""
         return any(name != except_hook for name in self._running)
 
     def mixed_output_notes(self) -> tuple[str, ...]:
-        """Who else may have printed beside a handler, as a sentence."""
+        """Return a sentence that names other possible sources of a handler's output."""
         left = " and ".join(f"{name}, which left {what} running" for name, what in self._running.items())
         return (f"some of what it printed may be of {left}",) if left else ()
 
     def may_have_escaped(self, calls_follow: bool, took: float = SHORTEST_SPAWN) -> bool:
-        """Return whether a process was started since the last check. `calls_follow`: more calls follow.
+        """Return whether a process was started since the last check.
 
-        `took`: how long the handler was at it.
+        `calls_follow`: more calls follow. `took`: the handler's duration.
         """
         self._handler_seconds += took
         if self._handler_seconds < SHORTEST_SPAWN:
@@ -166,9 +163,9 @@ class WorkerLeftovers:
         return False
 
     def escape_notes(self, worker: WorkerHandle, calls_follow: bool) -> tuple[str, ...]:
-        """A sentence for the processes that have left the worker's group since we last looked.
+        """Return a sentence about processes that have left the worker's group since the last check.
 
-        `calls_follow`: further calls come, and we look again.
+        `calls_follow`: more calls follow, after which there is another check.
         """
         if not self.may_have_escaped(calls_follow):
             return ()
@@ -184,7 +181,7 @@ class WorkerLeftovers:
         return (f"{_escaped_note(found)}; Hookscope kills it when it ends the worker",)
 
     def ended_notes(self) -> tuple[str, ...]:
-        """Return sentences for the processes that were found only when the worker ended."""
+        """Return sentences about processes that were found only at the worker's end."""
         ended, self._ended_processes = self._ended_processes, []
         surviving, self._surviving_processes = self._surviving_processes, []
         notes = [f"{_escaped_note(ended)}; ended with its worker"] if ended else []
@@ -193,7 +190,7 @@ class WorkerLeftovers:
         return tuple(notes)
 
     def take_late_notes(self, worker: WorkerHandle) -> list[tuple[str, str]]:
-        """Who did what after the last result."""
+        """Return (hook, text) of everything that happened after the last result."""
         news: list[tuple[str, str]] = []
         if text := printed_on_one_line(worker):
             news.append((self.last_hook or "a handler", f"printed late: {text}"))
@@ -207,14 +204,14 @@ def _escaped_note(found: Sequence[MarkedProcess]) -> str:
 
 
 def printed_on_one_line(worker: WorkerHandle) -> str:
-    """What it printed since somebody last asked, on one line."""
+    """Return the worker's unread output on one line."""
     printed = worker.take_output()
     lines = (line.strip() for line in (printed.stdout + printed.stderr).splitlines())
     return _excerpt(" · ".join(line for line in lines if line))
 
 
 def _excerpt(text: str) -> str:
-    """Its beginning and its end: the last line of a traceback says what it was."""
+    """Return the start and the end of a text: the last line of a traceback names the error."""
     left_out = len(text) - 2 * QUOTED_LENGTH
     return (
         text
@@ -224,7 +221,7 @@ def _excerpt(text: str) -> str:
 
 
 def late_note(late: LateEvent) -> tuple[str, str]:
-    """Whose handler did what late."""
+    """Return (hook, text) for a late event."""
     hook = late.hook or "a handler"
     if late.text:
         return hook, late.text[:QUOTED_LENGTH]
@@ -243,7 +240,7 @@ GATHER_TIME = 0.1  # seconds in which late output is gathered before it is told
 
 
 class LateListener:
-    """Attends to one worker at a time, from the end of a batch until the next one begins."""
+    """Listens to one worker at a time, between two batches."""
 
     def __init__(self, leftovers: WorkerLeftovers) -> None:
         self._leftovers = leftovers
@@ -251,7 +248,7 @@ class LateListener:
         self._worker: WorkerHandle | None = None  # that is attended to
 
     def attach(self, worker: WorkerHandle, on_late: Callable[[str, str], None]) -> None:
-        """Hear of what comes from now on, and tell whose it is and what."""
+        """Report the worker's late output from now on."""
         loop = asyncio.get_running_loop()
         self._worker = worker
 
@@ -269,11 +266,11 @@ class LateListener:
         report()  # what came between the last answer and now has nobody else to tell it
 
     def cancel_report(self) -> None:
-        """From here on what comes is of the handler that is loaded or run next: nobody tells it as late."""
+        """Stop reporting: later output belongs to the next handler."""
         if self._report_timer is not None:
             self._report_timer.cancel()
             self._report_timer = None
 
     def detach(self) -> None:
-        """Its worker is ended: what it has said is of no handler any more."""
+        """Forget the worker, which has ended."""
         self._worker = None

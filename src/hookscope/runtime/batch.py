@@ -36,7 +36,7 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WorkerProgram:
-    """A worker program. It gets two more arguments: the descriptors that it reads from and writes to."""
+    """A worker program. It gets two more arguments: the descriptors to read from and to write to."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]  # all of it, without the worker's mark (orphan_processes.py)
@@ -48,7 +48,7 @@ class WorkerProgram:
     filter: bytes = b""  # of system calls, for bwrap, which `argv` begins with
 
     def start_failure(self, error: Exception) -> Failure:
-        """Why it could not be started, and what to do."""
+        """Return why the program could not be started, and what to do."""
         name, why = self.argv[0], error_reason(error)
         if not os.path.isdir(self.cwd):
             text = f"{name} cannot run in {self.cwd}: there is no such folder."
@@ -72,7 +72,7 @@ NOTHING_PRINTED = PrintedOutput()
 
 @dataclass(frozen=True, slots=True)
 class LateEvent:
-    """Of a handler that had already answered: an error that nobody caught, or a sentence."""
+    """An uncaught error, or a sentence, from a handler that had already answered."""
 
     hook: str  # the hook's name; empty where it is not known
     error: object  # as the worker describes it
@@ -81,14 +81,14 @@ class LateEvent:
 
 @dataclass(frozen=True, slots=True)
 class LateHandler:
-    """A handler that a module has registered since it was loaded."""
+    """A handler that a module registered after it was loaded."""
 
     name: str  # of the content that declares it
     declaration: object  # as one of the protocol's `declares`
 
 
 class WorkerLost(Exception):
-    """The worker is gone, or cannot be trusted any further: end it."""
+    """The worker is gone or can no longer be trusted: end it."""
 
     def __init__(self, text: str, *, died: bool = False, by_host: bool = False) -> None:
         super().__init__(text)
@@ -98,7 +98,7 @@ class WorkerLost(Exception):
 
 
 class WorkerNotStarted(Exception):
-    """There is no worker, and trying again at once would not help."""
+    """There is no worker, and an immediate retry would not help."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -106,7 +106,7 @@ class WorkerNotStarted(Exception):
 
 
 class WorkerHandle(Protocol):
-    """A worker as its slot uses it. See worker_process.WorkerProcess."""
+    """A worker as its slot uses it. See `worker_process.WorkerProcess`."""
 
     mark: str
     fence: str
@@ -146,7 +146,7 @@ MAX_HANDOVER_TIME = 0.005  # seconds between an end and its hearing, in which th
 
 @dataclass(slots=True)
 class Batch:
-    """A batch on its way: what is left, the event as far as it is known, and the call that is begun."""
+    """A running batch: the remaining calls, the current event, and the started call."""
 
     remaining: tuple[Registration, ...]
     view: Any
@@ -168,12 +168,12 @@ class Batch:
         self.document, self.notes, self.document_json = packed_document(self.view)
 
     def packed_json(self) -> str:
-        """The event as far as it is known, as JSON."""
+        """Return the current event as JSON."""
         self.document_json = self.document_json or encode(self.document)
         return self.document_json
 
     def begin(self, call: Registration, request: HandlerRequest | None = None) -> None:
-        """This call, the first that is left, is loaded or run from now on."""
+        """Note that the first remaining call is being loaded or run."""
         self.current, self.request = call, request
         self.phase, self.loaded, self.started = "load", 0.0, perf_counter()
 
@@ -190,20 +190,20 @@ class Batch:
         self.step(Started(self.current, self.started_in_run))
 
     def finish_plain(self, took: float, returned: object) -> None:
-        """It did nothing but return: report that."""
+        """Report a handler that returned and did nothing else."""
         assert self.current is not None
         self.is_worn_out = self.is_dirty = False
         self.finish(Result(self.current, "ok", self.started_in_run, took, returned=returned))
 
     def report_slow(self, after: float, limit: float | None) -> None:
-        """It takes long: say so while it still runs."""
+        """Report that the running handler takes long."""
         assert self.current is not None
         self.step(Slow(self.current, after, limit))
 
     def result_from_answer(self, message: Message) -> Result:
-        """The Result that the worker's answer describes. What it changed is in the view now.
+        """Return the Result in a worker's answer, after applying its changes to the view.
 
-        Raises WorkerLost where it is no answer.
+        Raises WorkerLost if the message is no answer.
         """
         assert self.current is not None
         before, after = self.document, message.get("view", self.document)
@@ -239,7 +239,7 @@ class Batch:
         return result
 
     def result_without_answer(self, status: Status, failure: Failure) -> Result:
-        """The Result of a call whose worker did not answer."""
+        """Return the Result of a call whose worker did not answer."""
         assert self.current is not None
         now = perf_counter()
         return Result(
@@ -252,25 +252,25 @@ class Batch:
         )
 
     def cancel_remaining(self) -> None:
-        """End what is left, begun or not."""
+        """Report all remaining calls as cancelled."""
         while self.remaining:
             if self.current is None:
                 self.begin(self.remaining[0])
             self.finish(self.result_without_answer("cancelled", CANCELLED))
 
     def finish(self, result: Result) -> None:
-        """Report the end of the first that is left, begun or not."""
+        """Report the result of the first remaining call."""
         self.current, self.remaining = None, self.remaining[1:]
         self.step(result)
 
 
 def is_answer(message: Message, run: str, kind: str, number: int) -> bool:
-    """Is this the message of that kind, for that call of that run?"""
+    """Return True if the message is of that kind, for that call of that run."""
     return message.get("id") == run and message.get(kind) == number
 
 
 def seconds_in(message: Message, name: str, absent: float | None = None) -> float:
-    """A duration; `absent` where the message names none. Raises WorkerLost where it is no duration."""
+    """Return a duration, or `absent` if the message has none. Raises WorkerLost if it is invalid."""
     value = message.get(name, absent)
     if type(value) is float:
         return value
@@ -280,7 +280,7 @@ def seconds_in(message: Message, name: str, absent: float | None = None) -> floa
 
 
 def failure_in_answer(document: Any, phase: Phase) -> Failure:
-    """What a handler raised. Raises WorkerLost where the worker describes nothing of the kind."""
+    """Return the failure of a handler. Raises WorkerLost if the document is invalid."""
     try:
         return failure_from(document, phase)
     except (KeyError, OverflowError, TypeError, ValueError):
@@ -295,7 +295,7 @@ DUMP_TIMEOUT = 0.1  # seconds that a dump of its stack takes at most
 
 
 class LimitExceeded(Exception):
-    """A limit is over: the worker must go."""
+    """A handler exceeded a limit: the worker must end."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.phase)
@@ -303,7 +303,7 @@ class LimitExceeded(Exception):
 
 
 class MemoryExceeded(Exception):
-    """It takes more memory than it may: the worker must go."""
+    """A worker exceeded its memory limit: it must end."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -311,14 +311,14 @@ class MemoryExceeded(Exception):
 
 
 def limit_failure(limits: Limits, phase: Phase, frames: tuple[Frame, ...] = ()) -> Failure:
-    """A limit of these was reached, in words. `frames`: where it stood then, where that is known."""
+    """Return the failure for an exceeded limit. `frames`: the handler's position then, if known."""
     seconds = {"spawn": limits.spawn, "load": limits.load, "run": limits.run}[phase]
     return timeout_failure(seconds or 0.0, phase, limits.origins.get(phase, ""), frames)
 
 
 @asynccontextmanager
 async def time_limit(limits: Limits, phase: Phase) -> AsyncIterator[None]:
-    """Raises Overran when it takes longer."""
+    """Raise LimitExceeded if the block takes longer than the phase's limit."""
     seconds = limits.spawn if phase == "spawn" else limits.load
     try:
         async with asyncio.timeout(seconds):
@@ -330,9 +330,10 @@ async def time_limit(limits: Limits, phase: Phase) -> AsyncIterator[None]:
 async def stop_handler(
     worker: WorkerHandle, run: str, number: int, limits: Limits, dump_signal: int
 ) -> Message:
-    """Ask a handler over its limit to end: its result message. Raises Overran where it goes on.
+    """Ask a handler over its limit to end, and return its result message.
 
-    `dump_signal` is the signal at which its worker prints its stack; 0: none. Raises WorkerLost too.
+    `dump_signal` makes its worker print a stack; 0: no such signal. Raises LimitExceeded if the handler keeps
+    running, and WorkerLost.
     """
     frames: tuple[Frame, ...] = ()
     try:
@@ -368,7 +369,7 @@ def frames_in_answer(message: Message, run: str) -> tuple[Frame, ...]:
 
 
 def check_memory(worker: WorkerHandle, limits: Limits) -> None:
-    """Look at the worker's memory, where that has a limit. Raises TooLarge where it is above it."""
+    """Raise MemoryExceeded if the worker uses more memory than its limit allows."""
     used = resident_memory(worker.pid) if limits.memory is not None else 0
     if limits.memory is not None and used > limits.memory:
         most = size_in_words(limits.memory)

@@ -1,12 +1,11 @@
-"""Copies of folders within bounds, the nearest to the top first. Reads only; what is left out is said.
+"""Copies of folders within bounds, top levels first. Reads only; skipped files are reported.
 
-Files keep their mode and time; hard links become files of their own. A link that leads into one of the
-folders leads into its copy. Where walls make the rest of the disk read-only, any other link leads where it
-led, and `node_modules` becomes such a link. Without walls the copy is whole: the target of a link is copied
-too, or missing where it exceeds the bounds, and so are packages; nothing in a copy leads to an original that
-its user can write. Git finds its objects in the original and writes to the copy; where it would write an
-object that the original has, it sets that one's time instead.
-Folders without a file in them are no content: they are copied, and not compared.
+Files keep their mode and time; hard links become separate files. A link into a copied folder leads into its
+copy. In a sandbox that makes the rest of the disk read-only, any other link keeps its target, and
+`node_modules` becomes such a link. Otherwise the copy is complete: targets of links and packages are copied
+too, or missing if they exceed the bounds; nothing in a copy leads to an original that its user can write. Git
+finds its objects in the original and writes to the copy; to rewrite an existing object it would set the
+original's time. Folders that contain no file are copied but not compared.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ KERNEL_FOLDERS = ("/proc", "/sys", "/dev")  # no files on a disk; reading some o
 
 @dataclass(frozen=True, slots=True)
 class CopyBounds:
-    """What is copied at most."""
+    """Limits of a copy."""
 
     files: int = 5_000  # files, folders and links, and those that are looked at and left out
     total: int = 64 * MIB  # bytes of all files
@@ -64,20 +63,20 @@ PACKAGE_BOUNDS = CopyBounds(files=20_000, total=256 * MIB, largest=64 * MIB)  # 
 
 
 class CopyBudget:
-    """What is left of bounds."""
+    """The remaining part of the bounds."""
 
     def __init__(self, bounds: CopyBounds) -> None:
         self.bounds = bounds
         self.files, self.total = bounds.files, bounds.total
 
     def reserve(self) -> tuple[int, int]:
-        """Take a part away, for folders to come; `give_back` returns it."""
+        """Set a part aside for later folders; `release` returns it."""
         files, total = self.files // RESERVED_FRACTION, self.total // RESERVED_FRACTION
         self.files, self.total = self.files - files, self.total - total
         return files, total
 
     def release(self, part: tuple[int, int]) -> None:
-        """Return a part that was set apart."""
+        """Return a reserved part."""
         self.files, self.total = self.files + part[0], self.total + part[1]
 
 
@@ -90,9 +89,9 @@ class CopiedPath:
 
 
 class CopyPaths:
-    """Which path lies where in the copies: below `disk`, as it lies below the root of the disk.
+    """Where each path lies in the copies: below `disk`, as it lies below the root of the disk.
 
-    So what a handler writes to `../x` is found there, and a folder inside of another lies inside its copy.
+    So a handler that writes to `../x` finds it there, and nested folders stay nested.
     """
 
     def __init__(self, folders: Sequence[Path], root: str) -> None:
@@ -115,7 +114,7 @@ class CopyPaths:
         self._originals.append((self.disk, ""))
 
     def copy_of(self, path: str) -> str:
-        """Where an absolute path lies in the copies, copied or not; itself outside of all folders."""
+        """Return the place of an absolute path in the copies, copied or not; else the path itself."""
         copy = _path_in_copy(path, self._copies)
         if copy != os.path.abspath(path):
             return copy
@@ -124,23 +123,23 @@ class CopyPaths:
         return inside if inside != real and os.path.isdir(os.path.dirname(inside)) else path
 
     def copy_of_reached(self, path: str) -> str:
-        """As `copy_of`, but also in what was added since."""
+        """Do the same as `copy_of`, also for paths that were added later."""
         return _path_in_copy(path, self._reached)
 
     def add(self, path: str) -> CopiedPath:
-        """A place for one more file or folder, a path without links. `copy_of` does not know it."""
+        """Add a place for another file or folder, a path without links. `copy_of` ignores it."""
         place = self._copied_path(path)
         self._reached[path] = place.copy
         return place
 
     def original_of(self, text: str) -> str:
-        """The text with the copies' paths put back."""
+        """Return a text with the copies' paths replaced by the originals'."""
         for copy, original in self._originals:
             text = text.replace(f"{copy}/", f"{original.rstrip('/')}/").replace(copy, original or "/")
         return text
 
     def link_target_of(self, path: str, target: str) -> str:
-        """Where the copy of a link shall lead."""
+        """Return the target of the copy of a link."""
         parent = os.path.dirname(path)
         real = os.path.realpath(path)
         if (copy := self.copy_of_reached(real)) == real:
@@ -153,14 +152,14 @@ class CopyPaths:
         return CopiedPath(path, self.mirrored(path))
 
     def mirrored(self, path: str) -> str:
-        """Where an absolute path lies below `disk`."""
+        """Return the place of any absolute path below `disk`."""
         return self.disk if path == "/" else f"{self.disk}{path}"
 
 
 class FolderCopier:
-    """Copies the folders of `places`, the first the most important. What is `apart` is never copied.
+    """Copies the folders of `places`, the most important first. Never copies `apart`.
 
-    `whole`: nothing in the copies may lead to an original. `also` are folders that handlers start in.
+    `whole`: nothing in the copies may lead to an original. `also`: folders that handlers start in.
     """
 
     def __init__(
@@ -190,7 +189,7 @@ class FolderCopier:
         self._start_folders = [os.path.realpath(path) for path in start_folders]
 
     def copy(self) -> None:
-        """Copy all that is there. Raises OSError only where the copies' own folder cannot be made."""
+        """Copy everything. Raises OSError only if the folder of the copies cannot be created."""
         os.mkdir(self._paths.disk)
         for place in self._existing:  # all of them first: no link of one can stand in the way of another
             os.makedirs(place.copy, exist_ok=True)
@@ -211,7 +210,7 @@ class FolderCopier:
                 os.chmod(folder, stat.S_IMODE(status.st_mode) & 0o777)
 
     def skipped_notes(self) -> tuple[str, ...]:
-        """What was not copied and why: one sentence a folder and reason."""
+        """Return one sentence for each folder and reason of skipped files."""
         return tuple(
             f"Not copied from {self._paths.original_of(copy)}: {_name_list(names)} ({reason})."
             for (copy, reason), names in self._skipped.items()
@@ -220,8 +219,10 @@ class FolderCopier:
     def _copy_folder(
         self, place: CopiedPath, budget: CopyBudget, *, only_needed_packages: bool = False
     ) -> None:
-        """Copy a folder and all below. `only_needed_packages`: of packages only "
-        "those for another folder below."""
+        """Copy a folder recursively.
+
+        `only_needed_packages`: copy only packages that another folder below needs.
+        """
         waiting = deque([(place.folder, place.copy, budget)])
         device = self._note_folder(place.folder, place.copy)
         while waiting:
@@ -264,7 +265,7 @@ class FolderCopier:
         self._note_folder(folder, to)
 
     def _copy_entry(self, place: CopiedPath, entry: os.DirEntry[str], to: str, budget: CopyBudget) -> str:
-        """Copy a link or a file; why it was not, mostly empty."""
+        """Copy a link or a file. Return why it was not copied; mostly empty."""
         if not entry.is_symlink():
             return self._copy_file(entry.path, to, budget)
         why = self._add_link_target(os.path.realpath(entry.path)) if self._self_contained else ""
@@ -274,7 +275,7 @@ class FolderCopier:
     # The targets of links
 
     def _add_link_target(self, real: str) -> str:
-        """Make a place in the copies for what a link leads to; why it has no content there, mostly empty."""
+        """Add a place for the target of a link. Return why it has no content there; mostly empty."""
         if self._paths.copy_of_reached(real) != real or real in HARMLESS_DEVICES:
             return ""
         try:
@@ -344,7 +345,7 @@ class FolderCopier:
     def _skip_reason(
         self, entry: os.DirEntry[str], name: str, device: int, *, only_needed_packages: bool
     ) -> str:
-        """Why this is left out before anybody looks into it; empty for what is to be copied."""
+        """Return why an entry is skipped without reading it; empty if it is copied."""
         if entry.is_symlink():
             return ""
         if entry.is_file(follow_symlinks=False):
@@ -368,7 +369,7 @@ class FolderCopier:
         return SKIPPED_AT_TOP.get(name) or SKIPPED_ANYWHERE.get(entry.name) or ""
 
     def _is_above_another(self, packages: str) -> bool:
-        """Are these the packages of one of the folders that come before."""
+        """Return True if these packages belong to a folder that contains an earlier one."""
         parent = os.path.dirname(packages)
         return any(is_within(place.folder, parent) for place in self._existing[:-1])
 
@@ -419,12 +420,12 @@ class FolderCopier:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Is this the folder, or inside of it? By the text of the paths alone."""
+    """Return True if the path is the folder or lies inside it, judged by the text of the paths."""
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
 def _path_in_copy(path: str, copies: Mapping[str, str]) -> str:
-    """The path in the copy of the innermost of these folders that holds it; itself where none does."""
+    """Return the path in the copy of the innermost folder that contains it; unchanged if none does."""
     path = f"/{os.path.abspath(path).lstrip('/')}"
     folder = path
     while folder not in copies:
@@ -435,7 +436,7 @@ def _path_in_copy(path: str, copies: Mapping[str, str]) -> str:
 
 
 def _is_read_only(path: str, status: os.stat_result) -> bool:
-    """True on a file system that is read-only, and for another user's file that this one can only read."""
+    """Return True on a read-only file system, and for another user's file that this user can only read."""
     with suppress(OSError):
         if os.statvfs(path).f_flag & os.ST_RDONLY:
             return True
@@ -444,7 +445,7 @@ def _is_read_only(path: str, status: os.stat_result) -> bool:
 
 
 def _has_absolute_gitdir(file: str) -> bool:
-    """True for the `.git` file of a working tree whose repository has an absolute path."""
+    """Return True for the `.git` file of a working tree whose repository has an absolute path."""
     with open_regular_file(file) as content:
         return content.read(MAX_GIT_FILE).removeprefix(b"gitdir:").lstrip().startswith(b"/")
 

@@ -1,7 +1,4 @@
-"""A debugger for handlers in workers.
-
-breakpoints, stops, and the commands that inspect or continue a stopped handler.
-"""
+"""A debugger for handlers in workers: breakpoints, stops, and commands to inspect or resume a handler."""
 
 from __future__ import annotations
 
@@ -36,9 +33,9 @@ class _StepCommand(Enum):
 
 
 class Stepper:
-    """One run's, from its first handler to its last; what the event causes is part of it.
+    """Steps through the handlers of one run, including events that it causes.
 
-    Of one event loop. Who is waited for by nobody hears nothing: words that come too early are in vain.
+    For one event loop. Commands that arrive while no handler waits are ignored.
     """
 
     def __init__(self) -> None:
@@ -71,7 +68,7 @@ class Stepper:
         return True
 
     def executors(self, executor_of: ExecutorOf) -> ExecutorOf:
-        """The lanes that these are, with a wait before each handler."""
+        """Return these executors with a wait before each handler."""
 
         def stepped_executor_of(call: Registration) -> Executor:
             lane = executor_of(call)
@@ -80,7 +77,9 @@ class Stepper:
         return stepped_executor_of
 
     async def may_run(self, calls: Sequence[Registration], view: Any, step: OnStep) -> bool:
-        """Wait before these, which begin together: do they run. A cancel ends the waiting."""
+        """Wait for a command before these calls, which start together. Return whether to run them. A cancel
+        ends the wait.
+        """
         async with self._lock:
             command = _StepCommand.ALL if self._runs_all else await self._wait_for_command(calls, view, step)
         self._runs_all = command is _StepCommand.ALL
@@ -101,33 +100,33 @@ class Stepper:
 
 
 class SteppedExecutor:
-    """An executor in front of another: its handlers wait for a command."""
+    """An executor in front of another one: each handler waits for a command."""
 
     def __init__(self, executor: Executor, stepper: Stepper) -> None:
         self._executor, self._stepper = executor, stepper
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """See Lane.run."""
+        """See Executor.run."""
         for call in batch:
             if await self._stepper.may_run((call,), view, step):
                 await self._executor.run((call,), view, step)
 
-    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Lane.run_in_turn."""
+    async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Executor.run_one_by_one."""
         for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Lane.run_together."""
+        """See Executor.run_together."""
         if await self._stepper.may_run([call for call, _ in calls], calls[0][1], step):
             await self._executor.run_together(calls, step)
 
     async def load(self, code: Code) -> Handler | Code | Module | Failure:
-        """See Lane.load."""
+        """See Executor.load."""
         return await self._executor.load(code)
 
     async def close(self) -> None:
-        """See Lane.close. The lane behind it is its owner's."""
+        """See Executor.close. The inner executor is closed by its owner."""
 
 
 StopReason: TypeAlias = Literal["begin", "breakpoint", "line", "step", "pause", "error"]
@@ -136,7 +135,7 @@ STOP_REASONS: tuple[str, ...] = get_args(StopReason)
 
 @dataclass(frozen=True, slots=True)
 class StackFrame:
-    """A call that has not ended, with its position in the author's file."""
+    """An unfinished call, with its position in the author's file."""
 
     file: str
     line: int  # from 1
@@ -145,7 +144,7 @@ class StackFrame:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A variable, or what a value holds, under its name or number."""
+    """A variable or a member of a value, with its name or number."""
 
     name: str
     text: str  # short
@@ -154,9 +153,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A handler that stands, and what there is to see of it.
+    """A stopped handler, and what can be inspected.
 
-    Texts are as the handler's process tells them: foreign text, which may hold anything.
+    Texts come from the handler's process and may contain anything.
     """
 
     why: StopReason  # first line, breakpoint() or `debugger`, named line, step, error, or request
@@ -176,13 +175,13 @@ class Stop:
 
     @property
     def frame(self) -> StackFrame:
-        """The chosen one."""
+        """The selected frame."""
         return self.frames[self.at]
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The lines at which handlers stop for the requested lines of a file; 0: nowhere."""
+    """The lines where requested breakpoints of a file stop; 0: nowhere."""
 
     file: str
     lines: tuple[tuple[int, int], ...]  # named, and where it stops
@@ -191,7 +190,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """What a line was to say came by. Its text is foreign, which may hold anything."""
+    """The text of a log breakpoint. It is foreign text and may contain anything."""
 
     who: str  # the hook; empty: its module is being loaded
     file: str
@@ -212,7 +211,7 @@ def read_stop(
 
 
 def read_bound(message: object, original: Callable[[str], str]) -> Bound | None:
-    """None where a worker tells something else."""
+    """Return the bound breakpoints in a worker's message; None if it is malformed."""
     try:
         assert isinstance(message, dict)
         lines = tuple((int(named), int(at)) for named, at in message["lines"])
@@ -223,7 +222,7 @@ def read_bound(message: object, original: Callable[[str], str]) -> Bound | None:
 
 
 def read_logged(message: object, original: Callable[[str], str]) -> Logged | None:
-    """None where a worker tells something else."""
+    """Return the log text in a worker's message; None if it is malformed."""
     try:
         assert isinstance(message, dict)
         file, text = original(str(message["file"])), original(str(message["text"]))
@@ -272,11 +271,11 @@ _QUOTES = "\"'`"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A line of a file, and when a handler stops there.
+    """A breakpoint: a line of a file, and when a handler stops there.
 
-    `hits` is a number, or one behind `>=`, `>`, `<`, `<=`, `==` or `%`, of the times that the line is reached
-    and the condition holds. With a `log` it does not stop: that text is told, with the values of what stands
-    in braces. Raises ValueError where `hits` is something else, or one is longer than LONGEST characters.
+    `hits` is a number, optionally after `>=`, `>`, `<`, `<=`, `==` or `%`: it counts how often the line was
+    reached while the condition held. A `log` is reported instead of a stop; expressions in braces are
+    replaced by their values. Raises ValueError for invalid `hits`, or a text longer than LONGEST characters.
     """
 
     line: int  # from 1
@@ -288,7 +287,7 @@ class Point:
         self.to_message()
 
     def to_message(self) -> int | Message:
-        """As the protocol has it."""
+        """Return the protocol's form."""
         for text in (self.condition, self.hits, self.log):
             if len(text) > MAX_TEXT:
                 raise ValueError(f"{len(text):,} characters cannot be asked at once; {MAX_TEXT:,} can")
@@ -303,7 +302,7 @@ class Point:
 
 
 def _parse_hits(text: str) -> tuple[str, int]:
-    """The comparison, and the number."""
+    """Return the comparison and the number."""
     found = _HIT_COUNT.fullmatch(text)
     if found is None:
         raise ValueError(f"`{text.strip()[:80]}` is no hit count: 3, >= 3 and % 3 are some")
@@ -312,7 +311,7 @@ def _parse_hits(text: str) -> tuple[str, int]:
 
 
 def _log_parts(log: str) -> Iterator[str]:
-    """Texts, and between each two of them the expression that stands there in braces."""
+    """Yield texts and, between each two of them, the expression in braces."""
     text, at = "", 0
     while at < len(log):
         if log[at] == "\\" and log[at + 1 : at + 2] in ("{", "}"):
@@ -329,7 +328,9 @@ def _log_parts(log: str) -> Iterator[str]:
 
 
 def _closing_brace(log: str, begin: int) -> int | None:
-    """Where the brace closes that opens there; None: nowhere. Braces in quotes are none."""
+    """Return the position of the matching closing brace; None if there is none. Braces in quotes do not
+    count.
+    """
     depth, quote, at = 0, "", begin
     while at < len(log):
         char = log[at]
@@ -353,18 +354,18 @@ INSPECT_COMMANDS = ("frame", "line", "evaluate", "members")  # words after which
 
 
 class Debugger:
-    """Of one run. Its handlers stop at `breakpoint()` or `debugger`, at lines that are named, where an error
-    leaves them, and, with `begins`, at their first line.
+    """The debugger of one run. Handlers stop at `breakpoint()` or `debugger`, at breakpoints, at errors that
+    leave them, and, with `begins`, at their first line.
 
-    Of one event loop. `stopped` waits for a stop; a word lets it go on, or changes what is seen of it: then
-    it is told again. Words where nothing stands are in vain. Lines and errors can be named at any time, also
-    before the run.
+    For one event loop. `stopped` waits for a stop. A command resumes the handler, or changes the view of the
+    stop, which is then reported again. Without a stopped handler, commands are ignored. Breakpoints and
+    errors can be set at any time, also before the run.
 
     Args:
-        begins: do handlers stop at their first line.
-        errors: at which errors they stop.
-        bound: hears where the lines of a file are, once a worker knows.
-        logged: hears what lines were to say in place of a stop.
+        begins: stop at the first line of each handler.
+        errors: at which errors to stop.
+        bound: called with the lines of bound breakpoints, once a worker knows them.
+        logged: called with the texts of log breakpoints.
     """
 
     def __init__(
@@ -395,7 +396,7 @@ class Debugger:
         self._sandbox: Sandbox | None = None
 
     def use_sandbox(self, sandbox: Sandbox) -> None:
-        """Handlers run on its copies from here on; stops name the originals."""
+        """Run handlers on the sandbox's copies from now on; stops name the originals."""
         self._sandbox = sandbox
 
     @property
@@ -404,53 +405,52 @@ class Debugger:
         return self._stop
 
     async def stopped(self, after: Stop | None = None) -> Stop:
-        """The present stop, unless it is the one `after` which another is wanted; else the next one."""
+        """Return the current stop, unless it is `after`; otherwise wait for the next one."""
         while self._stop is None or self._stop is after:
             self._changed.clear()
             await self._changed.wait()
         return self._stop
 
     async def over(self) -> None:
-        """Go on to the next line of this function."""
+        """Continue to the next line of this function."""
         await self._send_command("next")
 
     async def into(self) -> None:
-        """Go on to the next line, also of a function of its author's that this one calls."""
+        """Continue to the next line, also in a called function of the author's."""
         await self._send_command("step")
 
     async def out(self) -> None:
-        """Go on until this function returns."""
+        """Continue until this function returns."""
         await self._send_command("out")
 
     async def go_on(self) -> None:
-        """Go on to the next stop that is not a step."""
+        """Continue to the next stop that is not a step."""
         await self._send_command("on")
 
     async def run_all(self) -> None:
-        """Stop no more."""
+        """Resume, and never stop again."""
         await self._send_command("off")
 
     async def select_frame(self, frame: int) -> None:
-        """Choose another frame, by its place in `frames`; the nearest there is."""
+        """Select another frame by its place in `frames`; the nearest one if there is none."""
         await self._send_command("frame", at=frame)
 
     async def toggle(self, line: int, file: str = "", condition: str = "") -> None:
-        """Stop at this line from now on, or no longer; of the chosen frame's file, where none is named.
+        """Set or remove a breakpoint at this line, of the selected frame's file if no file is given.
 
-        With a condition: where that holds, whatever was said of the line before. Raises ValueError where it
-        is longer than LONGEST characters.
+        With a condition, the breakpoint is set or replaced. Raises ValueError if the condition is longer than
+        LONGEST characters.
         """
         Point(line, condition)
         file = self._copy_of(file) if file else ""
         await self._send_command("line", line=line, file=file, condition=condition.strip())
 
     async def show_members(self, path: Iterable[int]) -> None:
-        """See the members of the chosen frame (its variables), of the first number's of those, and so on."""
+        """Show the variables of the selected frame, or the members of the one that the path selects."""
         await self._send_command("members", path=list(path))
 
     async def name_lines(self, file: str, lines: Iterable[int | Point]) -> None:
-        """Stop at these lines of a file from now on, and at no others of it; of two points in one line the
-        last one counts."""
+        """Replace all breakpoints of a file. Of two in one line the last one counts."""
         points = [Point(one) if isinstance(one, int) else one for one in lines]
         self._lines[file] = tuple({point.line: point.to_message() for point in points}.values())
         await self._send_to_all({"word": "lines", "file": self._copy_of(file), "lines": self._lines[file]})
@@ -461,7 +461,7 @@ class Debugger:
         await self._send_to_all({"word": "errors", "at": errors})
 
     async def pause(self) -> None:
-        """Stop at the next line that runs; a handler that awaits something stops after it."""
+        """Stop at the next line that runs; a waiting handler stops after its `await`."""
         await self._send_to_all({"word": "pause"})
 
     async def _send_to_all(self, command: Message) -> None:
@@ -472,9 +472,9 @@ class Debugger:
         return file if self._sandbox is None else str(self._sandbox.copy_of(Path(file)))
 
     async def evaluate(self, text: str) -> None:
-        """Have an expression or a statement of the handler's language done where it stands.
+        """Evaluate an expression or a statement at the current position.
 
-        Raises ValueError where it is longer than LONGEST characters.
+        Raises ValueError if it is longer than LONGEST characters.
         """
         if len(text) > MAX_TEXT:
             raise ValueError(f"{len(text):,} characters cannot be asked at once; {MAX_TEXT:,} can")
@@ -492,7 +492,9 @@ class Debugger:
     def attach(
         self, worker: WorkerHandle, printed: Callable[[], tuple[str, str]]
     ) -> tuple[Message, Callable[[Message], None]]:
-        """What a worker that starts is told, what takes what it says of stops; `printed`: by it so far."""
+        """Return the message for a starting worker, and the function that handles its messages. `printed`
+        returns its output so far.
+        """
         self._workers.append(worker)
         lines = {self._copy_of(file): lines for file, lines in self._lines.items()}
         request = {"do": "debug", "begin": self.stop_at_start, "errors": self._errors, "lines": lines}

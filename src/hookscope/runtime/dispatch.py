@@ -50,17 +50,17 @@ NON_TEXT_NOTE = re.compile(
 
 @runtime_checkable
 class IgnoredChangesPolicy(Protocol):
-    """A policy that knows what of a changed event its host never reads."""
+    """A policy that knows which changes of an event its host ignores."""
 
     def ignored_change_notes(self, result: Result) -> tuple[str, ...]:
-        """A sentence each, for its author."""
+        """Return a sentence for each ignored change."""
         ...
 
 
 def with_ignored_notes(
     result: Result, event: Event, needs: ItemNeeds = NO_NEEDS, policy: Policy | None = None
 ) -> Result:
-    """The result, noted on what nobody heeds: how that was written down is not told then."""
+    """Return the result with notes on ignored changes instead of notes on how they were converted."""
     if result.returned is None and not result.patch and not result.messages:  # most handlers
         return result
     notes = ignored_notes(result, event)
@@ -77,7 +77,7 @@ def with_ignored_notes(
 
 
 def ignored_notes(result: Result, event: Event) -> tuple[str, ...]:
-    """A sentence each, for its author."""
+    """Return a sentence for each ignored change."""
     if event.kind == "stream" and result.error is None and result.returned is not None:
         return (OBSERVER_RETURN_IGNORED,)
     if event.kind != "folder" or result.error is not None:
@@ -134,7 +134,7 @@ def _json_kind(value: object) -> str:
 
 
 def unusable_item_notes(result: Result, needs: ItemNeeds) -> Iterator[str]:
-    """A sentence for each item that it put in a list of the context, and that its host cannot use."""
+    """Yield a sentence for each item that the handler added to a list and that the host cannot use."""
     for step in result.patch if needs else ():
         _, context, name, *rest = (*str(step.get("path")).split("/"), "", "")
         if context != "context" or name not in needs or step.get("op") == "remove":
@@ -166,15 +166,15 @@ async def dispatch(
     record: RecordEvent | None = None,
     on_fold: Callable[[Fold], object] | None = None,
 ) -> Ending:
-    """Run a plan. Never raises for what a handler did; only being cancelled comes out of it.
+    """Run a plan. Never raises for what a handler did; only a cancel is raised.
 
-    Results are folded in plan order, whatever order they come in; `step` sees them as they come.
+    Results are folded in plan order, in whatever order they arrive; `step` receives them as they arrive.
 
     Args:
-        record: makes the event durable. Awaited exactly once, before the first group that asks for
-            it, and also where there is no such group. If it raises, a stream's event goes no
-            further; others go on, and the ending's log says that they were not recorded.
-        on_fold: gets each new Fold, the first included, so that what is known survives a cancel.
+        record: makes the event durable. Awaited exactly once, before the first group that requires it, and
+            also if no group does. If it raises, a stream's event stops; other events continue, and the
+            ending's log reports that they were not recorded.
+        on_fold: receives each new Fold, including the first, so that the state survives a cancel.
     """
     policy = plan.policy
     fold = policy.start(plan.event)
@@ -201,7 +201,7 @@ def _ignore(_: object) -> None:
 
 
 async def _record_event(record: RecordEvent) -> tuple[LogLine, ...]:
-    """Empty where it is on record, else the line that says why not."""
+    """Return no lines if the event was recorded, else a line with the reason."""
     try:
         await record()
     except Exception as error:  # a recorder is somebody else's; a full disk must not stop a command hook
@@ -217,7 +217,7 @@ async def _run_group(
     step: OnStep,
     keep: Callable[[Fold], object],
 ) -> tuple[Fold, Next]:
-    """Run the batches one after another, each on the fold that the one before it left."""
+    """Run batches one after another, each on the fold of the previous one."""
     if group.concurrent:
         return _fold_results(
             policy, fold, await _run_concurrently(group, policy, fold, executor_of, step), keep
@@ -234,7 +234,7 @@ async def _run_group(
 
 
 def _by_executor(group: CallGroup, executor_of: ExecutorOf) -> Iterator[ExecutorCalls]:
-    """Neighbours that share a lane."""
+    """Yield runs of neighbouring calls with the same executor."""
     for _, pairs in groupby(
         ((executor_of(call), call) for call in group.calls), key=lambda pair: id(pair[0])
     ):
@@ -250,7 +250,7 @@ async def _run_sequentially(
     step: OnStep,
     keep: Callable[[Fold], object],
 ) -> tuple[Fold, Next]:
-    """Each call alone, on what the results before it have made of the event."""
+    """Run each call alone, on the event as earlier results have changed it."""
     then, results = Next.GO, dict[Registration, Result]()
 
     def views(calls: Sequence[Registration]) -> Iterator[Any]:
@@ -262,7 +262,7 @@ async def _run_sequentially(
                 return
 
     for executor, calls in _by_executor(group, executor_of):
-        await executor.run_in_turn(calls, views(calls), _collecting(results, step))
+        await executor.run_one_by_one(calls, views(calls), _collecting(results, step))
         if then is not Next.GO:
             break
     return fold, then
@@ -284,7 +284,7 @@ def _fold_results(
 async def _run_concurrently(
     group: CallGroup, policy: Policy, fold: Fold, executor_of: ExecutorOf, step: OnStep
 ) -> list[Result]:
-    """All at once, each on a view of the fold as it is now; the results in plan order."""
+    """Run all calls at once, each on a view of the current fold. Return the results in plan order."""
     import asyncio  # here, so that a command line that runs nothing does not pay for it
 
     results: dict[Registration, Result] = {}
@@ -306,14 +306,16 @@ async def _run_concurrently(
 async def _run_batch(
     executor: Executor, batch: Sequence[Registration], view: Any, step: OnStep
 ) -> list[Result]:
-    """A batch's results in plan order."""
+    """Return a batch's results in plan order."""
     results: dict[Registration, Result] = {}
     await executor.run(batch, view, _collecting(results, step))
     return [results[call] for call in batch if call in results]
 
 
 def _collecting(results: dict[Registration, Result], step: OnStep) -> OnStep:
-    """Notes results by their call. A registration equals itself only: a hook may be planned twice."""
+    """Return a step function that stores results by call. Registrations compare by identity: a hook may be
+    planned twice.
+    """
 
     def arrived(news: Step) -> None:
         if isinstance(news, Result):

@@ -1,7 +1,4 @@
-"""Which executor runs which handler.
-
-one for functions of this process, one for each language; and which Node runs TypeScript and JavaScript.
-"""
+"""The executor for each handler, and the search for a Node that runs TypeScript and JavaScript."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ NodeVersion = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """What a program says of itself: its version, and whether it was built to run TypeScript.
+    """A program's version, and whether it was built to run TypeScript.
 
     Debian builds its Node without (24.22 of November 2026).
     """
@@ -57,7 +54,7 @@ class NodeReport:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A Node that is new enough to run handlers: its program, its version, and who named it."""
+    """A Node that is new enough to run handlers, with its program, its version and its origin."""
 
     path: str
     version: str
@@ -66,12 +63,12 @@ class Node:
 
     @property
     def languages(self) -> frozenset[Language]:
-        """What it runs."""
+        """The languages that it runs."""
         return frozenset({"javascript", "typescript"} if self.runs_typescript else {"javascript"})
 
     @property
     def missing_reason(self) -> str:
-        """Why a handler in TypeScript cannot run, and what changes it; empty: it can."""
+        """Return why it cannot run TypeScript, and the next step; empty if it can."""
         if self.runs_typescript:
             return ""
         found = f"{self.path} is {self.version}, built without that"
@@ -80,7 +77,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class NoNode:
-    """No usable Node, and what was found instead."""
+    """No usable Node, with what was found instead."""
 
     reason: str
     origin: str = ""  # of what was found
@@ -88,33 +85,32 @@ class NoNode:
 
     @property
     def languages(self) -> frozenset[Language]:
-        """What it runs: nothing."""
+        """No languages."""
         return frozenset()
 
     @property
     def missing_reason(self) -> str:
-        """Why a handler cannot run, and what changes it."""
+        """Return why no handler can run, and the next step."""
         return f"needs Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer ({self.reason}); {self.next_step}"
 
     @property
     def next_step(self) -> str:
-        """How to come to one."""
+        """Return how to get a usable Node."""
         return self.hint or _install_hint(self.origin)
 
 
 def _install_hint(origin: str) -> str:
-    """Who names one gets no other."""
+    """Return how to install Node; empty if the user has named a program."""
     if origin == NAMED_IN_CONFIG:
         return "name another under `node:` in .hookscope/config.yaml"
     return f"`{install_command(NODE_EXTRA)}` brings one"
 
 
 def ask_node(program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | None:
-    """What a program says of itself, asked once for each content; None where it says nothing.
+    """Run a program once per content for its version; None if it reports none.
 
-    What it starts in turn, as a version manager's script does, comes from outside the `workspace` too.
-
-    Raises OSError where no more files may be opened: that tells nothing about the program.
+    Programs that it starts, as a version manager does, must lie outside the `workspace` too. Raises OSError
+    if no more files can be opened, which says nothing about the program.
     """
     try:
         return _ask_once(program, os.stat(program).st_mtime_ns, workspace)
@@ -128,14 +124,14 @@ def find_node(
     named: str | None = None,
     ask: Callable[[str], NodeReport | None] = ask_node,
 ) -> Node | NoNode:
-    """The Node to use: the first that runs TypeScript, else one that runs JavaScript alone.
+    """Return the first Node that runs TypeScript, else one that runs only JavaScript.
 
-    Asks each program for its version once, by running it.
+    Each program is run once for its version.
 
     Args:
-        on_path: the program `node` of PATH, if there is one.
-        named: the one that the project names; then no other is looked for.
-        ask: tells what a program says of itself.
+        on_path: the program `node` of PATH, if any.
+        named: the one that the project names; then no other is considered.
+        ask: returns a program's report.
     """
     if named is not None:
         return _check_node(named, NAMED_IN_CONFIG, ask)
@@ -154,10 +150,10 @@ def find_node(
 
 
 def missing_features(node: Node) -> str:
-    """What this Node cannot do for handlers that others can, and the way out, in one line; empty: nothing.
+    """Return what this Node lacks for handlers, and the way out, in one line; empty if nothing.
 
-    By trying: 22.18, 22.20, 23.11 and 24.0 lack these things in CommonJS handlers, 22.23 and 24.11 do not,
-    and nothing is said of what lies between; 25.9 runs an enum, 26.10 does not.
+    Found by trial: 22.18, 22.20, 23.11 and 24.0 lack these features in CommonJS handlers, 22.23 and 24.11
+    have them; versions between are unknown. 25.9 runs an enum, 26.10 does not.
     """
     if not node.runs_typescript:
         return f"It was built without TypeScript: it runs JavaScript alone; {_install_hint(node.origin)}."
@@ -206,7 +202,7 @@ def _check_node(program: str, origin: str, ask: Callable[[str], NodeReport | Non
 
 @lru_cache(maxsize=32)
 def _ask_once(program: str, changed: int, workspace: tuple[Path, ...]) -> NodeReport | None:
-    """Ask once for each version of the program; `changed` is its modification time."""
+    """Run each version of the program once; `changed` is its modification time."""
     try:
         done = helper_output(
             [program, "--print", VERSION_SCRIPT], seconds=VERSION_TIMEOUT, workspace=workspace
@@ -221,9 +217,9 @@ def _ask_once(program: str, changed: int, workspace: tuple[Path, ...]) -> NodeRe
 
 
 def _real_program(program: str, real: object = "") -> str:
-    """Return the program that this one stands for, as a version manager's does; empty where it is itself.
+    """Return the program behind a version manager's shim; empty if it is the program itself.
 
-    Such a manager would let each folder choose: only the one that answered is ever started.
+    A shim would choose per folder: only the program that reported its version is ever started.
     """
     if not isinstance(real, str) or not os.path.isabs(real) or not os.path.isfile(real):
         return ""
@@ -235,22 +231,22 @@ NODE_LANGUAGES: tuple[Language, ...] = ("typescript", "javascript")
 
 @dataclass(frozen=True, slots=True)
 class Executors:
-    """Where handlers run: one lane for functions of this process, one for each language."""
+    """The executors: one for functions of this process, and one for each language."""
 
     functions: Executor
     code: dict[Language, Executor] = field(default_factory=dict)
 
     @property
     def languages(self) -> frozenset[Language]:
-        """The languages that somebody runs here."""
+        """The languages with an executor."""
         return frozenset(self.code)
 
     def executor_of(self, call: Registration) -> Executor:
-        """The lane of a planned call."""
+        """Return the executor of a planned call."""
         return self.code[call.target.language] if isinstance(call.target, Code) else self.functions
 
     def expect(self, plan: Plan) -> None:
-        """All that will run its handlers begins to start, side by side."""
+        """Start all needed workers, in parallel."""
         calls: dict[Language, list[Registration]] = {}
         for group in plan.groups:
             for call in group.calls:
@@ -264,8 +260,10 @@ class Executors:
     async def load(
         self, code: Code, missing_reasons: Mapping[Language, str]
     ) -> Handler | Code | Module | Failure | str:
-        """What to register, or why it failed, or, as a text, why nobody tried: its language has no lane, and
-        so it lacks what `missing_reasons` says."""
+        """Return what to register, a failure, or, as text, why loading was not tried.
+
+        The text comes from `missing_reasons` if the language has no executor.
+        """
         if code.language == "unknown":
             text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
             return Failure("UnknownLanguage", text, phase="load")
@@ -275,18 +273,18 @@ class Executors:
         return await executor.load(code)
 
     def keep_only(self, targets: Sequence[Handler | Code]) -> None:
-        """Nothing but these is registered from now on: lanes may forget what they loaded before."""
+        """Keep only these targets: executors may forget everything else that they loaded."""
         for executor in {id(executor): executor for executor in self.code.values()}.values():
             if isinstance(executor, RetainingExecutor):
                 executor.keep_only(targets)
 
     @property
     def late_count(self) -> int:
-        """How many handlers plugins have registered since they were loaded."""
+        """Return how many handlers plugins have registered since they were loaded."""
         return sum(getattr(executor, "late_count", 0) for executor in set(self.code.values()))
 
     def late_of(self, code: Code) -> Sequence[Declared]:
-        """What this plugin has registered since it was loaded."""
+        """Return what this plugin has registered since it was loaded."""
         executor = self.code.get(code.language)
         return executor.late_of(code) if isinstance(executor, LateExecutor) else ()
 
@@ -299,7 +297,7 @@ class Executors:
 
 
 def in_process_executors() -> Executors:
-    """Python handlers, written as functions or as files, in the caller's own process."""
+    """Return executors that run Python handlers, functions or files, in the caller's process."""
     from hookscope.runtime.in_process_executor import InProcessExecutor
 
     executor = InProcessExecutor()
@@ -307,9 +305,9 @@ def in_process_executors() -> Executors:
 
 
 def with_node_executor(executors: Executors, host: Host) -> tuple[Executors, Mapping[Language, str]]:
-    """With an executor for what the Node that is found here runs: all events at once, without limits.
+    """Return the executors with one for the Node found here: all events at once, without limits.
 
-    And why it does not run TypeScript, or there is none.
+    Also return why it does not run TypeScript, or why there is no Node.
     """
     machine = host.machine
     workspace = (host.workspace, machine.cwd)

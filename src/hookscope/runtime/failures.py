@@ -1,7 +1,4 @@
-"""Failures in words.
-
-exceptions of handlers, lost workers, limits, and the stacks that the interpreter dumps.
-"""
+"""Failures: exceptions of handlers, lost workers, exceeded limits, and the interpreter's stack dumps."""
 
 from __future__ import annotations
 
@@ -23,10 +20,9 @@ FAULT_WINDOW = 300.0  # seconds
 
 @dataclass(slots=True)
 class FaultCounter:
-    """Faults by hook: it hung, died, or left its worker dirty. One for all lanes of a workbench.
+    """Faults by hook: it hung, crashed, or left its worker dirty. One for all executors of a workbench.
 
-    Handlers are told apart by their file. A handler that has changed since its last fault begins
-    anew: it is asked for by the name of its content, and another content has no faults.
+    A handler is identified by its file and its content: a changed handler has no faults.
     """
 
     clock: Callable[[], float] = time.monotonic
@@ -36,7 +32,7 @@ class FaultCounter:
     _lasting: dict[Path, str] = field(default_factory=dict)  # with which that went on for longer than we wait
 
     def add_fault(self, code: Code, content: str) -> bool:
-        """Note one. True where it is the one that puts the hook into quarantine."""
+        """Count a fault. Return True if this one puts the hook into quarantine."""
         if self._harmful_content.get(code.path) != content:
             self._faults.pop(code.path, None)
         before = self.is_quarantined(code.path)
@@ -45,7 +41,9 @@ class FaultCounter:
         return self.is_quarantined(code.path) and not before
 
     def note_left_running(self, code: Code, content: str) -> None:
-        """Note that it left a thread, a timer or a process: no fault, but others shall not feel it."""
+        """Note that a handler left a thread, a timer or a process. That is no fault, but it must not affect
+        others.
+        """
         self._left_running[code.path] = content
 
     def note_lasting(self, code: Code, content: str) -> None:
@@ -62,21 +60,21 @@ class FaultCounter:
         return not self._harmful_content and not self._left_running
 
     def needs_own_worker(self, code: Code, content: str) -> bool:
-        """Has this very content of the hook done harm, or left something running: it has its own worker."""
+        """Return True if this content has caused faults or left work running: it gets its own worker."""
         if self.is_empty:
             return False
         return content in (self._harmful_content.get(code.path), self._left_running.get(code.path))
 
     def is_quarantined(self, path: Path) -> bool:
-        """Has it done so three times within five minutes, by its handler's path."""
+        """Return True if the handler at this path had three faults within five minutes."""
         return len(self._recent(path)) >= QUARANTINE_FAULTS
 
     def quarantined_paths(self) -> frozenset[Path]:
-        """Those that have, mostly none."""
+        """The paths of quarantined handlers."""
         return frozenset(path for path in tuple(self._faults) if self.is_quarantined(path))
 
     def lift_quarantine(self, path: Path) -> bool:
-        """Let automatic fires run it again. False where nothing kept it from them."""
+        """End a quarantine. Return False if there was none."""
         was_quarantined = self.is_quarantined(path)
         self._faults.pop(path, None)
         return was_quarantined
@@ -90,7 +88,7 @@ Phase = Literal["spawn", "load", "run"]
 
 
 class LoadFailed(Exception):
-    """Stands in a handler's place where its code could not be loaded."""
+    """Takes the place of a handler whose code could not be loaded."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -98,7 +96,7 @@ class LoadFailed(Exception):
 
 
 def failure_of(error: BaseException, phase: Phase = "run", target: object = None) -> Failure:
-    """What a handler in this process raised. `target` is the handler, if it was called. Never raises."""
+    """Return the failure of a handler in this process. `target`: the called handler, if any. Never raises."""
     if type(error) is LoadFailed:  # isinstance would ask a hostile class for its `__class__`
         return error.failure
     return failure_from(describe_exception(error, target), phase)
@@ -134,7 +132,7 @@ def frames_from(documents: Iterable[Mapping[str, Any]]) -> tuple[Frame, ...]:
 def timeout_failure(
     seconds: float, phase: Phase, origin: str = "", frames: tuple[Frame, ...] = ()
 ) -> Failure:
-    """A limit was reached. `origin`: who set it; `frames`: where it stood then, where that is known."""
+    """Return the failure for a reached limit. `origin`: who set it; `frames`: the position then, if known."""
     what = {"spawn": "start", "load": "load", "run": "answer"}[phase]
     by = f" (the limit in {origin})" if origin else ""
     return Failure("Timeout", f"did not {what} within {seconds:g} s{by} and was stopped", frames, phase)
@@ -159,14 +157,14 @@ _DUMP_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<fun
 
 
 def has_dump(text: str) -> bool:
-    """Did the interpreter print a stack in there."""
+    """Return True if the text contains a stack dump of the interpreter."""
     return _DUMP_START.search(text) is not None
 
 
 def frames_in_dump(text: str) -> tuple[Frame, ...]:
-    """The stack of the thread that ran a handler, outermost first, without our own lines.
+    """Return the stack of the thread that ran a handler, outermost first, without our own frames.
 
-    Of several threads it is the worker's main thread, else the first with any code of others. Empty where
+    Of several threads, the worker's main thread is preferred, then the first with any author's code. Empty if
     there is none.
     """
     parts = _DUMP_START.split(text)[1:]

@@ -1,4 +1,4 @@
-"""What became of copied files, as diffs within bounds, and which of their originals have changed."""
+"""Changes of copied files as bounded diffs, and changes of their originals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_DIFF_LINES = 1_000  # of it: the time of a diff grows with their square
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What stands for the content of a file: equal prints, equal content."""
+    """Identifies a file's content: equal fingerprints, equal content."""
 
     size: int
     digest: bytes = b""  # empty for a link, a device, a socket, a pipe
@@ -48,7 +48,7 @@ class _CopyScan:
 
 
 def open_regular_file(path: str) -> BufferedReader:
-    """A file to read. Raises OSError for a link and for what is no file; never waits for a pipe."""
+    """Open a regular file. Raises OSError for a link or anything else; never waits for a pipe."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -57,7 +57,7 @@ def open_regular_file(path: str) -> BufferedReader:
 
 
 def fingerprint_of(path: str, status: os.stat_result) -> Fingerprint:
-    """The print of what lies there. Raises OSError where it cannot be read."""
+    """Return the fingerprint of a path. Raises OSError if it is unreadable."""
     if stat.S_ISLNK(status.st_mode):
         return Fingerprint(status.st_size, link=os.readlink(path))
     if not stat.S_ISREG(status.st_mode):
@@ -72,10 +72,10 @@ def fingerprint_of(path: str, status: os.stat_result) -> Fingerprint:
 def changes_since(
     areas: Sequence[str], fingerprints: Mapping[str, Fingerprint], original_of: Callable[[str], str]
 ) -> CopyChanges:
-    """What differs from the prints, by size and content; modes and times do not count.
+    """Return the differences from the fingerprints, by size and content; modes and times do not count.
 
-    The mode of what cannot be read is changed: these are copies. Files that are new beside the prints are
-    written ones. Never raises for what lies there.
+    Unreadable copies get another mode. Files without a fingerprint were written. Never raises for what it
+    finds.
     """
     found = _scan_copies(areas)
     kinds: dict[str, Literal["written", "changed", "deleted"]] = {}
@@ -103,7 +103,7 @@ def changes_since(
 
 
 def _scan_copies(areas: Sequence[str]) -> _CopyScan:
-    """All that is no folder, with its status. Links are not followed."""
+    """Return everything that is no folder, with its status. Links are not followed."""
     files: dict[str, os.stat_result] = {}
     waiting, looked, unseen = list(areas), 0, 0
     while waiting:
@@ -128,9 +128,9 @@ def _scan_copies(areas: Sequence[str]) -> _CopyScan:
 
 
 def make_readable(path: str, *, dir_fd: int | None = None) -> None:
-    """Let its user read a file of theirs; a folder, list and empty it. Raises OSError.
+    """Let the owner read a file, or list and empty a folder. Raises OSError.
 
-    What can be read already is not touched: a handler's folder would count as changed.
+    Readable files are not touched, because a changed mode of a handler's folder would count as a change.
     """
     mode = os.stat(path, dir_fd=dir_fd, follow_symlinks=False).st_mode
     wanted = stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR
@@ -175,7 +175,7 @@ def _file_change(
 
 
 def _digest(path: str, status: os.stat_result) -> str:
-    """Also tells apart what is as long as before, and no text."""
+    """Return a hash that also distinguishes binary files of equal size."""
     if not stat.S_ISREG(status.st_mode):
         return ""
     try:
@@ -186,7 +186,7 @@ def _digest(path: str, status: os.stat_result) -> str:
 
 
 def _text_before(original: Path, known: Fingerprint) -> str | None:
-    """The text that was copied, from the original: it is taken only while it still is that text."""
+    """Return the copied text from its original, if that is still unchanged."""
     if known.link is not None:
         return known.link
     content = _content(str(original), known.size)
@@ -232,7 +232,7 @@ def _diff(before: str, after: str, old: str, new: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines as editors see them: only a line feed ends one."""
+    """Return lines as editors do: only a line feed ends one."""
     *whole, last = text.split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 
@@ -242,7 +242,7 @@ MAX_LISTED_ORIGINALS = 50
 
 @dataclass(frozen=True, slots=True)
 class _FileState:
-    """Equal states, equal content: whoever writes a file sets its change time, and cannot set it back."""
+    """Equal states, equal content: a write sets the change time, which cannot be set back."""
 
     mode: int
     node: int
@@ -252,7 +252,7 @@ class _FileState:
 
     @classmethod
     def of(cls, status: os.stat_result) -> _FileState:
-        """Of a folder the mode alone: its names are compared instead."""
+        """Return a state. For a folder only the mode counts: its names are compared instead."""
         if stat.S_ISDIR(status.st_mode):
             return cls(status.st_mode, status.st_ino)
         times = status.st_mtime_ns, status.st_ctime_ns
@@ -260,7 +260,7 @@ class _FileState:
 
 
 class OriginalsWatch:
-    """The files, links and folders that were seen while they were copied. What is `apart` is not watched."""
+    """The files, links and folders that were seen while copying. `apart` is not watched."""
 
     def __init__(self, excluded: Collection[str]) -> None:
         self._excluded = tuple(excluded)
@@ -274,11 +274,11 @@ class OriginalsWatch:
         self._states[path] = _FileState.of(status)
 
     def add_folder(self, path: str, status: os.stat_result, names: Sequence[str]) -> None:
-        """Note all names in a folder. `status` is older than they are."""
+        """Note all names in a folder. `status` was read before them."""
         self._folder_names[path] = status.st_ctime_ns, frozenset(names)
 
     def compare(self, user_path: Callable[[str], str]) -> Compared:
-        """Compare each of them with what is there now. `user_path` gives a path as its user named it."""
+        """Compare all noted files with the disk. `user_path` returns a path as its user wrote it."""
         changed = sorted(self._changed())
         listed = tuple(
             TouchedFile(Path(user_path(path)), kind) for path, kind in changed[:MAX_LISTED_ORIGINALS]
@@ -312,5 +312,5 @@ class OriginalsWatch:
         )
 
     def _is_watched(self, path: str) -> bool:
-        """False for what is apart, and for the folders that lead there."""
+        """Return False for `apart`, and for the folders that lead to it."""
         return not any(ours == path or ours.startswith(f"{path}/") for ours in self._excluded)

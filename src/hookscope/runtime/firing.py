@@ -1,7 +1,4 @@
-"""One firing of an event.
-
-the task that runs it, the run in progress, and the firings that its handlers cause.
-"""
+"""One firing of an event: its task, its run in progress, and the firings that its handlers cause."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ _unrecorded_ids = count(1)  # of runs that nobody records, unique in this proces
 
 @dataclass(slots=True)
 class RunInProgress:
-    """The state of a run in progress, and the Run that it becomes."""
+    """The state of a run in progress, which becomes its Run."""
 
     plan: Plan
     began: float
@@ -73,7 +70,7 @@ class RunInProgress:
     record_requested: bool = False  # was the recorder asked to begin
 
     def add_step(self, step: Step) -> None:
-        """A lane's step, on its way to the listeners."""
+        """Pass an executor's step to the listeners."""
         if isinstance(step, Result):
             if step.call in self.plan.forced:
                 step = replace(step, forced=True)
@@ -94,11 +91,11 @@ class RunInProgress:
         self.on_step(step)
 
     def keep_fold(self, fold: Fold) -> None:
-        """What the answers have added up to: a run that breaks off has come to this."""
+        """Store the latest fold: an interrupted run ends with it."""
         self.fold = fold
 
     async def begin(self) -> None:
-        """Put the event on record. A cancel waits: a record that is begun must get its end."""
+        """Record the event. A cancel waits: a started record must get its end."""
         if self.recorder is None:
             return
         self.record_requested = True
@@ -117,7 +114,7 @@ class RunInProgress:
             self.on_recorded()
 
     async def close(self, complete: Callable[[Run], Awaitable[Run]] | None = None) -> Run:
-        """The Run, with its end on record where its beginning is. Never raises."""
+        """Return the Run, with its end recorded if its start was. Never raises."""
         if (
             self.recorder is not None and not self.record_requested
         ):  # cancelled before its turn came; still recorded
@@ -141,7 +138,7 @@ class RunInProgress:
         return run
 
     def run(self) -> Run:
-        """The Run as far as it is known."""
+        """Return the Run as far as it is known."""
         plan, ending = self.plan, self._ending()
         messages, context = self._final_event()
         if ending.context is not None:
@@ -163,14 +160,14 @@ class RunInProgress:
         )
 
     def _in_plan_order(self) -> tuple[Result, ...]:
-        """The results in plan order: those that ran side by side too, whoever ended first."""
+        """Return the results in plan order, also those that ran concurrently."""
         if not any(group.concurrent for group in self.plan.groups):
             return tuple(self.results)
         places = {call: place for place, call in enumerate(self.plan.calls)}
         return tuple(sorted(self.results, key=lambda result: places.get(result.call, len(places))))
 
     def _injected_fault_notes(self, call: Registration, fault: InjectedFault) -> tuple[str, ...]:
-        """What was broken; and where it is ended early, how long its host would wait."""
+        """Return what was injected and, if it was ended early, how long the host would wait."""
         note = f"broken on purpose: {fault.text}"
         if fault.limit is None:
             return (note,)
@@ -184,7 +181,7 @@ class RunInProgress:
         return self.id or 0  # 0: on no record
 
     def _ending(self) -> Ending:
-        """What it came to; of a run that broke off, what it had come to."""
+        """Return the ending; of an interrupted run, the last known state."""
         ending = self.ending
         if ending is None and self.fold is not None and not self.internal_error:
             ending = self.plan.policy.finish(self.fold)
@@ -238,7 +235,7 @@ COMMAND_DEPTH = 4  # levels that a command counts for which a handler started
 
 @dataclass(slots=True)
 class _FiringChain:
-    """All unfinished firings that one has caused."""
+    """All unfinished firings that one firing has caused."""
 
     running: int = 0
     last_end: float = 0.0  # the last of them, of perf_counter
@@ -247,14 +244,16 @@ class _FiringChain:
     stopped_keys: set[str] = field(default_factory=set)  # keys that have reached the depth
 
     def count_deep_firing(self) -> None:
-        """Count one more firing far down."""
+        """Count another deeply nested firing."""
         now = perf_counter()
         if now - self.counted_since > COUNTING_PERIOD:
             self.deep_firings, self.counted_since = 0, now
         self.deep_firings += 1
 
     def is_over(self) -> bool:
-        """True if nothing of it runs, and long enough: what fires now waits for its time, as a clock does."""
+        """Return True if no firing of the chain has run for a while: later ones start independently, as
+        timers do.
+        """
         return not self.running and perf_counter() - self.last_end > CHAIN_PAUSE
 
 
@@ -262,13 +261,13 @@ _current_chain: ContextVar[tuple[_FiringChain, int] | None] = ContextVar("hooksc
 
 
 class NestedFiring:
-    """The place of one firing among those that its handler's code has caused.
+    """One firing's place among the firings that its handlers' code has caused.
 
-    What a handler awaits, and the tasks and threads that it starts with its context, belong to its firing.
+    Whatever a handler awaits, and the tasks and threads started in its context, belong to its firing.
     """
 
     def __init__(self, key: str) -> None:
-        """In the firing's own task."""
+        """Create it in the firing's own task."""
         parent = _current_chain.get()
         if parent is None or parent[0].is_over():
             chain, self.depth, self._is_first = _FiringChain(), COMMAND_DEPTH * worker_depth(), True
@@ -279,7 +278,7 @@ class NestedFiring:
         chain.running += 1
 
     def _find_loop(self, key: str) -> str:
-        """Why an event is not fired; empty where it may be. Once stopped, a circle is not begun again."""
+        """Return why an event must not be fired; empty if it may be. A stopped loop is not started again."""
         if self.depth >= COUNTED_DEPTH:
             self._chain.count_deep_firing()
         too_many = self._chain.deep_firings > MAX_DEEP_FIRINGS
@@ -289,11 +288,11 @@ class NestedFiring:
         return ""
 
     def enter(self, depth: int) -> None:
-        """From here on, what this task and what it starts fires lies one deeper than `depth`."""
+        """Count firings of this task, and of what it starts, as one level below `depth`."""
         _current_chain.set((self._chain, depth))
 
     def stopped_notes(self) -> list[str]:
-        """For the first firing of a chain: a sentence for each event that was stopped in it."""
+        """For the first firing of a chain: return a sentence for each event that was stopped in it."""
         return (
             [*map(_not_fired_note, sorted(self._chain.stopped_keys))]
             if self._is_first and not self.loop_reason
@@ -301,7 +300,7 @@ class NestedFiring:
         )
 
     def leave(self) -> None:
-        """The firing has ended."""
+        """Note that the firing has ended."""
         self._chain.running -= 1
         self._chain.last_end = perf_counter()
 
@@ -311,23 +310,23 @@ def _not_fired_note(key: str) -> str:
 
 
 class Firing:
-    """One event on its way: iterate it for steps, await it for the Run, or cancel it.
+    """A running event: iterate it for steps, await it for the Run, or cancel it.
 
-    Make it inside a running loop; it starts by itself. It owns its task, and only `cancel` stops
-    that task. It ends in exactly one Run, and every planned call in one result or one `not_run`.
+    Create it inside a running loop; it starts by itself. It owns its task, and only `cancel` stops that task.
+    It ends in exactly one Run, and every planned call in one result or one `not_run`.
 
     Args:
-        recorder: gives the run its id and keeps it. Its failures become notes and log lines.
-        follow: plans the events that the policy asks for afterwards. Their runs are `caused`, and
-            their steps are seen here too.
-        complete: has the last word on the Run, before its end is recorded. Awaited whatever happened.
-        begins: hears of this run and of each that it causes; what it returns hears of the end.
+        recorder: assigns the run's id and stores it. Its failures become notes and log lines.
+        follow: plans the events that the policy requests afterwards. Their runs are `caused`, and their steps
+            are reported here too.
+        complete: may change the Run before its end is recorded. Always awaited.
+        begins: called for this run and for each that it causes; what it returns is called at the end.
     """
 
     def __init__(
         self,
         plan: Plan,
-        lane_of: ExecutorOf,
+        executor_of: ExecutorOf,
         *,
         recorder: Recorder | None = None,
         follow: Callable[[Event], Plan] | None = None,
@@ -336,7 +335,7 @@ class Firing:
     ) -> None:
         self._complete = complete
         self._on_begin = begins
-        self._executor_of = lane_of
+        self._executor_of = executor_of
         self._recorder = recorder
         self._follow = follow
         self._steps: Broadcast[Step] = Broadcast()
@@ -351,7 +350,7 @@ class Firing:
 
     @property
     def done(self) -> bool:
-        """Is there a Run, recorded where somebody records."""
+        """True if there is a Run, recorded if there is a recorder."""
         return self._run is not None
 
     @property
@@ -360,8 +359,9 @@ class Firing:
         return self._cancelled
 
     async def number(self) -> int | None:
-        """The id of the run, as soon as its beginning is on record; None where it is on none, or waits for
-        somebody's word before it is."""
+        """Return the run's id once its start is recorded; None if it is not recorded, or waits for a command
+        before it is.
+        """
         while self._recorder is not None and not self.done and not self._is_paused_unrecorded():
             progress = self._progress
             if progress is not None and (progress.id is not None or progress.record_error):
@@ -373,16 +373,16 @@ class Firing:
         return bool(self._steps.items) and isinstance(self._steps.items[-1], Paused)
 
     def cancel(self) -> None:
-        """Stop the running handler and start no other. The Run still comes; await it to have it.
+        """Stop the running handler and start no other. The Run still arrives; await it.
 
-        Saying it again asks a handler again that went on in spite of the first.
+        A second call cancels a handler that ignored the first one.
         """
         self._cancelled = True
         if self._has_begun and not self.done:
             self._task.cancel()
 
     def __await__(self) -> Generator[Any, None, Run]:
-        """The Run. An awaiter that is cancelled cancels the firing, and leaves when it has ended."""
+        """Return the Run. Cancelling the awaiter cancels the firing, and waits until it has ended."""
         return self._wait().__await__()
 
     async def _wait(self) -> Run:
@@ -390,7 +390,7 @@ class Firing:
         return self._task.result()
 
     def __aiter__(self) -> AsyncIterator[Step]:
-        """All steps from the beginning. Leaving the loop cancels nothing."""
+        """Yield all steps from the start. Leaving the loop cancels nothing."""
         return aiter(self._steps)
 
     async def _fire(self, plan: Plan) -> Run:
@@ -404,9 +404,9 @@ class Firing:
         return self._run
 
     async def _run_event(self, plan: Plan, depth: int, loop_reason: str = "") -> Run:
-        """One event and what it causes. Never raises: what goes wrong stands in the Run.
+        """Run one event and what it causes. Never raises: failures are part of the Run.
 
-        `depth`: of firings in each other; `loop_reason`: why it is not fired at all.
+        `depth`: the nesting of firings; `loop_reason`: why the event is not fired at all.
         """
         if self._nested is not None:
             self._nested.enter(depth)
@@ -458,7 +458,7 @@ class Firing:
             raise asyncio.CancelledError
 
     async def _close(self, progress: RunInProgress, complete: Callable[[Run], Awaitable[Run]] | None) -> Run:
-        """The Run, recorded. No cancel gets in between."""
+        """Record the Run. A cancel cannot interrupt this."""
         if self._recorder is None and complete is None:  # then nothing awaits, and a task would be in vain
             return progress.run()
         closing = asyncio.ensure_future(progress.close(complete))

@@ -1,4 +1,4 @@
-"""A handler's code between host and worker: the requests to load or run it, and what its module declares."""
+"""A handler's code between host and worker: requests to load or run it, and its module's declarations."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ _known_scans: dict[str, _FolderScan] = {}
 
 
 def digest_of(folder: Path) -> str:
-    """The names, sizes and times of all files in the folder, hashed. Reads no file; never raises.
+    """Return a hash of the names, sizes and times of all files in the folder. Reads no file; never raises.
 
-    Skips `__pycache__`, `node_modules` and whatever begins with a dot. A folder that is not there
-    has a digest too.
+    Skips `__pycache__`, `node_modules` and names that start with a dot. A missing folder has a digest too.
     """
     root = os.fspath(folder)
     known = _known_scans.get(root)
@@ -53,10 +52,10 @@ def digest_of(folder: Path) -> str:
 
 
 class _FolderScan:
-    """What a look into a folder has met. While all of it stays as it is, another look meets the same.
+    """What a scan of a folder found. While all of it is unchanged, another scan would find the same.
 
-    A folder's time changes with each name that comes or goes in it, unless that is in the very moment of
-    the look: so only folders whose last change lies some seconds back are taken at their word.
+    A folder's time changes with each name added or removed, except within the moment of the scan: so only
+    folders that last changed some seconds earlier are trusted.
     """
 
     __slots__ = ("digest", "files", "folders")
@@ -67,11 +66,11 @@ class _FolderScan:
         self.files: list[tuple[str, FileFacts | None]] = []
 
     def is_settled(self, now: int) -> bool:
-        """May these folders be taken at their word."""
+        """Return True if the folders' modification times can be trusted."""
         return all(facts is not None and max(facts[1:3]) < now - SETTLED_AGE for _, facts in self.folders)
 
     def is_current(self) -> bool:
-        """Is all of it as it was."""
+        """Return True if nothing has changed."""
         return all(_facts_of(path) == facts for path, facts in chain(self.folders, self.files))
 
 
@@ -84,12 +83,12 @@ def _facts_of(path: str) -> FileFacts | None:
 
 
 def with_digest(code: Code) -> Code:
-    """The Code with the digest that its folder has now, unless it brings one."""
+    """Return the Code with the current digest of its folder, unless it has one."""
     return code if code.digest else replace(code, digest=digest_of(code.root))
 
 
 def content_name(code: Code) -> str:
-    """A name for the present content of the Code's folder, and for no other."""
+    """Return a name for the current content of the Code's folder, unique to that content."""
     return _name_from_digest(os.fspath(code.root), code.digest or digest_of(code.root))
 
 
@@ -99,7 +98,7 @@ def _name_from_digest(root: str, digest: str) -> str:
 
 
 def _file_lines(folder: str, below: str, scan: _FolderScan) -> Iterator[str]:
-    """One text a file, in an order of its own. Links to folders are not followed: they may lead round."""
+    """Yield one text per file in a fixed order. Links to folders are not followed: they may be circular."""
     waiting = _folder_entries(
         folder, below, scan
     )  # the next one last; no recursion: folders may lie very deep
@@ -124,7 +123,7 @@ def _file_lines(folder: str, below: str, scan: _FolderScan) -> Iterator[str]:
 
 
 def _folder_entries(folder: str, below: str, scan: _FolderScan) -> list[tuple[os.DirEntry[str], str]]:
-    """What the folder holds, the first name last, each with the path of the folder below the root."""
+    """Return the folder's entries in reverse order, each with its folder's path below the root."""
     scan.folders.append((folder, _facts_of(folder)))  # first: what comes while we look makes it another
     try:
         with os.scandir(folder) as listing:
@@ -139,14 +138,14 @@ MAX_SHARED_FILES = 500  # files outside of hooks' folders that are looked at
 
 @dataclass(slots=True)
 class ContentNames:
-    """Knows which files outside of its own folder a handler has imported: a pack's `../lib`."""
+    """Tracks the files outside its own folder that a handler has imported, such as a pack's `../lib`."""
 
     _outside_files: dict[Path, frozenset[str]] = field(default_factory=dict)  # handler → files
     _all_outside: tuple[str, ...] = ()  # of them
     version: int = 0  # how often `learn` has changed what is known
 
     def learn(self, code: Code, files: Iterable[str]) -> None:
-        """Note what a handler's import has reached."""
+        """Note which files a handler has imported."""
         reached = frozenset(list(files)[:MAX_SHARED_FILES])
         if reached != self._outside_files.get(code.path):
             self._outside_files[code.path] = reached
@@ -154,14 +153,14 @@ class ContentNames:
             self._all_outside = tuple(sorted(frozenset[str]().union(*self._outside_files.values())))
 
     def shared_name(self) -> str:
-        """A name for the present content of all files that hooks share."""
+        """Return a name for the current content of all shared files."""
         if not self._all_outside:
             return ""
         facts = "\0".join(f"{file} {_facts_text(file)}" for file in self._all_outside[:MAX_SHARED_FILES])
         return sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def name_of(self, code: Code, shared: str) -> str:
-        """A name for the content of a handler, its folder and what it shares with others."""
+        """Return a name for the content of a handler's folder and of the files it shares."""
         own = content_name(code)
         if not self._all_outside or not self._outside_files.get(code.path):
             return own
@@ -181,7 +180,9 @@ PLUGIN_SHAPES = ("plugin", "arguments")  # shapes of code that has a worker of i
 
 
 def code_document(code: Code, name: str, shared: str = "") -> Message:
-    """The protocol's `code`; `name` stands for the content of its folder, `shared` for what lies outside."""
+    """Return the protocol's `code`; `name` identifies the content of its folder, `shared` of the files
+    outside it.
+    """
     return {
         "path": str(code.path),
         "export": code.export,
@@ -200,7 +201,7 @@ def code_document(code: Code, name: str, shared: str = "") -> Message:
 
 
 def settings_message(code: Code) -> Message:
-    """What a plugin's worker is told once: the settings that its host was opened with."""
+    """Return the message with the host's settings, sent once to a plugin's worker."""
     value = _as_json(code.settings)
     try:
         pack(message := {"do": "settings", "value": value})
@@ -210,7 +211,7 @@ def settings_message(code: Code) -> Message:
 
 
 def _as_json(value: Any) -> Any:
-    """As JSON has it."""
+    """Return the value with JSON's types."""
     if isinstance(value, Mapping):
         return {str(key): _as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -220,9 +221,9 @@ def _as_json(value: Any) -> Any:
 
 
 def module_from(document: Any, target: Callable[[str], Handler | Code]) -> Module:
-    """The Module that a loader describes; `target` gives what to register for a member.
+    """Return the Module in a loader's document; `target` returns what to register for a member.
 
-    Raises KeyError, TypeError or ValueError where it describes nothing of the kind.
+    Raises KeyError, TypeError or ValueError if the document is invalid.
     """
     return Module(
         tuple(_declaration_from(one, target) for one in document["declares"]),
@@ -232,7 +233,7 @@ def module_from(document: Any, target: Callable[[str], Handler | Code]) -> Modul
 
 
 def member_targets(code: Code) -> Callable[[str], Code]:
-    """For `module_of`: the same code, with the member that a worker shall call."""
+    """Return the `target` function of `module_from`: the same code with the member to call."""
     return lambda member: replace(code, member=member)
 
 
@@ -260,7 +261,7 @@ MAX_KNOWN_REQUESTS = 2048  # calls whose requests are kept
 
 @dataclasses.dataclass(frozen=True)  # it keeps cached properties
 class HandlerRequest:
-    """A handler to be loaded or run, with the names of its content."""
+    """A handler to load or run, with the names of its content."""
 
     code: Code
     name: str
@@ -268,11 +269,11 @@ class HandlerRequest:
     call: Registration | None = None
 
     def document(self) -> Message:
-        """As the protocol's `code`."""
+        """Return the protocol's `code`."""
         return code_document(self.code, self.name, self.shared)
 
     def call_document(self) -> Message:
-        """As one of the protocol's `calls`."""
+        """Return an item of the protocol's `calls`."""
         assert self.call is not None
         document = {"who": self.call.name, "code": self.document(), "env": dict(self.code.env)}
         fault = self.call.injected_fault
@@ -282,17 +283,17 @@ class HandlerRequest:
 
     @cached_property
     def is_plugin(self) -> bool:
-        """Does it belong to a module that has a worker of its own."""
+        """True if it belongs to a module with its own worker."""
         return self.code.shape in PLUGIN_SHAPES
 
     @cached_property
     def packed(self) -> str:
-        """That as JSON."""
+        """Return the protocol's call as JSON."""
         return encode(self.call_document())
 
 
 class RequestCache:
-    """Makes the requests of calls, and keeps each while its content is the same."""
+    """Caches the requests of calls while their content is unchanged."""
 
     def __init__(self, contents: ContentNames, code_of: Callable[[Registration], Code]) -> None:
         self._contents = contents
@@ -301,7 +302,7 @@ class RequestCache:
         self._contents_version = 0  # of the contents, when these were made
 
     def request_for(self, call: Registration, shared: str) -> HandlerRequest:
-        """The request of a call as its files are now. `shared` names what hooks share with each other."""
+        """Return a call's request for the current files. `shared` names what hooks share."""
         known, version = self._known.get(id(call)), self._contents.version
         if (
             known is not None
@@ -327,13 +328,13 @@ class RequestCache:
 
 
 class RequestNumbers:
-    """The numbers under which one worker knows requests: it receives each of them once."""
+    """The numbers of requests that one worker knows: each request is sent once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[HandlerRequest, int]] = {}
 
     def numbers_for(self, requests: Sequence[HandlerRequest]) -> tuple[str, str]:
-        """Their numbers as the protocol's `calls`, and as its `know` what the worker does not know yet."""
+        """Return the protocol's `calls` with numbers, and its `know` with unknown requests."""
         known, numbers, new = self._known, list[str](), list[str]()
         if len(known) + len(requests) > MAX_KNOWN_REQUESTS:
             known.clear()  # it begins anew: what has a number twice is what it was told last

@@ -1,4 +1,4 @@
-"""Handler modules imported into this process, kept until nothing calls them and nothing runs in them."""
+"""Handler modules imported into this process, kept while anything calls them or runs in them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ COLLECT_EVERY = 16  # times that modules were forgotten: modules refer to themse
 
 @dataclass(slots=True)
 class ReplacedModules:
-    """Names of modules that no registration calls any more.
+    """Names of modules that no registration uses any more.
 
-    Firings that were under way when they were replaced may still call them; their tasks and threads may run
-    on. Not thread-safe: for one event loop.
+    Firings that were running when they were replaced may still call them, and their tasks and threads may
+    still run. Not thread-safe: for one event loop.
     """
 
     forget: Callable[[Collection[str]], object]
@@ -37,19 +37,19 @@ class ReplacedModules:
     _sweep_count: int = 0
 
     def add(self, names: Iterable[str], firings: Iterable[asyncio.Task[Any]]) -> None:
-        """Forget these, once these firings have ended and nothing else runs in them."""
+        """Forget these modules once the firings have ended and nothing else runs in them."""
         under_way = tuple(firings)
         self._waiting |= dict.fromkeys(names, under_way)
         self._sweep_after(under_way)
         self.sweep()
 
     def remove(self, names: Iterable[str]) -> None:
-        """These are in use again: a file was changed back."""
+        """Keep these modules: they are in use again because a file was changed back."""
         for name in names:
             self._waiting.pop(name, None)
 
     def sweep(self, _: object = None) -> None:
-        """Forget what nothing runs in any more."""
+        """Forget modules in which nothing runs any more."""
         free = [name for name, tasks in self._waiting.items() if all(task.done() for task in tasks)]
         if not free:
             return
@@ -67,7 +67,7 @@ class ReplacedModules:
             gc.collect()
 
     def _sweep_after(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
-        """Sweep when these end. Those of another loop are seen at the next sweep."""
+        """Sweep when these tasks end. Tasks of another loop are checked at the next sweep."""
         loop = asyncio.get_running_loop()
         for task in tasks:
             if task.get_loop() is loop:
@@ -82,7 +82,7 @@ def _all_tasks() -> set[asyncio.Task[Any]]:
 
 
 def _packages_in_threads() -> set[str]:
-    """The names of modules that code of any thread, this one included, is in."""
+    """Return the names of modules whose code is running in any thread."""
     found = set[str]()
     for frame in sys._current_frames().values():
         found.update(_packages_of(_outer_frames(frame)))
@@ -97,7 +97,7 @@ def _outer_frames(frame: FrameType) -> Iterator[FrameType]:
 
 
 def _frames_of_task(task: asyncio.Task[Any]) -> Iterator[FrameType]:
-    """The frames of a task, from the outermost to the one that waits."""
+    """Yield the frames of a task, outermost first."""
     awaited: Any = task.get_coro()
     while awaited is not None:
         for name in ("cr", "gi", "ag"):
@@ -118,9 +118,9 @@ def _packages_of(frames: Iterable[FrameType]) -> Iterator[str]:
 
 
 class ImportedModules:
-    """The handlers that were imported for Codes, by the content of their folders.
+    """The handlers imported for Codes, by the content of their folders.
 
-    What was loaded before an edit stays until `keep_only`, and then for as long as something runs in it.
+    An older version stays until `keep_only`, and then while something runs in it.
     """
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class ImportedModules:
         ] = {}  # as loaded last, and declared since
 
     async def target_of(self, code: Code) -> Handler:
-        """What to call. A Code that cannot be loaded becomes a handler that says so."""
+        """Return the handler to call. A Code that cannot be loaded becomes one that raises its error."""
         try:
             return member_of(await self._loaded_module(code), code.member)
         except LoadFailed as failed:
@@ -143,7 +143,7 @@ class ImportedModules:
             return _failing_handler(LoadFailed(failure_of(missing, "load")))
 
     async def load(self, code: Code) -> Handler | Module:
-        """Import the code: a handler, or the module with all that it declares. Raises LoadFailed."""
+        """Import the code: return a handler, or the module with its declarations. Raises LoadFailed."""
         made = await self._loaded_module(code)
         if made.module is None:
             return made.targets[""]
@@ -171,8 +171,10 @@ class ImportedModules:
         return self._known[key]
 
     def keep_only(self, targets: Sequence[Handler | Code], firings: Iterable[asyncio.Task[Any]]) -> None:
-        """Forget the modules that none of these targets is from, once these firings have ended and nothing
-        runs in them any more. Call it in a running event loop."""
+        """Forget modules that no target uses, once these firings have ended and nothing runs in them.
+
+        Call it in a running event loop.
+        """
         called = {id(target) for target in targets if not isinstance(target, Code)}
         paths = {target.path for target in targets if isinstance(target, Code)}
         stale = [
@@ -189,7 +191,7 @@ class ImportedModules:
         self._replaced.add(names, firings)
 
     def _is_latest_plugin(self, path: Path, made: HandlerModule) -> bool:
-        """A plugin may register handlers later, whatever it has registered so far."""
+        """Return True for the current version of a plugin, which may register handlers later."""
         return path in self._late_declarations and self._late_declarations[path][0] is made
 
     def _forget(self, names: Collection[str]) -> None:
@@ -199,18 +201,18 @@ class ImportedModules:
 
     @property
     def late_count(self) -> int:
-        """How many handlers plugins have registered since they were loaded."""
+        """Return how many handlers plugins have registered since they were loaded."""
         return sum(len(late) for _, late in self._late_declarations.values())
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
-        """Those of this plugin, as it was loaded last."""
+        """Return the late handlers of the current version of this plugin."""
         if code.path not in self._late_declarations:
             return ()
         made, late = self._late_declarations[code.path]
         return module_from({"declares": late, "log": []}, made.targets.__getitem__).declares
 
     def close(self) -> None:
-        """Forget all modules that were imported here, and what their files are called."""
+        """Forget all imported modules and their names."""
         self._forget(self._names)
         self._replaced = ReplacedModules(self._forget)
         self._kept_names.clear()
@@ -219,7 +221,7 @@ class ImportedModules:
 
 
 def _is_task_cancelled() -> bool:
-    """Is it our own task, and not only a handler that raises what a cancel raises."""
+    """Return True if the current task is cancelled, and not just a handler that raised CancelledError."""
     task = asyncio.current_task()
     return task is not None and bool(task.cancelling())
 

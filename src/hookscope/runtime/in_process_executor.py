@@ -1,7 +1,7 @@
 """Handlers in this process: for programs that embed Hookscope, and for handlers that are part of them.
 
-Nothing here survives `os._exit`, a crash of the interpreter or a handler that never awaits; for that
-there are process lanes. What it gives is speed: a handler costs three times its bare call.
+Nothing here survives `os._exit`, an interpreter crash or a handler that never awaits; worker processes do. In
+exchange it is fast: a handler costs three times its bare call.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ WATCH_INTERVAL = 0.02  # seconds: how late a limit may be noticed
 
 
 class BatchControl:
-    """What one running batch, its heartbeat and its lane tell each other.
+    """The state that a running batch, its limit watch and its executor share.
 
-    `asked` names who wants the running handler to stop: nobody, the limit, or the lane's caller. So
-    the hot loop asks one question only.
+    `stop_reason` says who stopped the running handler: nobody, the limit, or the caller. So the hot loop has
+    one check.
     """
 
     __slots__ = ("began", "limit", "limit_start", "stop_reason", "task")
@@ -83,14 +83,14 @@ class BatchControl:
             self.task.cancel()
 
     def reset(self) -> None:
-        """The next handler starts clean, for `asyncio.timeout` and TaskGroup too."""
+        """Clear the cancel before the next handler, for `asyncio.timeout` and TaskGroup too."""
         self.stop_reason = ""
         while self.task is not None and self.task.cancelling():
             self.task.uncancel()
 
 
 class LimitWatch:
-    """Watches the deadlines of one loop's cells; beats only while there are any."""
+    """Watches the deadlines of one loop's batches; its timer runs only while there are any."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = ref(loop)
@@ -98,14 +98,14 @@ class LimitWatch:
         self._is_ticking = False
 
     def watch(self, control: BatchControl) -> None:
-        """Look at this cell's limit with every beat, until it leaves. In the loop that beats."""
+        """Check this batch's limit at every tick. Call it in the watched loop."""
         self._controls.add(control)
         if not self._is_ticking:
             self._is_ticking = True
             asyncio.get_running_loop().call_later(WATCH_INTERVAL, self._tick)
 
     def unwatch(self, control: BatchControl) -> None:
-        """Look at it no longer. Again is nothing."""
+        """Stop checking this batch. May be called twice."""
         self._controls.discard(control)
 
     def _tick(self) -> None:
@@ -126,7 +126,7 @@ _latest = _ThreadWatch()
 
 
 def limit_watch() -> LimitWatch:
-    """The running loop's own. A thread runs one loop at a time, so the last one is nearly always it."""
+    """Return the running loop's watch. A thread runs one loop at a time, so the last one mostly fits."""
     loop = asyncio.get_running_loop()
     watch = _latest.watch
     if watch is None or watch.loop() is not loop:
@@ -147,8 +147,10 @@ NO_PATCH: tuple[Patch, tuple[str, ...]] = ((), ())
 
 @dataclass(slots=True)
 class ResultBuilder:
-    """Makes a Result of each record, and compares the event before and after it. Told anew what it looks at
-    for each part: where every handler has a view of its own, another one for each would cost more than it."""
+    """Makes a Result of each record by comparing the event before and after it.
+
+    It is reset for each part: with a view per handler, a builder per view would cost more than the handler.
+    """
 
     step: OnStep
     control: BatchControl
@@ -163,7 +165,7 @@ class ResultBuilder:
     taken: int = 0  # records of this part
 
     def begin_part(self, view: Any, part: Sequence[TargetedCall], limit: float | None) -> None:
-        """From now on the records are of this part, called with this view."""
+        """Start a part whose calls get this view."""
         self.view, self.part, self.limit, self.taken = view, part, limit, 0
         self.messages, self.requests = messages_in(view), requests_in(view)
         self._announce_hook(0)
@@ -171,7 +173,7 @@ class ResultBuilder:
             self.document, self.document_notes = document_of(view)
 
     def add_record(self, record: CallRecord) -> None:
-        """Report what the record of the next call comes to, and what it changed."""
+        """Report the result of the next call, with its changes."""
         if isinstance(record, float):  # nearly always
             ended, returned, error = record, None, None
         else:
@@ -223,7 +225,7 @@ class ResultBuilder:
         return self.requests[len(before) :]
 
     def _announce_hook(self, number: int) -> None:
-        """Let the view know whose handler comes next."""
+        """Tell the view whose handler is next."""
         if isinstance(self.view, Arguments) and number < len(self.part):
             opened(self.view).who = self.part[number][0].name
 
@@ -237,7 +239,7 @@ class ResultBuilder:
 def _outcome_of(
     error: BaseException | None, stop_reason: str, took: float, limit: float | None, target: Handler
 ) -> CallOutcome:
-    """What a record means. `stop_reason`: who asked the handler to stop, see Cell."""
+    """Return the outcome of a record. `stop_reason`: who stopped the handler, see BatchControl."""
     if error is None:
         return "ok", None, _limit_notes(stop_reason, took, limit)
     if stop_reason == "limit" and limit is not None:
@@ -264,22 +266,21 @@ PLAIN_TYPES = frozenset({dict, list, str, bool, int, float, tuple})  # what most
 
 
 class _NotReturned:
-    """Stands for what a handler has not returned yet."""
+    """The placeholder for a missing return value."""
 
 
 async def call_handlers(
     targets: Sequence[Handler], event: Any, control: BatchControl, on_record: Callable[[CallRecord], object]
 ) -> None:
-    """Call every handler with the one shared event, and report each as it ends.
+    """Call every handler with one shared event, and report each as it ends.
 
-    Whatever a handler raises, SystemExit included, is its result. Only a stopped cell gets out, as
-    CancelledError. Run it in a task that nobody but the cell's owner and its heartbeat cancel: so a
-    handler may cancel its own task, and the next one still runs.
+    Whatever a handler raises, SystemExit included, is its result. Only a stopped batch raises CancelledError.
+    Run it in a task that only the batch's owner and the limit watch cancel, so that a handler may cancel its
+    own task and the next one still runs.
 
-    This is the hot loop: one clock read a handler, and a tuple where it has more to tell than its end, which
-    costs a tenth. The time between two handlers is charged to the second, not lost. A frozen dataclass
-    here would triple the cost, and to ask each time what was returned a tenth of it: whatever is not None
-    is awaited, and what cannot be says so.
+    This is the hot loop: one clock read per handler, and a tuple only if there is more to report, which costs
+    a tenth. The time between two handlers counts for the second. A frozen dataclass here would triple the
+    cost.
     """
     now, nothing = perf_counter, _NotReturned
     control.began = control.limit_start = now()
@@ -313,18 +314,17 @@ def _is_plain_value(returned: Any) -> bool:
 
 
 class InProcessExecutor:
-    """Runs handlers in the caller's own event loop, on the caller's own event object.
+    """Runs handlers in the caller's event loop, on the caller's event object.
 
-    A handler that has to stop, because of a limit or a cancel, gets a CancelledError at its next
-    `await`; one that never awaits cannot be stopped. `run` returns when the running handler has
-    ended, also when cancelled. Handlers given as Code are imported into this process; their `env` is not
-    laid over, since the process has one environment.
+    A handler that must stop, because of a limit or a cancel, gets a CancelledError at its next `await`; one
+    that never awaits cannot be stopped. `run` returns when the running handler has ended, also when
+    cancelled. Handlers given as Code are imported into this process; their `env` is not applied, because the
+    process has one environment.
 
     Args:
-        limit: seconds for each handler, from its own start. None, the default, waits for ever.
-        observe: look at each handler on its own: steps say when it starts, results carry the patch
-            of what it changed, and no time of ours is charged to it. It costs much more.
-        told_late: hears whose handler asked its host for something when its event was over.
+        limit: seconds for each handler, from its own start. None, the default: no limit.
+        observe: report each handler's start and the patch of its changes. This costs much more.
+        on_late: called when a handler requests something of its host after its event has ended.
     """
 
     def __init__(
@@ -340,7 +340,7 @@ class InProcessExecutor:
         self._modules = ImportedModules()
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """See Lane.run."""
+        """See Executor.run."""
         pairs = list(zip(batch, await self._targets_of(batch), strict=True))
         await self._with_open_arguments(partial(self._run_pairs, pairs, view, step), view)
 
@@ -357,11 +357,11 @@ class InProcessExecutor:
         ]
 
     def keep_only(self, targets: Sequence[Handler | Code]) -> None:
-        """Forget imported modules that none of these targets is from, once nothing runs in them."""
+        """Forget imported modules that no target uses, once nothing runs in them."""
         self._modules.keep_only(targets, tuple(UNFINISHED_FIRINGS))
 
-    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Lane.run_in_turn. One task for them all: a task for each costs more than all the rest."""
+    async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Executor.run_one_by_one. One task runs all calls: one for each would dominate the cost."""
         pairs = zip(calls, await self._targets_of(calls), strict=True)
         turns = zip(views, pairs, strict=False)  # the views end early, or one step behind
         limited = any(self._limit_of(call) is not None for call in calls)
@@ -375,8 +375,7 @@ class InProcessExecutor:
     async def _run_turns(
         self, turns: Iterable[PayloadCall], control: BatchControl, opened_views: list[Arguments], step: OnStep
     ) -> None:
-        """`opened_views` collects the views whose handlers may ask their host for "
-        "things until all have returned."""
+        """`opened_views` collects the views whose handlers may still make requests."""
         builder = ResultBuilder(step, control, self._observe)
         for view, pair in turns:
             if isinstance(view, Arguments) and not (opened_views and opened_views[-1] is view):
@@ -390,7 +389,7 @@ class InProcessExecutor:
             await call_handlers((pair[1],), view, control, builder.add_record)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Lane.run_together."""
+        """See Executor.run_together."""
         targets = await self._targets_of([call for call, _ in calls])
         works = []
         for (call, view), target in zip(calls, targets, strict=True):
@@ -409,7 +408,7 @@ class InProcessExecutor:
             closed(view, self._on_late)
 
     async def load(self, code: Code) -> Handler | Module | Failure:
-        """See Lane.load: the function itself. The import runs here and now, without a limit."""
+        """See Executor.load: imports the function at once, without a limit."""
         try:
             return await self._modules.load(code)
         except LoadFailed as failed:
@@ -417,11 +416,11 @@ class InProcessExecutor:
 
     @property
     def late_count(self) -> int:
-        """See LateLane."""
+        """See LateExecutor."""
         return self._modules.late_count
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
-        """See LateLane."""
+        """See LateExecutor."""
         return self._modules.late_of(code)
 
     async def close(self) -> None:
@@ -434,7 +433,7 @@ class InProcessExecutor:
     def _work_of(
         self, part: Sequence[TargetedCall], view: Any, limit: float | None, step: OnStep
     ) -> tuple[BatchWork, BatchControl]:
-        """What runs this part, and the cell that its end is asked by."""
+        """Return the work of this part, and its control."""
         if self._observe:
             step(Started(part[0][0], since_run_start(perf_counter())))
         control = BatchControl(0.0 if limit is None else max(limit, SHORTEST_LIMIT))
@@ -446,7 +445,7 @@ class InProcessExecutor:
 
 
 async def _run_in_tasks(works: Sequence[tuple[BatchWork, BatchControl]]) -> None:
-    """Each in a task of its own, so that a cancel from outside is never mistaken for a handler's own."""
+    """Run each part in its own task, so that a cancel from outside is not mistaken for a handler's own."""
     loop = asyncio.get_running_loop()
     tasks = []
     for work, control in works:

@@ -11,6 +11,7 @@ from hookscope.values import dataclass
 
 LimitName = Literal["spawn", "load", "run", "warn", "memory"]
 MIB = 1024 * 1024
+DEFAULT_RUN_SECONDS = 30.0  # of one handler
 HOOK_LIMITS: tuple[LimitName, LimitName] = ("load", "run")  # that a hook may set for itself
 FAULT_ORIGIN = "--break"
 COMMAND_LINE_ORIGIN = "--timeout"  # an origin that beats what a hook says of itself
@@ -19,11 +20,11 @@ MANIFEST_ORIGIN = "its HOOK.md"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds, and bytes of memory; None: no limit. Each counts from its own start, not from the queue's."""
+    """Seconds, and bytes of memory; None: no limit. Each phase counts from its own start."""
 
     spawn: float | None = 5.0  # until a worker is ready
     load: float | None = 10.0  # of one handler's import
-    run: float | None = 30.0  # of one handler
+    run: float | None = DEFAULT_RUN_SECONDS  # of one handler
     warn: float | None = 1.0  # of one handler, until it is said that it takes long
     memory: int | None = 1024 * MIB  # of one worker
     origins: Mapping[LimitName, str] = field(default_factory=dict)  # of those that somebody has set
@@ -33,7 +34,7 @@ class Limits:
         return self.origins.get(name, "the default")
 
     def for_call(self, call: Registration) -> Limits:
-        """The limits of this call: what its hook says of itself, unless the command line says otherwise."""
+        """Return the limits of a call: its hook's own, unless the command line sets others."""
         if call.limit is None and call.load_limit is None:
             return self if call.injected_fault is None else self._with_fault_limit(call)
         limits = self
@@ -51,7 +52,7 @@ class Limits:
         return self.with_limit("run", limit, FAULT_ORIGIN)
 
     def with_hook_limits(self, hook_limits: Mapping[str, float], origin: str = "") -> Limits:
-        """The same with those that are said of a hook alone, in its HOOK.md where no `origin` is named."""
+        """Return the limits with a hook's own; without `origin`, they come from its HOOK.md."""
         limits = self
         for name in HOOK_LIMITS:
             if name in hook_limits:
@@ -65,12 +66,12 @@ class Limits:
         )
 
     def without_time(self) -> Limits:
-        """The same without limits in seconds, whatever a hook says of itself: somebody takes their time."""
+        """Return the limits without times, also without a hook's own: a person is stepping."""
         origins = {**self.origins, "load": COMMAND_LINE_ORIGIN, "run": COMMAND_LINE_ORIGIN}
         return replace(self, spawn=None, load=None, run=None, warn=None, origins=origins)
 
     def in_words(self) -> str:
-        """`load 10 s, run 60 s (its HOOK.md)`: those of a handler, with the origin of each that was set."""
+        """Return `load 10 s, run 60 s (its HOOK.md)`: a handler's limits, with the origin of changed ones."""
         parts = []
         for name, seconds in (("load", self.load), ("run", self.run)):
             origin = self.origins.get(HOOK_LIMITS[name == "run"])
@@ -96,7 +97,7 @@ class Limits:
 
 
 def size_in_words(size: float) -> str:
-    """Bytes for people: `512 MiB`, `1.2 GiB`."""
+    """Return a size such as `512 MiB` or `1.2 GiB`."""
     if size >= 1024 * MIB:
         return f"{size / (1024 * MIB):.3g} GiB"
     return f"{size / MIB:.3g} MiB"

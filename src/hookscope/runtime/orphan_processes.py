@@ -1,10 +1,9 @@
-"""Processes that left their worker's group, found again by a mark in their environment. Linux.
+"""Processes that left their worker's group, found by a mark in their environment. Linux only.
 
-A handler may start a process in a session of its own, which a kill of the group does not reach. Every
-worker's environment carries a mark, which whatever is started in it inherits; the kernel shows that
-first environment to its owner for as long as the process lives. A process that was started with an
-environment made anew has no mark. It is found by its session where a marked process of that session was
-seen; else it is not found: see the README.
+A handler may start a process in its own session, which a kill of the group does not reach. Every worker's
+environment has a mark that child processes inherit; the kernel shows a process's initial environment to its
+owner. A process with a new environment has no mark. It is found by its session if a marked process of that
+session was seen; otherwise it is not found: see the manual.
 """
 
 from __future__ import annotations
@@ -51,15 +50,14 @@ class MarkedProcess:
 
     @property
     def host(self) -> str:
-        """The first part of its mark: which Hookscope has started its worker."""
+        """The first part of its mark, which identifies the Hookscope process."""
         return self.mark.partition(".")[0]
 
 
 def host_mark() -> str:
-    """In the marks of all workers that this process starts, and of no other's.
+    """Return the mark prefix of all workers of this process, and of no other.
 
-    Not even of those that it was forked from, or with: when one of these ends, its guard kills what carries
-    this, and the others go on.
+    A forked process gets another one: when a process ends, its guard kills what carries its mark.
     """
     return _host_mark_of(os.getpid())
 
@@ -70,21 +68,21 @@ def _host_mark_of(pid: int) -> str:
 
 
 def new_worker_mark() -> str:
-    """A mark for one more worker of this process."""
+    """Return a mark for another worker of this process."""
     return f"{host_mark()}.{token_hex(4)}.{worker_depth() + 1}"
 
 
 @cache
 def worker_depth() -> int:
-    """How many workers stand above this process: a handler of one started it, or what started it."""
+    """Return how many workers are ancestors of this process."""
     _, _, levels = os.environ.get(MARK_VARIABLE, "").rpartition(".")
     return int(levels) if levels.isascii() and levels.isdigit() and len(levels) < 4 else 0
 
 
 def newest_pid() -> int:
-    """The number that the system gave last: another number later means that something was started.
+    """Return the last process number that the system assigned: a change means that something was started.
 
-    0 where the system does not tell; then nothing can be found either.
+    0 if the system does not report it; then nothing can be found.
     """
     try:
         return int(os.pread(_loadavg_descriptor(), 128, 0).rpartition(b" ")[2])
@@ -95,17 +93,17 @@ def newest_pid() -> int:
 
 @cache
 def _loadavg_descriptor() -> int:
-    """Asked behind every call, so it stays open: that takes a fifth of opening it anew."""
+    """Return an open descriptor, kept because this is read after every call."""
     return os.open("/proc/loadavg", os.O_RDONLY)
 
 
 def find_marked(prefix: str = "") -> tuple[MarkedProcess, ...]:
-    """All processes whose mark begins so, in order of number. Empty where the system does not tell."""
+    """Return all processes whose mark starts with a prefix, by number. Empty if the system reports none."""
     return tuple(_marked_among(_all_pids(), prefix))
 
 
 def find_marked_since(before: int, newest: int, prefix: str) -> tuple[MarkedProcess, ...]:
-    """Those that were started after the process of number `before`, the `newest` included."""
+    """Return those that were started after the process `before`, up to and including `newest`."""
     numbers = range(before + 1, newest + 1)
     if 0 <= newest - before <= PROBED_RANGE:
         return tuple(_marked_among(numbers, prefix))
@@ -117,7 +115,7 @@ def find_marked_since(before: int, newest: int, prefix: str) -> tuple[MarkedProc
 def may_still_run(mark: str, first_pid: int) -> bool:
     """Return whether a process with this mark may still run. `first_pid`: the first process with the mark.
 
-    Looks at what was started since, where that is little: nearly always nothing is left, and known at once.
+    Checks only what was started since, if that is little.
     """
     before, newest = first_pid - 1, newest_pid()
     for _ in range(MAX_SCANS):
@@ -134,11 +132,10 @@ def may_still_run(mark: str, first_pid: int) -> bool:
 def kill_marked(
     mark: str, known: Iterable[MarkedProcess] = ()
 ) -> tuple[tuple[MarkedProcess, ...], tuple[MarkedProcess, ...]]:
-    """Kill the processes that carry this mark, the `known` ones, which carried it when they were found, and
-    all of their sessions.
+    """Kill the processes with this mark, the `known` ones that once had it, and all of their sessions.
 
-    Returns the processes that were seen to be gone, and those that may still be running. Blocks until all
-    are gone, or for `ROUNDS` rounds.
+    Return the processes that are gone, and those that may still run. Blocks until all are gone, or for
+    `ROUNDS` rounds.
     """
     sessions = {process.session: process for process in known}
     killed = {process.pid: process for process in known if is_running(process)}
@@ -156,7 +153,7 @@ def kill_marked(
 
 
 def _in_sessions(sessions: Mapping[int, MarkedProcess]) -> Iterator[MarkedProcess]:
-    """The processes of these sessions, whatever they were started with. Each comes with one seen in it."""
+    """Yield the processes of these sessions, each with a known process of its session."""
     known = {number: seen for number, seen in sessions.items() if number not in (0, os.getsid(0))}
     known = {number: seen for number, seen in known.items() if not _is_reused(number, seen)}
     for pid in _all_pids() if known else ():
@@ -168,7 +165,7 @@ def _in_sessions(sessions: Mapping[int, MarkedProcess]) -> Iterator[MarkedProces
 
 
 def _is_reused(session: int, seen: MarkedProcess) -> bool:
-    """Return whether this number, once of a session, now belongs to a process that was started later."""
+    """Return whether a session's number now belongs to a process that was started later."""
     try:
         return int(_read_stat(session)[19]) > seen.start_ticks
     except (OSError, ValueError, IndexError):  # the leader is gone; while anybody is left, no other gets it
@@ -176,7 +173,7 @@ def _is_reused(session: int, seen: MarkedProcess) -> bool:
 
 
 def is_running(process: MarkedProcess) -> bool:
-    """Return whether this very process still runs, not another one that got its number later."""
+    """Return whether this very process still runs, not another one with its number."""
     try:
         state, *fields = _read_stat(process.pid)
     except (OSError, ValueError):
@@ -185,7 +182,7 @@ def is_running(process: MarkedProcess) -> bool:
 
 
 def resident_memory(pid: int) -> int:
-    """Bytes resident; 0 where that is not known."""
+    """Return resident bytes; 0 if unknown."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -194,7 +191,7 @@ def resident_memory(pid: int) -> int:
 
 
 def _all_pids() -> list[int]:
-    """The numbers of all processes, in order."""
+    """Return the numbers of all processes, in order."""
     try:
         return sorted(int(name) for name in os.listdir("/proc") if name.isdecimal())
     except OSError:
@@ -219,7 +216,7 @@ def _marked_among(pids: Iterable[int], prefix: str) -> Iterator[MarkedProcess]:
 
 
 def _start_environment(pid: int) -> bytes:
-    """What it was started with. It has none yet for a moment while its program is put in place."""
+    """Return a process's initial environment. It is empty for a moment while the program starts."""
     is_in_place = False
     for _ in range(ENVIRON_TRIES):
         with open(f"/proc/{pid}/environ", "rb") as file:
@@ -235,7 +232,7 @@ def _start_environment(pid: int) -> bytes:
 
 
 def _read_process(pid: int, mark: str) -> MarkedProcess | None:
-    """None for one that has ended and waits to be reaped."""
+    """Return a process; None for one that has ended and waits to be reaped."""
     state, *fields = _read_stat(pid)
     if state in "ZX":
         return None
@@ -249,13 +246,13 @@ def _read_process(pid: int, mark: str) -> MarkedProcess | None:
 
 
 def _read_stat(pid: int) -> list[str]:
-    """Its state, and the numbers behind it."""
+    """Return a process's state and the numbers after it."""
     with open(f"/proc/{pid}/stat", "rb") as file:
         return file.read().decode("utf-8", "replace").rpartition(")")[2].split()
 
 
 def _age(fields: list[str]) -> float:
-    """Seconds since it was started."""
+    """Return seconds since a process was started."""
     started = int(fields[18]) / os.sysconf("SC_CLK_TCK")
     return max(time.clock_gettime(time.CLOCK_BOOTTIME) - started, 0.0)
 

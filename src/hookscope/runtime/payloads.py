@@ -1,4 +1,4 @@
-"""What a handler gets, as a JSON document, and what it changed: messages, requests, and an RFC 6902 patch."""
+"""A handler's input as a JSON document, and its changes: messages, requests, and an RFC 6902 patch."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ _canonical_text = json.JSONEncoder(sort_keys=True).encode
 
 
 def is_same_json(one: Any, other: Any) -> bool:
-    """Are these the same JSON value?"""
+    """Return True if both are the same JSON value."""
     if type(one) is type(other) and type(one) in _SCALARS:  # nearly always
         return bool(one == other)
     return bool(one == other) and _canonical_text(one) == _canonical_text(other)
 
 
 def patch_of(before: Any, after: Any) -> Patch:
-    """The patch from one document to the other; () where nothing changed. It shares values with `after`."""
+    """Return the patch between two documents; () if nothing changed. It shares values with `after`."""
     patch = tuple(islice(_operations("", before, after), MAX_OPERATIONS + 1))
     return patch if len(patch) <= MAX_OPERATIONS else tuple(_whole_member_operations(before, after))
 
 
 class PatchError(ValueError):
-    """A patch that does not fit its document: the text says what is wrong."""
+    """A patch that does not fit its document, with the reason."""
 
 
 def apply_patch(document: Any, patch: Patch) -> Any:
-    """The document that a patch of `patch_of` leads to. The given one stays as it is. Raises NoPatch."""
+    """Return the document after a patch of `patch_of`, without changing the input. Raises PatchError."""
     after = deepcopy(document)
     for operation in patch:
         match operation:
@@ -80,7 +80,7 @@ def _apply_operation(document: Any, what: str, names: list[str], value: Any) -> 
 
 
 def _existing_key(parent: Any, name: str, *, end: bool = False) -> Any:
-    """The member or place of that name; with `end` also a new one. Raises NoPatch where there is none."""
+    """Return the existing key or index of that name; with `end` also a new one. Raises PatchError."""
     if isinstance(parent, dict) and (end or name in parent):
         return name
     places = len(parent) + end if isinstance(parent, list) else 0
@@ -110,7 +110,7 @@ def _member_operations(path: str, before: dict[str, Any], after: dict[str, Any])
 
 
 def _element_operations(path: str, before: list[Any], after: list[Any]) -> Iterator[Operation]:
-    """What both begin and end with stays; between, one is set against the other, the rest comes or goes."""
+    """Keep the common start and end of two lists; replace, remove or add the elements between."""
     shorter = min(len(before), len(after))
     start = 0
     while start < shorter and is_same_json(before[start], after[start]):
@@ -128,7 +128,7 @@ def _element_operations(path: str, before: list[Any], after: list[Any]) -> Itera
 
 
 def _whole_member_operations(before: Any, after: Any) -> Iterator[Operation]:
-    """One level only."""
+    """Compare one level only."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         yield _replace("", after)
         return
@@ -167,7 +167,7 @@ _LONG_NUMBER = re.compile(rf"\d{{{MAX_BITS // 4}}}")  # digits of a number that 
 
 
 def copy_if_plain(value: Any) -> tuple[Any, str] | None:
-    """A copy and its JSON, where `plain` would change nothing of it; else None, and nothing was touched."""
+    """Return a copy and its JSON if the value has only JSON types; else None."""
     try:
         if (
             len(marshal.dumps(value, _MARSHAL_FORMAT)) > SMALL_SIZE
@@ -190,18 +190,18 @@ _EVENT_KEYS = to_document(HookEvent("", "")).keys()
 
 
 def is_hook_event(view: object) -> bool:
-    """Do handlers get this view as a HookEvent? Otherwise they get the value itself."""
+    """Return True if handlers get this view as a HookEvent, not as the value itself."""
     return isinstance(view, HookEvent | Event)
 
 
 def document_of(view: Any) -> tuple[Any, list[str]]:
-    """The view as JSON values, and what could not be shown as it is. Never raises."""
+    """Return the view as JSON values, and notes on what could not be converted. Never raises."""
     document, notes, _ = packed_document(view)
     return document, notes
 
 
 def packed_document(view: Any) -> tuple[Any, list[str], str]:
-    """As `document_of`, and the document as JSON where that is known already, else nothing."""
+    """Return the same as `document_of`, and the document as JSON if that is known already."""
     if isinstance(view, Event):
         view = HookEvent(
             view.type, view.action, view.session_key, dict(view.context), view.timestamp, list(view.messages)
@@ -223,7 +223,7 @@ def _pack_document(
 
 
 def is_later_document(view: Any, document: Any) -> bool:
-    """Can this be a later document of the view? An event's always has all its keys."""
+    """Return True if this can be a later document of the view. An event's always has all its keys."""
     if is_hook_event(view):
         return isinstance(document, dict) and document.keys() == _EVENT_KEYS
     if isinstance(view, Arguments):
@@ -232,13 +232,12 @@ def is_later_document(view: Any, document: Any) -> bool:
 
 
 def changeable_part(view: Any, document: Any) -> Any:
-    """The part of a document that its handlers may change, and patches are of."""
+    """Return the part of a document that handlers may change and patches cover."""
     return document[EVENT] if isinstance(view, Arguments) else document
 
 
 def patch_between(view: Any, before: Any, after: Any) -> Patch:
-    """What became of the part that handlers may change. A member that another was put in the place of is one
-    step, however alike they are."""
+    """Return the patch of the changeable part. A replaced member is one step, however similar the two are."""
     patch = patch_of(changeable_part(view, before), changeable_part(view, after))
     replaced = after.get(REPLACED) if isinstance(view, Arguments) else None
     for name in replaced if isinstance(replaced, list) else ():
@@ -257,7 +256,7 @@ def requests_between(view: Any, before: Any, after: Any) -> tuple[str, ...]:
 
 
 def messages_in(view: Any) -> tuple[str, ...]:
-    """The messages of a view or of a document; text, whatever was pushed. Two arguments have none."""
+    """Return the messages of a view or a document, as text. Two arguments have none."""
     if isinstance(view, Arguments):
         return ()
     is_document = not isinstance(view, HookEvent) and isinstance(view, Mapping)
@@ -268,7 +267,7 @@ def messages_in(view: Any) -> tuple[str, ...]:
 
 
 def new_messages(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
-    """What is new in `after`: behind the old ones where they still stand, else what was not there."""
+    """Return the new messages: those after the old ones if these are unchanged, else all that are new."""
     if after is before or after == before:
         return ()
     if tuple(after[: len(before)]) == tuple(before):
@@ -284,10 +283,10 @@ def new_messages(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]
 
 
 def apply_changes(view: Any, before: Any, after: Any) -> None:
-    """Do to the view what a worker's handler did to its copy of it.
+    """Apply a worker's changes to the view.
 
-    Only what changed is touched: what JSON could not hold stays in the view as it was.
-    A frozen core Event takes no changes; its policy sees them in the results.
+    Only changed parts are touched: what JSON cannot hold stays as it was. A frozen Event takes no changes;
+    its policy sees them in the results.
     """
     if isinstance(view, HookEvent):
         _write_event(view, before, after)
@@ -302,8 +301,7 @@ def apply_changes(view: Any, before: Any, after: Any) -> None:
 
 
 def _write_arguments(view: Arguments, before: Any, after: Any) -> None:
-    """The event stays the same object where it can: who made the view may hold it. A frozen one stays as it
-    is, whatever a worker says."""
+    """Keep the event's identity if possible, because the caller may hold it. A frozen one stays unchanged."""
     if view.get(FROZEN):
         pass
     elif isinstance(view[EVENT], dict) and isinstance(after[EVENT], dict):
@@ -339,7 +337,7 @@ def _write_event(view: HookEvent, before: Any, after: Any) -> None:
 
 
 def _write_nested(target: dict[str, Any], before: Any, after: dict[str, Any]) -> None:
-    """As `_write_members`, and lists and dicts inside stay the same objects: the caller may hold them."""
+    """Do the same as `_write_members`, and keep the identity of nested lists and dicts."""
     was = before if isinstance(before, dict) else {}
     for name in after.keys() & was.keys() & target.keys():
         own, old, new = target[name], was[name], after[name]
@@ -354,7 +352,7 @@ def _write_nested(target: dict[str, Any], before: Any, after: dict[str, Any]) ->
 
 
 def _write_messages(target: list[Any], before: Any, after: list[Any]) -> None:
-    """What stands before the new ones stays as it is: it may be longer than its document shows."""
+    """Keep the old messages, which may be longer than in the document."""
     if isinstance(before, list) and after[: len(before)] == before:
         target.extend(after[len(before) :])
     else:

@@ -1,7 +1,4 @@
-"""Handlers in supervised worker processes.
-
-the executor, the worker programs for Python and Node, and how workers start.
-"""
+"""Handlers in supervised worker processes: the executor, and the worker programs for Python and Node."""
 
 from __future__ import annotations
 
@@ -60,7 +57,7 @@ MAX_QUOTED_OUTPUT = 200  # characters of what it printed before it ended
 
 
 async def start_worker(make: Callable[[], WorkerHandle], limits: Limits) -> WorkerHandle:
-    """A new worker that is ready. Raises NotStarted; then nothing of it is left."""
+    """Return a new ready worker. Raises WorkerNotStarted, after removing everything of it."""
     worker = make()
     try:
         async with time_limit(limits, "spawn"):
@@ -80,12 +77,12 @@ async def start_worker(make: Callable[[], WorkerHandle], limits: Limits) -> Work
 
 
 def not_started_results(calls: Sequence[Registration], missing: WorkerNotStarted) -> list[Result]:
-    """The results of calls for which there is no worker."""
+    """Return results for calls without a worker."""
     return [Result(call, "crashed", since_run_start(perf_counter()), error=missing.failure) for call in calls]
 
 
 class SpareWorker:
-    """Starts workers, and one ahead where it `keeps` one. It owns that one until somebody takes it."""
+    """Starts workers, and keeps one ready in advance if `keep_one`. It owns that one until it is taken."""
 
     def __init__(self, make: Callable[[], WorkerHandle], limits: Limits, *, keep_one: bool) -> None:
         self._make = make
@@ -101,7 +98,7 @@ class SpareWorker:
 
     @property
     def ready_worker(self) -> WorkerHandle | None:
-        """The one that is ready and lives."""
+        """Return the ready worker, if it is alive."""
         ahead = self._spare
         if ahead is None or not ahead.done() or ahead.cancelled() or ahead.exception():
             return None
@@ -123,7 +120,7 @@ class SpareWorker:
             self._spare = asyncio.get_running_loop().create_task(start_worker(self._make, self._limits))
 
     async def take(self) -> WorkerHandle:
-        """The one ahead, or a new one: it is the caller's from then on. Raises NotStarted."""
+        """Return the ready worker or a new one, for the caller to own. Raises WorkerNotStarted."""
         self._is_expected, spare, self._spare = (
             False,
             self._spare,
@@ -153,12 +150,12 @@ MALFORMED_ERRORS = (AttributeError, KeyError, OverflowError, TypeError, ValueErr
 
 
 def count_late_handlers(workers: Iterable[WorkerHandle | None]) -> int:
-    """How many there are in all of these."""
+    """Return the number of late handlers in these workers."""
     return sum(len(worker.late_handlers) for worker in workers if worker is not None)
 
 
 def late_handlers(worker: WorkerHandle | None, code: Code, name: str) -> tuple[Declared, ...]:
-    """Those of the content of that name, in order. What is no declaration is left out."""
+    """Return the late handlers of the content of that name, in order. Invalid declarations are skipped."""
     handlers = worker.late_handlers if worker is not None else ()
     return tuple(one for added in handlers if added.name == name for one in _read_late_handler(added, code))
 
@@ -188,21 +185,19 @@ class WorkerFacts:
 class ProcessExecutor:
     """Runs the handlers of one language in worker processes, one handler at a time.
 
-    Handlers that do no harm share a worker, which is started for the first of them and kept. One that
-    hangs, dies or spoils its worker is a result like any other: the batch goes on behind it in a fresh
-    worker, with the event as far as it was known, and that content of the hook has a worker of its own
-    from then on. One that leaves a thread, a timer or a process running keeps the worker for itself.
-    A plugin has a worker of its own, in which its handlers can run at once. Cancelling `run` kills the
-    workers that are busy with it.
+    Well-behaved handlers share a worker, which is started for the first of them and kept. A handler that
+    hangs, crashes or spoils its worker is a normal result: the batch continues in a new worker with the last
+    known event, and that content of the hook gets its own worker from then on. A handler that leaves a
+    thread, a timer or a process running keeps the worker for itself. A plugin has its own worker, in which
+    its handlers can run at once. Cancelling `run` kills its busy workers.
 
-    Driven by the event loop of the caller, whichever that is at the time; with `spare` it is the same
-    one until `close`.
+    Runs in the caller's event loop; with `spare` it must be the same loop until `close`.
 
     Args:
-        spare: keep one more worker ready, so that nobody waits when another has died.
-        told_late: hears at once whose handler printed or threw what after it had answered, in words;
-            else it is said with the next result. For one event loop, until `close`.
-        dump: the signal at which workers of this language print their stack; 0: none.
+        spare: keep one more worker ready, so that nothing waits after a crash.
+        on_late: called at once with (hook, text) of late output and errors; otherwise they are reported with
+            the next result. For one event loop, until `close`.
+        dump_signal: the signal at which workers print their stack; 0: none.
     """
 
     def __init__(
@@ -227,25 +222,25 @@ class ProcessExecutor:
         self._closed = False
 
     def expect(self, calls: Sequence[Registration]) -> None:
-        """See AheadLane: the worker that most share begins to start, where there is none."""
+        """Start the shared worker, if there is none."""
         if self._closed or self._slot.worker is not None:
             return
         if any(code_of(call).shape not in PLUGIN_SHAPES for call in calls):
             self._spare.start_expected()
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """See Lane.run. Every call's target is a Code; the view is changed as the handlers changed theirs."""
+        """See Executor.run. Every call's target is a Code; the handlers' changes are applied to the view."""
         async with self._lock:
             await self._run_batch(Batch(tuple(batch), view, step))
             await self._end_batch()
 
-    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Lane.run_in_turn."""
+    async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Executor.run_one_by_one."""
         for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Lane.run_together: plugins run beside each other, and the handlers of one in its worker."""
+        """See Executor.run_together: plugins run concurrently, and one plugin's handlers in its worker."""
         async with self._lock:
             batches = [Batch((call,), view, step) for call, view in calls]
             try:
@@ -277,12 +272,12 @@ class ProcessExecutor:
             self._give_slot_to_hook(slot)
 
     async def _run_sequentially(self, batches: Sequence[Batch]) -> None:
-        """What shares a worker with others cannot run beside them."""
+        """Run batches in turn, because they share a worker."""
         for batch in batches:
             await self._run_batch(batch)
 
     async def _run_plugin(self, batches: Sequence[Batch]) -> None:
-        """Handlers of one plugin at once; in the next worker what a crash of the last kept from beginning."""
+        """Run one plugin's handlers at once; after a crash, start the remaining ones in the next worker."""
         while batches:
             shared = self._contents.shared_name()
             requests = [self._requests.request_for(batch.remaining[0], shared) for batch in batches]
@@ -295,7 +290,7 @@ class ProcessExecutor:
             batches = [batch for batch in batches if batch.remaining]
 
     async def _has_worker(self, slot: WorkerSlot, batches: Sequence[Batch]) -> bool:
-        """Is a worker there; otherwise all that is left has ended."""
+        """Return True if there is a worker; otherwise all remaining calls have ended."""
         try:
             await self._ensure_worker(slot)
         except WorkerNotStarted as missing:
@@ -313,10 +308,11 @@ class ProcessExecutor:
             self._spare.start_ahead()
 
     async def load(self, code: Code) -> Code | Module | Failure:
-        """See Lane.load: the Code with its digest. What an import prints is said with the next result.
+        """See Executor.load: returns the Code with its digest. Output of the import is reported with the next
+        result.
 
-        The worker keeps what it loaded under that digest as long as it lives. A fresh one, after a
-        crash, can only load what the folder holds by then.
+        The worker keeps what it loaded under that digest. After a crash, a new worker can only load the
+        folder's current content.
         """
         code = with_digest(code)
         async with self._lock:
@@ -343,7 +339,7 @@ class ProcessExecutor:
         return await slot.load(request)
 
     async def wait_for_background_work(self, wait: WaitTime) -> BackgroundWork:
-        """What handlers do that have answered, until it is over or `wait` is."""
+        """Wait until background work has ended, or the time is up. Return its outcome."""
         work = NO_BACKGROUND_WORK
         async with self._lock:
             for slot in self._slots():
@@ -351,16 +347,16 @@ class ProcessExecutor:
         return work
 
     def has_loaded(self, code: Code) -> bool:
-        """Is some version of this handler loaded: it runs where a newer one does not load."""
+        """Return True if a version of this handler is loaded: it runs if a newer one does not load."""
         return any((code.path, code.export) in slot.loaded for slot in self._slots())
 
     @property
     def late_count(self) -> int:
-        """See LateLane."""
+        """See LateExecutor."""
         return count_late_handlers(slot.worker for slot in self._plugin_slots.values())
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
-        """See LateLane."""
+        """See LateExecutor."""
         slot = self._plugin_slots.get(code.path)
         if slot is None or slot.worker is None:
             return ()
@@ -368,7 +364,7 @@ class ProcessExecutor:
         return late_handlers(slot.worker, code, self._contents.name_of(code, self._contents.shared_name()))
 
     def workers(self) -> tuple[WorkerFacts, ...]:
-        """All worker processes of this lane, as they are now."""
+        """The current state of all worker processes."""
         facts = [
             _worker_facts(slot.worker, slot.owner or "shared", slot.calls)
             for slot in self._slots()
@@ -392,7 +388,7 @@ class ProcessExecutor:
         return (self._slot, *self._own_slots.values(), *self._plugin_slots.values())
 
     def _next_requests(self, calls: Sequence[Registration]) -> tuple[WorkerSlot, list[HandlerRequest]]:
-        """The slot of the first call, and the calls after it that have the same one."""
+        """Return the slot of the first call, and the requests of the calls after it with the same slot."""
         shared = self._contents.shared_name()
         requests = [self._requests.request_for(call, shared) for call in calls]
         if self._fault_counter.is_empty and not any(
@@ -403,7 +399,7 @@ class ProcessExecutor:
         return slot, [*takewhile(lambda request: self._slot_of(request) is slot, requests)]
 
     def _slot_of(self, request: HandlerRequest) -> WorkerSlot:
-        """The shared slot; its own for a plugin, and for a handler that has done harm as it stands."""
+        """Return the slot: shared, or its own for a plugin and for a handler with faults."""
         path = request.code.path
         if request.code.shape in PLUGIN_SHAPES:
             slot = self._plugin_slots.pop(path, None) or WorkerSlot(self._state, request.code.root.name)
@@ -417,7 +413,7 @@ class ProcessExecutor:
         return self._own_slots[path]
 
     def _give_slot_to_hook(self, slot: WorkerSlot) -> None:
-        """A worker in which something of a hook still runs is that hook's own from now on."""
+        """Give a worker in which a hook's work still runs to that hook alone."""
         request = slot.left_running
         if slot is self._slot and slot.worker is not None and request is not None:
             slot.owner = request.code.root.name
@@ -425,7 +421,7 @@ class ProcessExecutor:
             self._slot = WorkerSlot(self._state)
 
     async def _ensure_worker(self, slot: WorkerSlot) -> None:
-        """Give the slot a worker if it has none. Raises NotStarted."""
+        """Start a worker in the slot if it has none. Raises WorkerNotStarted."""
         if self._closed:
             raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
         while len(self._own_slots) > MAX_OWN_WORKERS:
@@ -447,7 +443,7 @@ def _worker_facts(worker: WorkerHandle, role: str, calls: int) -> WorkerFacts:
 
 
 def code_of(call: Registration) -> Code:
-    """The file that a call runs. Raises TypeError for a function of this process."""
+    """Return the file that a call runs. Raises TypeError for a function of this process."""
     if not isinstance(call.target, Code):
         raise TypeError(f"{call.name} is a function of this process; a worker runs files only")
     return call.target
@@ -463,7 +459,7 @@ NODE_FLAGS = (*(f"--disable-warning={warning}" for warning in SILENCED_WARNINGS)
 
 @dataclass(frozen=True, slots=True)
 class SandboxAccess:
-    """The sandbox that workers start in, and what they read outside of it."""
+    """The sandbox that workers start in, and the paths outside it that they may read."""
 
     sandbox: Sandbox
     readable_paths: tuple[Path, ...] = ()
@@ -481,11 +477,11 @@ def python_executor(
     sandbox_access: SandboxAccess | None = None,
     debugger: Debugger | None = None,
 ) -> ProcessExecutor:
-    """A lane for Python handlers. Its workers have exactly this environment, and start in `cwd`.
+    """Return an executor for Python handlers. Its workers have exactly this environment and start in `cwd`.
 
-    `python` is the interpreter, 3.9 or newer. It runs isolated (no PYTHON* variables, no user
-    site) and writes no `__pycache__` into the hooks' folders. With a `debugger` handlers stop, and wait for
-    its words: give them no limits.
+    `python` is the interpreter, 3.9 or newer. It runs isolated (no PYTHON* variables, no user site) and
+    writes no `__pycache__` into hook folders. With a `debugger`, handlers stop and wait for its commands:
+    give them no limits.
     """
     worker = RUNTIME_FOLDER / "python_worker" / "worker.py"
     memory = str(limits.memory or 0)
@@ -531,9 +527,9 @@ def node_executor(
     sandbox_access: SandboxAccess | None = None,
     debugger: Debugger | None = None,
 ) -> ProcessExecutor:
-    """A lane for handlers in TypeScript and JavaScript; as `python_lane`.
+    """Return an executor for TypeScript and JavaScript handlers; see `python_executor`.
 
-    `node` is Node 22.18 or newer (see `find_node`); `cache` a folder for what it has compiled.
+    `node` is Node 22.18 or newer (see `find_node`); `cache` is a folder for compiled code.
     """
     program = node_program(env=env, cwd=cwd, node=node, cache=cache)
     make = partial(WorkerProcess, _in_sandbox(program, sandbox_access), debugger)

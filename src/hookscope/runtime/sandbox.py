@@ -1,22 +1,22 @@
-"""Guarded firing: handlers get bounded copies of folders, and what they did to these is told and thrown away.
+"""Sandboxed firing: handlers get bounded copies of folders; their changes are reported and discarded.
 
-Where bubblewrap (`bwrap`) is usable, a worker that is started through `Sandbox.argv` and `Sandbox.filter`
-has no network and no Unix sockets but pairs of its own. It sees the rest of the disk and all of /proc
-read-only, with an empty /tmp and /run, has no capabilities, and reaches no process but its own. Nothing that
-it starts outlives it. What that does not hold:
+If bubblewrap (`bwrap`) is usable, a worker started through `Sandbox.argv` and `Sandbox.filter` has no network
+and no Unix sockets except its own pairs. It sees the rest of the disk and /proc read-only, with an empty /tmp
+and /run, has no capabilities, and reaches only its own processes. Nothing that it starts outlives it. Not
+covered:
 
-- Reading. A handler reads whatever its user may read: keys, mail, the originals.
+- Reading. A handler can read whatever its user can: keys, mail, the originals.
 - Named pipes. A service that reads one at a visible path reads what a handler writes to it.
-- Amounts. Memory, processor time and the space that copies and /tmp take are not limited here.
-- Unix sockets, on a processor whose system calls socket_filter.py does not know. `Walls.sockets` says so.
+- Amounts. Memory, processor time and the space of copies and /tmp are not limited here.
+- Unix sockets, on a processor whose system calls `socket_filter` does not know. `Isolation.sockets` says so.
 
-Without bubblewrap there are the copies, and nothing else. They are whole: HOME, the host's state folder, the
-working folder, links and packages lead to copies, or nowhere. A handler that names another path, opens a
-connection or signals a process of its user is not held. `originals` then reports which originals have
-changed, of those that were seen while they were copied, and no more.
+Without bubblewrap there are only the copies. They are complete: HOME, the host's state folder, the working
+folder, links and packages lead to copies, or nowhere. A handler that uses another path, opens a connection or
+signals another process of its user is not stopped. `check_originals` then reports changed originals, of those
+that were seen while copying.
 
-In both cases a handler may notice where it is: paths differ, and what was left out is missing. If this
-process is killed, the copies stay in the folder for temporary files, where only their user can read them.
+In both cases a handler may notice the sandbox: paths differ, and skipped files are missing. If this process
+is killed, the copies stay in the temporary folder, readable only by their user.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ ALLOW, FAIL, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 
 @dataclass(frozen=True, slots=True)
 class SystemCalls:
-    """An architecture's number, and the numbers of its system calls."""
+    """The numbers of an architecture and of its system calls."""
 
     architecture: int
     socket: int
@@ -78,7 +78,7 @@ MACHINES = {
 def socket_filter(machine: str = "") -> bytes:
     """Return the filter for a machine, this one by default, as `bwrap --seccomp` reads it.
 
-    It is empty where the numbers of its system calls are not known here.
+    Empty if the numbers of its system calls are unknown.
     """
     calls = MACHINES.get(machine or os.uname().machine)
     if calls is None or sys.byteorder != "little":
@@ -104,7 +104,7 @@ def _filter_program(calls: SystemCalls) -> Iterator[bytes]:
 
 
 def _allow_only(call: int, load: Sequence[bytes], allowed: Sequence[int]) -> Iterator[bytes]:
-    """The call passes with these values, and fails with EACCES otherwise."""
+    """Yield a filter that allows a call with these values, and fails with EACCES otherwise."""
     yield _instruction(JUMP_EQUAL, call, 0, len(load) + len(allowed) + 2)
     yield from load
     for number, value in enumerate(allowed):
@@ -114,7 +114,7 @@ def _allow_only(call: int, load: Sequence[bytes], allowed: Sequence[int]) -> Ite
 
 
 def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
-    """One struct sock_filter."""
+    """Return one struct sock_filter."""
     return struct.pack("<HBBI", code, yes, no, value)
 
 
@@ -129,7 +129,7 @@ SESSION_FOLDER = "/run/user"
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """What stood between handlers and the machine."""
+    """What isolated handlers from the machine."""
 
     network: bool  # there was none
     disk: bool  # outside of the copies it was read-only
@@ -139,7 +139,7 @@ class Isolation:
 
     @property
     def text(self) -> str:
-        """Which walls stood, for people."""
+        """Return the isolation in words."""
         if not (self.network and self.disk):
             return (
                 f"Handlers ran on copies of {self._names}. Nothing else held them: without a usable "
@@ -154,7 +154,7 @@ class Isolation:
 
     @property
     def warning(self) -> str:
-        """What is not protected, to be said before handlers run; empty where nothing is to be said."""
+        """Return what is not protected, to report before handlers run; empty if everything is."""
         if not (self.network and self.disk):
             return (
                 f"Without a usable bubblewrap (bwrap), the originals of {self._names} are not protected: "
@@ -175,20 +175,20 @@ class Isolation:
 
 
 class Sandbox:
-    """Copies of folders in a private folder for temporary files, which `close` removes.
+    """Copies of folders in a private temporary folder, which `close` removes.
 
-    Making one copies, which takes up to some seconds: not in an event loop. The first folders are the
-    most important: where bounds are reached, it is in the last. Those that do not exist are not made, but
-    what handlers make of them is found. The originals are only read.
+    Creating one copies files, which takes up to some seconds: not for an event loop. The first folders are
+    the most important: bounds affect the last ones. Missing folders are not created, but files that handlers
+    write there are found. The originals are only read.
 
     Args:
-        folders: they may lie inside of each other.
-        bwrap: the program, from `find_bwrap`; None: no walls.
+        folders: may be nested.
+        bwrap: the program, from `find_bwrap`; None: no isolation.
         apart: folders that are never copied.
-        packages: bounds of all `node_modules` together, which are copied where there are no walls.
-        also: folders that handlers start in. Without walls they are copied too; `started_in` says where.
+        packages: bounds of all `node_modules` together, which are copied without isolation.
+        also: folders that handlers start in. Without isolation they are copied too; see `start_folder_of`.
 
-    Raises OSError where there is no folder for temporary files, or no space for a single one in it.
+    Raises OSError if there is no temporary folder, or no space in it.
     """
 
     def __init__(
@@ -236,28 +236,28 @@ class Sandbox:
         self.close()
 
     def copy_of(self, path: Path) -> Path:
-        """Where an original path lies in here, copied or left out; unchanged outside of all folders."""
+        """Return the place of an original path in the copies, copied or not; else the path itself."""
         copy = self._paths.copy_of(os.fspath(path))
         return path if copy == os.path.abspath(path) else Path(copy)
 
     def mirrored(self, path: Path) -> Path:
-        """Where any absolute path lies among the copies, whether it was copied or not."""
+        """Return the place of any absolute path among the copies, copied or not."""
         return Path(self._paths.mirrored(os.path.realpath(path)))
 
     def start_folder_of(self, folder: Path) -> Path:
-        """Where a process starts that is to start in this folder."""
+        """Return the start folder of a process that would start in this folder."""
         real = os.path.realpath(folder)
         copy = self._paths.copy_of_reached(real)
         return folder if copy == real else Path(copy)
 
     def original_of(self, text: str) -> str:
-        """Any text with the copies' paths put back: of a frame, a message, a diff."""
+        """Return a text (a frame, a message, a diff) with the originals' paths."""
         return self._paths.original_of(text)
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """The variables with each value that is a path into a folder leading to its copy.
+        """Return the variables; a value that is a path into a copied folder leads to its copy.
 
-        Values that hold more than one path stay: what PATH names is not copied with its programs.
+        Values with several paths stay: the programs on PATH are not copied.
         """
         mapped = {
             name: str(self.copy_of(Path(value)))
@@ -270,15 +270,14 @@ class Sandbox:
         return mapped | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.temporary))
 
     def argv(self, argv: Sequence[str], readable_paths: Sequence[Path] = ()) -> tuple[str, ...]:
-        """The command inside of the walls; unchanged where there are none.
+        """Return the command inside the sandbox; unchanged without isolation.
 
-        Whoever starts it also hands `filter` to bwrap, with `--seccomp` (see `WorkerProgram.filter`).
-        The caller makes the session, as always: its group is the command's, and a kill of it ends all.
-        Inherited descriptors pass through. A command that dies of signal n exits with status 128+n, and it
-        finds PWD in its environment.
+        The caller also passes `filter` to bwrap with `--seccomp` (see `WorkerProgram.filter`). The caller
+        creates the session, as always: a kill of its group ends everything. Inherited descriptors pass
+        through. A command killed by signal n exits with 128+n, and has PWD in its environment.
 
         Args:
-            readable_paths: what else the command reads below /tmp or /run, beside its own arguments.
+            readable_paths: what else the command reads below /tmp or /run.
         """
         if self._bwrap is None:
             return tuple(argv)
@@ -288,24 +287,24 @@ class Sandbox:
         return (self._bwrap, *self._bwrap_options, *binds, "--bind", self._root, self._root, "--", *argv)
 
     def changes(self) -> CopyChanges:
-        """What handlers did to the copies, so far."""
+        """Return the changes that handlers have made to the copies so far."""
         return changes_since(self._paths.areas, self._copier.fingerprints, self.original_of)
 
     def check_originals(self) -> OriginalsCheck:
-        """Originals that are not as they were: by handlers past the copies, or by others."""
+        """Return originals that have changed: by handlers outside the copies, or by others."""
         return self._copier.originals.compare(
             lambda path: self.original_of(self._paths.copy_of_reached(path))  # as its folder was named
         )
 
     def close(self) -> bool:
-        """Remove all copies, whatever was done to them. False where the system kept something of them."""
+        """Remove all copies, whatever handlers did to them. Return False if something remains."""
         return any(_remove_tree(self._root) for _ in range(REMOVE_ROUNDS))
 
 
 def find_bwrap(path: Sequence[str] | str) -> str | None:
-    """The bwrap of a search path, if it works here: it may be installed where the system forbids its walls.
+    """Return the bwrap of a search path, if it works here: the system may forbid its isolation.
 
-    Folders that are not absolute are passed over.
+    Relative folders are skipped.
     """
     folders = path.split(os.pathsep) if isinstance(path, str) else path
     found = shutil.which("bwrap", path=os.pathsep.join(filter(os.path.isabs, folders)))
@@ -315,10 +314,10 @@ def find_bwrap(path: Sequence[str] | str) -> str | None:
 
 
 def _strongest_isolation(bwrap: str) -> tuple[tuple[str, ...], bytes]:
-    """The most walls that this bwrap can put up here, and the filter of system calls that goes with them.
+    """Return the options of the strongest isolation that bwrap can provide here, and its filter.
 
-    Root may have to do without a user namespace: in one, a container's /proc cannot be mounted. Anybody
-    else is always in one.
+    Root may have to work without a user namespace, in which a container's /proc cannot be mounted. Other
+    users always have one.
     """
     sockets = socket_filter()
     for filtered in dict.fromkeys((sockets, b"")):
@@ -329,7 +328,7 @@ def _strongest_isolation(bwrap: str) -> tuple[tuple[str, ...], bytes]:
 
 
 def _can_start(bwrap: str, options: Sequence[str], filtered: bytes = b"") -> bool:
-    """True if bwrap runs a program behind these walls."""
+    """Return True if bwrap can run a program with these options."""
     shown = (word for path in _entries_to_show([bwrap], "") for word in ("--ro-bind", path, path))
     into, out = os.pipe()
     try:
@@ -346,9 +345,9 @@ def _can_start(bwrap: str, options: Sequence[str], filtered: bytes = b"") -> boo
 
 
 def _isolation_options(*, user_namespace: bool = False) -> tuple[str, ...]:
-    """Namespaces and mounts. Capabilities are dropped for root, who could take the walls down with them.
+    """Return namespaces and mounts. Root loses its capabilities, with which it could undo the isolation.
 
-    Root writes the kernel's settings without any capability, as their owner: all of /proc is read-only.
+    Root can write kernel settings as their owner without any capability: all of /proc is read-only.
     """
     hidden = (word for folder in _existing_service_folders() for word in ("--tmpfs", folder))
     return (
@@ -360,12 +359,12 @@ def _isolation_options(*, user_namespace: bool = False) -> tuple[str, ...]:
 
 
 def _existing_service_folders() -> list[str]:
-    """The folders of `SERVICES` that are there, and no links to each other."""
+    """Return the existing folders of SERVICE_FOLDERS that are not links to each other."""
     return [folder for folder in SERVICE_FOLDERS if os.path.isdir(folder) and not os.path.islink(folder)]
 
 
 def _entries_to_show(paths: Sequence[str], own: str) -> list[str]:
-    """What of the hidden folders must be shown again, so that these paths lead on: entries, as a whole."""
+    """Return the entries of hidden folders that must be visible for these paths."""
     real = {os.path.realpath(path) for path in paths if os.path.isabs(path)}
     below = {path for path in {*paths, *real} if not (own and is_within(path, own))}
     entries = {entry for path in below if (entry := _hidden_entry(path))}
@@ -373,7 +372,7 @@ def _entries_to_show(paths: Sequence[str], own: str) -> list[str]:
 
 
 def _hidden_entry(path: str) -> str:
-    """The entry of a hidden folder that holds this path, of a session the path; empty where none does."""
+    """Return the entry of a hidden folder that contains this path (in a session folder the path), or ""."""
     for folder in (HIDDEN_FOLDER, *_existing_service_folders()):
         if path.startswith(f"{folder}/"):
             first = path[len(folder) + 1 :].split("/")[0]
@@ -382,9 +381,9 @@ def _hidden_entry(path: str) -> str:
 
 
 def _remove_tree(root: str) -> bool:
-    """Remove a folder with all that is in it; True once it is gone. Links are not followed.
+    """Remove a folder with its content; return True once it is gone. Links are not followed.
 
-    Each folder is moved to the top before it is emptied: so no path gets too long, however deep it lay.
+    Each folder is moved to the top before it is emptied, so that no path gets too long.
     """
     mark = os.urandom(8).hex()
     names = (os.path.join(root, f"{mark}-{number}") for number in count())
@@ -406,7 +405,9 @@ def _remove_tree(root: str) -> bool:
 
 
 def _empty_folder(folder: int, names: Iterator[str]) -> list[str]:
-    """Unlink the files of an open folder, and move its folders to these names; those that were moved."""
+    """Delete the files of an open folder, and move its subfolders to these names; return those that were
+    used.
+    """
     moved = []
     with os.scandir(folder) as listing:
         entries = list(listing)

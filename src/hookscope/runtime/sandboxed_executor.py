@@ -1,7 +1,4 @@
-"""An executor whose handlers run on the copies of a sandbox.
-
-While the rest of the program sees the originals.
-"""
+"""An executor whose handlers run on a sandbox's copies; the rest of the program sees the originals."""
 
 from __future__ import annotations
 
@@ -32,15 +29,16 @@ from hookscope.runtime.sandbox import Sandbox
 
 
 def _leads_outside(code: Code) -> bool:
-    """True if a link on the way to the original was changed after the original was checked."""
+    """Return True if a link on the way to the original was changed after the original was checked."""
     within = code.trusted_root
     return within is not None and not lies_within(os.path.realpath(code.path), os.fspath(within))
 
 
 class SandboxedExecutor:
-    """A lane in front of another: calls go in with the copies' paths, and come out with the originals'.
+    """An executor in front of another one: calls use the copies' paths, and results the originals'.
 
-    `unprotected` gets a sentence before a handler runs that has no copy and can write beside itself.
+    `on_unprotected` is called with a sentence before a handler runs that has no copy and can write beside
+    itself.
     """
 
     def __init__(
@@ -51,7 +49,7 @@ class SandboxedExecutor:
         self._on_unprotected = on_unprotected
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """See Lane.run."""
+        """See Executor.run."""
         originals = {self._call_inside(call): call for call in batch}
 
         def on_step(news: Step) -> None:
@@ -63,13 +61,13 @@ class SandboxedExecutor:
         finally:
             self._write_back(moved, view)
 
-    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Lane.run_in_turn."""
+    async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Executor.run_one_by_one."""
         for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Lane.run_together."""
+        """See Executor.run_together."""
         sandboxed = [(self._call_inside(call), self._payload_inside(view)) for call, view in calls]
         originals = {moved: call for (moved, _), (call, _) in zip(sandboxed, calls, strict=True)}
 
@@ -83,18 +81,18 @@ class SandboxedExecutor:
                 self._write_back(moved, view)
 
     async def load(self, code: Code) -> Code | Module | Failure:
-        """See Lane.load."""
+        """See Executor.load."""
         loaded = await self._executor.load(self._code_inside(code))
         if isinstance(loaded, Failure):
             return self._failure_outside(loaded)
         return self._module_outside(loaded, code) if isinstance(loaded, Module) else code
 
     async def close(self) -> None:
-        """See Lane.close. The copies are the sandbox's."""
+        """See Executor.close. The sandbox removes its copies."""
         await self._executor.close()
 
     def _module_outside(self, module: Module, code: Code) -> Module:
-        """The module with the original's handlers."""
+        """Return the module with the original's handlers."""
         declares = (
             replace(one, target=replace(code, member=one.target.member))
             for one in module.declares
@@ -109,7 +107,7 @@ class SandboxedExecutor:
         return replace(call, target=self._code_inside(code_of(call)))
 
     def _code_inside(self, code: Code) -> Code:
-        """The copy of the handler, where there is one."""
+        """Return the copy of the handler, if there is one."""
         path, root = self._sandbox.copy_of(code.path), self._sandbox.copy_of(code.root)
         if _leads_outside(code):  # the worker refuses the original
             return code
@@ -139,7 +137,7 @@ class SandboxedExecutor:
         )
 
     def _with_copy_paths(self, value: Any) -> Any:
-        """A value with every text that is a path into a copied folder leading to its copy."""
+        """Return a value in which each path into a copied folder leads to its copy."""
         match value:
             case str() if value.startswith("/") and "\0" not in value:
                 return str(self._sandbox.copy_of(Path(value)))

@@ -411,8 +411,8 @@ class SharedWorkerExecutor:
                 work.begin(work.remaining[0])
                 work.finish(work.result_without_answer("crashed", failure))
 
-    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Executor.run_in_turn."""
+    async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Executor.run_one_by_one."""
         for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
             await self.run((call,), view, step)
 

@@ -35,7 +35,7 @@ EXIT_POLL = 0.01  # seconds between looks, where the system cannot wait for an e
 
 @dataclass(frozen=True, slots=True)
 class ProcessCommand:
-    """What to start. The process gets exactly this environment, and `fds` beside 0, 1 and 2."""
+    """A command. The process gets exactly this environment, and `fds` besides 0, 1 and 2."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -46,13 +46,11 @@ class ProcessCommand:
 
 
 class ChildProcess:
-    """A process in its own session and group, spawned, awaited and reaped by one thread.
+    """A process in its own session and group; one thread spawns, awaits and reaps it.
 
-    What leaves the group survives: a process that calls setsid or setpgid is not ours to find, and is
-    not killed with the others.
-
-    The parent-death signal follows the spawning thread, so that thread stays until the reap.
-    Neither future can be cancelled; both are set from that thread.
+    A process that calls setsid or setpgid leaves the group and is not killed with it. The parent-death signal
+    depends on the spawning thread, so that thread stays until the reap. Neither future can be cancelled; both
+    are set from that thread.
     """
 
     def __init__(self, command: ProcessCommand) -> None:
@@ -66,16 +64,16 @@ class ChildProcess:
         threading.Thread(target=self._run, args=(command,), name=name, daemon=True).start()
 
     async def exit_code(self, seconds: float) -> int:
-        """The exit code, once it has ended. Raises TimeoutError where that takes longer than so many seconds.
+        """Return the exit code once the process has ended. Raises TimeoutError after so many seconds.
 
-        Who asks mostly has seen it die: the end comes sooner than a turn of the loop would tell of it.
+        Callers have mostly seen it end already, so this polls briefly before it uses the loop.
         """
         with suppress(TimeoutError):
             return self.ended.result(min(EXIT_GLANCE, seconds))
         return await asyncio.wait_for(asyncio.wrap_future(self.ended), seconds)
 
     def kill(self) -> None:
-        """SIGKILL the whole group. Safe at any time, from any thread, any number of times."""
+        """Send SIGKILL to the whole group. Safe at any time, from any thread, repeatedly."""
         with self._lock:
             if self._pid is not None:
                 with suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for the dead
@@ -108,7 +106,7 @@ class ChildProcess:
         return self._poll(process)
 
     def _poll(self, process: subprocess.Popen[bytes]) -> int:
-        """For macOS before Python 3.13, which has no waitid: the group is killed just after the reap."""
+        """For macOS before Python 3.13, which has no waitid: kill the group just after the reap."""
         while True:
             with self._lock:
                 code = process.poll()
@@ -134,7 +132,7 @@ def _spawn(command: ProcessCommand) -> subprocess.Popen[bytes]:
 
 
 def exit_in_words(code: int) -> str:
-    """How a process ended: "exited with status 1", "was killed by signal 11 (SIGSEGV)"."""
+    """Return how a process ended: "exited with status 1", "was killed by signal 11 (SIGSEGV)"."""
     if code >= 0:
         return f"exited with status {code}"
     try:
@@ -145,10 +143,10 @@ def exit_in_words(code: int) -> str:
 
 
 class WorkerPipes:
-    """Ours belong to whoever asked for them. Its own are open here until it is spawned: `close_theirs`."""
+    """The pipes to a worker. The caller owns its ends; the worker's are open until `close_worker_ends`."""
 
     def __init__(self, program: WorkerProgram) -> None:
-        """Raises OSError where they cannot be made; then none is open."""
+        """Raises OSError if the pipes cannot be created; then none is open."""
         self._program = program
         self._opened: list[int] = []
         try:
@@ -189,7 +187,7 @@ class WorkerPipes:
                 os.set_blocking(host_end, False)
 
     def command(self, mark: str) -> ProcessCommand:
-        """How the worker is started, with its ends and under that mark."""
+        """Return the command that starts the worker with its ends and that mark."""
         program = self._program
         argv, env = (*program.argv, *map(str, self._fds)), {**program.env, MARK_VARIABLE: mark}
         fds = self._fds
@@ -198,7 +196,7 @@ class WorkerPipes:
         return ProcessCommand(argv, env, program.cwd, self._stdout, self._stderr, tuple(fds))
 
     def close_worker_ends(self) -> None:
-        """Any number of times."""
+        """Close the worker's ends. May be called repeatedly."""
         while self._worker_ends:
             os.close(self._worker_ends.pop())
 
@@ -210,10 +208,10 @@ EXIT_GRACE = (
 
 
 class WorkerProcess:
-    """One worker process, its line and its output. Owns all their descriptors until `end`.
+    """One worker process with its connection and its output. Owns all descriptors until `end`.
 
-    Between two batches its output waits in the pipe, and no event loop is needed. So a worker outlives
-    the loop it was started in.
+    Between two batches its output waits in the pipe without an event loop. So a worker outlives the loop it
+    was started in.
     """
 
     def __init__(self, program: WorkerProgram, debugger: Debugger | None = None) -> None:
@@ -232,9 +230,9 @@ class WorkerProcess:
         self.shares_clock = False  # is its perf_counter the same clock as ours
 
     async def start(self) -> None:
-        """Spawn it and wait until it is ready. Call `end` also where this fails or is cancelled.
+        """Start the process and wait until it is ready. Call `end` also if this fails or is cancelled.
 
-        Raises NotStarted where it cannot be spawned, WorkerLost where it ends before it is ready.
+        Raises WorkerNotStarted if it cannot be spawned, WorkerLost if it ends before it is ready.
         """
         worker_guard.start_guard(host_mark())
         began = time.perf_counter()
@@ -268,10 +266,10 @@ class WorkerProcess:
         return pipes.command(self.mark)
 
     def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]:
-        """While this is open, the running loop reads the worker's messages and output.
+        """Read the worker's messages and output in the running loop while this is open.
 
-        Without `outputs` it reads what is printed only when it is asked for, or from `read_outputs` on: who
-        prints more than a pipe holds waits until then.
+        Without `outputs`, output is read only on request or after `read_outputs`: a handler that fills a pipe
+        waits until then.
         """
         self._set_on_news(None)  # of who attended until now: what comes from here on is not late
         self._reader.start_reading()
@@ -286,11 +284,11 @@ class WorkerProcess:
         self._outputs.stop_reading()
 
     def read_outputs(self) -> None:
-        """Read output as it comes from now on."""
+        """Read output as it arrives from now on."""
         self._outputs.start_reading()
 
     def keep_reading(self, news: Callable[[], None]) -> None:
-        """Read in the running loop until `listening` is entered again; `news` is called for what comes."""
+        """Read in the running loop until the next `listening`; call `news` when something arrives."""
         self._set_on_news(news)
         self._reader.start_reading()
         self._outputs.start_reading()
@@ -319,7 +317,7 @@ class WorkerProcess:
         return self._outputs.has_text
 
     def take_late_events(self) -> tuple[LateEvent, ...]:
-        """Return the late events since the last call of this."""
+        """Return the late events since the last call."""
         if not self._reader.late_events:
             return ()
         told, self._reader.late_events = tuple(self._reader.late_events), []
@@ -327,11 +325,11 @@ class WorkerProcess:
 
     @property
     def late_handlers(self) -> Sequence[LateHandler]:
-        """Handlers that its modules have registered since they were loaded."""
+        """Return the handlers that its modules registered after they were loaded."""
         return self._reader.late_handlers if self._child is not None else ()
 
     def _on_child_end(self, _: object) -> None:
-        """In the thread of the child."""
+        """Runs in the child's thread."""
         loop = self._reader.loop
         if loop is not None and not self._reader.is_closed:  # else they know
             with suppress(RuntimeError):  # closed in this very moment: nobody waits
@@ -391,10 +389,10 @@ class WorkerProcess:
         return self._reader.inbox.popleft()
 
     async def receive_each(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
-        """Give `take` each message where it is read, until it returns True or `stop_receiving` is called.
+        """Call `take` with each message as it is read, until it returns True or `stop_receiving` is called.
 
-        Ten answers that arrive together cost one turn of the loop, or none; `waits` is called before the
-        first turn. Call this while `listening`. Raises what `take` raises, and WorkerLost.
+        Messages that arrive together cost one turn of the loop, or none; `waits` is called before the first
+        turn. Call this while `listening`. Raises what `take` raises, and WorkerLost.
         """
         hearing, again = self._reader, True
         while again:
@@ -406,7 +404,7 @@ class WorkerProcess:
                 again = await hearing.exchange(take, waits)
 
     def read_available(self) -> bool:
-        """Read all that the worker has sent, rung for or not. Return True if there was anything."""
+        """Read all messages that the worker has sent. Return True if there were any."""
         return self._reader.read_now()
 
     def stop_receiving(self) -> None:
@@ -431,9 +429,9 @@ class WorkerProcess:
         return not reader.inbox
 
     async def _lost_error(self) -> WorkerLost:
-        """Return why the worker was lost. The reason follows the closed line after a moment.
+        """Return why the worker was lost. The reason may arrive shortly after the connection closes.
 
-        Whoever waits here may be cancelled and come again: the moment goes on meanwhile.
+        A cancelled caller may call again: the time limit continues.
         """
         if self._child is None:
             return WorkerLost("was ended", by_host=True)
@@ -454,14 +452,15 @@ class WorkerProcess:
         return inbox.popleft() if inbox else None
 
     def take_output(self, *, of_one: bool = False) -> PrintedOutput:
-        """Return what it printed since the last call of this; `of_one`: up to the fence after one call."""
+        """Return the output since the last call; `of_one`: up to the fence after one handler's call."""
         return self._outputs.take(one_call=of_one)
 
     async def end(self) -> None:
-        """Kill the process and its group, wait until it is gone, close everything. Any number of times.
+        """Kill the process and its group, wait until it is gone, and close everything. May be called
+        repeatedly.
 
-        What it printed can still be asked for. Not to be cancelled half-way: see `to_the_end`. Where it is
-        not `alive` any more, nothing is waited for.
+        Its output can still be read. Do not cancel it: see `await_uninterrupted`. If the process has already
+        ended, nothing is awaited.
         """
         child, self._child = self._child, None
         if child is None:
@@ -483,7 +482,7 @@ class WorkerProcess:
 
 
 class _ListeningScope(AbstractContextManager[None]):
-    """Open while somebody listens. A class, and not a generator: it is behind every batch."""
+    """Active while the caller listens. A class is faster than a generator, and each batch uses it."""
 
     def __init__(self, end: Callable[[], None]) -> None:
         self._end = end

@@ -1,4 +1,4 @@
-"""What a worker sends and prints, as the host reads it: messages on its line, and output within bounds."""
+"""Reads a worker's messages, and its output within bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK_SIZE = 64 * 1024  # bytes of one read: what a pipe holds
 
 
 def read_available(descriptor: int) -> bytes | None:
-    """What lies in it. None where there is nothing now, no bytes where it is at its end or broken."""
+    """Return the available bytes; None if there are none now, empty at the end or if broken."""
     try:
         return os.read(descriptor, CHUNK_SIZE)
     except BlockingIOError:
@@ -37,10 +37,10 @@ OnMessage = Callable[[Message], bool]
 
 
 class WorkerReader:
-    """The reading end of a worker's line. Owns its descriptors until `close`.
+    """The reading end of a worker's connection. Owns its descriptors until `close`.
 
-    With a `bell`, the worker rings it when a message is urgent. Then only the bell is watched: other
-    messages wait for the next read, and can still be read when the worker is dead.
+    With a `bell`, the worker rings it for urgent messages. Then only the bell is watched: other messages wait
+    for the next read, and can be read after the worker's death.
     """
 
     def __init__(self, line: int, bell: int = -1) -> None:
@@ -105,7 +105,7 @@ class WorkerReader:
             self._exchange_done.set_result(None)
 
     async def wait_for_news(self) -> None:
-        """Wait until there is something to look at."""
+        """Wait until something arrives."""
         self._wake.clear()
         await self._wake.wait()
 
@@ -139,7 +139,7 @@ class WorkerReader:
             self._on_message = self._exchange_done = self._context = self._outcome = None
 
     def _is_readable(self, seconds: float) -> bool:
-        """Is there something to read before so many seconds are over."""
+        """Return True if something can be read within so many seconds."""
         return bool(select.select([self._watched], [], [], seconds)[0])
 
     def read_now(self) -> bool:
@@ -150,7 +150,7 @@ class WorkerReader:
         return bool(data)
 
     def _read(self) -> None:
-        """The line, or its bell, has something."""
+        """Handle readable data on the connection or its bell."""
         rung = self._read_bell() if self._bell >= 0 else b"\0"
         if rung:
             self.read_now()
@@ -232,7 +232,7 @@ class WorkerReader:
             self._read_descriptors.add(descriptor)
 
     def _unwatch(self, descriptor: int) -> None:
-        """Stop watching: nothing needs it now, or it is at its end and would be readable for ever."""
+        """Stop watching a descriptor that is not needed or at its end."""
         if descriptor in self._read_descriptors:
             self._read_descriptors.discard(descriptor)
             if self.loop is not None and not self.loop.is_closed():
@@ -246,7 +246,7 @@ NO_OUTPUT = ("", 0)  # what is taken where nothing was printed: this very one
 
 
 class BoundedOutput:
-    """Takes any number of bytes; keeps the first HEAD and the last TAIL of them."""
+    """Takes any number of bytes; keeps the first HEAD and the last TAIL bytes."""
 
     def __init__(self) -> None:
         self._head = bytearray()
@@ -255,11 +255,11 @@ class BoundedOutput:
 
     @property
     def is_empty(self) -> bool:
-        """Was nothing fed since it was last taken."""
+        """True if nothing was added since the last `take`."""
         return not self._head
 
     def feed(self, data: bytes) -> None:
-        """Keep this behind what there is: the first HEAD bytes and the last TAIL of all."""
+        """Add bytes; keep the first HEAD and the last TAIL of all."""
         if not data:
             return
         room = HEAD_SIZE - len(self._head)
@@ -273,11 +273,11 @@ class BoundedOutput:
 
     @property
     def head_text(self) -> str:
-        """The text so far, without what came behind the first HEAD bytes."""
+        """Return the text within the first HEAD bytes."""
         return self._head.decode("utf-8", "ignore")
 
     def take(self) -> tuple[str, int]:
-        """The text so far and how many bytes of it are left out; then begins anew."""
+        """Return the text and the number of dropped bytes; then start again."""
         if not self._head:
             return NO_OUTPUT
         head, tail, dropped = bytes(self._head), bytes(self._tail), self._dropped
@@ -308,11 +308,11 @@ class OutputPipe:
 
     @property
     def has_text(self) -> bool:
-        """Return whether text was read that nobody has taken."""
+        """Return True if unread text was received."""
         return bool(self._parts or self._fence_start) or not self._capture.is_empty
 
     def read(self) -> bool:
-        """Read one portion. False where there is nothing to read now."""
+        """Read one portion. Return False if there is nothing to read now."""
         data = read_available(self.descriptor)
         if data is None:
             return False
@@ -335,18 +335,18 @@ class OutputPipe:
         self._capture.feed(rest[:begins] if self._fence_start else rest)
 
     def drain(self) -> None:
-        """Read all that is there now."""
+        """Read everything that is available."""
         for _ in range(MAX_DRAIN_READS):
             if not self.is_open or not self._poll.poll(0) or not self.read():
                 break
 
     def text_so_far(self) -> str:
-        """What the call that runs has printed, as Capture.beginning. It stays to be taken."""
+        """Return the start of the running call's output, without taking it."""
         self.drain()
         return "" if self._parts else self._capture.head_text
 
     def take_part(self) -> tuple[str, int]:
-        """The text of the oldest call that has ended, as Capture.take; all that is there where none has."""
+        """Return the output of the oldest ended call, as `BoundedOutput.take`; all if none has ended."""
         for _ in range(MAX_DRAIN_READS):
             if self._parts:
                 return self._parts.popleft()
@@ -355,7 +355,7 @@ class OutputPipe:
         return self._parts.popleft() if self._parts else self.take()
 
     def take(self) -> tuple[str, int]:
-        """All up to now, as Capture.take."""
+        """Return all output so far, as `BoundedOutput.take`."""
         self.drain()
         if not self._parts and not self._fence_start:
             return self._capture.take()
@@ -366,7 +366,7 @@ class OutputPipe:
         return "".join(text for text, _ in parts), sum(dropped for _, dropped in parts)
 
     def close(self) -> None:
-        """Read what is left and close the descriptor. `take` still gives what was read."""
+        """Read the rest and close the descriptor. `take` still returns it."""
         self.drain()
         self.is_open = False
         os.close(self.descriptor)
@@ -386,7 +386,7 @@ class OutputReader:
         self.on_news: Callable[[], None] | None = None  # of who attends between two batches
 
     def start_reading(self) -> None:
-        """Read in the running loop, as it comes."""
+        """Read in the running loop as output arrives."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self.stop_reading()
@@ -408,7 +408,7 @@ class OutputReader:
         return any(pipe.has_text for pipe in self._pipes)
 
     def take(self, *, one_call: bool = False) -> PrintedOutput:
-        """What came since the last question; `one_call`: up to the fence behind one call."""
+        """Return the output since the last call; `one_call`: up to the fence after one handler's call."""
         if not (self._is_open and self._poll.poll(0)) and not self.has_text:
             return NOTHING_PRINTED
         out, err = [(pipe.take_part() if one_call else pipe.take()) for pipe in self._pipes]
@@ -420,12 +420,12 @@ class OutputReader:
         return PrintedOutput(stdout, stderr, notes)
 
     def text_so_far(self) -> tuple[str, str]:
-        """What the call that runs has printed to both, within bounds; it is taken all the same."""
+        """Return the running call's output on both pipes, within bounds, without taking it."""
         out, err = [pipe.text_so_far() for pipe in self._pipes] or ("", "")
         return out, err
 
     def close(self) -> None:
-        """Read what is left, and no more. `take` still gives it."""
+        """Read the rest, then stop. `take` still returns it."""
         self.stop_reading()
         self._is_open = False
         for pipe in self._pipes:
@@ -439,7 +439,7 @@ class OutputReader:
             self._unwatch(pipe)
 
     def _unwatch(self, pipe: OutputPipe) -> None:
-        """Stop watching: nothing needs it now, or it is at its end and would be readable for ever."""
+        """Stop watching a pipe that is not needed or at its end."""
         if pipe in self._read_pipes:
             self._read_pipes.discard(pipe)
             if self._loop is not None and not self._loop.is_closed():

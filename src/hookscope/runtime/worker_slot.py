@@ -57,7 +57,7 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ExecutorState:
-    """One for all slots of a lane."""
+    """The state that all slots of an executor share."""
 
     limits: Limits
     fault_counter: FaultCounter
@@ -67,14 +67,14 @@ class ExecutorState:
     dump_signal: int = 0  # the signal at which a worker of this language prints its stack; 0: there is none
 
     def learn_files(self, code: Code, message: Message) -> None:
-        """Note which files outside of its folder a worker says that a handler's import has reached."""
+        """Note the files outside its folder that a handler's import has read."""
         files = message.get("files")
         if isinstance(files, list):
             self.contents.learn(code, map(str, files))
 
 
 class ResultReporter:
-    """Of one slot: makes a Result of what is known of an end, and hands it to its batch."""
+    """Makes a Result from everything known about an end, and gives it to the batch."""
 
     def __init__(self, state: ExecutorState, leftovers: WorkerLeftovers) -> None:
         self.left_running: HandlerRequest | None = (
@@ -91,7 +91,7 @@ class ResultReporter:
         message: Message,
         limits: Limits | None,
     ) -> None:
-        """Report the result in this message. `limits`: it came because a limit of these was over."""
+        """Report the result in a message. `limits`: those that were exceeded when it arrived."""
         if limits is None and message.keys() <= PLAIN_ANSWER_KEYS:  # nearly always
             took = seconds_in(message, "took", 0.0)
             if not self._has_notes(worker, batch, took):
@@ -132,10 +132,10 @@ class ResultReporter:
         printed: bool = True,
         blamed: bool = True,
     ) -> None:
-        """Report an end, with what was printed up to here and what happened before.
+        """Report a result, with the output so far and earlier events.
 
-        `shared`: what earlier handlers left running may have printed beside this one. `answered`: the
-        worker goes on meanwhile, and what it prints is no longer of this one. `printed`: it may have.
+        `shared`: leftovers of earlier handlers may have printed too. `answered`: the worker continues, and
+        its later output belongs to others. `printed`: the handler may have printed.
         """
         output = worker.take_output(of_one=answered) if printed else NOTHING_PRINTED
         if not shared:
@@ -200,9 +200,9 @@ class ResultReporter:
 
 
 class WorkerSlot:
-    """Holds one worker at a time: only its lane gives it one, only `drop` ends it.
+    """Holds one worker at a time. The executor assigns it; `end_worker` ends it.
 
-    A handler that hangs, dies or spoils the worker is a result like any other; then the slot is empty.
+    A handler that hangs, crashes or spoils the worker is a normal result; then the slot is empty.
     """
 
     def __init__(self, state: ExecutorState, owner: str = "") -> None:
@@ -232,11 +232,11 @@ class WorkerSlot:
 
     @property
     def left_running(self) -> HandlerRequest | None:
-        """Of whose handler something still runs in the present worker."""
+        """The request whose handler left something running in the current worker."""
         return self._reporter.left_running
 
     async def end_worker(self) -> None:
-        """End the worker, what it started and what of that escaped. A cancel waits until it is done."""
+        """End the worker with its processes, also escaped ones. A cancel waits until that is done."""
         worker, self.worker = self.worker, None
         self._late_listener.detach()
         self.loaded.clear()
@@ -259,7 +259,7 @@ class WorkerSlot:
         return bool(self._leftovers.escaped) or may_still_run(worker.mark, worker.pid)
 
     async def run(self, batch: Batch, requests: Sequence[HandlerRequest]) -> None:
-        """Run these, the next of the batch, as far as the worker lives. Only a cancel comes out."""
+        """Run the batch's next calls while the worker lives. Only a cancel is raised."""
         worker = self.worker
         assert worker is not None
         used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
@@ -299,9 +299,9 @@ class WorkerSlot:
             raise
 
     async def run_together(self, batches: Sequence[Batch], requests: Sequence[HandlerRequest]) -> None:
-        """Run these, calls of one plugin, at once. Only a cancel comes out.
+        """Run calls of one plugin at once. Only a cancel is raised.
 
-        What had not begun when others brought the worker down stays left; not so where that was loading.
+        Calls that had not started when the worker crashed remain, unless it crashed while loading.
         """
         worker = self.worker
         assert worker is not None
@@ -351,9 +351,9 @@ class WorkerSlot:
             raise
 
     async def wait_for_background_work(self, wait: WaitTime) -> BackgroundWork:
-        """What handlers do that have answered, as long as that goes on and `wait` is not over.
+        """Wait for background work until it ends or the time is up.
 
-        What went on for longer once is not waited for again.
+        Work that once lasted longer is not awaited again.
         """
         worker, request, fault_counter = self.worker, self.left_running, self._state.fault_counter
         if worker is None or not self.calls:
@@ -378,7 +378,9 @@ class WorkerSlot:
         return BackgroundWork(tuple(late))
 
     async def load(self, request: HandlerRequest) -> Code | Module | Failure:
-        """Load, and run nothing. The request's code, or what the module declares. Only a cancel comes out."""
+        """Load without running. Return the request's code, or the module's declarations. Only a cancel is
+        raised.
+        """
         worker = self.worker
         assert worker is not None
         self.calls += 1
@@ -433,15 +435,15 @@ class WorkerSlot:
     async def _send_settings(
         self, worker: WorkerHandle, request: HandlerRequest, *, again: bool = False
     ) -> None:
-        """Before a plugin is loaded there; `again`: they may be others since."""
+        """Send the settings before a plugin is loaded; `again`: they may have changed."""
         if request.code.shape == "plugin" and (again or not self._has_settings):
             await worker.send_message(settings_message(request.code))
             self._has_settings = True
 
     async def _end_worker_during(self, worker: WorkerHandle, ends: Iterable[tuple[Batch, Result]]) -> None:
-        """End the worker under its handlers, and report those ends, also when cancelled meanwhile.
+        """End the worker during its calls, and report their results, also when cancelled.
 
-        The first of them is to blame, if any is.
+        The first result is the cause, if any is.
         """
         try:
             await self.end_worker()
@@ -473,7 +475,7 @@ class WorkerSlot:
         self.loaded.add((request.code.path, request.code.export))
 
     def listen_for_late(self) -> None:
-        """Report what handlers print or throw late, while nothing runs here."""
+        """Report late output and errors while nothing runs here."""
         worker, on_late = self.worker, self._state.on_late
         if worker is not None and on_late is not None:
             self._late_listener.attach(worker, on_late)

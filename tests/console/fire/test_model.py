@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from hookscope.console.panes.fire.run_lines import LaneHeading, Remark, waterfall_entries
+from hookscope.console.panes.fire.run_lines import GroupHeading, Remark, waterfall_entries
 from hookscope.console.panes.fire.run_sheet import (
-    DEFAULT_TIME_LIMIT,
     advance_sheet,
     begin_sheet,
     context_changes,
@@ -36,6 +35,7 @@ from hookscope.model.run import (
     Started,
 )
 from hookscope.model.text import duration
+from hookscope.runtime.limits import DEFAULT_RUN_SECONDS
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -130,7 +130,7 @@ def test_slow_is_more_than_a_second_or_close_to_the_limit() -> None:
     assert not row.slow(10.9)
     assert row.slow(11.1)
     assert replace(row, call=Registration("k", "n", print, limit=0.1)).slow(10.09)
-    assert row.slow(10 + DEFAULT_TIME_LIMIT * 0.8)
+    assert row.slow(10 + DEFAULT_RUN_SECONDS * 0.8)
 
 
 def test_few_listeners_are_named_and_many_are_counted() -> None:
@@ -138,7 +138,7 @@ def test_few_listeners_are_named_and_many_are_counted() -> None:
         missed = [NotRun(f"l{n}", "r") for n in range(listeners)]
         deaf = [NotRun(f"o{n}", "r", subscribed=False) for n in range(others)]
         sheet = begin_sheet(1, plan(not_run=(*missed, *deaf)), 0.0, NOW)
-        listed = [item for item in waterfall_entries(sheet, False) if not isinstance(item, LaneHeading)]
+        listed = [item for item in waterfall_entries(sheet, False) if not isinstance(item, GroupHeading)]
         return [item.text if isinstance(item, Remark) else item.name for item in listed]
 
     assert shown(1, 0) == ["l0"]

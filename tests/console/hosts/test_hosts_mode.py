@@ -108,7 +108,7 @@ async def test_a_changed_file_is_compared_again(console: Open, hooks: Path) -> N
         await story.press("4")
         await story.shows("1 hook alike · 2 differ")
         (hooks / "script/handler.js").rename(hooks / "script/handler.ts")
-        story.screen.bridge.look()
+        story.screen.bridge.scan()
         await story.shows("2 hooks alike · 1 differ")
         assert story.screen.query_one(Matrix).line is not None
 

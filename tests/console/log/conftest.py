@@ -33,7 +33,7 @@ class LogApp(App[None]):
         self.theme = DEFAULT_THEME
         self.query_one(LogView).focus()
 
-    def on_log_pane_run_asked(self, message: LogPane.RunAsked) -> None:
+    def on_log_pane_run_requested(self, message: LogPane.RunRequested) -> None:
         self.runs.append(message.number)
 
     def copy_to_clipboard(self, text: str) -> None:

@@ -49,7 +49,7 @@ def command(
         return pack_operations.install_in_host_format(
             options, spec, install_options, dry_run=dry_run, accept_changed=accept_changed
         )
-    bench, manager = pack_operations.open_pack_desk(options, writes=not dry_run)
+    bench, manager = pack_operations.open_pack_manager(options, writes=not dry_run)
     planned = manager.plan_install(spec, install_options, pack_operations.progress_reporter(as_json))
     return pack_operations.confirm_and_apply(
         bench, manager, planned, ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)

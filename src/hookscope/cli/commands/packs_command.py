@@ -9,7 +9,7 @@ from hookscope.cli.render import pack_output
 @answers.command("packs")
 def command(options: Options) -> Answer:
     """What is installed for this host: version, source, hooks, and what has changed on disk since."""
-    bench, manager = pack_operations.open_pack_desk(options, writes=False)
+    bench, manager = pack_operations.open_pack_manager(options, writes=False)
     host = bench.open()
     statuses, host_installs = manager.statuses(), manager.installed_by_host()
     document = {

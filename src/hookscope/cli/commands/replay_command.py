@@ -17,7 +17,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.replay import ReplayResult, replay_run, runs_to_replay
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.interrupts import Cancellable, fire_in_turn
+from hookscope.cli.interrupts import Cancellable, fire_one_by_one
 from hookscope.cli.options import WholeNumber
 from hookscope.cli.render.run_output import dry_run_answer
 from hookscope.cli.shared_options import (
@@ -193,4 +193,4 @@ async def _replay_runs(
             bench, one, only=arguments.only, start=start, sandbox=sandbox, dry=arguments.dry, on_start=told
         )
 
-    return await fire_in_turn(bench, past_runs, fire, lambda one: f"Run {one.id}")
+    return await fire_one_by_one(bench, past_runs, fire, lambda one: f"Run {one.id}")

@@ -25,7 +25,7 @@ from hookscope.authoring.testing.recorded_events import (
 from hookscope.authoring.testing.saved_events import saved_event_path
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.interrupts import Cancellable, fire_in_turn
+from hookscope.cli.interrupts import Cancellable, fire_one_by_one
 from hookscope.cli.options import WholeNumber
 from hookscope.cli.render import run_output, tap_output
 from hookscope.cli.render.run_output import dry_run_answer
@@ -217,7 +217,7 @@ async def _fire_all_recorded(
     def fire(heard: RecordedEvent, told: Callable[[Cancellable], object]) -> Awaitable[RefiredEvent | Plan]:
         return fire_recorded(bench, heard, only=only, sandbox=sandbox, dry=dry, on_start=told)
 
-    return await fire_in_turn(bench, events, fire, tap_output.short_event_id)
+    return await fire_one_by_one(bench, events, fire, tap_output.short_event_id)
 
 
 @answers.command(

@@ -17,6 +17,6 @@ def command(options: Options, id: str, yes: bool, dry_run: bool, as_json: bool) 
     Where the settings have changed since, its edits alone are taken back. Files that were changed or added
     since are kept aside, and it says where.
     """
-    bench, manager = pack_operations.open_pack_desk(options, writes=not dry_run)
+    bench, manager = pack_operations.open_pack_manager(options, writes=not dry_run)
     plan = manager.plan_uninstall(id)
     return pack_operations.confirm_and_apply(bench, manager, plan, ConfirmationOptions(yes, dry_run, as_json))

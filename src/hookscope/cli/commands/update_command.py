@@ -50,7 +50,7 @@ def command(
         )
     if bool(ids) == everything:
         raise click.UsageError("Name the packs to update, or --all.")
-    bench, manager = pack_operations.open_pack_desk(options, writes=not dry_run)
+    bench, manager = pack_operations.open_pack_manager(options, writes=not dry_run)
     for name in ids:
         manager.record(name)
     confirmation = ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)

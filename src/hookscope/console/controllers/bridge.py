@@ -57,22 +57,22 @@ LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
 
 
 class Bridge:
-    """Asks the workbench, and posts what it answers. A failure is a message, never an exception."""
+    """Calls the workbench in threads, and posts the results. A failure is a message, never an exception."""
 
     def __init__(self, screen: Widget, opener: WorkbenchOpener) -> None:
         self.screen = screen
         self.opener = opener
-        self._asked = 0  # looks asked for
-        self._looking = False
+        self._requested = 0  # looks asked for
+        self._is_scanning = False
         self._again = False
         self._watch: Watch | None = None
         self._read_at = 0  # when the last look began, in nanoseconds of the epoch
-        self._opening = 0  # answers on their way that may open a dialog
+        self._awaited_dialogs = 0  # answers on their way that may open a dialog
 
     @property
-    def opening(self) -> bool:
-        """May a dialog be on its way: whoever types on means that."""
-        return self._opening > 0
+    def awaits_dialog(self) -> bool:
+        """True if a dialog may be about to open: it gets the keys that are typed meanwhile."""
+        return self._awaited_dialogs > 0
 
     @property
     def bench(self) -> Workbench:
@@ -80,30 +80,30 @@ class Bridge:
         return self.opener()
 
     def open(self, then: Callable[[], object]) -> None:
-        """Open the workbench, in a thread: meanwhile there is something to be seen already."""
+        """Open the workbench in a thread, while the first frame is already visible."""
 
-        def opening() -> None:
+        def open_workbench() -> None:
             try:
-                self._hear_late(self.opener())
+                self._listen_for_late_output(self.opener())
             except Exception as error:
                 post_to(self.screen, WorkbenchFailed(error))
             else:
                 post_to(self.screen, ThreadAnswered(then))
 
-        self.screen.run_worker(opening, name="open", group="open", thread=True, exit_on_error=False)
+        self.screen.run_worker(open_workbench, name="open", group="open", thread=True, exit_on_error=False)
 
-    def look(self) -> None:
-        """Look at everything, in a thread: one look runs, one waits."""
-        if self._looking:
+    def scan(self) -> None:
+        """Scan in a thread. One scan runs and at most one waits."""
+        if self._is_scanning:
             self._again = True
             return
-        self._looking = True
-        self._asked += 1
-        number = self._asked
+        self._is_scanning = True
+        self._requested += 1
+        number = self._requested
         post_to(self.screen, StateChanged(ScanStarted()))
-        run_in_background(lambda: self._look(number), "look")
+        run_in_background(lambda: self._scan(number), "look")
 
-    def _look(self, number: int) -> None:
+    def _scan(self, number: int) -> None:
         began, self._read_at = perf_counter(), time_ns()
         try:
             view = self.bench.scan()
@@ -118,43 +118,43 @@ class Bridge:
             post_to(self.screen, StateChanged(ScanFinished(number, view, took, filling, listing)))
 
     def follow(self, view: Snapshot) -> str:
-        """Watch the files of this view from now on; what is watched, in words."""
+        """Watch the files of this snapshot from now on. Return a description of how they are watched."""
         if self._watch is None:
             self._watch = self.bench.watch(lambda paths: post_to(self.screen, FilesChanged(paths)))
         also = (*self.bench.setup.source_files, *self.bench.shared_state_files)
         return self._watch.follow(view.host, also, self._read_at)
 
     def is_learned(self, path: Path) -> bool:
-        """Does only what was learned of hooks lie there, or will it: none of what they are made of."""
+        """Return True if the path holds, or will hold, only Hookscope's own state."""
         return any(file.is_relative_to(path) for file in self.bench.shared_state_files)
 
-    def _hear_late(self, bench: Workbench) -> None:
-        """Post what handlers print or throw after they have answered, and what copies do not protect."""
+    def _listen_for_late_output(self, bench: Workbench) -> None:
+        """Post late output of handlers, and what sandboxes do not protect."""
         bench.worker_pools.on_late = lambda who, text: post_to(self.screen, LateOutputReported(who, text))
         bench.worker_pools.warn_unprotected = lambda text: post_to(self.screen, UnprotectedReported(text))
 
     def close(self) -> None:
-        """Watch nothing any more, and scan nothing."""
+        """Stop watching and scanning."""
         if self.opener.opened is not None:
             self.opener.opened.stop_scans()
         if self._watch is not None:
             self._watch.close()
 
     @property
-    def looking(self) -> bool:
-        """Is a look on its way or waiting: what is shown may be older than the last wish."""
-        return self._looking
+    def is_scanning(self) -> bool:
+        """True if a scan runs or waits: what is shown may be outdated."""
+        return self._is_scanning
 
-    def look_ended(self) -> None:
-        """An answer came: start the look that waited, if one did."""
-        self._looking = False
+    def scan_ended(self) -> None:
+        """Start the waiting scan, if there is one."""
+        self._is_scanning = False
         resume_collection()
         if self._again:
             self._again = False
-            self.look()
+            self.scan()
 
     def read(self, row: str, path: Path | None, item: HookStatus | RejectedHook, view: Snapshot) -> None:
-        """Read the file that belongs beside a row, and lint its hook, in a thread."""
+        """Read the file to show beside a row, and lint its hook, in a thread."""
 
         def reading() -> None:
             if path is not None:
@@ -179,7 +179,9 @@ class Bridge:
         return HookCheck(row, report.findings, without, self._links(item, view))
 
     def _links(self, item: HookStatus, view: Snapshot) -> tuple[ActivationLink, ...]:
-        """What has come of a hook; nothing where the journal cannot be read, which is said elsewhere."""
+        """Return the activation chain of a hook. Empty if the journal is unreadable; another message reports
+        that.
+        """
         from hookscope.app.runs.activation_chain import activation_chain
 
         try:
@@ -188,7 +190,7 @@ class Bridge:
             return ()
 
     def trust(self, folders: tuple[Path, ...]) -> None:
-        """Record that these folders may run."""
+        """Trust these folders."""
 
         def trusting() -> None:
             try:
@@ -201,7 +203,7 @@ class Bridge:
         self.screen.run_worker(trusting, name="trust", group="trust", thread=True, exit_on_error=False)
 
     def plan_toggle(self, view: Snapshot, name: str, on: bool) -> None:
-        """Find out what switching a hook would write."""
+        """Plan the edit that switches a hook on or off."""
 
         def planning() -> None:
             try:
@@ -212,11 +214,11 @@ class Bridge:
                 post_to(self.screen, TogglePlanned(toggle))
             post_to(self.screen, ThreadAnswered(self._opened))
 
-        self._opening += 1
+        self._awaited_dialogs += 1
         self._write(planning)
 
     def apply_toggle(self, toggle: Toggle) -> None:
-        """Write what was planned."""
+        """Write a planned edit."""
 
         def applying() -> None:
             try:
@@ -229,7 +231,7 @@ class Bridge:
         self._write(applying)
 
     def plan_undo(self) -> None:
-        """Find out what taking back the last change would write."""
+        """Plan the edit that undoes the last one."""
 
         def planning() -> None:
             from hookscope.app.edits import UndoBlocked
@@ -244,11 +246,11 @@ class Bridge:
                 post_to(self.screen, UndoPlanned(undoing))
             post_to(self.screen, ThreadAnswered(self._opened))
 
-        self._opening += 1
+        self._awaited_dialogs += 1
         self._write(planning)
 
     def apply_undo(self, undoing: Undoing) -> None:
-        """Write what was planned."""
+        """Write a planned undo."""
 
         def applying() -> None:
             try:
@@ -258,8 +260,8 @@ class Bridge:
             else:
                 taken = f"taken back: {undoing.change.meaning}"
                 post_to(self.screen, SettingsWritten("undo", taken, files=undoing.files))
-                for told in undoing.skipped_messages:
-                    post_to(self.screen, NoticeShown(told))
+                for message in undoing.skipped_messages:
+                    post_to(self.screen, NoticeShown(message))
 
         self._write(applying)
 
@@ -275,14 +277,14 @@ class Bridge:
         opens: bool = False,
         scans: bool = False,
     ) -> None:
-        """Do what reads or writes files in a thread; its answer comes back to the screen's own.
+        """Run `work` in a thread, then `then` with its result in the screen's own thread.
 
-        A Refusal, like every other failure, becomes a line for the user. `opens`: the answer may open a
-        dialog, which gets the keys that are typed meanwhile. `scans`: it only reads, perhaps thousands of
-        files, so that the end of the console does not wait for it.
+        A Refusal, like any other failure, is shown as a toast. `opens`: the result may open a dialog, which
+        gets the keys that are typed meanwhile. `scans`: the work only reads, perhaps thousands of files, so
+        the console does not wait for it at its end.
         """
 
-        def asking() -> None:
+        def work_and_post() -> None:
             try:
                 answer = work()
             except Exception as error:
@@ -292,23 +294,23 @@ class Bridge:
             if opens:
                 post_to(self.screen, ThreadAnswered(self._opened))
 
-        self._opening += opens
+        self._awaited_dialogs += opens
         if scans:
-            run_in_background(asking, name)
+            run_in_background(work_and_post, name)
         else:
-            self.screen.run_worker(asking, name=name, group=name, thread=True, exit_on_error=False)
+            self.screen.run_worker(work_and_post, name=name, group=name, thread=True, exit_on_error=False)
 
     def _opened(self) -> None:
-        self._opening -= 1
+        self._awaited_dialogs -= 1
 
     def failed(self, name: str, error: BaseException | None) -> None:
         """Report a worker that ended with an unexpected error."""
         post_to(self.screen, ConsoleTaskFailed(name, error_text(error)))
 
 
-def read_source(row: str, path: Path, surroundings: Machine) -> SourceText:
-    """The text of a file, or why it is not shown. Regular files of a bounded size only."""
-    facts = surroundings.files.facts(path)
+def read_source(row: str, path: Path, machine: Machine) -> SourceText:
+    """Return the text of a file, or why it is not shown. Only regular files of limited size are shown."""
+    facts = machine.files.facts(path)
     if facts is None or not facts.file:
         return SourceText(row, path, problem="it is gone, or no ordinary file")
     if facts.size > LARGEST_SOURCE:
@@ -318,16 +320,16 @@ def read_source(row: str, path: Path, surroundings: Machine) -> SourceText:
             problem=f"{facts.size:,} bytes: too large to be shown here; {key_of('hooks.edit')} opens it",
         )
     try:
-        return SourceText(row, path, surroundings.files.read(path).decode("utf-8", "replace"))
+        return SourceText(row, path, machine.files.read(path).decode("utf-8", "replace"))
     except OSError as error:
         return SourceText(row, path, problem=f"cannot be read: {error_reason(error)}")
 
 
 class WorkbenchOpener:
-    """Opens one workbench, once. May be called from any thread: who comes meanwhile waits for it."""
+    """Opens one workbench, once. Safe from any thread: later callers wait for the first."""
 
-    def __init__(self, opening: Callable[[], Workbench]) -> None:
-        self._opening = opening
+    def __init__(self, open_workbench: Callable[[], Workbench]) -> None:
+        self._open_workbench = open_workbench
         self._lock = Lock()
         self._bench: Workbench | None = None
 
@@ -337,8 +339,8 @@ class WorkbenchOpener:
         return self._bench
 
     def __call__(self) -> Workbench:
-        """The workbench. Raises Refusal where it cannot be opened."""
+        """Return the workbench. Raises Refusal if it cannot be opened."""
         with self._lock:
             if self._bench is None:
-                self._bench = self._opening()
+                self._bench = self._open_workbench()
             return self._bench

@@ -56,20 +56,20 @@ if TYPE_CHECKING:
 
 
 class EditController:
-    """From a wish to an edit on disk. The first toggle of a sitting is shown before it is written."""
+    """Switches hooks on and off, and undoes edits. The first toggle of a session is previewed."""
 
-    def __init__(self, context: ConsoleContext, taken_back: Callable[[Sequence[Path]], object]) -> None:
-        """`taken_back`: these files are as they were before."""
-        self.context, self._taken_back = context, taken_back
+    def __init__(self, context: ConsoleContext, reverted: Callable[[Sequence[Path]], object]) -> None:
+        """`reverted` is called with the files that an undo has restored."""
+        self.context, self._reverted = context, reverted
         self._shown = False  # has a toggle's edit been shown in this sitting
 
     def toggle(self, asked: ToggleRequested) -> None:
-        """Find out what it takes."""
+        """Plan the edit that switches a hook."""
         if self.context.state.view is not None:
             self.context.bridge.plan_toggle(self.context.state.view, asked.name, asked.on)
 
     def toggle_planned(self, planned: TogglePlanned) -> None:
-        """Show the edit, or write it."""
+        """Preview the edit, or write it."""
         toggle, view, bridge = planned.toggle, self.context.state.view, self.context.bridge
         if toggle is None or view is None:
             self._say(planned.problem or "Still looking.")
@@ -93,7 +93,7 @@ class EditController:
         return write
 
     def undo_planned(self, planned: UndoPlanned) -> None:
-        """Take the last edit back, give it up, or say why neither can be."""
+        """Undo the last edit, forget it, or report why neither is possible."""
         undoing, view = planned.undoing, self.context.state.view
         if planned.stuck is not None and view is not None:
             stuck = planned.stuck
@@ -105,7 +105,7 @@ class EditController:
             self._take_back(undoing, view)
 
     def _take_back(self, undoing: Undoing, view: Snapshot) -> None:
-        """Ask first where its file has changed since, and where it was not made here."""
+        """Undo an edit. Ask first if its file has changed since, or if it was not made here."""
         bridge = self.context.bridge
         ours = self.context.bench.edits.is_own(undoing.change)
         if ours and not undoing.file_changed:
@@ -115,13 +115,13 @@ class EditController:
         self._ask(EditScreen("Take back this edit?", sheet), lambda: bridge.apply_undo(undoing))
 
     def _give_up(self, change: Change) -> None:
-        """Forget an edit that cannot be taken back."""
+        """Forget an edit that cannot be undone."""
         edits = self.context.bench.edits
         told = SettingsWritten("undo", f"forgotten: {change.meaning}")
         self.context.bridge.ask("settings", lambda: edits.forget(change), lambda _: self.written(told))
 
     def written(self, written: SettingsWritten) -> None:
-        """An edit is on disk, or could not be: say so, and look."""
+        """Report a written or failed edit, and scan."""
         if written.problem:
             self._say(written.problem)
             return
@@ -129,8 +129,8 @@ class EditController:
         if written.text.startswith("on, but") or written.subject == "undo":
             self._say(f"{written.subject}: {written.text}", "information")
         if written.files:
-            self._taken_back(written.files)
-        self.context.bridge.look()
+            self._reverted(written.files)
+        self.context.bridge.scan()
 
     def _ask(self, question: EditQuestion, write: Callable[[], None]) -> None:
         def answered(agreed: bool | None) -> None:
@@ -146,13 +146,13 @@ class EditController:
 FIX_GROUP = "fix"
 
 
-def repair_sheet(repair: Repair, fix: Fix, surroundings: Machine) -> Content:
-    """How the hook stands then, each file with its diff, what stays shut and what else changes."""
+def repair_sheet(repair: Repair, fix: Fix, machine: Machine) -> Content:
+    """Return the hook's status after the fix, the diffs, the gates that still fail, and other effects."""
     outcome = Content.assemble(
         safe_line(repair.name, 60), ": ", _status_line(repair.before), " → ", _status_line(repair.after)
     )
     parts = [outcome, safe_paragraph(fix.title), Content()]
-    parts += [change_sheet(change, surroundings) for change in repair.changes]
+    parts += [change_sheet(change, machine) for change in repair.changes]
     for gate in repair.remaining_gates:
         parts.append(safe_paragraph(f"still shut: {gate.name} – {gate.reason}").stylize(MUTED))
     for other in repair.others:
@@ -161,12 +161,12 @@ def repair_sheet(repair: Repair, fix: Fix, surroundings: Machine) -> Content:
 
 
 def _status_line(row: HookStatus | None) -> Content:
-    look = NOT_A_HOOK if row is None else STATE_STYLES[row.state]
-    return Content.styled(f"{look.glyph} {look.word}", look.style)
+    scan = NOT_A_HOOK if row is None else STATE_STYLES[row.state]
+    return Content.styled(f"{scan.glyph} {scan.word}", scan.style)
 
 
 class FixController:
-    """Fixes the next check that can be fixed; its edit is always shown first."""
+    """Fixes the next gate that can be fixed; its edit is always previewed."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
@@ -174,7 +174,7 @@ class FixController:
     def ask(
         self, asked: FixRequested, values: Mapping[str, str] | None = None, wanted: Fix | None = None
     ) -> None:
-        """Find out what opens the first check that can be opened; `wanted` is the one that got values."""
+        """Find a fix for the first fixable gate. `wanted`: the fix that `values` were typed for."""
         view, bench = self.context.state.view, self.context.bench
         if view is None:
             self._say("Still looking.")
@@ -208,7 +208,7 @@ class FixController:
             )
 
     def _value(self, asked: FixRequested, fix: Fix, given: FixValues) -> None:
-        """One value after another, then the edit."""
+        """Ask for the missing values one by one, then preview the edit."""
         name = next(name for name in fix.required_values if name not in given.named)
 
         def answered(value: str | None) -> None:
@@ -232,7 +232,7 @@ class FixController:
         self.context.push_dialog(question, answered)
 
     def _still_shut(self, wanted: Fix, useless: Fix, given: FixValues) -> None:
-        """The values do not open the check they were asked for: nothing is written, nor another opened."""
+        """Report that the gate still fails with the typed values; nothing is written."""
         values = ", ".join(
             f"{name} = {'…' if is_secret_name(name) else one_line(given.named[name], 40)}"
             for name in wanted.required_values
@@ -279,34 +279,34 @@ class FixController:
             else ""
         )
         self._say(f"{one_line(repair.name, 60)}: {now}{still}", "information")
-        self.context.bridge.look()
+        self.context.bridge.scan()
 
     def _say(self, text: str, severity: Severity = "warning") -> None:
         self.context.notify(text, severity)
 
 
 class EditorController:
-    """Opens the user's own editor."""
+    """Opens the user's editor."""
 
     def __init__(self, context: ConsoleContext, app: App[Any]) -> None:
-        """`app`: hands over the terminal."""
+        """`app` hands over the terminal."""
         self.context, self._app = context, app
 
     def open(self, place: FilePosition) -> None:
-        """Open the editor there; what it has changed is scanned."""
+        """Open the editor at a place, then scan."""
         view = self.context.state.view
         workspace = view.host.workspace if view is not None else Path()
         problem = open_editor(self._app, place, os.environ, workspace)
         if problem:
             self.context.notify(problem, "warning")
         else:
-            self.context.bridge.look()
+            self.context.bridge.scan()
 
 
 def open_editor(app: App[object], place: FilePosition, env: Mapping[str, str], workspace: Path) -> str:
-    """Hand the terminal to the editor until it ends. Returns why that did not work, else nothing.
+    """Run the editor in this terminal until it ends. Return why that failed, or an empty text.
 
-    The editor is none that the workspace brings.
+    An editor that the workspace itself provides is never used.
     """
     editor = editor_of(env)
     where = f"{place.file}:{place.line}"

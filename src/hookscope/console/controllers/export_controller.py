@@ -1,4 +1,4 @@
-"""Copies what has the focus, or writes it to a file: text, JSON, or a picture without secrets."""
+"""Copies the focused part of the screen, or writes it to a file: text, JSON, or an SVG without secrets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from hookscope.console.panes.view_exports import (
     file_stem,
 )
 from hookscope.console.state.hook_rows import matching_rows
-from hookscope.console.widgets.focus_targets import pane_of, pane_wanted
+from hookscope.console.widgets.focus_targets import pane_of, pane_to_focus
 from hookscope.console.widgets.header import below_home
 
 if TYPE_CHECKING:
@@ -49,15 +49,15 @@ SECRET_WINDOW = 8  # characters of a secret that are hidden wherever a line has 
 
 
 def picture_of(app: App[Any]) -> str:
-    """The screen as SVG. Its indents are kept by every program that draws it."""
+    """Return the screen as SVG, with indents that every renderer keeps."""
     picture = app.export_screenshot(title="hookscope")
     return picture.replace("<text ", '<text xml:space="preserve" ')
 
 
 def without_secrets(picture: str, redaction: Redaction) -> str:
-    """Return the picture with a dot in the place of each character of a secret, so that nothing moves.
+    """Return the SVG with each character of a secret replaced by a dot, so that the layout stays.
 
-    Its texts follow each other as the screen has them, one for each style of a line.
+    An SVG has one text element per style of a line, in screen order.
     """
     texts = [unescape(match[2]).replace("\xa0", " ") for match in SVG_TEXT.finditer(picture)]
     whole = "".join(texts)
@@ -88,17 +88,17 @@ NOTHING_TO_EXPORT = "There is nothing here to export yet."
 
 
 class ExportController:
-    """Files are written in threads."""
+    """Copies and exports. Files are written in threads."""
 
     def __init__(self, context: ConsoleContext, app: App[Any]) -> None:
-        """`app`: draws the picture of the screen."""
+        """`app` draws the SVG."""
         self.context, self._app = context, app
         self._again: Path | None = None  # a file that may be replaced, if named again
 
     def shown(self) -> ViewExport | None:
-        """What the focus is on; None where there is nothing."""
+        """Return the export of the focused part; None if it has none."""
         state, panes = self.context.state, self.context.panes
-        pane = pane_of(self.context.focused) or pane_wanted(state)
+        pane = pane_of(self.context.focused) or pane_to_focus(state)
         if pane == "log":
             return export_log(panes.log.entries())
         if state.view is None:
@@ -130,7 +130,7 @@ class ExportController:
         return export_run(sheet.number, sheet.run, pane.run_view.run_text(), dialect)
 
     def ask(self) -> None:
-        """Ask for the file, and write it."""
+        """Ask for a file name, and write the export."""
         shown = self.shown()
         if shown is None:
             self.context.notify(NOTHING_TO_EXPORT, "warning")
@@ -139,7 +139,7 @@ class ExportController:
         ending = JSON if shown.as_document is not None else TEXT
         view = self.context.state.view
         folder = view.host.machine.cwd if view is not None else Path.cwd()
-        short = partial(below_home, surroundings=view.host.machine) if view is not None else str
+        short = partial(below_home, machine=view.host.machine) if view is not None else str
         self._again = None
 
         def why_not(typed: str) -> str:

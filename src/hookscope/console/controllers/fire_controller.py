@@ -52,7 +52,7 @@ class FireController:
     def __init__(
         self, context: ConsoleContext, saved: Callable[[], SavedEventsController], *, watches: bool
     ) -> None:
-        """`saved`: the controller of saved events; `watches`: saves are noticed."""
+        """`saved`: returns the controller of saved events. `watches`: saved files are noticed."""
         self.context, self._saved, self._watches = context, saved, watches
         self._waiting: ComposedEvent | str | None = None  # fires, or plays, once trust is recorded and seen
         self._due = False  # the armed event fires after the next look, or after what is going on
@@ -85,7 +85,7 @@ class FireController:
             return None, str(error) or type(error).__name__
 
     def _filled(self, draft: ComposedEvent) -> tuple[ComposedEvent, str]:
-        """The draft with its variables filled in, now; or why they cannot be."""
+        """Return the draft with its variables filled in, or the reason why they cannot be."""
         filling = self.state.filling
         if not draft.written or draft.event is None or filling is None:
             return draft, ""
@@ -96,7 +96,7 @@ class FireController:
         return replace(draft, event=event, written=False), ""
 
     def ask(self, draft: ComposedEvent) -> None:
-        """Fire this; ask first where handlers that listen are not allowed to run."""
+        """Fire an event. If subscribed handlers are not trusted yet, ask first."""
         view = self.state.view
         draft, unset = self._filled(draft)
         plan, problem = self._plan(draft) if not unset else (None, unset)
@@ -110,7 +110,7 @@ class FireController:
             self._fire(plan, draft)
 
     def play(self, message: str) -> None:
-        """Play a session that begins with this message; ask first where its code is not allowed to run."""
+        """Simulate a session that starts with this message. If its code is not trusted yet, ask first."""
         view = self.context.scanned()
         if view is None:
             return
@@ -143,16 +143,16 @@ class FireController:
         runner = self.context.runner
         runner.start("The session", lambda: job_runner.session_job(runner, message))
 
-    def played(self, event: SessionEnded) -> None:
-        """A session came to rest."""
-        if event.played is None:
+    def session_ended(self, event: SessionEnded) -> None:
+        """Log the outcome of a simulated session."""
+        if event.result is None:
             self.context.log_line("play", event.problem, "error")
             self.context.notify(f"The session could not be played: {event.problem}", "error")
             return
-        entries = log_messages.session_entries(local_now(), event.played)
+        entries = log_messages.session_entries(local_now(), event.result)
         self.context.log_entries(entries)
         self.context.notify(
-            entries[0].text, "warning" if event.played.failure or event.played.failed else "information"
+            entries[0].text, "warning" if event.result.failure or event.result.failed else "information"
         )
 
     def _question(self, targets: Sequence[TrustTarget], then: Callable[[TrustAnswer | None], None]) -> None:
@@ -174,10 +174,10 @@ class FireController:
         else:
             self.context.notify(problem, "warning")
 
-    def looked(self) -> None:
-        """A new view is there: plan anew, and fire what waited for trust."""
+    def scanned(self) -> None:
+        """Plan again after a scan, and fire the event that waited for trust."""
         self.show_plan()
-        if self._waiting is not None and not self.context.bridge.looking:
+        if self._waiting is not None and not self.context.bridge.is_scanning:
             waited, self._waiting = self._waiting, None
             if isinstance(waited, str):
                 self._play(waited)
@@ -186,9 +186,9 @@ class FireController:
         self._fire_armed()
 
     def saved(self, paths: frozenset[Path]) -> None:
-        """Files changed: the armed event fires once they have been looked at.
+        """Files changed: fire the armed event after the next scan.
 
-        Code and settings only: what handlers themselves write must not fire them again.
+        Only code and settings count: files that handlers write must not fire them again.
         """
         if self.state.armed is None or self.state.view is None:
             return
@@ -196,9 +196,11 @@ class FireController:
         self._due = self._due or any(path.suffix in AUTHORED or path == settings for path in paths)
 
     def _fire_armed(self) -> None:
-        """Once what was saved has been seen, and one run at a time: many saves are one."""
+        """Fire the armed event once the saved files are scanned and no run is in progress. Several saves
+        cause one run.
+        """
         draft = self.state.armed
-        if not self._due or self.context.bridge.looking or self.context.runner.busy:
+        if not self._due or self.context.bridge.is_scanning or self.context.runner.busy:
             return
         self._due = False
         if draft is not None and draft.event is not None:
@@ -210,7 +212,7 @@ class FireController:
                 self._fire_draft(draft, automatic=True)
 
     def trust_failed(self) -> None:
-        """Drop the fire that waited for trust."""
+        """Drop the event that waited for trust."""
         self._waiting = None
 
     def _fire(self, plan: Plan, draft: ComposedEvent, automatic: bool = False) -> None:
@@ -219,24 +221,24 @@ class FireController:
             return
         event, short = plan.event, view.host.machine.short
 
-        def again(ready: Snapshot) -> Plan:
+        def plan_again(ready: Snapshot) -> Plan:
             return bench.plan(ready, event, only=draft.only, automatic=automatic)
 
-        def repeated(again: Repetition | OrderFindings) -> None:
-            copies = draft.way is not None and draft.way.guarded
-            for text in order_conclusions(again):  # there to be read when the report is closed
+        def show_repetition(plan_again: Repetition | OrderFindings) -> None:
+            copies = draft.options is not None and draft.options.guarded
+            for text in order_conclusions(plan_again):  # there to be read when the report is closed
                 self.context.log_line("order", text, "warning")
-            self.context.push_dialog(RepeatScreen(event.key, again, short, copies=copies))
+            self.context.push_dialog(RepeatScreen(event.key, plan_again, short, copies=copies))
 
-        if draft.way is not None:
+        if draft.options is not None:
             runner.start(
-                "The run", lambda: job_runner.fire_with_options(runner, view, event, draft, repeated)
+                "The run", lambda: job_runner.fire_with_options(runner, view, event, draft, show_repetition)
             )
         else:
-            runner.start("The run", lambda: job_runner.fire_job(runner, view, plan, again, draft))
+            runner.start("The run", lambda: job_runner.fire_job(runner, view, plan, plan_again, draft))
 
     def fuzz(self, event: Event, only: str | None) -> None:
-        """Look for the smallest events that hooks fail at; what is found can be loaded."""
+        """Find the smallest events that make hooks fail, and offer to load them."""
         view = self.context.scanned()
         if view is None:
             return
@@ -262,12 +264,12 @@ class FireController:
         self.context.push_dialog(FuzzScreen(fuzzed), chosen)
 
     def cancel(self) -> None:
-        """Cancel what is on its way."""
+        """Cancel the running job."""
         if not self.context.runner.cancel():
             self.context.notify("Nothing is running.")
 
     def arm(self, armed: ComposedEvent) -> None:
-        """Fire this event again whenever a file is saved; or no more, where it is armed already."""
+        """Fire this event whenever a file is saved; if it is armed already, stop that."""
         from hookscope.console.panes.fire.event_draft import same_event
 
         event, before = armed.event, self.state.armed
@@ -300,10 +302,10 @@ class FireController:
         with self.context.batch():
             for step in event.steps:
                 self.pane.run_view.step(event.number, step)
-        told = [step for step in event.steps if isinstance(step, Result | Slow)]
-        self.context.log_entries([log_messages.handler_entry(now, event.number, step) for step in told])
+        reported = [step for step in event.steps if isinstance(step, Result | Slow)]
+        self.context.log_entries([log_messages.handler_entry(now, event.number, step) for step in reported])
 
-    def over(self, event: FiringEnded) -> None:
+    def ended(self, event: FiringEnded) -> None:
         if event.run is None:
             self.pane.run_view.firing_ended(event.number, None, event.problem)
             self.context.log_line(f"run {event.number}" if event.number else "fire", event.problem, "error")
@@ -313,21 +315,21 @@ class FireController:
         self._saved().ran(event.number, event.run)
         entry = log_messages.run_ended_entry(local_now(), event.number, event.run)
         self.context.log_entries([entry])
-        self._tell_quarantine(event.run)
+        self._report_quarantine(event.run)
         if "fire" not in self.context.panes.shown:
             self.context.notify(
                 f"{event.run.event.key}: {entry.text}", "error" if event.run.failed else "information"
             )
 
-    def rested(self) -> None:
+    def job_ended(self) -> None:
         """Fire the event that was saved while a run was in progress."""
         self.context.change(JobChanged(""))
         self._fire_armed()
         if self.state.view is not None and self.context.bench.is_outdated(self.state.view):
-            self.context.bridge.look()
+            self.context.bridge.scan()
 
     def show_run(self, number: int) -> None:
-        """Show a run in the Fire mode: one of this sitting, else one of the journal."""
+        """Show a run of this session or of the journal in Fire mode."""
         bench, view = self.context.bench, self.state.view
         if self.pane.run_view.show_run(number):
             self.context.change(ModeChosen("fire"))
@@ -343,20 +345,22 @@ class FireController:
         """Let automatic fires run a hook again."""
         if self.context.bench.worker_pools.lift_quarantine(hook):
             self.context.log_line("quarantine", "lifted: automatic fires run it again", subject=hook.name)
-            self.context.bridge.look()
+            self.context.bridge.scan()
 
-    def _tell_quarantine(self, run: Run) -> None:
-        """Say which hooks no automatic fire runs from now on."""
+    def _report_quarantine(self, run: Run) -> None:
+        """Report the hooks that automatic fires skip from now on."""
         view = self.state.view
         bench = self.context.bench
         hooks = [result.call.hook for result in run.failed if result.call.hook is not None]
         known = view.quarantined if view is not None else frozenset()
-        kept = [hook for hook in hooks if bench.worker_pools.quarantined(hook) and hook.handler not in known]
-        for hook in kept:
+        quarantined = [
+            hook for hook in hooks if bench.worker_pools.quarantined(hook) and hook.handler not in known
+        ]
+        for hook in quarantined:
             text = "three faults within five minutes: only a fire by hand runs it now"
             self.context.log_line("quarantine", text, "warning", hook.name)
             self.context.notify(
                 f"{hook.name}: {text}. {key_of('hooks.lift')} among the hooks lifts it.", "warning"
             )
-        if kept:
-            self.context.bridge.look()
+        if quarantined:
+            self.context.bridge.scan()

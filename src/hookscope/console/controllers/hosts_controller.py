@@ -29,7 +29,7 @@ HOSTS_GROUP = "hosts"
 
 
 class HostsController:
-    """Looks in a thread: one comparison runs, one waits. Nothing is looked at before the mode is gone to."""
+    """Compares in a thread: one comparison runs and one waits. It starts when the mode is first opened."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
@@ -48,19 +48,19 @@ class HostsController:
 
     @property
     def firing(self) -> bool:
-        """Is an event on its way to hosts, or about to be."""
+        """True if an event is being fired on the hosts, or is about to be."""
         return self._firing is not None
 
-    def looked(self) -> None:
-        """Something may be different: compare again, now or when the mode is gone to."""
+    def scanned(self) -> None:
+        """Compare again after a scan, now or when the mode is next opened."""
         self._stale = True
         self.refresh()
 
     def refresh(self) -> None:
-        """Compare where the pane is on the screen and shows what was."""
+        """Compare again if the pane is visible."""
         if (
             "hosts" in self.context.panes.shown
-            and self.pane.furnished
+            and self.pane.parts_mounted
             and self._stale
             and self.context.state.view is not None
         ):
@@ -100,11 +100,11 @@ class HostsController:
         self.refresh()
 
     def compare_places(self, places: Callable[[], tuple[ComparedMachine, ...]]) -> None:
-        """Show these surroundings in place of hosts, until hosts are chosen or there are none any more."""
+        """Compare these machines instead of hosts, until hosts are chosen or no machine is left."""
         self._places, self._stale = places, True
 
-    def asked(self, what: str) -> None:
-        """What the pane's user wants."""
+    def handle(self, what: str) -> None:
+        """Handle a request of the Hosts pane."""
         match what:
             case "compare":
                 self._stale = self._told_to = True
@@ -166,7 +166,7 @@ class HostsController:
             )
 
     def _event(self) -> Event | None:
-        """The composer's event, filled in."""
+        """Return the composer's event with its variables filled in."""
         draft, filling = self.context.state.draft, self.context.state.filling
         if draft.event is None:
             self.context.notify(
@@ -217,7 +217,7 @@ class HostsController:
             return
         for folder in folders:
             self.context.log_line("trust", f"{folder} may run now", subject=folder.name)
-        self.context.bridge.look()
+        self.context.bridge.scan()
         self._fire(event)
 
     def _fire(self, event: Event) -> None:
@@ -249,7 +249,7 @@ class HostsController:
 
 
 def _untrusted_targets(firing: HostRuns) -> tuple[TrustTarget, ...] | str:
-    """The folders that would have to be trusted; a sentence where none of the hosts takes the event."""
+    """Return the folders that need trust, or a sentence if no host accepts the event."""
     try:
         return firing.folders_to_trust()
     except Exception as error:
@@ -257,7 +257,7 @@ def _untrusted_targets(firing: HostRuns) -> tuple[TrustTarget, ...] | str:
 
 
 def _ask_trust_of_hosts(bench: Workbench, folders: tuple[Path, ...]) -> str:
-    """Allow these folders to run; why that could not be recorded, empty where it was."""
+    """Trust these folders. Return why that failed, or an empty text."""
     try:
         for folder in folders:
             bench.trust(folder, must_be_real=True)

@@ -58,7 +58,7 @@ class Stoppable(Protocol):
 
 
 class FiringHandle(Stoppable, Protocol):
-    """One event on its way, as the workbench hands it out."""
+    """A running event, as the workbench returns it."""
 
     async def number(self) -> int | None: ...
 
@@ -70,7 +70,7 @@ class FiringHandle(Stoppable, Protocol):
 class JobRunner:
     """Runs one job at a time, and posts its result. A failure is a message.
 
-    A run has the number that it has in the journal: the command line means the same one by it.
+    A run has the number that it has in the journal, so that the command line uses the same one.
     """
 
     def __init__(self, screen: Widget, bridge: Bridge) -> None:
@@ -78,7 +78,7 @@ class JobRunner:
         self.job = ""  # what goes on, as the beginning of a sentence
         self.cancelled = False  # its user wants it no more
         self.stepper: Stepper | None = None  # of the run that waits before each handler
-        self._goes: Stoppable | None = None  # the part of it that can be asked to end
+        self._cancellable: Stoppable | None = None  # the part of it that can be asked to end
         self._last = 0  # the highest number of a run
 
     @property
@@ -87,11 +87,11 @@ class JobRunner:
 
     @property
     def busy(self) -> bool:
-        """Is an event on its way, or about to be."""
+        """True if an event is being fired, or is about to be."""
         return bool(self.job)
 
     def remember(self, view: Snapshot) -> None:
-        """Find out what was fired here before this sitting."""
+        """Load the runs before this session from the journal."""
 
         def remembering() -> None:
             try:
@@ -110,10 +110,10 @@ class JobRunner:
     # One job.
 
     def start(self, job: str, work: Callable[[], Coroutine[Any, Any, object]]) -> bool:
-        """Start the job. If another one runs, say so and return False."""
+        """Start a job. If another one runs, report that and return False."""
         if self.busy:
-            told = with_keys("{fire.leave} cancels it.")
-            post_to(self.screen, NoticeShown(f"{self.job} is still going on; {told}", "warning"))
+            on_result = with_keys("{fire.leave} cancels it.")
+            post_to(self.screen, NoticeShown(f"{self.job} is still going on; {on_result}", "warning"))
             return False
         self.job, self.cancelled = job, False
         post_to(self.screen, JobStarted(job))
@@ -126,7 +126,7 @@ class JobRunner:
         except Exception as error:
             post_to(self.screen, NoticeShown(error_text(error), "warning"))
         finally:
-            self.job, self._goes, self.stepper = "", None, None
+            self.job, self._cancellable, self.stepper = "", None, None
             post_to(self.screen, JobEnded())
 
     def cancel(self) -> bool:
@@ -134,53 +134,53 @@ class JobRunner:
         if not self.busy:
             return False
         self.cancelled = True
-        if self._goes is not None:
-            self._goes.cancel()
+        if self._cancellable is not None:
+            self._cancellable.cancel()
         return True
 
-    def goes(self, part: Stoppable) -> None:
-        """This is what a cancel means now; it is asked to end at once where that was wanted before."""
-        self._goes = part
+    def set_cancellable(self, part: Stoppable) -> None:
+        """Set the part that a cancel stops; stop it at once if the job is already cancelled."""
+        self._cancellable = part
         if self.cancelled:
             part.cancel()
 
     # One run of it.
 
     async def follow(
-        self, plan: Plan, firing: FiringHandle, asked: ComposedEvent | None = None
+        self, plan: Plan, firing: FiringHandle, composed: ComposedEvent | None = None
     ) -> tuple[int, Run | None]:
-        """Its number, and the run once the screen has been told of it; None where there is none."""
-        self.goes(firing)
+        """Report a run's steps to the screen. Return its number, and the run or None if it failed."""
+        self.set_cancellable(firing)
         number = 0
         try:
             number = self.numbered(await firing.number())
-            post_to(self.screen, FiringStarted(number, plan, asked))
+            post_to(self.screen, FiringStarted(number, plan, composed))
             await _report_steps(self.screen, number, firing)
             run = await firing
         except Exception as error:
             post_to(self.screen, FiringEnded(number, None, error_text(error)))
             return number, None
         finally:
-            self._goes = None
+            self._cancellable = None
         post_to(self.screen, FiringEnded(number, run))
         return number, run
 
     def tell(self, plan: Plan, run: Run) -> int:
-        """A run that is over already, as though it had been followed; its number."""
+        """Report a finished run as if it had been followed. Return its number."""
         number = self.numbered(run.id)
         post_to(self.screen, FiringStarted(number, plan))
         post_to(self.screen, FiringEnded(number, run))
         return number
 
     def numbered(self, recorded: int | None) -> int:
-        """The number of a run: the journal's; of one that is on no record, one behind all others."""
+        """Return the number of a run: the journal's, or the next free one for an unrecorded run."""
         number = recorded or self._last + 1
         self._last = max(self._last, number)
         return number
 
 
 async def _report_steps(screen: MessagePump, number: int, firing: FiringHandle) -> None:
-    """Report all steps in order, gathered: the screen is updated ten times a second at most."""
+    """Report all steps in order, in batches: the screen is updated ten times a second at most."""
     gathered: list[Step] = []
 
     def flush() -> None:
@@ -206,36 +206,37 @@ CANCELLED_BEFORE_FIRING = "Cancelled before anything was fired."
 
 @dataclass(frozen=True, slots=True)
 class StopByCallback:
-    """Something that ends by another call than `cancel`."""
+    """Adapts a stop function to `Stoppable`."""
 
     cancel: Callable[[], object]
 
 
 async def fire_job(
-    runner: JobRunner, view: Snapshot, plan: Plan, again: Callable[[Snapshot], Plan], asked: ComposedEvent
+    runner: JobRunner,
+    view: Snapshot,
+    plan: Plan,
+    replan: Callable[[Snapshot], Plan],
+    composed: ComposedEvent,
 ) -> None:
-    """Run a plan; on copies if that was asked for.
-
-    `again` plans anew for a view in which modules were loaded that tell more.
-    """
+    """Run a plan, on copies if requested. `replan` plans again after modules were loaded."""
     bench = runner.bench
     try:
-        if asked.guarded or plan.event.kind != "folder":
-            ready = await bench.load_modules(view, plan.event.kind)
-            if ready is not view:
-                view, plan = ready, again(ready)
-                runner.bridge.look()  # the rows show what the load has found out
+        if composed.guarded or plan.event.kind != "folder":
+            loaded = await bench.load_modules(view, plan.event.kind)
+            if loaded is not view:
+                view, plan = loaded, replan(loaded)
+                runner.bridge.scan()  # the rows show what the load has found out
         if _is_cancelled(runner):
             return
-        firing = await bench.fire_sandboxed(view, plan) if asked.guarded else bench.fire(view, plan)
+        firing = await bench.fire_sandboxed(view, plan) if composed.guarded else bench.fire(view, plan)
     except Exception as error:
         post_to(runner.screen, FiringEnded(0, None, error_text(error)))
     else:
-        await runner.follow(plan, firing, asked)
+        await runner.follow(plan, firing, composed)
 
 
 def _is_cancelled(runner: JobRunner) -> bool:
-    """Return whether the job was cancelled while it was prepared, and report it."""
+    """Return whether the job was cancelled before it fired, and report it."""
     if runner.cancelled:
         post_to(runner.screen, NoticeShown(CANCELLED_BEFORE_FIRING))
     return runner.cancelled
@@ -245,74 +246,78 @@ async def fire_with_options(
     runner: JobRunner,
     view: Snapshot,
     event: Event,
-    asked: ComposedEvent,
-    told: Callable[[Repetition | OrderFindings], object],
+    composed: ComposedEvent,
+    on_result: Callable[[Repetition | OrderFindings], object],
 ) -> None:
-    """Fire as it was chosen: forced, with a fault, several times, in other orders, on copies. `told` hears
-    what several runs did again, or what came of other orders."""
+    """Fire with options: forced, with a fault, several times, in other orders, on copies.
+
+    `on_result` receives the comparison of several runs, or the findings of other orders.
+    """
     from hookscope.analysis.repeated_runs import repeated_firings
     from hookscope.model.run_comparison import summarize_repetition  # here, and below: few ask for it
 
-    way, bench = asked.way, runner.bench
-    assert way is not None, "an event that is simply fired goes the other way"
-    ready = await bench.load_modules(view, event.kind)
-    if ready is not view:
-        runner.bridge.look()
-    plan = await _plan_with_options(runner, ready, event, asked.only, way)
+    options, bench = composed.options, runner.bench
+    assert options is not None, "an event that is simply fired goes the other way"
+    loaded = await bench.load_modules(view, event.kind)
+    if loaded is not view:
+        runner.bridge.scan()
+    plan = await _plan_with_options(runner, loaded, event, composed.only, options)
     if _is_cancelled(runner):
         return
-    if way.stepped:
-        await _fire_by_steps(runner, ready, plan, asked)
+    if options.stepped:
+        await _fire_by_steps(runner, loaded, plan, composed)
         return
-    if way.shuffled:
-        await _fire_in_orders(runner, ready, plan, asked, told)
+    if options.shuffled:
+        await _fire_in_orders(runner, loaded, plan, composed, on_result)
         return
-    if way.debugged:
-        await _fire_by_lines(runner, ready, plan, asked)
+    if options.debugged:
+        await _fire_by_lines(runner, loaded, plan, composed)
         return
     runs: list[Run] = []
-    async with aclosing(repeated_firings(bench, ready, plan, way.times, sandbox=way.guarded)) as fired:
+    async with aclosing(
+        repeated_firings(bench, loaded, plan, options.times, sandbox=options.guarded)
+    ) as fired:
         async for firing in fired:
-            _, run = await runner.follow(plan, firing, asked)
+            _, run = await runner.follow(plan, firing, composed)
             runs += [run] if run is not None else []
     if len(runs) > 1:
-        post_to(runner.screen, ThreadAnswered(partial(told, summarize_repetition(runs))))
+        post_to(runner.screen, ThreadAnswered(partial(on_result, summarize_repetition(runs))))
 
 
 async def _fire_in_orders(
     runner: JobRunner,
     view: Snapshot,
     plan: Plan,
-    asked: ComposedEvent,
-    told: Callable[[OrderFindings], object],
+    composed: ComposedEvent,
+    on_result: Callable[[OrderFindings], object],
 ) -> None:
     from hookscope.analysis.order_search import OrderRuns
 
-    way = asked.way
-    assert way is not None, "as it is in fire_otherwise"
+    options = composed.options
+    assert options is not None, "as it is in fire_otherwise"
     seed = int.from_bytes(token_bytes(4))
-    shuffling = OrderRuns(runner.bench, view, plan, way.times, seed=seed, sandbox=way.guarded)
-    async with aclosing(shuffling.firings()) as fired:
+    order_runs = OrderRuns(runner.bench, view, plan, options.times, seed=seed, sandbox=options.guarded)
+    async with aclosing(order_runs.firings()) as fired:
         async for firing in fired:
-            await runner.follow(shuffling.plan, firing, asked)
-    post_to(runner.screen, ThreadAnswered(partial(told, shuffling.findings())))
+            await runner.follow(order_runs.plan, firing, composed)
+    post_to(runner.screen, ThreadAnswered(partial(on_result, order_runs.findings())))
 
 
-async def _fire_by_steps(runner: JobRunner, view: Snapshot, plan: Plan, asked: ComposedEvent) -> None:
+async def _fire_by_steps(runner: JobRunner, view: Snapshot, plan: Plan, composed: ComposedEvent) -> None:
     from hookscope.runtime.debugger import Stepper
 
     stepper = runner.stepper = Stepper()
     bench = runner.bench
-    guarded = asked.way is not None and asked.way.guarded
+    guarded = composed.options is not None and composed.options.guarded
     firing = await bench.fire_sandboxed(view, plan, stepper) if guarded else bench.fire(view, plan, stepper)
-    await runner.follow(plan, firing, asked)
+    await runner.follow(plan, firing, composed)
 
 
-async def _fire_by_lines(runner: JobRunner, view: Snapshot, plan: Plan, asked: ComposedEvent) -> None:
+async def _fire_by_lines(runner: JobRunner, view: Snapshot, plan: Plan, composed: ComposedEvent) -> None:
     from hookscope.runtime.debugger import Debugger
 
     debugger, bench = Debugger(), runner.bench
-    guarded = asked.way is not None and asked.way.guarded
+    guarded = composed.options is not None and composed.options.guarded
     firing = await bench.fire_debugged(view, plan, debugger, sandbox=guarded)
 
     async def watch() -> None:
@@ -321,46 +326,47 @@ async def _fire_by_lines(runner: JobRunner, view: Snapshot, plan: Plan, asked: C
             stop = await debugger.stopped(after=stop)
             post_to(runner.screen, HandlerStopped(debugger, stop))
 
-    watching = asyncio.create_task(watch())
+    watcher = asyncio.create_task(watch())
     try:
-        await runner.follow(plan, firing, asked)
+        await runner.follow(plan, firing, composed)
     finally:
-        watching.cancel()
+        watcher.cancel()
         post_to(runner.screen, DebugEnded())
 
 
 async def _plan_with_options(
-    runner: JobRunner, view: Snapshot, event: Event, only: str | None, way: FireOptions
+    runner: JobRunner, view: Snapshot, event: Event, only: str | None, options: FireOptions
 ) -> Plan:
     from hookscope.authoring.testing.fire_request import forced_plan, plan_with_faults
 
-    if way.forced and only is not None:
+    if options.forced and only is not None:
         plan = await forced_plan(runner.bench, view, event, only)
     else:
         plan = runner.bench.plan(view, event, only=only)
-    return plan_with_faults(view, plan, {way.broken: parse_fault(way.fault)}) if way.broken else plan
+    return (
+        plan_with_faults(view, plan, {options.broken: parse_fault(options.fault)}) if options.broken else plan
+    )
 
 
 async def replay_job(
-    runner: JobRunner, past: PastRun, start: str | None, told: Callable[[int], object]
+    runner: JobRunner, past: PastRun, start: str | None, on_result: Callable[[int], object]
 ) -> None:
-    """Fire an earlier run again, from a handler on where `start` names one; `told` hears the number of
-    the new run when it has ended."""
+    """Replay a run, from the handler `start` on if given. `on_result` receives the new run's number."""
     from hookscope.authoring.testing.replay import prepare_replay
 
     bench = runner.bench
-    ready = await prepare_replay(bench, past, start=start)
+    loaded = await prepare_replay(bench, past, start=start)
     if _is_cancelled(runner):
         return
-    plan, view = ready.plan, ready.view
-    firing = await bench.fire_sandboxed(view, plan) if ready.sandboxed else bench.fire(view, plan)
+    plan, view = loaded.plan, loaded.view
+    firing = await bench.fire_sandboxed(view, plan) if loaded.sandboxed else bench.fire(view, plan)
     number, run = await runner.follow(plan, firing)
     if run is not None:
-        post_to(runner.screen, ThreadAnswered(partial(told, number)))
+        post_to(runner.screen, ThreadAnswered(partial(on_result, number)))
 
 
 async def session_job(runner: JobRunner, message: str) -> None:
-    """Play a session that begins with this message."""
+    """Simulate a session that starts with this message."""
     from hookscope.sessions.session_agents import session_engine
     from hookscope.sessions.session_runner import SessionRequest
     from hookscope.sessions.simulation import Simulation
@@ -369,66 +375,70 @@ async def session_job(runner: JobRunner, message: str) -> None:
         engine, _ = await session_engine(runner.bench)
         if _is_cancelled(runner):
             return
-        playing = Simulation(engine, SessionRequest((message,), token_hex(8)))
-        runner.goes(playing)
-        async for scene in playing:
-            runner.tell(scene.plan, scene.run)
-        played = await playing
+        simulation = Simulation(engine, SessionRequest((message,), token_hex(8)))
+        runner.set_cancellable(simulation)
+        async for played_run in simulation:
+            runner.tell(played_run.plan, played_run.run)
+        result = await simulation
     except Exception as error:
         post_to(runner.screen, SessionEnded(None, error_text(error)))
     else:
-        post_to(runner.screen, SessionEnded(played))
+        post_to(runner.screen, SessionEnded(result))
 
 
 async def fuzz_job(
-    runner: JobRunner, view: Snapshot, event: Event, only: str | None, told: Callable[[FuzzResult], object]
+    runner: JobRunner,
+    view: Snapshot,
+    event: Event,
+    only: str | None,
+    on_result: Callable[[FuzzResult], object],
 ) -> None:
-    """Look for the smallest events that hooks fail at, on copies; `told` hears what was found."""
+    """Look for the smallest events that hooks fail at, on copies. `on_result` receives them."""
     from hookscope.analysis.fuzzing import Fuzzer, save_failures
 
     bench = runner.bench
-    ready = await bench.load_modules(view, event.kind)
+    loaded = await bench.load_modules(view, event.kind)
     if _is_cancelled(runner):
         return
-    fuzz = Fuzzer(bench, ready, event, only=only, seed=int.from_bytes(token_bytes(4)), sandbox=True)
-    runner.goes(StopByCallback(fuzz.stop))
+    fuzz = Fuzzer(bench, loaded, event, only=only, seed=int.from_bytes(token_bytes(4)), sandbox=True)
+    runner.set_cancellable(StopByCallback(fuzz.stop))
     fuzzed = await fuzz.run()
-    found = await asyncio.to_thread(save_failures, bench, ready, fuzzed)
-    post_to(runner.screen, ThreadAnswered(partial(told, found)))
+    found = await asyncio.to_thread(save_failures, bench, loaded, fuzzed)
+    post_to(runner.screen, ThreadAnswered(partial(on_result, found)))
 
 
 async def sequence_job(
     runner: JobRunner,
     sequence: EventSequence,
-    told: Callable[[int, SequenceStepRun], object],
-    over: Callable[[bool], object],
+    on_result: Callable[[int, SequenceStepRun], object],
+    on_end: Callable[[bool], object],
 ) -> None:
-    """Fire a sequence; `told` hears of each step with the number of its run, `over` whether all passed."""
+    """Fire a sequence. `on_result` receives each step with its run's number; `on_end`, whether all passed."""
     from hookscope.authoring.testing.sequences import SequenceRun
 
     passed, number = True, 0
     sequencing = SequenceRun(runner.bench, sequence)
-    runner.goes(sequencing)
+    runner.set_cancellable(sequencing)
     async for stepped in sequencing.steps():
         passed = passed and stepped.result.passed
         if stepped.plan is not None and stepped.result.run is not None:
             number = runner.tell(stepped.plan, stepped.result.run)
-        post_to(runner.screen, ThreadAnswered(partial(told, number, stepped)))
-    post_to(runner.screen, ThreadAnswered(partial(over, passed and not sequencing.cancelled)))
+        post_to(runner.screen, ThreadAnswered(partial(on_result, number, stepped)))
+    post_to(runner.screen, ThreadAnswered(partial(on_end, passed and not sequencing.cancelled)))
 
 
 async def saved_events_job(
     runner: JobRunner,
     files: Sequence[Path],
-    begins: Callable[[Path], object],
-    told: Callable[[SavedEventResult], object],
+    on_start: Callable[[Path], object],
+    on_result: Callable[[SavedEventResult], object],
 ) -> None:
-    """Fire saved events one after another, each compared with its file."""
+    """Fire saved events one after another, and compare each with its expectations."""
     from hookscope.authoring.testing.sequences import run_test_file
 
     for file in files:
         if runner.cancelled:
             return
-        post_to(runner.screen, ThreadAnswered(partial(begins, file)))
-        done = await run_test_file(runner.bench, file, runner.goes)
-        post_to(runner.screen, ThreadAnswered(partial(told, done)))
+        post_to(runner.screen, ThreadAnswered(partial(on_start, file)))
+        outcome = await run_test_file(runner.bench, file, runner.set_cancellable)
+        post_to(runner.screen, ThreadAnswered(partial(on_result, outcome)))

@@ -44,7 +44,7 @@ class PackTask:
     steps: list[str] = field(default_factory=list)
 
     def lines(self) -> list[Content]:
-        """Steps that are done, and the one that is not."""
+        """Return the completed steps, and the current one."""
         *done, now = self.steps[-SHOWN_STEPS:] or ["starting"]
         lines = [Content.assemble(("✓ ", "$text-success"), safe_line(step).stylize(MUTED)) for step in done]
         seconds = int(monotonic() - self.began)
@@ -55,13 +55,13 @@ class PackTask:
 
 @dataclass(frozen=True, slots=True)
 class PackTaskFailure:
-    """It could not be done, and why."""
+    """A failed task, with the reason."""
 
     text: str
 
 
 class PackTaskRunner:
-    """One thing at a time; the rest of the console goes on."""
+    """Runs one task at a time in a thread."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class PackTaskRunner:
         show: Callable[[Sequence[Content]], object],
         failed: Callable[[str], object],
     ) -> None:
-        """`show`: the lines of what goes on, none where it has ended; `failed`: why it could not be done."""
+        """`show` receives the progress lines, none when the task has ended; `failed` receives a failure."""
         self._context, self._show, self._failed = context, show, failed
         self._job: PackTask | None = None
 
@@ -79,7 +79,7 @@ class PackTaskRunner:
         return self._job is not None
 
     def stop(self) -> None:
-        """Stop it where nothing is half done."""
+        """Stop the task at the next point where nothing is half done."""
         if self._job is not None:
             self._job.stop.set()
             self._tick(self._job)
@@ -87,7 +87,7 @@ class PackTaskRunner:
     def run(
         self, work: Callable[[PackManager, Progress], TaskResult], then: Callable[[TaskResult], object]
     ) -> None:
-        """Do it in a thread; its steps are shown as they come."""
+        """Run a task in a thread, and show its steps."""
         if self._job is not None:
             self._context.notify(
                 with_keys("One thing at a time: {packs.close} stops what goes on."), "warning"
@@ -138,7 +138,7 @@ PACKS_READ_GROUP = "packs"
 
 
 class PacksReader:
-    """Reads in a thread; an answer that another has overtaken is dropped."""
+    """Reads packs in a thread. Outdated answers are dropped."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class PacksReader:
         say: Callable[[str], object],
         wrong: Callable[[str], object],
     ) -> None:
-        """`shown`: the list, as long as it stands; `say` and `wrong`: the lines below it."""
+        """`shown` returns the open screen or None; `say` and `wrong` show a line below the list."""
         self.context = context
         self._shown = shown
         self._say = say
@@ -167,9 +167,9 @@ class PacksReader:
             from hookscope.console.screens.packs_sheets import PackRow  # here, and below: as above
 
             try:
-                desk = PackManager(bench)
-                finished = desk.recover()
-                return finished, [PackRow(one, newer_source_hint(one.record)) for one in desk.statuses()]
+                manager = PackManager(bench)
+                finished = manager.recover()
+                return finished, [PackRow(one, newer_source_hint(one.record)) for one in manager.statuses()]
             except Exception as error:
                 return PackTaskFailure(error_text(error))
 
@@ -195,7 +195,7 @@ class PacksReader:
         known = self._newer.get((row.id, row.status.record.integrity), "")
         return PackRow(row.status, row.newer if row.newer not in ("", "newer") else known or row.newer)
 
-    def look_inside(self, row: PackRow, view: Snapshot) -> None:
+    def read_sources(self, row: PackRow, view: Snapshot) -> None:
         """Read what the sources of a pack do."""
         from hookscope.console.screens.packs_sheets import PackUses, hooks_of_pack
 
@@ -233,7 +233,7 @@ Done = TypeVar("Done")
 
 
 class PacksController:
-    """One thing at a time; the rest of the console goes on."""
+    """Runs one task at a time; the console stays usable."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
@@ -253,17 +253,17 @@ class PacksController:
         self.context.push_dialog(PacksScreen(self))
 
     def opened(self, listed: PacksScreen) -> None:
-        """It stands there whole, and wants its packs."""
+        """The screen is mounted: read its packs."""
         self._opened = listed
         self.reading.refresh()
 
     @property
     def _list(self) -> PacksScreen | None:
-        """The packs, as long as they are shown."""
+        """Return the Packs screen, if it is open."""
         return self._opened if self._opened is not None and self._opened.stands else None
 
-    def looked(self) -> None:
-        """The console has looked again: files of packs may be others."""
+    def scanned(self) -> None:
+        """Read the packs again after a scan."""
         if self._list is not None and not self.busy:
             self.reading.refresh()
 
@@ -280,7 +280,7 @@ class PacksController:
         self._errand.stop()
 
     def close(self) -> None:
-        """Stop the running task, since the console ends."""
+        """Stop the running task because the console ends."""
         self._opened, self._waiting = None, ()
         self._errand.stop()
 
@@ -298,7 +298,7 @@ class PacksController:
     # Install, update, remove.
 
     def ask_spec(self, link: bool = False) -> None:
-        """Ask which package."""
+        """Ask which package to install."""
         from hookscope.console.screens.packs_screen import COPY_WORD, LINK_WORD, PackSpecScreen
 
         if not self._may_write():
@@ -312,10 +312,10 @@ class PacksController:
             return
         self._spec, asked = given
         spec = self._spec
-        self._run(lambda desk, progress: desk.plan_install(spec, asked, progress), self._show_plan)
+        self._run(lambda manager, progress: manager.plan_install(spec, asked, progress), self._show_plan)
 
     def update(self, names: Sequence[str]) -> None:
-        """Each of them, one after another."""
+        """Update packs, one after another."""
         if self._may_write():
             self._waiting, self._results = tuple(names), []
             self._next()
@@ -328,11 +328,11 @@ class PacksController:
         self._waiting = tuple(rest)
 
         def planning(
-            desk: PackManager, progress: Progress
+            manager: PackManager, progress: Progress
         ) -> tuple[PackPlan | PackUpToDate, Mapping[Path, str]]:
             from hookscope.app.pack_manager import replaced_files
 
-            planned = desk.plan_update(name, progress=progress)
+            planned = manager.plan_update(name, progress=progress)
             return planned, replaced_files(planned)
 
         self._run(planning, lambda found: self._update_planned(*found))
@@ -351,15 +351,15 @@ class PacksController:
             self._show_plan(planned, diffs)
 
     def check(self, names: Sequence[str]) -> None:
-        """Ask each source for something newer, and write nothing."""
+        """Check each source for a newer version; write nothing."""
 
         def checking(
-            desk: PackManager, progress: Progress
+            manager: PackManager, progress: Progress
         ) -> list[PackPlan | PackUpToDate | PackTaskFailure]:
             found: list[PackPlan | PackUpToDate | PackTaskFailure] = []
             for name in names:
                 try:
-                    found.append(desk.plan_update(name, progress=progress))
+                    found.append(manager.plan_update(name, progress=progress))
                 except Exception as error:
                     if progress.is_cancelled():
                         raise
@@ -381,13 +381,13 @@ class PacksController:
         self.reading.refresh()
 
     def remove(self, name: str) -> None:
-        """Show what goes."""
+        """Show what would be removed."""
         if self._may_write():
             self._results = []
-            self._run(lambda desk, progress: desk.plan_uninstall(name), self._show_plan)
+            self._run(lambda manager, progress: manager.plan_uninstall(name), self._show_plan)
 
     def _show_plan(self, planned: PackPlan, diffs: Mapping[Path, str] | None = None) -> None:
-        """Everything that would be written; then the question."""
+        """Show everything that would be written, and ask."""
         from hookscope.console.screens.packs_screen import PackPlanScreen
         from hookscope.console.screens.packs_sheets import (
             failed_integrity_sheet,
@@ -398,14 +398,15 @@ class PacksController:
         view = self.context.state.view
         if self._list is None or view is None:
             return
-        surroundings = view.host.machine
+        machine = view.host.machine
         left = f"   {len(self._waiting)} more after it" if self._waiting else ""
         verb = "remove" if planned.action == "uninstall" else planned.action
 
         def accepted(agreed: bool | None) -> None:
             if agreed:
                 self._run(
-                    lambda desk, progress: desk.apply(planned, progress, accept_changed=True), self._done
+                    lambda manager, progress: manager.apply(planned, progress, accept_changed=True),
+                    self._done,
                 )
             else:
                 self._say(f"Nothing was written for {planned.id}.")
@@ -416,7 +417,7 @@ class PacksController:
                 question = f"The integrity check failed. {plan_title(planned)}"
                 failed = PackPlanScreen(
                     question,
-                    lambda width: failed_integrity_sheet(planned, surroundings, width),
+                    lambda width: failed_integrity_sheet(planned, machine, width),
                     f"{verb} anyway",
                 )
                 self.context.push_dialog(failed, accepted)
@@ -425,7 +426,7 @@ class PacksController:
 
         sheet = PackPlanScreen(
             plan_title(planned, left),
-            lambda width: pack_plan_sheet(planned, surroundings, width, diffs or {}),
+            lambda width: pack_plan_sheet(planned, machine, width, diffs or {}),
             verb,
         )
         self.context.push_dialog(sheet, answered)
@@ -439,18 +440,18 @@ class PacksController:
         self._came(text)
         action = {"uninstall": "remove"}.get(done.plan.action, done.plan.action)
         self.context.log_line("pack", f"{action}: {text}", subject=done.plan.id)
-        self.context.bridge.look()
+        self.context.bridge.scan()
         self.reading.refresh()
         self._next()
 
     def compare(self, row: PackRow) -> None:
-        """What has changed on disk since, as a diff against what was installed."""
+        """Show the diff between the installed files and the files on disk."""
         from hookscope.app.pack_manager import pack_changes
 
         if row.status.record.linked is not None:
             self._say(f"{row.id} is linked: its folder is used as it is.")
             return
-        self._run(lambda desk, progress: pack_changes(desk, row.id, progress), self._compared)
+        self._run(lambda manager, progress: pack_changes(manager, row.id, progress), self._compared)
 
     def _compared(self, compared: PackChanges) -> None:
         from hookscope.console.screens.packs_screen import PackPlanScreen
@@ -462,14 +463,14 @@ class PacksController:
         if not compared.files:
             self._say(f"{compared.record.id}: every file is as it was installed.")
             return
-        surroundings = view.host.machine
+        machine = view.host.machine
         title = f"{one_line(compared.record.id, 60)}   changed on disk since"
         self.context.push_dialog(
-            PackPlanScreen(title, lambda width: pack_changes_sheet(compared, surroundings, width))
+            PackPlanScreen(title, lambda width: pack_changes_sheet(compared, machine, width))
         )
 
     def _may_write(self) -> bool:
-        """What is installed is real, whatever is assumed."""
+        """Return False under a what-if, because packs are installed for real."""
         assumed = sorted(self.context.bench.setup.machine.assumed - {"home"})
         if assumed:
             words, ends = " and ".join(assumed), key_of("console.all_real")
@@ -483,7 +484,7 @@ class PacksController:
             self._list.say(*(safe_line(text, 400) for text in texts if text))
 
     def _came(self, text: str) -> None:
-        """What came of one of several: the last ones stand below each other."""
+        """Add the result of one pack; the last few stay visible."""
         self._results = [*self._results, text][-SHOWN_STEPS:]
         self._say(*self._results)
 

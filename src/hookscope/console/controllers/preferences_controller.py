@@ -34,7 +34,7 @@ PREFERENCES_GROUP = "preferences"
 
 
 class PreferencesController:
-    """Lays the user's files over what the console has. A mistake in one is told, and stops nothing."""
+    """Applies the user's keys and themes. A mistake in a file is reported and stops nothing."""
 
     def __init__(self, context: ConsoleContext, themes: ThemeManager) -> None:
         self.context, self._themes = context, themes
@@ -44,15 +44,15 @@ class PreferencesController:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the user's files."""
+        """The problems of the user's files."""
         return self._told
 
     def read(self) -> None:
-        """At the start: before the first key can be pressed."""
+        """Read the files at the start, before the first key press."""
         self._take(read_keys())
 
     def read_again(self) -> None:
-        """After a save, in a thread."""
+        """Read the files again after a save, in a thread."""
         self.follow()  # into folders that were not there before
         self.context.bridge.ask(PREFERENCES_GROUP, lambda: (read_keys(), read_theme_files()), self._took)
 
@@ -62,17 +62,17 @@ class PreferencesController:
         self._take(keys)
 
     def theme_changed(self, theme: Theme) -> None:
-        """The user has chosen another in the palette: that one next time, too."""
-        wardrobe = self._themes
-        if theme.name != wardrobe.worn and not wardrobe.no_color:
-            wardrobe.worn = theme.name
-            configured = wardrobe.configured
+        """Remember the theme that the user chose in the palette."""
+        theme_manager = self._themes
+        if theme.name != theme_manager.applied and not theme_manager.no_color:
+            theme_manager.applied = theme.name
+            configured = theme_manager.configured
             self.context.bridge.ask(
                 PREFERENCES_GROUP, lambda: remember_theme(theme.name, configured), lambda _: None
             )
 
     def follow(self) -> None:
-        """Hear of saves from now on."""
+        """Watch the files from now on."""
         if self._watch is None:
             self._watch = watch_preferences(
                 lambda: self.context.post(PreferencesSaved()), self._themes.made_at
@@ -104,7 +104,7 @@ class PreferencesController:
             self.context.log_line("keys", words + kept, subject=keys.file.name)
 
     def _name_keys(self) -> None:
-        """Sentences and frames that stand there already name the keys that they now have."""
+        """Update the key names in sentences and borders that are already shown."""
         for screen in self._themes.app.screen_stack:
             for node in screen.walk_children(Widget, with_self=True):
                 if isinstance(node, NamesKeys):
@@ -121,7 +121,7 @@ class PreferencesController:
 
 
 def _keymap_of(keys: KeysFile) -> Keymap:
-    """The keys of a file. A console without one looks up no actions."""
+    """Return the keymap of a file. Without a file no actions are looked up."""
     from hookscope.console.keymap.active_keys import resolve_keymap
 
     return resolve_keymap(keys) if keys.preferences or keys.preset or keys.problems else DEFAULT_KEYMAP

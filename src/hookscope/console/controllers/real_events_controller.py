@@ -25,45 +25,45 @@ REAL_GROUP = "real events"
 
 
 class RealEventsController:
-    """Follows what taps and other programs record, and does what is asked of it. All is read in threads."""
+    """Follows recorded events and external runs. Everything is read in threads."""
 
-    def __init__(self, context: ConsoleContext, happened: Callable[[Activity], object]) -> None:
-        """`happened`: others did something, perhaps with the selected hook."""
-        self.context, self._happened = context, happened
-        self._follow = SpoolFollower(self._came)
+    def __init__(self, context: ConsoleContext, on_activity: Callable[[Activity], object]) -> None:
+        """`on_activity` is called with the hooks that new events or runs concern."""
+        self.context, self._happened = context, on_activity
+        self._follow = SpoolFollower(self._report_arrived)
         self._elsewhere = ExternalRuns(self._ran)
 
-    def looked(self, view: Snapshot) -> None:
-        """Follow the spool of this host and the record of this workspace from now on."""
+    def scanned(self, view: Snapshot) -> None:
+        """Follow the spool of this host and the journal of this workspace from now on."""
         self._follow.follow(spool_path(view.host))
         self._elsewhere.follow(view.host)
 
     def close(self) -> None:
-        """Follow nothing any more."""
+        """Stop following."""
         self._follow.close()
         self._elsewhere.close()
 
-    def _came(self, came: ArrivedEvents) -> None:
-        """Called in the thread that follows; only lines leave it, since events may be large."""
-        heard = Activity(frozenset(event.key for event in came.events))
+    def _report_arrived(self, show: ArrivedEvents) -> None:
+        """Post new events as log lines, from the following thread; events may be large."""
+        heard = Activity(frozenset(event.key for event in show.events))
         self.context.post(
-            RealEventsReported(tuple(log_messages.real_event_entries(local_now(), came)), heard)
+            RealEventsReported(tuple(log_messages.real_event_entries(local_now(), show)), heard)
         )
 
     def _ran(self, runs: tuple[PastRun, ...]) -> None:
-        """As `_came`."""
+        """Post new external runs, from the following thread."""
         now = local_now()
         entries = tuple(log_messages.external_run_entry(now, past) for past in runs)
         self.context.post(RealEventsReported(entries, activity_of_runs(runs), runs))
 
-    def came(self, event: RealEventsReported) -> None:
-        """Show them in the log, and runs in the Fire pane too."""
+    def show(self, event: RealEventsReported) -> None:
+        """Show new events in the log, and new runs in the Fire pane too."""
         self.context.log_entries(event.entries)
         self.context.panes.remember(event.runs)
         self._happened(event.happened)
 
     def open(self, name: str) -> None:
-        """Put a real event into the composer, with the mark that its handlers see."""
+        """Put a real event into the composer, marked as real for its handlers."""
         view = self.context.scanned()
         if view is None:
             return
@@ -87,7 +87,7 @@ class RealEventsController:
             self.context.notify("Parts of this event were shortened when it was recorded.", "warning")
 
     def save(self, name: str) -> None:
-        """Keep a real event as a saved event."""
+        """Save a real event as a saved event."""
         view = self.context.scanned()
         if view is None:
             return
@@ -107,7 +107,7 @@ class RealEventsController:
         self.context.notify(f"Saved as {done.file.name}.")
 
     def show_lists(self) -> None:
-        """Who listens to what never came, and what came that nobody listens to."""
+        """Show subscriptions that never received an event, and events without subscribed hooks."""
         view, bench = self.context.scanned(), self.context.bench
         if view is not None:
             from hookscope.analysis.tap_report import tap_report_of

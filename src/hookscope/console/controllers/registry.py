@@ -1,4 +1,4 @@
-"""All controllers of the main screen: made when they are first needed, and each handed what it needs."""
+"""All controllers of the main screen, created on first use, each with only what it needs."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ if TYPE_CHECKING:
 
 
 class Controllers:
-    """Owns the controllers. None of them knows this class, nor the screen."""
+    """Owns the controllers. No controller knows this class or the screen."""
 
     def __init__(self, context: ConsoleContext, services: AppServices, *, watches: bool) -> None:
         self._context, self._services, self._watches = context, services, watches
-        self.last_time = RestoreController(context)
+        self.restore = RestoreController(context)
         self.preferences = PreferencesController(context, services.themes)
         self.source = SourceReader(context)
         self.scan = ScanController(context, self, watches=watches)
-        self.trust = TrustController(context, self.look_failed)
+        self.trust = TrustController(context, self.after_failed_scan)
         self.workspaces = WorkspaceController(context, services.app, services.open_workspace)
 
-    def is_made(self, controller: str) -> bool:
-        """Was this controller needed before."""
+    def is_created(self, controller: str) -> bool:
+        """Return True if this controller was used before."""
         return controller in self.__dict__
 
     @property
     def firing(self) -> bool:
-        """Is an event on its way, or about to be: here, or at several hosts."""
-        return self._context.runner.busy or (self.is_made("hosts") and self.hosts.firing)
+        """True if an event is being fired, or is about to be: here, or at several hosts."""
+        return self._context.runner.busy or (self.is_created("hosts") and self.hosts.firing)
 
     # Made when first needed: the first paint does without.
 
     @cached_property
-    def desk(self) -> FireController:
+    def fire(self) -> FireController:
         from hookscope.console.controllers.fire_controller import FireController
 
         return FireController(self._context, lambda: self.saved, watches=self._watches)
@@ -60,11 +60,11 @@ class Controllers:
     def edits(self) -> EditController:
         from hookscope.console.controllers.edit_controller import EditController
 
-        return EditController(self._context, self._taken_back)
+        return EditController(self._context, self._reverted)
 
-    def _taken_back(self, files: Sequence[Path]) -> None:
-        if self.is_made("saved"):
-            self.saved.taken_back(files)
+    def _reverted(self, files: Sequence[Path]) -> None:
+        if self.is_created("saved"):
+            self.saved.reverted(files)
 
     @cached_property
     def fixes(self) -> FixController:
@@ -112,7 +112,7 @@ class Controllers:
     def debugging(self) -> DebugController:
         from hookscope.console.controllers.run_inspection import DebugController
 
-        return DebugController(self._context, self.desk.cancel)
+        return DebugController(self._context, self.fire.cancel)
 
     @cached_property
     def hosts(self) -> HostsController:
@@ -136,45 +136,45 @@ class Controllers:
 
     # Scans: the ScanController tells of them here.
 
-    def looked(self, view: Snapshot) -> None:
-        """A scan has ended: those that were made act on it."""
-        self.whatif.looked(view)
-        if self.is_made("hosts"):
-            self.hosts.looked()
-        if self.is_made("new"):
-            self.new.looked()
-        if self.is_made("packs"):
-            self.packs.looked()
-        self._context.bridge.look_ended()
-        if self.is_made("desk"):
-            self.desk.looked()
+    def scanned(self, view: Snapshot) -> None:
+        """Pass a new snapshot to all created controllers."""
+        self.whatif.scanned(view)
+        if self.is_created("hosts"):
+            self.hosts.scanned()
+        if self.is_created("new"):
+            self.new.scanned()
+        if self.is_created("packs"):
+            self.packs.scanned()
+        self._context.bridge.scan_ended()
+        if self.is_created("fire"):
+            self.fire.scanned()
 
-    def look_failed(self) -> None:
-        """What a fire waits for does not come."""
-        if self.is_made("desk"):
-            self.desk.trust_failed()
+    def after_failed_scan(self) -> None:
+        """Drop the event that waits for trust."""
+        if self.is_created("fire"):
+            self.fire.trust_failed()
 
-    def first_looked(self, view: Snapshot) -> None:
-        """Find out what was fired, and shown, before this sitting."""
+    def after_first_scan(self, view: Snapshot) -> None:
+        """Load the runs and the view of earlier sessions."""
         self._context.runner.remember(view)
-        self.last_time.looked(view)
+        self.restore.scanned(view)
 
     def follow(self, view: Snapshot) -> None:
-        """Follow what taps and other programs record; where saves are noticed, the user's own files too."""
-        self.real.looked(view)
+        """Follow recorded events and external runs; if saves are noticed, the user's own files too."""
+        self.real.scanned(view)
         if self._watches:
             self.preferences.follow()
 
     def saved_files(self, paths: frozenset[Path]) -> None:
         """Files were saved: an armed event may fire."""
-        self.desk.saved(paths)
+        self.fire.saved(paths)
 
     def close(self) -> None:
-        """The screen goes: nothing is followed any more, and what was changed is kept."""
-        self.last_time.close()
+        """Stop following, and save the view."""
+        self.restore.close()
         self._context.bridge.close()
-        if self.is_made("real"):
+        if self.is_created("real"):
             self.real.close()
-        if self.is_made("packs"):
+        if self.is_created("packs"):
             self.packs.close()
         self.preferences.close()

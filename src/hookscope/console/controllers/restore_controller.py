@@ -34,7 +34,7 @@ SAVE_DELAY = 1.0  # seconds without a key or a click, after which what is shown 
 
 
 class RestoreController:
-    """Files are read and written in threads. Nothing is written before its user has changed something."""
+    """Restores and saves the view, in threads. Nothing is written until the user changes something."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
@@ -53,13 +53,13 @@ class RestoreController:
     # At the start.
 
     def begin(self) -> None:
-        """Restore what there is, then look for the first time."""
+        """Restore the saved view, then scan for the first time."""
         self._bench = self.context.bench
         self._began, self._environment = self._bench.options, self._bench.setup.environment
         self.context.bridge.ask(RESTORE_GROUP, self._read, self._restore)
 
     def _read(self) -> tuple[SavedView | None, tuple[str, ...]]:
-        """What was left, chosen again where it is about the workbench; and what there is to say of that."""
+        """Return the saved view, with its dialect and environment applied, and messages about them."""
         from hookscope.app.console_files import stored_console
 
         try:
@@ -115,10 +115,10 @@ class RestoreController:
         if kept is not None:
             self._found = self._draft = kept
             self.context.change(StateRestored(kept))
-        self.context.bridge.look()
+        self.context.bridge.scan()
 
-    def looked(self, view: Snapshot) -> None:
-        """The first look is there: an event can be composed again."""
+    def scanned(self, view: Snapshot) -> None:
+        """After the first scan, restore the composed event."""
         kept, self._draft = self._draft, None
         if kept is None:
             return
@@ -144,7 +144,7 @@ class RestoreController:
     # From then on.
 
     def touched(self) -> None:
-        """A key or a click: called before it has any effect."""
+        """Note a key or click, before it takes effect."""
         if self._left is None:
             self._left, self._early = self.now(), self.context.state.view is None
         self._moved = monotonic()
@@ -162,13 +162,13 @@ class RestoreController:
             self.context.bridge.ask(RESTORE_GROUP, lambda: self._write(now), self._written)
 
     def close(self) -> None:
-        """Keep what was changed since the last rest, now."""
+        """Save recent changes now."""
         now = self._news()
         if now is not None:
             self._write(now)
 
     def _news(self) -> SavedView | None:
-        """What is to be written; None where nothing is."""
+        """Return the view to write; None if it has not changed."""
         if self._left is None or self._workspace is None or self.context.state.view is None:
             return None
         now = self.now()
@@ -208,10 +208,10 @@ class RestoreController:
         self._trouble = trouble
 
     def now(self) -> SavedView:
-        """What would be kept at this moment."""
+        """Return the current view."""
         found = self._found
         draft, part, form = found.draft, found.part, found.form
-        if self.context.panes.is_made("fire_pane"):
+        if self.context.panes.is_created("fire_pane"):
             shown = self.context.panes.fire_pane.event_view.kept()
             if self._draft is None or shown[0].text is not None:  # else the one from before is still to come
                 draft, part, form = shown

@@ -1,4 +1,4 @@
-"""Controllers for looking into runs: two runs side by side, and a stopped handler in the debugger."""
+"""Controllers for inspecting runs: two runs side by side, and a stopped handler in the debugger."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CompareController:
-    """Puts the run on the screen beside another one of the same event."""
+    """Compares the shown run with another run of the same event."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
@@ -31,7 +31,7 @@ class CompareController:
         self._open: RunComparisonScreen | None = None
 
     def show(self) -> None:
-        """Open it: beside the last run of the event before this one, else the next."""
+        """Open the comparison with the previous run of the event, or else with the next."""
         runs = self.context.panes.fire_pane.run_view.runs
         sheet = runs.current
         if sheet is None or sheet.run is None:
@@ -55,9 +55,9 @@ class CompareController:
         self._compare()
 
     def replay(self, start: int | None) -> None:
-        """Fire the run on the screen again, marked as a replay; then both stand side by side.
+        """Replay the shown run, then compare the two.
 
-        With `start`, from its handler of that number on.
+        With `start`, replay from the handler with that number on.
         """
         sheet = self.context.panes.fire_pane.run_view.runs.current
         if sheet is None or sheet.run is None:
@@ -73,7 +73,7 @@ class CompareController:
         runner.start("The replay", lambda: job_runner.replay_job(runner, past, wanted, replayed))
 
     def turn(self, by: int) -> None:
-        """Another run beside it, that many older or newer."""
+        """Compare with another run, `by` older or newer."""
         others = self._partners()
         at = others.index(self._before) + by if self._before in others else -1
         if 0 <= at < len(others):
@@ -85,7 +85,7 @@ class CompareController:
             )
 
     def _partners(self) -> list[int]:
-        """The other runs of the event that have ended, oldest first."""
+        """Return the finished runs of the same event, oldest first."""
         shown = self._sheet(self._after)
         sheets = self.context.panes.fire_pane.run_view.runs.sheets
         return [
@@ -121,7 +121,7 @@ class CompareController:
 
 
 class DebugController:
-    """One screen at most: of the handler that stands, or that stood last while its run goes on."""
+    """Shows the debugger screen of the current stop, or of the last one while its run continues."""
 
     def __init__(self, context: ConsoleContext, cancel: Callable[[], object]) -> None:
         """`cancel`: cancels the run."""
@@ -130,7 +130,7 @@ class DebugController:
         self._opened: DebugScreen | None = None
 
     def stopped(self, event: HandlerStopped) -> None:
-        """A handler stands; or something else is seen of the one that did."""
+        """Show a new stop, or a new view of the current one."""
         self._last = event
         if self._opened is not None and self._opened.stands:
             self._opened.show(event.seen)
@@ -138,7 +138,7 @@ class DebugController:
             self.open()
 
     def open(self) -> None:
-        """Show the handler that stands, or stood last. Says so where there is none."""
+        """Show the current or last stop. If there is none, report that."""
         from hookscope.console.screens.debugger import DebugScreen
 
         view = self.context.state.view
@@ -150,8 +150,8 @@ class DebugController:
             self._opened = DebugScreen(self._last.debugger, self._last.seen, short, self._cancel)
             self.context.push_dialog(self._opened)
 
-    def over(self) -> None:
-        """The run has ended."""
+    def ended(self) -> None:
+        """Close the debugger, because the run has ended."""
         opened, self._opened, self._last = self._opened, None, None
         if opened is not None and opened.stands:
             opened.dismiss(None)

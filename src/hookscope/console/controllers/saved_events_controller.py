@@ -53,7 +53,7 @@ SAVED_GROUP = "saved events"
 
 
 class SavedEventsController:
-    """What is asked of saved events, and what becomes of it. Files are read and written in threads."""
+    """Saves, loads, fires and compares saved events. Files are read and written in threads."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
@@ -108,7 +108,7 @@ class SavedEventsController:
         )
 
     def follow(self, sequence: EventSequence) -> None:
-        """Fire a sequence, step after step. At its end the last run stands that called anybody."""
+        """Fire a sequence step by step, then show the last run that called a handler."""
         called: list[int] = []
 
         def told(number: int, stepped: SequenceStepRun) -> None:
@@ -164,7 +164,7 @@ class SavedEventsController:
     # Saving.
 
     def save(self, saved: SavedDraft, file: Path | None, draft: EventDraft) -> None:
-        """Write the composer's event, the `draft`: over its file, or under a name that is asked for."""
+        """Write the composer's event (`draft`) over its file, or under a name that the user types."""
         view = self.context.scanned()
         if view is None:
             return
@@ -205,8 +205,8 @@ class SavedEventsController:
     def _keep(self, change: Change) -> None:
         self.context.bench.edits.write_saved_file(change)
 
-    def taken_back(self, files: Sequence[Path]) -> None:
-        """Files are as they were before: what is shown of them is read again, and compared again."""
+    def reverted(self, files: Sequence[Path]) -> None:
+        """Files were restored: read and compare the shown ones again."""
 
         shown = {self.pane.event_view.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
         concerned = [file for file in files if file in shown]
@@ -243,7 +243,7 @@ class SavedEventsController:
         self._compare_shown(file)
 
     def _compare_shown(self, file: Path) -> None:
-        """The run on the screen was one of this very event: what it came to can be accepted at once."""
+        """If the shown run was of this event, compare it, so that its results can be accepted."""
         number = self.pane.run_view.runs.shown
         known = self._runs.get(number) if number is not None else None
         if number is None or known is None or not same_event(known[1].event, self.pane.event_view.event):
@@ -256,13 +256,13 @@ class SavedEventsController:
     # Comparing and accepting.
 
     def fired(self, number: int, view: Snapshot, plan: Plan, file: Path | None) -> None:
-        """A run began; `file` is the saved event that was fired."""
+        """A run has started; `file` is the saved event that was fired."""
         self._runs[number] = (view, plan, file)
         kept = {sheet.number for sheet in self.pane.run_view.runs.sheets} | {number}
         self._runs = {run: known for run, known in self._runs.items() if run in kept}
 
     def ran(self, number: int, run: Run) -> None:
-        """A run ended: compare it, where it was of a saved event."""
+        """A run has ended: compare it if it was of a saved event."""
         known = self._runs.get(number)
         if known is None or known[2] is None:
             return
@@ -285,7 +285,7 @@ class SavedEventsController:
             )
 
     def accept(self, number: int, item: SavedEventResult) -> None:
-        """Show what would be written, so that what happened is expected."""
+        """Preview the change that accepts the run's results as expected."""
         self.context.bridge.ask(
             SAVED_GROUP,
             lambda: acceptance_change(item, expectation_masking_of(self.context.bench)),

@@ -25,7 +25,7 @@ SCAFFOLD_GROUP = "new"
 
 
 class ScaffoldController:
-    """What is asked of new things. Files are seen before they are written."""
+    """Creates new hooks and packs. Files are previewed before they are written."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
@@ -41,7 +41,7 @@ class ScaffoldController:
         self.context.push_dialog(NewHookForm(view, self._plan), self._agreed)
 
     def _plan(self, wish: ScaffoldRequest, answered: NewHookAnswer) -> None:
-        """What a wish comes to, worked out in a thread."""
+        """Plan the files of a request, in a thread."""
         bench, view = self.context.bench, self.context.state.view
         if view is None:
             return
@@ -56,21 +56,21 @@ class ScaffoldController:
 
         self.context.bridge.ask(SCAFFOLD_GROUP, planning, answered)
 
-    def _agreed(self, sketch: ScaffoldPlan | None) -> None:
-        if sketch is None:
+    def _agreed(self, scaffold: ScaffoldPlan | None) -> None:
+        if scaffold is None:
             return
 
         def writing() -> ScaffoldResult:
             from hookscope.authoring.scaffold.scaffold_writer import write_scaffold
 
-            return write_scaffold(self.context.bench, sketch)
+            return write_scaffold(self.context.bench, scaffold)
 
         self.context.bridge.ask(SCAFFOLD_GROUP, writing, self._written)
 
     def _written(self, made: ScaffoldResult) -> None:
-        sketch = made.plan
-        name, count = one_line(sketch.request.name, 60), len(sketch.files)
-        self.context.log_line("new", f"{sketch.kind}, {count} files in {sketch.root}", subject=name)
+        scaffold = made.plan
+        name, count = one_line(scaffold.request.name, 60), len(scaffold.files)
+        self.context.log_line("new", f"{scaffold.kind}, {count} files in {scaffold.root}", subject=name)
         for note in made.notes:
             self.context.log_line("new", note, "warning", name)
         first = made.statuses[0] if made.statuses else None
@@ -82,13 +82,13 @@ class ScaffoldController:
             fire, undo = key_of("hooks.fire"), key_of("hooks.undo")
             said = f"{name} is written and ready: {fire} fires at it, {undo} takes it back."
         self.context.notify(said)
-        self._awaited = sketch.main_file
-        self.context.bridge.look()
+        self._awaited = scaffold.main_file
+        self.context.bridge.scan()
         if editor_of(os.environ):  # which looks again when it ends
-            self.context.post(EditorRequested(FilePosition(sketch.main_file)))
+            self.context.post(EditorRequested(FilePosition(scaffold.main_file)))
 
-    def looked(self) -> None:
-        """Select the new one, as soon as a look has found it."""
+    def scanned(self) -> None:
+        """Select the new hook as soon as a scan has found it."""
         if self._awaited is None:
             return
         found = (row for row in self.context.state.rows if row.hook and row.hook.handler == self._awaited)

@@ -1,4 +1,4 @@
-"""Takes what a scan has found to whoever acts on it, reports it in the log, and scans again after saves."""
+"""Passes scan results on, reports them in the log, and scans again after saves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SELECTION_DELAY = 0.1  # seconds that a hook is selected before its files are re
 
 
 class SourceReader:
-    """Reads once for each selection, scan and run."""
+    """Reads the selected hook's file once for each selection, scan and run."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
@@ -36,7 +36,7 @@ class SourceReader:
         self._passing: Timer | None = None  # whether that row is passed by on the way to another one
 
     def read_selected(self) -> None:
-        """Read what belongs beside the selected row, unless that is on its way."""
+        """Read the file of the selected row, unless that is in progress."""
         state = self.context.state
         row, view = state.row, state.view
         if row is None or view is None:
@@ -51,7 +51,7 @@ class SourceReader:
         self._passing = self.context.after(SELECTION_DELAY, reads, "read")
 
     def happened(self, what: Activity) -> None:
-        """Others did this: what has come of the selected hook is read anew, if it is about that one."""
+        """Read the selected hook's history again if new activity concerns it."""
         row, view = self.context.state.row, self.context.state.view
         if row is None or view is None or not isinstance(row.item, HookStatus):
             return
@@ -64,85 +64,83 @@ NEW_FOLDER_DELAY = 0.5  # seconds in which a file is there whose folder has just
 
 
 class ScanListener(Protocol):
-    """Who acts on scans."""
+    """Receives the results of scans."""
 
-    def looked(self, view: Snapshot) -> None:
-        """A scan has ended."""
+    def scanned(self, view: Snapshot) -> None: ...
 
-    def look_failed(self) -> None:
-        """A scan could not be made."""
+    def after_failed_scan(self) -> None: ...
 
-    def first_looked(self, view: Snapshot) -> None:
-        """The first scan has ended, and its hooks are on the screen."""
+    def after_first_scan(self, view: Snapshot) -> None:
+        """The first scan has ended, and its hooks are visible."""
 
     def follow(self, view: Snapshot) -> None:
-        """Watch what belongs to this view from now on."""
+        """Watch what belongs to this snapshot from now on."""
 
     def saved_files(self, paths: frozenset[Path]) -> None:
-        """Files were saved; a scan of them follows."""
+        """Files were saved; a scan follows."""
 
 
 class ScanController:
-    """Scans, and what is said of them."""
+    """Scans, and reports the results."""
 
     def __init__(self, context: ConsoleContext, listener: ScanListener, *, watches: bool) -> None:
         """`watches`: scan again when files change."""
         self.context, self._listener, self._watches = context, listener, watches
-        self._told_to_look = False  # by its user, who wants an answer in any case
-        self._first_look: Sequence[LogEntry] = ()  # stands in the log below what was before it
+        self._is_requested = False  # by its user, who wants an answer in any case
+        self._first_entries: Sequence[LogEntry] = ()  # stands in the log below what was before it
 
-    def look(self) -> None:
-        """Scan, as the user has asked."""
-        self._told_to_look = True
-        self.context.bridge.look()
+    def scan(self) -> None:
+        """Scan because the user requested it."""
+        self._is_requested = True
+        self.context.bridge.scan()
 
     def changed(self, message: StateChanged) -> None:
-        """Reduce a change into the state; what a scan has found goes to whoever acts on it."""
+        """Reduce a change into the state; pass on the result of a scan."""
         context, change = self.context, message.change
         before = context.state
         context.change(change)
         if isinstance(change, ScanFinished):
-            self._looked(before, change)
+            self._scan_finished(before, change)
         elif isinstance(change, ScanFailed):
-            context.bridge.look_ended()
-            self._listener.look_failed()
+            context.bridge.scan_ended()
+            self._listener.after_failed_scan()
             context.log_line("look", change.text, "error")
             context.notify(f"Looking failed: {change.text}", "error")
 
-    def _looked(self, before: ConsoleState, look: ScanFinished) -> None:
+    def _scan_finished(self, before: ConsoleState, scan: ScanFinished) -> None:
         from hookscope.console.state import log_messages  # here, and below: the first paint tells nothing yet
 
         context, first = self.context, before.view is None
-        entries = log_messages.scan_entries(local_now(), before.rows, context.state.rows, look.took, first)
+        entries = log_messages.scan_entries(local_now(), before.rows, context.state.rows, scan.took, first)
         if first:
-            self._first_look = entries
+            self._first_entries = entries
         else:
             context.log_entries(entries)
-        if not first and len(entries) == 1 and self._told_to_look:
+        if not first and len(entries) == 1 and self._is_requested:
             context.notify("Looked again: nothing is different.")
         elif not first and len(entries) > 1 and "list" not in context.panes.shown:
             context.notify(f"Looked again: {len(entries) - 1} different. The log says which.")
-        self._told_to_look = False
-        self._listener.looked(look.view)
+        self._is_requested = False
+        self._listener.scanned(scan.view)
         if first:
-            context.after_paint(partial(self._first_rows, look))  # they stand there before all this begins
+            context.after_paint(partial(self._first_rows, scan))  # they stand there before all this begins
         else:
-            self._follow(look)
+            self._follow(scan)
 
-    def _first_rows(self, look: ScanFinished) -> None:
-        """The first hooks are on the screen: what was before, and what is to come."""
-        self._listener.first_looked(look.view)
-        self._follow(look)
+    def _first_rows(self, scan: ScanFinished) -> None:
+        """The first hooks are visible: load earlier runs, and start watching."""
+        self._listener.after_first_scan(scan.view)
+        self._follow(scan)
         preload()
 
-    def _follow(self, look: ScanFinished) -> None:
-        """Hear of what happens on disk from now on."""
-        self._listener.follow(look.view)
+    def _follow(self, scan: ScanFinished) -> None:
+        """Watch the files on disk from now on."""
+        self._listener.follow(scan.view)
         if self._watches:
-            self.context.change(WatchedFilesChanged(self.context.bridge.follow(look.view)))
+            self.context.change(WatchedFilesChanged(self.context.bridge.follow(scan.view)))
 
     def files_changed(self, event: FilesChanged) -> None:
-        """Files changed on disk: scan, unless only what Hookscope has learned of hooks did."""
+        """Files changed on disk: scan, unless only Hookscope's own state changed."""
         from hookscope.console.state import log_messages
 
         context, bridge = self.context, self.context.bridge
@@ -157,24 +155,24 @@ class ScanController:
         if context.state.view is not None:
             context.log_entries(log_messages.saved_file_entries(local_now(), saved, context.state.view))
         self._listener.saved_files(saved)
-        bridge.look()
+        bridge.scan()
 
     def _learned(self) -> None:
-        """Another command has trusted or loaded something, perhaps: no save that an armed event waits for."""
+        """Scan again if another command has trusted or loaded something. Armed events do not fire."""
         view = self.context.state.view
         if view is None:
             return
         if self.context.bench.is_outdated(view):
-            self.context.bridge.look()
+            self.context.bridge.scan()
         elif self._watches:
             self.context.bridge.follow(view)
 
     def past_runs(self, event: PastRunsLoaded) -> None:
-        """What was fired here before: in the Fire pane, and in the log below the first scan."""
+        """Show earlier runs in the Fire pane, and in the log below the first scan."""
         from hookscope.console.state import log_messages
 
         self.context.panes.remember(event.runs)
         others = log_messages.skipped_run_entries(local_now(), event.others)
         runs = (log_messages.past_run_entry(run) for run in event.runs)
-        self.context.log_entries([*others, *runs, *self._first_look])
-        self._first_look = ()
+        self.context.log_entries([*others, *runs, *self._first_entries])
+        self._first_entries = ()

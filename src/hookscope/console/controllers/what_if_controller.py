@@ -21,7 +21,7 @@ WHAT_IF_GROUP = "what if"
 
 
 class WhatIfController:
-    """One bar at most; what was taken last holds."""
+    """Shows one form at most; the last applied assumptions count."""
 
     def __init__(
         self,
@@ -29,7 +29,9 @@ class WhatIfController:
         firing: Callable[[], bool],
         compare_places: Callable[[Callable[[], tuple[ComparedMachine, ...]]], object],
     ) -> None:
-        """`firing`: is an event on its way; `compare_places`: have the Hosts pane show these."""
+        """`firing` returns whether an event is being fired; `compare_places` shows machines in the Hosts
+        pane.
+        """
         self.context, self._firing, self._compare_places = context, firing, compare_places
         self._began = without_what_if(context.bench.options)
         self._opened: WhatIfForm | None = None
@@ -37,20 +39,20 @@ class WhatIfController:
 
     @property
     def _bar(self) -> WhatIfForm | None:
-        """The bar, as long as it is there."""
+        """Return the form, if it is open."""
         return self._opened if self._opened is not None and self._opened.stands else None
 
     @property
     def _real(self) -> Options:
-        """The options without the what-if: as the console began, under the dialect that was chosen since."""
+        """Return the options without assumptions, under the current dialect."""
         now = self.context.bench.options
         return self._began if "host" in now.supposed else replace(self._began, dialect=now.dialect)
 
-    def looked(self, view: Snapshot) -> None:
-        """The strip says what this view assumes."""
+    def scanned(self, view: Snapshot) -> None:
+        """Show the assumptions of this snapshot in the strip."""
         options = self.context.bench.options
         words = assumption_words(options, view.host.machine)
-        if words or self.context.panes.is_made("what_if_strip"):
+        if words or self.context.panes.is_created("what_if_strip"):
             self.context.panes.what_if_strip.show(words)
         notes = self.context.bench.setup.notes
         for note in notes if notes != self._noted else ():
@@ -63,7 +65,7 @@ class WhatIfController:
             self._bar.say(f"What if: {', '.join(words)}." if words else "All is as it really is.")
 
     def open(self) -> None:
-        """Show the bar."""
+        """Show the form."""
         from hookscope.app.whatif.assumptions import suggestions
         from hookscope.console.dialogs.what_if_form import WhatIfForm, real_values, what_if_fields_of
 
@@ -80,7 +82,7 @@ class WhatIfController:
         self.context.bridge.ask(WHAT_IF_GROUP, lambda: suggestions(view.host), show, opens=True)
 
     def take(self, typed: WhatIfFields) -> None:
-        """Assume this from now on."""
+        """Apply these assumptions."""
         from hookscope.console.dialogs.what_if_form import options_with
 
         try:
@@ -91,7 +93,7 @@ class WhatIfController:
             self._use(options)
 
     def reset(self) -> None:
-        """Assume nothing."""
+        """Drop all assumptions."""
         if not has_what_if(self.context.bench.options):
             self._wrong("Nothing is assumed: all is as it really is.")
         elif self.context.bench.options == self._real:
@@ -119,13 +121,13 @@ class WhatIfController:
             self._wrong(problem)
             return
         bench = self.context.bench
-        self.context.bridge.look()
+        self.context.bridge.scan()
         if not has_what_if(bench.options):
             self.context.log_line("what if", "all is as it really is")
             self.context.run(bench.worker_pools.close_others(), WHAT_IF_GROUP, WHAT_IF_GROUP)
 
     def compare(self) -> None:
-        """Mode 4, with what is real and what is supposed side by side."""
+        """Compare the real and the assumed machine in mode 4."""
         if not has_what_if(self.context.bench.options):
             self._wrong("Nothing is assumed: there is nothing to compare.")
             return
@@ -135,7 +137,7 @@ class WhatIfController:
         self.context.change(ModeChosen("hosts"))
 
     def places(self) -> tuple[ComparedMachine, ...]:
-        """What is real and what is supposed now; nothing where nothing is. Raises Refusal."""
+        """Return the real and the assumed machine; empty without assumptions. Raises Refusal."""
         from hookscope.analysis.several_machines import real_and_assumed
 
         bench = self.context.bench

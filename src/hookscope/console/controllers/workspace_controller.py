@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class WorkspaceController:
-    """Each choice is followed by a scan."""
+    """Changes the workspace, dialect or environment, then scans."""
 
     def __init__(
         self,
@@ -26,12 +26,12 @@ class WorkspaceController:
         app: App[Any],
         show_workspace: Callable[[Path], Coroutine[Any, Any, object]],
     ) -> None:
-        """`show_workspace`: show another one in place of this."""
+        """`show_workspace` opens another workspace in place of this one."""
         self.context = context
         self._app, self._show_workspace = app, show_workspace
 
     def ask(self) -> None:
-        """Ask which workspace to open: one that was open lately, or a folder."""
+        """Ask which workspace to open: a recent one, or a folder."""
         view = self.context.scanned()
         if view is None:
             return
@@ -50,12 +50,12 @@ class WorkspaceController:
         self.context.bridge.ask("workspaces", recent, ask, opens=True)
 
     def open(self, folder: Path | None) -> None:
-        """Show another one in place of this."""
+        """Open another workspace in place of this one."""
         if folder is not None:
             self._app.call_later(self._show_workspace, folder)
 
     def next_dialect(self) -> None:
-        """The next one: each guide, then the program of that host as it ships."""
+        """Switch to the next dialect: each guide, then that host's program as shipped."""
         view = self.context.scanned()
         if view is None:
             return
@@ -64,19 +64,19 @@ class WorkspaceController:
         then = dialect_after(view.host.dialect)
         self.context.bench.use_dialect(then.name)
         self.context.notify(f"{then.name}: {then.title}. {key_of('console.dialect')} goes on to the next.")
-        self.context.bridge.look()
+        self.context.bridge.scan()
 
     def use_environment(self, name: str | None) -> None:
-        """Fill events with the variables of this environment from now on."""
+        """Fill events with this environment's variables from now on."""
         self.context.bench.use_environment(name)
-        self.context.bridge.look()
+        self.context.bridge.scan()
 
 
 class TrustController:
     """Asks whether folders may run, from the hooks list or the plan of an event."""
 
     def __init__(self, context: ConsoleContext, failed: Callable[[], object]) -> None:
-        """`failed`: trust could not be recorded, so nothing may wait for it."""
+        """`failed` is called if trust cannot be recorded, so that nothing waits for it."""
         self.context = context
         self._failed = failed
 
@@ -95,11 +95,11 @@ class TrustController:
         ask_trust(self.context, targets, view, answered, firing=False)
 
     def written(self, event: TrustWritten) -> None:
-        """Trust is recorded, or could not be."""
+        """Report trusted folders, or why trust failed."""
         if event.problem:
             self._failed()
             self.context.notify(event.problem, "error")
             return
         for folder in event.folders:
             self.context.log_line("trust", f"{folder} may run now", subject=folder.name)
-        self.context.bridge.look()
+        self.context.bridge.scan()

@@ -35,12 +35,12 @@ LATER_EDITS_NOTE = "It has changed since. This edit alone is taken back; what ca
 OTHER_TERMINAL_NOTE = "It was made in another terminal, or before this console began."
 
 
-def toggle_sheet(toggle: Toggle, surroundings: Machine) -> Content:
+def toggle_sheet(toggle: Toggle, machine: Machine) -> Content:
     """Return the file, the diff, other effects, and when the host notices."""
     after = safe_line(toggle.after, 200).stylize("bold")
     return Content("\n").join(
         [
-            *_edit_lines(toggle.change, surroundings),
+            *_edit_lines(toggle.change, machine),
             Content.assemble(safe_line(toggle.name, 60), " will be ", after, "."),
             *(_effect_line(other) for other in toggle.others),
             Content.styled(toggle.notices, MUTED),
@@ -48,7 +48,7 @@ def toggle_sheet(toggle: Toggle, surroundings: Machine) -> Content:
     )
 
 
-def undo_sheet(undoing: Undoing, surroundings: Machine, *, ours: bool) -> Content:
+def undo_sheet(undoing: Undoing, machine: Machine, *, ours: bool) -> Content:
     """Return what is undone, why the user is asked, the file and the diff.
 
     The user is asked if the edit is not `ours`, or not the last one.
@@ -58,13 +58,13 @@ def undo_sheet(undoing: Undoing, surroundings: Machine, *, ours: bool) -> Conten
         Content.styled(text, MUTED)
         for text in [OTHER_TERMINAL_NOTE] * (not ours) + [LATER_EDITS_NOTE] * undoing.file_changed
     ]
-    return Content("\n").join([meaning, *why, Content(), *_edit_lines(undoing.inverse, surroundings)])
+    return Content("\n").join([meaning, *why, Content(), *_edit_lines(undoing.inverse, machine)])
 
 
-def stuck_sheet(problem: str, change: Change, surroundings: Machine) -> Content:
+def stuck_sheet(problem: str, change: Change, machine: Machine) -> Content:
     """Return why an edit cannot be undone, and what forgetting it means."""
     for part in change.parts:
-        problem = problem.replace(str(part.path), surroundings.short(part.path))
+        problem = problem.replace(str(part.path), machine.short(part.path))
     return Content("\n").join(
         [
             safe_text(problem, 400),
@@ -75,9 +75,9 @@ def stuck_sheet(problem: str, change: Change, surroundings: Machine) -> Content:
     )
 
 
-def change_sheet(change: Change, surroundings: Machine) -> Content:
+def change_sheet(change: Change, machine: Machine) -> Content:
     """Return the file and the diff of an edit."""
-    return Content("\n").join(_edit_lines(change, surroundings))
+    return Content("\n").join(_edit_lines(change, machine))
 
 
 def _edit_lines(change: Change, machine: Machine) -> Iterator[Content]:
@@ -100,7 +100,7 @@ def _effect_line(effect: Effect) -> Content:
 
 
 class EditQuestion(ButtonDialog[bool]):
-    """Asks whether to write, undo or forget an edit; cancel is the default."""
+    """Asks whether to write, undo or forget an edit; Cancel is the default."""
 
     room: ClassVar[str]
     act: ClassVar[tuple[str, str]]  # the action's id and its label

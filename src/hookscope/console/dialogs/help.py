@@ -106,7 +106,7 @@ def about_of(widget: Widget) -> str:
 class HelpSheet(FittedText):
     """The lines of help; a click on one runs its action where help was opened."""
 
-    class Asked(Message):
+    class ActionClicked(Message):
         """An action was clicked."""
 
         def __init__(self, action: str) -> None:
@@ -131,7 +131,7 @@ class HelpSheet(FittedText):
     def on_click(self, event: events.Click) -> None:
         if action := event.style.meta.get(ACTION_META):
             event.stop()
-            self.post_message(self.Asked(action))
+            self.post_message(self.ActionClicked(action))
 
 
 class HelpScreen(Overlay[AvailableAction | None]):
@@ -164,8 +164,8 @@ class HelpScreen(Overlay[AvailableAction | None]):
     def _sheet(self, under: str, width: int) -> Content:
         return help_sheet(self.about, self.nodes, width, active_keymap(), under)
 
-    def on_help_sheet_asked(self, event: HelpSheet.Asked) -> None:
+    def on_help_sheet_action_clicked(self, event: HelpSheet.ActionClicked) -> None:
         keymap = active_keymap()
         self.dismiss(
-            next(deed for deed in available_actions_of(self.nodes, keymap) if deed.id == event.action)
+            next(action for action in available_actions_of(self.nodes, keymap) if action.id == event.action)
         )

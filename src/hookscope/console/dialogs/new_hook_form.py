@@ -47,17 +47,15 @@ if TYPE_CHECKING:
     from hookscope.model.machine import Machine
 
 
-def sketch_sheet(sketch: ScaffoldPlan, surroundings: Machine, width: int) -> Content:
+def scaffold_sheet(scaffold: ScaffoldPlan, machine: Machine, width: int) -> Content:
     """Return the paths, the notes, then the text of each file."""
-    top = sketch.place.workspace
-    parts = [
-        Content.assemble(("in ", MUTED), keep_tail(safe_paragraph(below_home(top, surroundings)), width - 3))
-    ]
-    for path, _ in sketch.files:
-        shown = str(path.relative_to(top)) if path.is_relative_to(top) else surroundings.short(path)
+    top = scaffold.place.workspace
+    parts = [Content.assemble(("in ", MUTED), keep_tail(safe_paragraph(below_home(top, machine)), width - 3))]
+    for path, _ in scaffold.files:
+        shown = str(path.relative_to(top)) if path.is_relative_to(top) else machine.short(path)
         parts.append(Content.assemble(("+ ", "$text-success"), keep_tail(safe_paragraph(shown), width - 2)))
-    parts += [safe_paragraph(note).stylize(MUTED) for note in sketch.notes]
-    for path, content in sorted(sketch.files, key=lambda file: file[0] != sketch.main_file):
+    parts += [safe_paragraph(note).stylize(MUTED) for note in scaffold.notes]
+    for path, content in sorted(scaffold.files, key=lambda file: file[0] != scaffold.main_file):
         parts += [Content(), Content.styled(path.name, MUTED)]
         parts += [safe_code_line(line).stylize(FAINT) for line in content.decode().splitlines()]
     return Content("\n").join(parts)
@@ -71,7 +69,7 @@ def problem_sheet(problem: str, *, wrong: bool) -> Content:
 
 CHOOSE_AUTOMATICALLY = "auto"  # choose a language that the hosts run
 NewHookAnswer = Callable[["ScaffoldPlan | str"], None]
-SketchPlanner = Callable[[ScaffoldRequest, NewHookAnswer], None]
+ScaffoldPlanner = Callable[[ScaffoldRequest, NewHookAnswer], None]
 
 
 def form_parts(typed: str) -> tuple[str, ...]:
@@ -114,7 +112,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
         "Nothing is overwritten, and one {hooks.undo} takes all of it back."
     )
 
-    def __init__(self, view: Snapshot, plan: SketchPlanner) -> None:
+    def __init__(self, view: Snapshot, plan: ScaffoldPlanner) -> None:
         super().__init__()
         self._view, self._plan = view, plan
         self._asked = 0  # number of requested previews; older results are dropped
@@ -219,7 +217,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
             preview.update(problem_sheet(self._problem, wrong=bool(self._typed("name"))))
         else:
             width = preview.content_region.width or self.size.width - 6
-            preview.update(sketch_sheet(self._sketch, self._view.host.machine, width))
+            preview.update(scaffold_sheet(self._sketch, self._view.host.machine, width))
 
     # Actions.
 

@@ -256,7 +256,7 @@ def _pane_entries(context: ConsoleContext) -> Iterator[ListedEntries]:
 
 def _hook_entry(context: ConsoleContext, row: HookRow) -> PaletteEntry:
     return PaletteEntry(
-        "hook", row.name, f"{row.look.word}, {row.source}", partial(_show_row, context, row.id)
+        "hook", row.name, f"{row.state_style.word}, {row.source}", partial(_show_row, context, row.id)
     )
 
 
@@ -269,18 +269,18 @@ def _action_entries(screen: Screen[Any], *, over_panes: bool) -> Iterator[Palett
     """Yield the focused widget's actions first, because its keys may differ; movements come last."""
     app = screen.app
     actions = [
-        deed
-        for deed in available_actions_of(all_nodes(screen), active_keymap())
-        if deed.node is not app or not over_panes  # they have the same as the app, in their own name
+        action
+        for action in available_actions_of(all_nodes(screen), active_keymap())
+        if action.node is not app or not over_panes  # they have the same as the app, in their own name
     ]
-    named = Counter(deed.binding.description for deed in actions)
-    for deed in sorted(actions, key=lambda deed: is_move(deed.binding)):
-        binding = deed.binding
+    named = Counter(action.binding.description for action in actions)
+    for action in sorted(actions, key=lambda action: is_move(action.binding)):
+        binding = action.binding
         title = binding.description
         if named[title] > 1:  # actions of the same name also show their scope
-            title = f"{title}   {scope_of(deed.id).title}"
-        description = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(deed.id))))
-        yield PaletteEntry(key_label(binding.key)[:6], title, description, partial(run_action, app, deed))
+            title = f"{title}   {scope_of(action.id).title}"
+        description = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(action.id))))
+        yield PaletteEntry(key_label(binding.key)[:6], title, description, partial(run_action, app, action))
 
 
 async def stored_entries(source: PaletteSource) -> tuple[PaletteEntry, ...]:
@@ -466,7 +466,7 @@ class PaletteScreen(Dialog[None]):
     async def _complete(self, source: PaletteSource) -> None:
         """Add the actions of panes that are created on demand, then what is on disk."""
         panes = source.context.panes
-        if not (panes.fire_pane.furnished and panes.hosts_pane.furnished):
+        if not (panes.fire_pane.parts_mounted and panes.hosts_pane.parts_mounted):
             await panes.fire_pane.with_its_parts()
             await panes.hosts_pane.with_its_parts()
         on_disk = await stored_entries(source)
@@ -477,7 +477,7 @@ class PaletteScreen(Dialog[None]):
         """Replace the entries; the cursor stays where it is."""
         self._listed, self._all = entries, None
         if self._typed:
-            self._look(self._typed)
+            self._start_search(self._typed)
         else:
             self._findings.show(entries_before_typing(entries), self._findings.cursor)
             self._tell()
@@ -498,19 +498,19 @@ class PaletteScreen(Dialog[None]):
         event.stop()
         self._do_first = False
         if self._typed:
-            self._look(self._typed)
+            self._start_search(self._typed)
         else:
             self.workers.cancel_group(self, "look")
             self._show("", entries_before_typing(self._listed))
 
-    def _look(self, typed: str) -> None:
-        self._work(partial(self._looked, typed), "look")
+    def _start_search(self, typed: str) -> None:
+        self._work(partial(self._search, typed), "look")
 
     def _work(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> None:
         """Run work in place of earlier work in the same group, which may not have started yet."""
         _: Worker[None] = self.run_worker(work, group=group, exclusive=True, exit_on_error=False)
 
-    async def _looked(self, typed: str) -> None:
+    async def _search(self, typed: str) -> None:
         matches = await asyncio.to_thread(self._fitting, typed)
         if self.stands and typed == self._typed:
             self._show(typed, matches)

@@ -167,7 +167,7 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
         return f"{row.name} does not fit the filter: {key_of('console.back')} clears it."
     match action:
         case "trust" if row is not None and not _waits_for_trust(row.item, state):
-            return f"{row.name} waits for no trust: it is {row.look.word}."
+            return f"{row.name} waits for no trust: it is {row.state_style.word}."
         case "fix" if row is not None and row.failed is not None:
             return f"{row.name} {row.why}: {key_of('hooks.edit')} opens it there."
         case "fix" if row is not None and row.state is State.READY:
@@ -190,7 +190,7 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
             return "Nothing is running."
         case "filter" if state.filtering:
             return with_keys("Type what to look for; {filter.clear} clears it.")
-        case "recheck" if state.looking:
+        case "recheck" if state.is_scanning:
             return "Already looking."
     return ""
 
@@ -345,9 +345,9 @@ def available_actions_of(nodes: Iterable[DOMNode], keymap: Keymap) -> Iterator[A
                 yield AvailableAction(binding, node)
 
 
-async def run_action(app: App[Any], deed: AvailableAction) -> None:
+async def run_action(app: App[Any], action: AvailableAction) -> None:
     """Run an action as its key does; if it is unavailable, notify the user of the reason."""
-    if not await app.run_action(deed.binding.action, deed.node):
-        why = why_unavailable_at(deed.node, deed.binding.action)
-        why = why or f"{deed.binding.description}: there is nothing to do now."
+    if not await app.run_action(action.binding.action, action.node):
+        why = why_unavailable_at(action.node, action.binding.action)
+        why = why or f"{action.binding.description}: there is nothing to do now."
         app.notify(safe_text(why, 400).plain, markup=False)

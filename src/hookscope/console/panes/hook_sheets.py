@@ -248,7 +248,7 @@ class WhyOptions:
 
 def why_title(row: HookRow, checked: HookCheck | None = None) -> Content:
     """Return the pane's title: name, glyph, and meaning of the state."""
-    style, phrase = row.look, row.look.phrase
+    style, phrase = row.state_style, row.state_style.phrase
     if isinstance(row.item, HookStatus) and (cannot := later_failure(row.item, checked, row.failed)):
         style, phrase = STATE_STYLES[State.BROKEN], cannot.partition(":")[0]
     return Content.assemble(

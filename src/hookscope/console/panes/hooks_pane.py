@@ -209,7 +209,7 @@ class WhyPane(SheetPane):
         ),
     ]
 
-    class FoldAsked(Message):
+    class FoldRequested(Message):
         """Request to list the passed gates, or to fold them."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
@@ -226,7 +226,7 @@ class WhyPane(SheetPane):
         return key_hints(*(hint for hint in self.HINTS if self._fixes or hint[1] != "fix"))
 
     def action_fold(self) -> None:
-        self.post_message(self.FoldAsked())
+        self.post_message(self.FoldRequested())
 
 
 class KeysPane(SheetPane):
@@ -388,7 +388,7 @@ class HooksPane(RemovableWidget, Container):
         event.stop()
         self.post_message(StateChanged(FilterChanged(event.value, typing=False)))
 
-    def on_why_pane_fold_asked(self, event: WhyPane.FoldAsked) -> None:
+    def on_why_pane_fold_requested(self, event: WhyPane.FoldRequested) -> None:
         event.stop()
         if self._may("fold") is not None:
             self.post_message(StateChanged(ChecksFolded()))

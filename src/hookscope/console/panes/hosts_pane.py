@@ -340,7 +340,7 @@ class HostsPane(RemovableWidget, Container):
         self.post_message(PartsMounted())
 
     @property
-    def furnished(self) -> bool:
+    def parts_mounted(self) -> bool:
         """Whether its parts are mounted."""
         return self._there.is_set()
 

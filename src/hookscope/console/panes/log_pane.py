@@ -208,21 +208,21 @@ class LogPane(RemovableWidget, Widget):
     }
     """
 
-    class RunAsked(ConsoleMessage):
+    class RunRequested(ConsoleMessage):
         """Request to show the run of an entry."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
             self.number = number
 
-    class RealAsked(ConsoleMessage):
+    class RealEventRequested(ConsoleMessage):
         """Request to open a real event in the composer, or to save it."""
 
         def __init__(self, name: str, save: bool = False) -> None:
             super().__init__()
             self.name, self.save = name, save
 
-    class TapAsked(ConsoleMessage):
+    class TapStatusRequested(ConsoleMessage):
         """Request to show the tap's status."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
@@ -344,11 +344,11 @@ class LogPane(RemovableWidget, Widget):
         event.stop()
         entry = self.query_one(LogView).entry
         if entry is not None and entry.real is not None:
-            self.post_message(self.RealAsked(entry.real))
+            self.post_message(self.RealEventRequested(entry.real))
         elif entry is None or entry.run is None:
             self.app.notify("This line tells of no run: there is nothing to open.", markup=False)
         else:
-            self.post_message(self.RunAsked(entry.run))
+            self.post_message(self.RunRequested(entry.run))
 
     def action_filter(self) -> None:
         self._field.add_class("-open")
@@ -386,10 +386,10 @@ class LogPane(RemovableWidget, Widget):
         if entry is None or entry.real is None:
             self.app.notify("This line is no real event (≈): there is nothing to save.", markup=False)
         else:
-            self.post_message(self.RealAsked(entry.real, save=True))
+            self.post_message(self.RealEventRequested(entry.real, save=True))
 
     def action_tap(self) -> None:
-        self.post_message(self.TapAsked())
+        self.post_message(self.TapStatusRequested())
 
     def action_copy_line(self) -> None:
         entry = self.query_one(LogView).entry

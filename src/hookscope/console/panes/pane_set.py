@@ -1,4 +1,4 @@
-"""The panes of the main screen: made when they are first needed, laid out, and given what they show."""
+"""The panes of the main screen: created on first use, laid out, and updated from the state."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PaneSet:
         self._past: deque[PastRun] = deque(maxlen=MOST_PAST_RUNS)  # likewise
 
     def compose(self) -> Iterator[Widget]:
-        """The parts of the screen that are there from the beginning."""
+        """Yield the parts of the screen that exist from the start."""
         # Before there are panes: each that is mounted is styled once, and not again with the whole screen.
         size = self._screen.app.size
         layout = self._layout(size.width, size.height)
@@ -78,29 +78,27 @@ class PaneSet:
 
     # Panes that are made when they are first needed.
 
-    def is_made(self, pane: str) -> bool:
-        """Was this pane needed before."""
+    def is_created(self, pane: str) -> bool:
+        """Return True if this pane was used before."""
         return pane in self.__dict__
 
     @cached_property
     def log(self) -> LogPane:
-        """The Log pane."""
         return LogPane(id="log")
 
     @property
     def hooks(self) -> HooksPane:
-        """The Hooks pane."""
         return self._screen.query_one(HooksPane)
 
     @cached_property
     def fire_pane(self) -> FirePane:
-        """The Fire pane, in the tree; its own parts come when they are first needed."""
+        """The Fire pane; its own parts are mounted on first use."""
         pane = self._make_fire_pane(at_once=False)
         self._screen.query_one("#body").mount(pane, after="#hooks")
         return pane
 
     def _make_fire_pane(self, *, at_once: bool) -> FirePane:
-        """The Fire pane, which knows what it would know had it been there from the beginning."""
+        """Create the Fire pane, and give it everything it has missed."""
         from hookscope.console.panes.fire.fire_pane import FirePane
 
         pane, state = FirePane(id="fire", at_once=at_once), self._store.state
@@ -115,22 +113,21 @@ class PaneSet:
         return pane
 
     def tell_fire(self, tell: Callable[[FirePane], object]) -> None:
-        """Tell the Fire pane something: now, or as soon as it is made."""
-        if self.is_made("fire_pane"):
+        """Call this with the Fire pane: now, or once it is created."""
+        if self.is_created("fire_pane"):
             tell(self.fire_pane)
         else:
             self._for_fire.append(tell)
 
     def remember(self, runs: Iterable[PastRun]) -> None:
-        """Show runs that are over in the Fire pane: now, or as soon as it is made."""
-        if self.is_made("fire_pane"):
+        """Show finished runs in the Fire pane: now, or once it is created."""
+        if self.is_created("fire_pane"):
             self.fire_pane.run_view.remember(tuple(runs))
         else:
             self._past.extend(runs)
 
     @cached_property
     def hosts_pane(self) -> HostsPane:
-        """The Hosts pane, in the tree."""
         from hookscope.console.panes.hosts_pane import HostsPane
 
         pane = HostsPane(id="hosts")
@@ -139,7 +136,6 @@ class PaneSet:
 
     @cached_property
     def start_here(self) -> StartHere:
-        """What a first start says, in the tree."""
         from hookscope.console.panes.start_here import StartHere
 
         start = StartHere(id="start")
@@ -148,7 +144,6 @@ class PaneSet:
 
     @cached_property
     def what_if_strip(self) -> WhatIfStrip:
-        """The line of what is assumed, in the tree."""
         from hookscope.console.widgets.header import WhatIfStrip
 
         strip = WhatIfStrip(id="what-if")
@@ -157,7 +152,6 @@ class PaneSet:
 
     @cached_property
     def problem_lines(self) -> ProblemLines:
-        """What is wrong as a whole, in the tree."""
         from hookscope.console.widgets.header import ProblemLines
 
         lines = ProblemLines(id="problems")
@@ -166,7 +160,7 @@ class PaneSet:
 
     @cached_property
     def tiny(self) -> Static:
-        """What a terminal shows that is too small for all others, in the tree."""
+        """The message for a terminal that is too small for any pane."""
         said = Static(id="tiny")
         self._screen.mount(said, before="#keybar")
         return said
@@ -174,18 +168,22 @@ class PaneSet:
     # What they show.
 
     def show(self, before: ConsoleState) -> None:
-        """Show the state in all panes that are there."""
+        """Show the state in all created panes."""
         state = self._store.state
         header = self._screen.query_one(ConsoleHeader)
-        header.mode, header.view, header.looks = state.mode, state.view, state.listing.looks
+        header.mode, header.view, header.counts_by_style = (
+            state.mode,
+            state.view,
+            state.listing.counts_by_style,
+        )
         header.watching = state.watching
         event = state.armed.event if state.armed is not None else None
         header.armed = event.key if event is not None else ""
         self.hooks.show(state)
-        if self.is_made("start_here"):
+        if self.is_created("start_here"):
             start = self.start_here
             start.view, start.row, start.folders = state.view, state.row, state.folders_shown
-        if self.is_made("fire_pane"):
+        if self.is_created("fire_pane"):
             self.fire_pane.job = state.job
             if state.filling is not before.filling:
                 self.fire_pane.event_view.show_filling(state.filling)
@@ -193,32 +191,32 @@ class PaneSet:
                 self.fire_pane.view = state.view
 
     def show_problems(self, own: Sequence[Problem]) -> None:
-        """What is wrong with hooks, then with Hookscope's own files; nothing before there was a scan."""
+        """Show problems of hooks, then of Hookscope's own files; none before the first scan."""
         view = self._store.state.view
         if view is None:
             return
         problems = (*view.inventory.problems, *own)
-        if problems or self.is_made("problem_lines"):
+        if problems or self.is_created("problem_lines"):
             self.problem_lines.show(problems, view.host.machine)
 
     # Layout.
 
     def arrange(self, width: int = 0, height: int = 0) -> bool:
-        """Show the panes that fit. True where there are panes again on a screen that was too small."""
+        """Show the panes that fit. Return True if panes are visible again after the screen was too small."""
         size = self._screen.app.size
         width, height = width or size.width, height or size.height
         layout = self._layout(width, height)
         covered, self.shown = not self.shown, layout.panes
         self._set_layout(layout)
         if EVENT_PANES.intersection(layout.panes):
-            self.fire_pane.furnish()
+            self.fire_pane.mount_parts()
         self._make(layout)
         if layout.size == "tiny":
             self.tiny.update(safe_text(too_small(width, height)))
         return covered and bool(self.shown)
 
     def _make(self, layout: PaneLayout) -> None:
-        """The panes of this layout that were not there yet."""
+        """Create the missing panes of this layout."""
         if "hosts" in layout.panes:
             self.hosts_pane  # noqa: B018  (made by this)
         if "start" in layout.panes:

@@ -68,7 +68,7 @@ def start_sheet(view: Snapshot, row: HookRow | None, folders: bool, width: int) 
 def _reason(row: HookRow, width: int) -> Content:
     """Return what blocks the selected hook, in one line: a small screen shows it nowhere else."""
     more = f", and {row.reasons - 1} more" if row.reasons > 1 else ""
-    sign = Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style)
+    sign = Content.styled(row.state_style.text, row.state_style.style)
     prefix = Content.assemble("why ", safe_line(row.name, 60), " is ", sign, ": ")
     available = width - prefix.cell_length - len(more)
     reason = safe_paragraph(with_keys(TRUST_HINT) if row.asks_trust else row.why)

@@ -1,4 +1,4 @@
-"""The debugger: the stopped handler's lines and variables, and a field that evaluates an expression there."""
+"""The debugger: the stopped handler's lines and variables, and a field to evaluate expressions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LONGEST_VALUE = "…"
 
 
 class SourceLines(LineList):
-    """The lines around the one where it stands. Enter stops at the one under the cursor, or no longer."""
+    """The lines around the current one. Enter sets or removes a breakpoint at the cursor."""
 
     def __init__(self) -> None:
         super().__init__(id="debug-source")
@@ -61,13 +61,13 @@ class SourceLines(LineList):
 
     @property
     def number(self) -> int | None:
-        """Of the line under the cursor, in its file."""
+        """The file's line number at the cursor."""
         if self._stop is None or not self._text:
             return None
         return self._stop.lines[self.cursor][0]
 
     def show(self, stop: Stop) -> None:
-        """Draw these; the cursor goes to where it stands, unless it stood there before."""
+        """Show these lines; if the stop has moved, the cursor goes there."""
         before, self._stop = self._stop, stop
         if before is None or before.lines != stop.lines:
             self._text = highlighted([text for _, text in stop.lines], stop.frame.file)
@@ -76,7 +76,7 @@ class SourceLines(LineList):
         self.lines_changed()
 
     def _show_place(self, stop: Stop) -> None:
-        """The cursor goes there; lines that were moved aside come back where that one would not be seen."""
+        """Move the cursor to the stop, and scroll sideways if it would not be visible."""
         numbers = [number for number, _ in stop.lines]
         if stop.frame.line not in numbers:
             self._left = 0
@@ -88,8 +88,7 @@ class SourceLines(LineList):
         self._centre()
 
     def move_aside(self, by: int) -> bool:
-        """Show what stands further to the right, by so many halves of a width, or to the left. False where
-        that is all of it."""
+        """Scroll sideways by half widths; return False at the end."""
         width = max(1, self.inner_width - CURSOR_GUTTER - self._margin)
         most = max(max((len(text) for text in self._text), default=0) - width, 0)
         before, self._left = self._left, min(max(self._left + by * max(1, width // 2), 0), most)
@@ -98,7 +97,7 @@ class SourceLines(LineList):
 
     @property
     def _margin(self) -> int:
-        """Cells before the text of each line."""
+        """Return the cells before the text of each line."""
         return len(str(self._stop.lines[-1][0])) + 4 if self._stop and self._stop.lines else 0
 
     def _centre(self) -> None:
@@ -121,7 +120,7 @@ class SourceLines(LineList):
 
 
 def highlighted(lines: list[str], file: str) -> list[Content]:
-    """Source as it is coloured, line by line; plain in a language that is none of the handlers'."""
+    """Return highlighted source lines; plain ones for an unknown language."""
     from textual.highlight import highlight  # loads the colours of all languages
 
     text = "\n".join(printable(one.expandtabs(4)).replace("\n", " ") for one in lines)
@@ -132,12 +131,12 @@ def highlighted(lines: list[str], file: str) -> list[Content]:
 
 
 def _call_of(stop: Stop) -> tuple[object, ...]:
-    """The chosen call, as far as it can be told from another: whose, how deep, of which function."""
+    """Return what distinguishes the selected call: handler, depth and function."""
     return (stop.who, *((frame.file, frame.function) for frame in stop.frames[: stop.at + 1]))
 
 
 class VariableLines(LineList):
-    """Name and value. Enter shows the whole value."""
+    """Names and values. Enter shows the whole value."""
 
     def __init__(self) -> None:
         super().__init__(id="debug-variables")
@@ -155,11 +154,11 @@ class VariableLines(LineList):
 
     @property
     def name_here(self) -> str | None:
-        """Of the variable under the cursor."""
+        """Return the name of the variable at the cursor."""
         return self._variables[self.cursor][0] if self._variables else None
 
     def show(self, stop: Stop) -> None:
-        """Draw these; those that changed since the last time stand out, as long as it is the same call."""
+        """Show these variables; in the same call, changed values are highlighted."""
         before, self._variables = self._variables, stop.variables
         call, self._call = self._call, _call_of(stop)
         same = call == self._call
@@ -290,7 +289,7 @@ class DebugScreen(Overlay[None]):
         self.query_one(Vertical).border_title = self._title()
 
     def _title(self) -> Content:
-        """Whose, where and why: the cause is never cut, names and the path are."""
+        """Return handler, place and reason; the reason is never cut, names and the path may be."""
         stop = self._stop
         why, style = RAISE_MODES if stop.note is not None else STOP_REASONS[stop.why]
         # its kind alone: the frame cuts what is longer, and all of it stands below
@@ -310,7 +309,7 @@ class DebugScreen(Overlay[None]):
         )
 
     def _say(self, said: str | None, error: str | None) -> None:
-        """What was answered, else the error at which it stands, whole; nothing where there is neither."""
+        """Show the answer, else the full error of the stop; nothing without either."""
         box, told = self.query_one("#debug-said"), said if said is not None else error
         box.display = told is not None
         if told is not None:
@@ -323,7 +322,7 @@ class DebugScreen(Overlay[None]):
 
     @property
     def _stood(self) -> bool:
-        """Return whether the handler is stopped; if not, say so."""
+        """Return whether the handler is stopped; if not, notify the user."""
         stands = self._debugger.stop is not None
         if not stands:
             self.notify(with_keys(HANDLER_RUNS), markup=False)
@@ -350,7 +349,7 @@ class DebugScreen(Overlay[None]):
             await self._debugger.toggle(number)
 
     def action_condition(self) -> None:
-        """Have it typed, for the line under the cursor."""
+        """Start typing a conditional breakpoint for the line at the cursor."""
         number = self.query_one(SourceLines).number
         if number is None:
             self.notify("There is no line here to stop at.", markup=False)
@@ -391,7 +390,9 @@ class DebugScreen(Overlay[None]):
                 self.notify(str(error), severity="warning", markup=False)
 
     async def _done(self, typed: str) -> None:
-        """As at the prompt of the shell: `b LINE if EXPRESSION` names a line, all else is evaluated."""
+        """Handle typed input as the shell's debugger does: `b LINE if EXPRESSION` sets a breakpoint, anything
+        else is evaluated.
+        """
         first, _, rest = typed.strip().partition(" ")
         place = parse_breakpoint(rest) if first == "b" else None
         if place is None or place.file:

@@ -1,4 +1,4 @@
-"""The main screen: owns the panes and the controllers, shows the state, and answers the keys of all panes."""
+"""The main screen: owns the panes and controllers, shows the state, and handles the keys of all panes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hookscope.console.state.state_changes import (
     SteppedBack,
 )
 from hookscope.console.theme.text_styles import safe_text
-from hookscope.console.widgets.focus_targets import first_focusable, focus_place, pane_of, pane_wanted
+from hookscope.console.widgets.focus_targets import first_focusable, focus_place, pane_of, pane_to_focus
 from hookscope.console.widgets.painting import PaintedOnce
 
 if TYPE_CHECKING:
@@ -43,26 +43,26 @@ if TYPE_CHECKING:
 
 
 class PaneFocus:
-    """The focus of one screen. A key that moves it elsewhere changes what the screen is about."""
+    """The focus of one screen. Moving it to another pane changes the state."""
 
     def __init__(
         self, screen: Screen[Any], store: ConsoleStore, panes: PaneSet, moved: Callable[[], object]
     ) -> None:
-        """`moved`: the focus is where it belongs."""
+        """`moved` is called once the focus is in its pane."""
         self._screen, self._store, self._panes, self._moved = screen, store, panes, moved
         self.settled = True  # the focus is not on its way to the pane that is wanted
 
     def came_to(self, widget: Widget) -> None:
-        """A widget got the focus."""
+        """Handle a widget that has received the focus."""
         pane = pane_of(widget)
-        if self.settled or pane == pane_wanted(self._store.state):
+        if self.settled or pane == pane_to_focus(self._store.state):
             self.settled = True
             if pane is not None and pane in self._panes.shown:
                 self._store.change(PaneFocused(pane))
         self._moved()
 
     def settle(self) -> None:
-        """The focus goes to what the screen is about now."""
+        """Move the focus to the pane that the state names."""
         self.settled = False  # news of an older focus says nothing any more
         if self._store.state.filtering:  # it is on its way to where one types
             self._screen.call_after_refresh(self.settle_now)
@@ -70,11 +70,11 @@ class PaneFocus:
             self.settle_now()
 
     def settle_now(self) -> None:
-        """The keys belong to the pane that was asked for."""
+        """Move the focus to its pane without delay."""
         screen, panes = self._screen, self._panes
-        wanted, target = pane_wanted(self._store.state), None
-        if (wanted == "fire" and not panes.fire_pane.furnished) or (
-            wanted == "hosts" and not panes.hosts_pane.furnished
+        wanted, target = pane_to_focus(self._store.state), None
+        if (wanted == "fire" and not panes.fire_pane.parts_mounted) or (
+            wanted == "hosts" and not panes.hosts_pane.parts_mounted
         ):
             return  # it says when it is
         if not self._store.state.filtering and pane_of(screen.focused) != wanted and panes.shown:
@@ -87,14 +87,14 @@ class PaneFocus:
             self._moved()
 
     def _bring_in_sight(self, widget: Widget) -> None:
-        """Scroll to what has the focus, now that its place is known."""
+        """Scroll to the focused widget once its place is known."""
         screen = self._screen
         if screen.focused is widget and not screen.can_view_entire(widget):
             screen.scroll_to_center(widget, origin_visible=True)
 
 
 class MainScreen(PaintedOnce[None]):
-    """Hooks, Fire, Log and Hosts."""
+    """The screen with Hooks, Fire, Log and Hosts."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*GLOBAL_BINDINGS]
     AUTO_FOCUS = "#rows"
@@ -114,7 +114,7 @@ class MainScreen(PaintedOnce[None]):
 
     @property
     def state(self) -> ConsoleState:
-        """The state that is shown."""
+        """The current state."""
         return self.store.state
 
     def compose(self) -> Iterator[Widget]:
@@ -131,11 +131,11 @@ class MainScreen(PaintedOnce[None]):
         self.app.call_later(self.call_after_refresh, self.bridge.open, self._opened)
 
     def _opened(self) -> None:
-        """The workbench is open: now there is something to be asked."""
+        """The workbench is open: restore the view, and scan."""
         notice = self.bridge.bench.setup.notice
         if notice:
             self.context.notify(notice, "warning")
-        self.controllers.last_time.begin()
+        self.controllers.restore.begin()
 
     def on_screen_resume(self) -> None:
         self._show_keys()  # over a dialog there was no need
@@ -152,17 +152,17 @@ class MainScreen(PaintedOnce[None]):
             self.panes.task_bar.see(self.state)
 
     def _compare_hosts(self) -> None:
-        if self.controllers.is_made("hosts") or "hosts" in self.panes.shown:
+        if self.controllers.is_created("hosts") or "hosts" in self.panes.shown:
             self.controllers.hosts.refresh()
 
     def _show(self, before: ConsoleState) -> None:
-        """Show what is different from the state `before`."""
+        """Show the differences from the state `before`."""
         state, panes = self.state, self.panes
         with self.app.batch_update():
             self._arrange()
             panes.show(before)
-            if state.draft is not before.draft and panes.is_made("fire_pane"):
-                self.controllers.desk.show_plan()
+            if state.draft is not before.draft and panes.is_created("fire_pane"):
+                self.controllers.fire.show_plan()
             if state.view is not before.view:
                 panes.show_problems(self.controllers.preferences.problems)
         self.controllers.source.read_selected()
@@ -171,7 +171,7 @@ class MainScreen(PaintedOnce[None]):
             self.pane_focus.settle()
 
     def _show_keys(self) -> None:
-        """Not while the focus is on its way: whatever gets it has keys of its own, and has them shown."""
+        """Update the key bar, unless the focus is about to move to a widget with other keys."""
         if self.is_mounted and self.pane_focus.settled and self.app.screen is self:
             self.query_one(KeyBar).keys = keys_of_screen(self, self.state)
 
@@ -184,7 +184,7 @@ class MainScreen(PaintedOnce[None]):
 
     @on(PartsMounted)
     def _parts_mounted(self) -> None:
-        """A pane that was just made has its parts: now they take the focus, if it is still wanted."""
+        """A new pane has its parts: focus them if that is still wanted."""
         if "hosts" in self.panes.shown:
             self.controllers.hosts.refresh()
         self.pane_focus.settle()
@@ -193,25 +193,25 @@ class MainScreen(PaintedOnce[None]):
         self.pane_focus.came_to(event.widget)
 
     @property
-    def is_half_done(self) -> bool:
-        """What the focus has left is painted together with what it goes to."""
+    def is_half_painted(self) -> bool:
+        """True while the focus moves: old and new place are painted together."""
         return not self.pane_focus.settled
 
     @property
     def is_settled(self) -> bool:
-        """Is the focus where the last key has sent it, and no dialog on its way: the next is for there."""
-        return self.is_mounted and self.pane_focus.settled and not self.bridge.opening
+        """True if the focus has arrived and no dialog is about to open."""
+        return self.is_mounted and self.pane_focus.settled and not self.bridge.awaits_dialog
 
     def touched(self) -> None:
-        """A key or a click: whatever gets the focus by it is wanted. Called before it has any effect."""
+        """Note a key or click, before it takes effect: a change of focus is then intended."""
         self.pane_focus.settled = True
-        self.controllers.last_time.touched()
+        self.controllers.restore.touched()
 
     # Messages.
 
     @on(ConsoleMessage)
     def _route(self, message: ConsoleMessage) -> None:
-        self._routes.take(message)
+        self._routes.handle(message)
         if self.panes.task_bar is not None:
             self.panes.task_bar.hear(message)
 
@@ -243,7 +243,7 @@ class MainScreen(PaintedOnce[None]):
 
     def action_back(self) -> None:
         if self.state.job and self.state.mode == "fire":
-            self.controllers.desk.cancel()
+            self.controllers.fire.cancel()
             return
         before = self.state
         self.store.change(SteppedBack())
@@ -261,7 +261,7 @@ class MainScreen(PaintedOnce[None]):
         self.app.push_screen(JumpScreen(jump_targets_of(self)), jump)
 
     def palette_source(self) -> PaletteSource:
-        """What the palette finds among the panes."""
+        """Return what the palette finds among the panes."""
         from hookscope.console.dialogs.palette import PaletteSource
 
         made = self.controllers

@@ -1,4 +1,4 @@
-"""Which controller takes which message of the panes, of threads and of other controllers."""
+"""The controller for each message of panes, threads and other controllers."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ Routed = TypeVar("Routed", bound=ConsoleMessage)
 
 
 class MessageRoutes:
-    """A table from the class of a message to what takes it."""
+    """Handlers by message class."""
 
     def __init__(self) -> None:
-        self._takers: dict[type[ConsoleMessage], Callable[[Any], object]] = {}
+        self._handlers: dict[type[ConsoleMessage], Callable[[Any], object]] = {}
 
-    def add(self, kind: type[Routed], take: Callable[[Routed], object]) -> None:
-        """Messages of this class are taken by that."""
-        self._takers[kind] = take
+    def add(self, kind: type[Routed], handler: Callable[[Routed], object]) -> None:
+        """Register the handler of a message class."""
+        self._handlers[kind] = handler
 
-    def take(self, message: ConsoleMessage) -> None:
-        """Hand a message to what takes its class."""
-        self._takers[type(message)](message)
+    def handle(self, message: ConsoleMessage) -> None:
+        """Call the handler of the message's class."""
+        self._handlers[type(message)](message)
 
 
 def console_routes(
-    context: ConsoleContext, made: Controllers, give_up: Callable[[Exception], object]
+    context: ConsoleContext, controllers: Controllers, give_up: Callable[[Exception], object]
 ) -> MessageRoutes:
-    """The routes of the main screen. A controller is made when its first message comes."""
+    """Return the routes of the main screen. A controller is created for its first message."""
     routes = MessageRoutes()
-    _route_firing(routes, context, made)
-    _route_runs(routes, made)
-    _route_saved_events(routes, made)
-    _route_hooks(routes, made)
-    _route_scans(routes, context, made)
+    _route_firing(routes, context, controllers)
+    _route_runs(routes, controllers)
+    _route_saved_events(routes, controllers)
+    _route_hooks(routes, controllers)
+    _route_scans(routes, context, controllers)
     _route_reports(routes, context, give_up)
     return routes
 
 
-def _route_firing(routes: MessageRoutes, context: ConsoleContext, made: Controllers) -> None:
-    """What the composer asks for, and the jobs that come of it."""
+def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
+    """Add the requests of the composer, and its jobs."""
     add = routes.add
     add(
         fire_requests.DraftChanged,
@@ -58,76 +58,81 @@ def _route_firing(routes: MessageRoutes, context: ConsoleContext, made: Controll
     )
     add(
         fire_requests.FireRequested,
-        lambda m: made.desk.ask(ComposedEvent(m.event, m.only, m.guarded, m.written, m.way, m.file)),
+        lambda m: controllers.fire.ask(
+            ComposedEvent(m.event, m.only, m.guarded, m.written, m.options, m.file)
+        ),
     )
     add(
         fire_requests.FireOnSaveRequested,
-        lambda m: made.desk.arm(ComposedEvent(m.event, m.only, written=True, file=m.file)),
+        lambda m: controllers.fire.arm(ComposedEvent(m.event, m.only, written=True, file=m.file)),
     )
-    add(fire_requests.EnvironmentChosen, lambda m: made.workspaces.use_environment(m.name))
-    add(fire_requests.FuzzRequested, lambda m: made.desk.fuzz(m.event, m.only))
-    add(fire_requests.SessionRequested, lambda m: made.desk.play(m.text))
-    add(fire_requests.StepRequested, lambda m: made.desk.step(m.word))
-    add(fire_requests.CancelRequested, lambda _: made.desk.cancel())
-    add(fire_requests.DebuggerRequested, lambda _: made.debugging.open())
+    add(fire_requests.EnvironmentChosen, lambda m: controllers.workspaces.use_environment(m.name))
+    add(fire_requests.FuzzRequested, lambda m: controllers.fire.fuzz(m.event, m.only))
+    add(fire_requests.SessionRequested, lambda m: controllers.fire.play(m.text))
+    add(fire_requests.StepRequested, lambda m: controllers.fire.step(m.word))
+    add(fire_requests.CancelRequested, lambda _: controllers.fire.cancel())
+    add(fire_requests.DebuggerRequested, lambda _: controllers.debugging.open())
     add(messages.ComposeForHookRequested, lambda m: context.compose_event(m.key, first=m.hook))
     add(messages.JobStarted, lambda m: context.change(JobChanged(m.job)))
-    add(messages.JobEnded, lambda _: made.desk.rested())
+    add(messages.JobEnded, lambda _: controllers.fire.job_ended())
 
 
-def _route_runs(routes: MessageRoutes, made: Controllers) -> None:
-    """What runs do, and what is asked of them."""
+def _route_runs(routes: MessageRoutes, controllers: Controllers) -> None:
+    """Add reports and requests about runs."""
     add = routes.add
-    add(messages.FiringStarted, lambda m: made.desk.started(m))
-    add(messages.StepsReported, lambda m: made.desk.steps(m))
-    add(messages.FiringEnded, lambda m: made.desk.over(m))
-    add(messages.SessionEnded, lambda m: made.desk.played(m))
-    add(messages.HandlerStopped, lambda m: made.debugging.stopped(m))
-    add(messages.DebugEnded, lambda _: made.debugging.over())
-    add(fire_requests.ReplayRequested, lambda m: made.comparing.replay(m.start))
-    add(fire_requests.ComparisonRequested, lambda _: made.comparing.show())
-    add(LogPane.RunAsked, lambda m: made.desk.show_run(m.number))
-    add(messages.PastRunsLoaded, lambda m: made.scan.past_runs(m))
+    add(messages.FiringStarted, lambda m: controllers.fire.started(m))
+    add(messages.StepsReported, lambda m: controllers.fire.steps(m))
+    add(messages.FiringEnded, lambda m: controllers.fire.ended(m))
+    add(messages.SessionEnded, lambda m: controllers.fire.session_ended(m))
+    add(messages.HandlerStopped, lambda m: controllers.debugging.stopped(m))
+    add(messages.DebugEnded, lambda _: controllers.debugging.ended())
+    add(fire_requests.ReplayRequested, lambda m: controllers.comparing.replay(m.start))
+    add(fire_requests.ComparisonRequested, lambda _: controllers.comparing.show())
+    add(LogPane.RunRequested, lambda m: controllers.fire.show_run(m.number))
+    add(messages.PastRunsLoaded, lambda m: controllers.scan.past_runs(m))
 
 
-def _route_saved_events(routes: MessageRoutes, made: Controllers) -> None:
-    """Saved events, and those that a tap has recorded."""
+def _route_saved_events(routes: MessageRoutes, controllers: Controllers) -> None:
+    """Add saved and recorded events."""
     add = routes.add
-    add(fire_requests.SavedEventsRequested, lambda _: made.saved.show_list())
-    add(fire_requests.SaveEventRequested, lambda m: made.saved.save(m.saved, m.file, m.draft))
-    add(fire_requests.AcceptRequested, lambda m: made.saved.accept(m.number, m.checked))
-    add(LogPane.RealAsked, lambda m: (made.real.save if m.save else made.real.open)(m.name))
-    add(LogPane.TapAsked, lambda _: made.real.show_lists())
-    add(messages.RealEventsReported, lambda m: made.real.came(m))
+    add(fire_requests.SavedEventsRequested, lambda _: controllers.saved.show_list())
+    add(fire_requests.SaveEventRequested, lambda m: controllers.saved.save(m.saved, m.file, m.draft))
+    add(fire_requests.AcceptRequested, lambda m: controllers.saved.accept(m.number, m.checked))
+    add(
+        LogPane.RealEventRequested,
+        lambda m: (controllers.real.save if m.save else controllers.real.open)(m.name),
+    )
+    add(LogPane.TapStatusRequested, lambda _: controllers.real.show_lists())
+    add(messages.RealEventsReported, lambda m: controllers.real.show(m))
 
 
-def _route_hooks(routes: MessageRoutes, made: Controllers) -> None:
-    """What is asked of hooks: edits, trust, new ones, packs, hosts."""
+def _route_hooks(routes: MessageRoutes, controllers: Controllers) -> None:
+    """Add requests about hooks: edits, trust, new hooks, packs, hosts."""
     add = routes.add
-    add(messages.ToggleRequested, lambda m: made.edits.toggle(m))
-    add(messages.TogglePlanned, lambda m: made.edits.toggle_planned(m))
-    add(messages.UndoPlanned, lambda m: made.edits.undo_planned(m))
-    add(messages.SettingsWritten, lambda m: made.edits.written(m))
-    add(messages.FixRequested, lambda m: made.fixes.ask(m))
-    add(messages.EditorRequested, lambda m: made.editor.open(m.place))
-    add(fire_requests.SourceEditRequested, lambda m: made.editor.open(FilePosition(m.path, m.line)))
-    add(messages.TrustRequested, lambda m: made.trust.ask(m.folders))
-    add(fire_requests.FoldersTrustRequested, lambda m: made.trust.ask(m.folders))
-    add(messages.TrustWritten, lambda m: made.trust.written(m))
-    add(messages.QuarantineEndRequested, lambda m: made.desk.lift_quarantine(m.hook))
-    add(messages.NewHookRequested, lambda _: made.new.ask())
-    add(messages.PacksRequested, lambda _: made.packs.open())
-    add(messages.HostsRequested, lambda m: made.hosts.asked(m.what))
-    add(messages.WhatIfRequested, lambda _: made.whatif.open())
+    add(messages.ToggleRequested, lambda m: controllers.edits.toggle(m))
+    add(messages.TogglePlanned, lambda m: controllers.edits.toggle_planned(m))
+    add(messages.UndoPlanned, lambda m: controllers.edits.undo_planned(m))
+    add(messages.SettingsWritten, lambda m: controllers.edits.written(m))
+    add(messages.FixRequested, lambda m: controllers.fixes.ask(m))
+    add(messages.EditorRequested, lambda m: controllers.editor.open(m.place))
+    add(fire_requests.SourceEditRequested, lambda m: controllers.editor.open(FilePosition(m.path, m.line)))
+    add(messages.TrustRequested, lambda m: controllers.trust.ask(m.folders))
+    add(fire_requests.FoldersTrustRequested, lambda m: controllers.trust.ask(m.folders))
+    add(messages.TrustWritten, lambda m: controllers.trust.written(m))
+    add(messages.QuarantineEndRequested, lambda m: controllers.fire.lift_quarantine(m.hook))
+    add(messages.NewHookRequested, lambda _: controllers.new.ask())
+    add(messages.PacksRequested, lambda _: controllers.packs.open())
+    add(messages.HostsRequested, lambda m: controllers.hosts.handle(m.what))
+    add(messages.WhatIfRequested, lambda _: controllers.whatif.open())
 
 
-def _route_scans(routes: MessageRoutes, context: ConsoleContext, made: Controllers) -> None:
-    """What changes the state, and what is found on disk."""
+def _route_scans(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
+    """Add changes of the state, and scans."""
     add = routes.add
-    add(messages.StateChanged, lambda m: made.scan.changed(m))
-    add(messages.ScanRequested, lambda _: made.scan.look())
-    add(messages.FilesChanged, lambda m: made.scan.files_changed(m))
-    add(messages.PreferencesSaved, lambda _: made.preferences.read_again())
+    add(messages.StateChanged, lambda m: controllers.scan.changed(m))
+    add(messages.ScanRequested, lambda _: controllers.scan.scan())
+    add(messages.FilesChanged, lambda m: controllers.scan.files_changed(m))
+    add(messages.PreferencesSaved, lambda _: controllers.preferences.read_again())
     add(messages.UndoRequested, lambda _: context.bridge.plan_undo())
     add(ModeTab.Clicked, lambda m: context.change(ModeChosen(m.mode)))
 
@@ -135,7 +140,7 @@ def _route_scans(routes: MessageRoutes, context: ConsoleContext, made: Controlle
 def _route_reports(
     routes: MessageRoutes, context: ConsoleContext, give_up: Callable[[Exception], object]
 ) -> None:
-    """What is only shown, and what a thread has answered."""
+    """Add notices, and results of threads."""
 
     def unprotected(message: messages.UnprotectedReported) -> None:
         context.log_line("copies", message.text, "warning")
@@ -150,7 +155,7 @@ def _route_reports(
         context.notify(f"The console failed in {message.subject}: {message.text}", "error")
 
     add = routes.add
-    add(messages.ThreadAnswered, lambda m: m.take())
+    add(messages.ThreadAnswered, lambda m: m.call())
     add(messages.WorkbenchFailed, lambda m: give_up(m.error))
     add(messages.LateOutputReported, lambda m: context.log_line("late", m.text, "warning", m.who))
     add(messages.UnprotectedReported, unprotected)

@@ -1,7 +1,4 @@
-"""The Packs screen.
-
-installed packs, the chosen pack, and the dialogs that ask what to install and whether to write.
-"""
+"""The Packs screen: installed packs, the selected pack, and the dialogs for installing."""
 
 from __future__ import annotations
 
@@ -96,9 +93,9 @@ PACKS_HINT = (
 
 
 class PacksScreen(Dialog[None]):
-    """Shows what it is given; what is asked of packs is for the desk.
+    """Shows packs; a controller handles its requests.
 
-    It fills the screen as a pane does: the line of keys stands just below, so the frame names none.
+    It fills the screen like a pane: the key bar is just below, so its frame names no keys.
     """
 
     HELP = (
@@ -135,9 +132,9 @@ class PacksScreen(Dialog[None]):
     }
     """
 
-    def __init__(self, desk: PacksController) -> None:
+    def __init__(self, manager: PacksController) -> None:
         super().__init__()
-        self._desk = desk
+        self._controller = manager
         self._rows: tuple[PackRow, ...] | None = None
         self._view: Snapshot | None = None
         self._inside: PackUses | None = None
@@ -154,7 +151,7 @@ class PacksScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()
-        self._desk.opened(self)
+        self._controller.opened(self)
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width >= WIDE_PACKS, "-beside")
@@ -164,13 +161,13 @@ class PacksScreen(Dialog[None]):
 
     @property
     def row(self) -> PackRow | None:
-        """The chosen one."""
+        """The selected pack."""
         at = self.query_one(OptionList).highlighted
         rows = self._rows or ()
         return rows[at] if at is not None and at < len(rows) else None
 
     def show(self, rows: Sequence[PackRow], view: Snapshot, fresh: str = "") -> None:
-        """These are installed; whoever was chosen stays so, but for one that is `fresh`."""
+        """Show the installed packs; the selection stays, unless a pack is `fresh`."""
         chosen = fresh or (self.row.id if self.row is not None else "")
         self._rows, self._view = tuple(rows), view
         listed = self.query_one(OptionList)
@@ -188,7 +185,7 @@ class PacksScreen(Dialog[None]):
         self.show_keys()
 
     def cannot(self, action: str) -> str:
-        """Why an action would come to nothing now."""
+        """Return why an action would have no effect now."""
         if action not in NEEDS_A_PACK or self._rows:
             return ""
         if self._rows is None:
@@ -196,7 +193,7 @@ class PacksScreen(Dialog[None]):
         return with_keys("No pack is installed here: {packs.install} installs one.")
 
     def show_inside(self, row: PackRow, inside: PackUses) -> None:
-        """What its sources use is known now."""
+        """Show what the sources of a pack use."""
         if self.row is not None and self.row.id == row.id:
             self._inside = inside
             self._draw()
@@ -222,7 +219,7 @@ class PacksScreen(Dialog[None]):
             self.show(self._rows, self._view)
 
     def _draw(self) -> None:
-        """The sheet of the chosen one."""
+        """Draw the sheet of the selected pack."""
         row, view = self.row, self._view
         if view is None:
             return
@@ -236,50 +233,50 @@ class PacksScreen(Dialog[None]):
             self._inside = None
             self._drawn = key
             box.scroll_home(animate=False)
-            self._desk.reading.look_inside(row, view)
+            self._controller.reading.read_sources(row, view)
         sheet = pack_sheet(row, view, self._inside, width, datetime.now(UTC))
         self.query_one("#packs-sheet", Static).update(sheet)
 
     # What is asked for.
 
     def action_close(self) -> None:
-        if self._desk.busy:
-            self._desk.stop()
+        if self._controller.busy:
+            self._controller.stop()
         elif self._rows and self.query_one("#packs-about").has_focus:
             self.query_one(OptionList).focus()
         else:
             self.dismiss(None)
 
     def action_install(self) -> None:
-        self._desk.ask_spec()
+        self._controller.ask_spec()
 
     def action_link(self) -> None:
-        self._desk.ask_spec(link=True)
+        self._controller.ask_spec(link=True)
 
     def action_update(self) -> None:
         if row := self._wanted():
-            self._desk.update((row.id,))
+            self._controller.update((row.id,))
 
     def action_update_all(self) -> None:
         if self._wanted():
-            self._desk.update(tuple(row.id for row in self._rows or ()))
+            self._controller.update(tuple(row.id for row in self._rows or ()))
 
     def action_check(self) -> None:
         if self._wanted():
-            self._desk.check(tuple(row.id for row in self._rows or ()))
+            self._controller.check(tuple(row.id for row in self._rows or ()))
 
     def action_diff(self) -> None:
         if row := self._wanted():
-            self._desk.compare(row)
+            self._controller.compare(row)
 
     def action_remove(self) -> None:
         if row := self._wanted():
-            self._desk.remove(row.id)
+            self._controller.remove(row.id)
 
     def action_recheck(self) -> None:
         if not self._wanted():
             return
-        self._desk.reading.refresh()
+        self._controller.reading.refresh()
         self.app.notify("Reading the files of all packs again.", markup=False)
 
     def action_copy(self) -> None:
@@ -323,7 +320,7 @@ LONGEST_SPEC = 2_000  # characters of a spec
 
 
 class PathSuggester(Suggester):
-    """Completes what begins like a path with folders and archives that are there."""
+    """Completes paths with existing folders and archives."""
 
     def __init__(self) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
@@ -333,7 +330,7 @@ class PathSuggester(Suggester):
 
 
 def _path_completion(value: str) -> str | None:
-    """The first path that begins so."""
+    """Return the first existing path that starts with the text."""
     if not value.startswith((".", "/", "~")):
         return None
     folder, _, begun = os.path.expanduser(value).rpartition("/")
@@ -353,7 +350,7 @@ def _is_candidate(entry: os.DirEntry[str], begun: str) -> bool:
 
 
 class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
-    """Asks what is to be installed; fetches and writes nothing itself."""
+    """Asks what to install; fetches and writes nothing itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="spec.cancel", tooltip="Install nothing"),
@@ -433,7 +430,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
 
 
 class PackPlanScreen(Overlay[bool]):
-    """A sheet to be read; with a `verb`, the question whether it may be done."""
+    """A sheet to read; with a `verb`, it asks whether to proceed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n,q", "answer(False)", "Cancel", id="plan.cancel", tooltip="Write nothing"),

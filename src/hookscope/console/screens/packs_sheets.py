@@ -44,15 +44,15 @@ MOST_DIFF_LINES = 400  # of one diff
 
 
 def put_fact(sheet: Sheet, label: str, text: str) -> None:
-    """`label  value`, the value in its column."""
+    """Add `label  value`, with the value in its column."""
     sheet.put([(Content.styled(label, MUTED), PACK_LABEL_WIDTH)], safe_paragraph(text))
 
 
 def put_hook(sheet: Sheet, row: HookStatus, uses: HandlerUses | None) -> None:
-    """How it stands, what it hears, what it needs, how to get that, what its source does."""
-    look = STATE_STYLES[row.state]
+    """Add a hook's status, events, requirements, fixes, and what its source uses."""
+    style = STATE_STYLES[row.state]
     events = row.events_text or "no events"
-    head = Content.assemble((f"{look.glyph} {look.word}", look.style), "  ", safe_line(row.hook.name, 60))
+    head = Content.assemble((f"{style.glyph} {style.word}", style.style), "  ", safe_line(row.hook.name, 60))
     sheet.say(Content.assemble(head, ("  hears ", MUTED), safe_paragraph(events)), 2)
     if row.hook.description:
         sheet.say(safe_paragraph(row.hook.description).stylize(MUTED), 2 + HOOK_INDENT)
@@ -65,7 +65,7 @@ def put_hook(sheet: Sheet, row: HookStatus, uses: HandlerUses | None) -> None:
 
 
 def _put_gate(sheet: Sheet, gate: Gate) -> None:
-    """A requirement, met or not; of all other checks those that are shut."""
+    """Add a requirement, passed or failed; of other gates only failed ones."""
     if gate.passed is False and gate_state(gate) is not State.UNTRUSTED:
         text = safe_paragraph(gate.reason or f"{gate.name} is shut")
         sheet.say(Content.assemble(("✗ ", "$text-error"), f"{gate.name}: ", text), 2 + HOOK_INDENT)
@@ -76,7 +76,7 @@ def _put_gate(sheet: Sheet, gate: Gate) -> None:
 
 
 def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
-    """One way that the author names to get what is needed, and what it would satisfy."""
+    """Return one installation that the author names, and the requirement it satisfies."""
     gates = [gate for gate in row.verdict.gates if gate.kind.fix is FixKind.PROGRAMS]
     missing = {name for gate in gates for name in gate.missing}
     bins = spec.get("bins")
@@ -95,13 +95,13 @@ def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
 
 
 def put_uses(sheet: Sheet, uses: HandlerUses, indent: int) -> None:
-    """What the sources say that they do."""
+    """Add what the sources use."""
     for what, names in uses.descriptions:
         sheet.say(Content.assemble((f"{what}: ", "$text-warning"), safe_paragraph(", ".join(names))), indent)
 
 
 def put_diff(sheet: Sheet, preview: str) -> None:
-    """The lines of a unified diff, without its first two."""
+    """Add the lines of a unified diff, without its two header lines."""
     lines = preview.splitlines()[2:]
     for text in _first_diff_lines(lines):
         shown = safe_code_line(text)
@@ -144,12 +144,12 @@ class PackUses:
 
 
 def install_kind(record: InstalledPack) -> str:
-    """Copied from where, linked, or pinned."""
+    """Return how a pack was installed: copied from where, linked, or pinned."""
     return "linked" if record.linked is not None else "pinned" if record.pinned else record.source
 
 
 def pack_line(row: PackRow, rows: Sequence[PackRow], width: int) -> Content:
-    """Name, version, source, hooks, how it stands on disk, what is known of an update."""
+    """Return name, version, source, hooks, integrity, and the known update."""
     record = row.status.record
     told = max((cell_len(_update_cell(one.newer).plain) for one in rows), default=0)
     names = min(max((cell_len(one_line(one.id)) for one in rows), default=0), max(10, width - 52 - told))
@@ -182,7 +182,7 @@ def _update_cell(known: str) -> Content:
 
 
 def hooks_of_pack(record: InstalledPack, view: Snapshot) -> tuple[HookStatus, ...]:
-    """Its hooks as the last look saw them."""
+    """Return the pack's hooks from the last scan."""
     roots = [record.linked] if record.linked is not None else [*record.folders]
     found = [row for row in view.inventory.hooks if row.hook.path is not None]
     return tuple(row for row in found if any(_hook_lies_in(row, root) for root in roots))
@@ -194,7 +194,7 @@ def _hook_lies_in(row: HookStatus, root: Path) -> bool:
 
 
 def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int, now: datetime) -> Content:
-    """Everything that is known of one."""
+    """Return everything that is known of a pack."""
     sheet, record = Sheet(width), row.status.record
     short = view.host.machine.short
     word, style = INTEGRITY_WORDS[row.status.integrity.state]
@@ -284,7 +284,7 @@ NO_DIFFS: Mapping[Path, str] = {}
 
 
 def plan_title(planned: PackPlan, number: str = "") -> str:
-    """The question: `Install greetings 1.0.0?`."""
+    """Return the question, such as `Install greetings 1.0.0?`."""
     verb = {"install": "Install", "update": "Update", "uninstall": "Remove"}[planned.action]
     record = planned.after or planned.before
     version = record.version if record is not None else ""
@@ -292,13 +292,13 @@ def plan_title(planned: PackPlan, number: str = "") -> str:
 
 
 def pack_plan_sheet(
-    planned: PackPlan, surroundings: Machine, width: int, diffs: Mapping[Path, str] = NO_DIFFS
+    planned: PackPlan, machine: Machine, width: int, diffs: Mapping[Path, str] = NO_DIFFS
 ) -> Content:
-    """As `--dry-run` shows it. `diffs`: of files that are replaced."""
+    """Return the plan as `--dry-run` shows it. `diffs`: of replaced files."""
     sheet = Sheet(width)
     _put_origin(sheet, planned)
     for path in planned.on_disk.files_to_keep[:MOST_PLANNED_FILES]:
-        kept = safe_paragraph(f"! changed on disk since, a copy is kept: {surroundings.short(path)}")
+        kept = safe_paragraph(f"! changed on disk since, a copy is kept: {machine.short(path)}")
         sheet.say(kept.stylize("$text-warning"))
     if planned.hooks:
         sheet.title("Hooks")
@@ -319,15 +319,15 @@ def pack_plan_sheet(
         )
     for note in planned.notes:
         sheet.say(safe_paragraph(note).stylize(MUTED), 2)
-    _put_planned_files(sheet, planned, surroundings)
-    _put_settings(sheet, planned, surroundings)
+    _put_planned_files(sheet, planned, machine)
+    _put_settings(sheet, planned, machine)
     for path, diff in diffs.items():
-        sheet.title(path.name, surroundings.short(path.parent))
+        sheet.title(path.name, machine.short(path.parent))
         put_diff(sheet, diff)
     return sheet.content()
 
 
-def failed_integrity_sheet(planned: PackPlan, surroundings: Machine, width: int) -> Content:
+def failed_integrity_sheet(planned: PackPlan, machine: Machine, width: int) -> Content:
     """Return what fails its integrity check and would be installed over."""
     sheet = Sheet(width)
     if planned.drift:
@@ -335,7 +335,7 @@ def failed_integrity_sheet(planned: PackPlan, surroundings: Machine, width: int)
     disk = planned.on_disk
     for word, paths in (("changed", disk.changed), ("missing", disk.missing), ("added", disk.added)):
         for path in paths[:MOST_PLANNED_FILES]:
-            shown = keep_tail(safe_paragraph(surroundings.short(path)), sheet.width - 12)
+            shown = keep_tail(safe_paragraph(machine.short(path)), sheet.width - 12)
             sheet.say(Content.assemble((f"{word}  ", "$text-warning"), shown))
     if disk.files_to_keep:
         sheet.say(Content.styled("Copies of changed and added files are kept.", MUTED))
@@ -357,7 +357,7 @@ def _put_origin(sheet: Sheet, planned: PackPlan) -> None:
     put_fact(sheet, "integrity", after.integrity)
 
 
-def _put_planned_files(sheet: Sheet, planned: PackPlan, surroundings: Machine) -> None:
+def _put_planned_files(sheet: Sheet, planned: PackPlan, machine: Machine) -> None:
     from hookscope.packs.package_checks import size_in_words
 
     if planned.files:
@@ -368,7 +368,7 @@ def _put_planned_files(sheet: Sheet, planned: PackPlan, surroundings: Machine) -
         sign, style = FILE_SIGNS[file.action]
         runs = "  may be run" if file.runnable else ""
         size = f"  {size_in_words(file.size)}{runs}" if file.action != "remove" else ""
-        path = keep_tail(safe_paragraph(surroundings.short(file.path)), sheet.width - len(size) - 4)
+        path = keep_tail(safe_paragraph(machine.short(file.path)), sheet.width - len(size) - 4)
         sheet.say(Content.assemble((f"{sign} ", style), path, (size, MUTED)), 2)
     same = len(planned.files) - len(shown)
     if len(shown) > MOST_PLANNED_FILES:
@@ -379,9 +379,9 @@ def _put_planned_files(sheet: Sheet, planned: PackPlan, surroundings: Machine) -
         sheet.say(safe_paragraph(f"left out: {', '.join(planned.excluded)}").stylize(MUTED), 2)
 
 
-def _put_settings(sheet: Sheet, planned: PackPlan, surroundings: Machine) -> None:
+def _put_settings(sheet: Sheet, planned: PackPlan, machine: Machine) -> None:
     preview = masked_preview(planned.change)
-    sheet.title("Settings", surroundings.short(planned.change.path))
+    sheet.title("Settings", machine.short(planned.change.path))
     if preview:
         put_diff(sheet, preview)
     else:
@@ -389,14 +389,14 @@ def _put_settings(sheet: Sheet, planned: PackPlan, surroundings: Machine) -> Non
     if hides_secrets(planned.change):
         sheet.say(Content.styled(MASKED_NOTE, MUTED), 2)
     for other in planned.other_effects:
-        looks = (STATE_STYLES[other.before], STATE_STYLES[other.after])
-        parts = [Content.styled(f"{look.glyph} {look.word}", look.style) for look in looks]
+        counts_by_style = (STATE_STYLES[other.before], STATE_STYLES[other.after])
+        parts = [Content.styled(f"{style.glyph} {style.word}", style.style) for style in counts_by_style]
         named = Content.assemble("also ", safe_line(other.name, 60), f" ({other.source}): ")
         sheet.say(Content.assemble(named, parts[0], " → ", parts[1]), 2)
 
 
 def done_text(done: PackChanged) -> str:
-    """What was written, and the next step."""
+    """Return what was written, and the next step."""
     planned = done.plan
     record = done.record or planned.before
     verb = {"install": "installed", "update": "updated", "uninstall": "removed"}[planned.action]
@@ -412,8 +412,8 @@ def done_text(done: PackChanged) -> str:
     return text
 
 
-def pack_changes_sheet(compared: PackChanges, surroundings: Machine, width: int) -> Content:
-    """A diff for each file, or why there is none."""
+def pack_changes_sheet(compared: PackChanges, machine: Machine, width: int) -> Content:
+    """Return a diff for each changed file, or why there is none."""
     sheet = Sheet(width)
     if compared.problem:
         sheet.say(Content.assemble(("✗ ", "$text-error"), safe_paragraph(compared.problem)))
@@ -421,7 +421,7 @@ def pack_changes_sheet(compared: PackChanges, surroundings: Machine, width: int)
         sheet.say(Content("Nothing has changed on disk since it was installed."))
     for file in compared.files:
         sheet.blank()
-        path = keep_tail(safe_paragraph(surroundings.short(file.path)), sheet.width - 10)
+        path = keep_tail(safe_paragraph(machine.short(file.path)), sheet.width - 10)
         sheet.say(Content.assemble((f"{file.state}  ", "$text-warning"), path))
         if file.change is not None:
             put_diff(sheet, file.change.preview())

@@ -152,7 +152,7 @@ class ComposedEvent:
     only: str | None = None
     guarded: bool = False  # runs in the sandbox
     written: bool = False  # its variables are not filled yet
-    way: FireOptions | None = None  # fire options, if not the default ones
+    options: FireOptions | None = None  # fire options, if not the default ones
     file: Path | None = None  # its unchanged saved event, which the run is compared with
 
 
@@ -168,7 +168,7 @@ class ConsoleState:
     filling: VariableSources | None = None  # the source of event variables
     listing: HookListing = EMPTY_LISTING  # all rows of the scan, and their counts
     generation: int = 0  # of the scan that is shown
-    looking: bool = False
+    is_scanning: bool = False
     selected: str = ""  # the id of a row
     jumps: int = 0  # how often the selection was set from outside the list
     filter: str = ""

@@ -26,7 +26,7 @@ StepCommand = Literal["run_it", "pass_over", "run_all"]
 class FireRequested(ConsoleMessage):
     """Request to fire an event, at one hook if `only` names it; on copies if `guarded`.
 
-    `file` is the event's saved event, and `way` has further fire options. In a `written` event the
+    `file` is the event's saved event, and `options` has further fire options. In a `written` event the
     variables are not filled yet.
     """
 
@@ -36,11 +36,11 @@ class FireRequested(ConsoleMessage):
         only: str | None,
         guarded: bool = False,
         file: Path | None = None,
-        way: FireOptions | None = None,
+        options: FireOptions | None = None,
         written: bool = False,
     ) -> None:
         super().__init__()
-        self.event, self.only, self.guarded, self.file, self.way = event, only, guarded, file, way
+        self.event, self.only, self.guarded, self.file, self.options = event, only, guarded, file, options
         self.written = written
 
 

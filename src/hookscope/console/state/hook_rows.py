@@ -51,17 +51,17 @@ class HookRow:
     name: str
     events: tuple[str, ...]
     source: str
-    look: StateStyle
+    state_style: StateStyle
     why: str
     quarantined: bool = field(default=False, kw_only=True)
     failed: FailedLoad | None = field(default=None, kw_only=True)  # its gates pass, but it does not load
     reasons: int
     item: HookStatus | RejectedHook
     # Computed once per row: each letter of a filter reads them in all rows.
-    heard: str = field(init=False, compare=False, repr=False)  # its events as one text
+    events_text: str = field(init=False, compare=False, repr=False)  # its events as one text
     says: str = field(init=False, compare=False, repr=False)  # the text that filters search
     name_cells: int = field(init=False, compare=False, repr=False)
-    heard_cells: int = field(init=False, compare=False, repr=False)
+    events_cells: int = field(init=False, compare=False, repr=False)
     why_cells: int = field(init=False, compare=False, repr=False)  # of its first part
 
     @property
@@ -74,12 +74,12 @@ class HookRow:
     def __post_init__(self) -> None:
         unread = self.item.unread_text if isinstance(self.item, HookStatus) else ""
         events_text = ", ".join(filter(None, (*self.events, unread)))
-        says = " ".join((self.name, *self.events, self.source, self.look.word)).casefold()
+        says = " ".join((self.name, *self.events, self.source, self.state_style.word)).casefold()
         worked_out = {
-            "heard": events_text,
+            "events_text": events_text,
             "says": says,
             "name_cells": line_width(self.name),
-            "heard_cells": line_width(events_text),
+            "events_cells": line_width(events_text),
             "why_cells": line_width(self.why[:REASON_WIDTH]) if not self.asks_trust else TRUST_HINT_WIDTH,
         }
         for name, value in worked_out.items():
@@ -136,7 +136,7 @@ def _hook_row(row: HookStatus, named: Callable[[str], str], registered: bool, vi
         name=hook.name,
         events=row.events or (),
         source=hook.folder.source,
-        look=STATE_STYLES[view.display_state(row)],
+        state_style=STATE_STYLES[view.display_state(row)],
         why=(QUARANTINED if is_quarantined else held)
         + (row.verdict.why() or row.denied_text if failed is None else failed.why),
         reasons=1 if row.verdict.shadowed_by or failed is not None else len(row.verdict.failed()),
@@ -152,7 +152,7 @@ def _rejected_row(rejected: RejectedHook, named: Callable[[str], str]) -> HookRo
         name=rejected.name or rejected.path.name or str(rejected.path),
         events=(),
         source=rejected.source,
-        look=IGNORED_FILE if rejected.ignored else NOT_A_HOOK,
+        state_style=IGNORED_FILE if rejected.ignored else NOT_A_HOOK,
         why=rejected.reason,
         reasons=1,
         item=rejected,
@@ -179,7 +179,7 @@ def grouped_rows(
             return _grouped_by(
                 rows,
                 [style.word for style in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE)],
-                lambda row: (row.look.word,),
+                lambda row: (row.state_style.word,),
             )
         case "event":
             catalogue_keys = [event.key for event in view.host.dialect.catalogue().events]
@@ -231,8 +231,8 @@ def _style_counts(rows: Sequence[HookRow]) -> dict[StateStyle, int]:
 
     There are few styles, which rows share, so they are counted by identity.
     """
-    counted = Counter(id(row.look) for row in rows)
-    styles = {id(row.look): row.look for row in rows}
+    counted = Counter(id(row.state_style) for row in rows)
+    styles = {id(row.state_style): row.state_style for row in rows}
     counts: Counter[StateStyle] = Counter()
     for number, count in counted.items():
         counts[styles[number]] += count
@@ -245,7 +245,7 @@ class HookListing:
     def __init__(self, rows: Sequence[HookRow] = (), view: Snapshot | None = None) -> None:
         self.rows = tuple(rows)
         self.by_id: Mapping[str, HookRow] = {row.id: row for row in self.rows}
-        self.looks: Mapping[StateStyle, int] = _style_counts(self.rows)
+        self.counts_by_style: Mapping[StateStyle, int] = _style_counts(self.rows)
         self._view = view
         self._groups: dict[Grouping, tuple[RowGroup, ...]] = {}
 
@@ -344,7 +344,7 @@ def hook_columns(width: int, rows: Iterable[HookRow], grouping: Grouping) -> Hoo
     if source:
         free -= source + len(COLUMN_GAP)
     names = max(map(attrgetter("name_cells"), rows), default=20)  # room for the headings of an empty list
-    events_width = max(map(attrgetter("heard_cells"), rows), default=20)
+    events_width = max(map(attrgetter("events_cells"), rows), default=20)
     if free < 26:
         return HookColumns(free, 0, source, 0)
     room = free - 2 * len(COLUMN_GAP) - COUNT_WIDTH  # cells for names and events
@@ -381,12 +381,15 @@ def hook_line(row: HookRow, columns: HookColumns, pointed: bool = False, *, keys
         fit_width(row.name, columns.name).stylize(MUTED if off else ""),
     ]
     if columns.events:
-        parts += [COLUMN_GAP, fit_width(row.heard or "–", columns.events).stylize(MUTED)]
+        parts += [COLUMN_GAP, fit_width(row.events_text or "–", columns.events).stylize(MUTED)]
     if columns.source:
         parts += [COLUMN_GAP, fit_width(row.source, columns.source).stylize(MUTED)]
     parts += [
         COLUMN_GAP,
-        fit_width(Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style), WORD_WIDTH),
+        fit_width(
+            Content.styled(row.state_style.text, row.state_style.style),
+            WORD_WIDTH,
+        ),
     ]
     if columns.why and row.why:
         parts += [COLUMN_GAP, _reason(row, columns.why, keys).stylize(MUTED)]

@@ -194,7 +194,7 @@ class LogIndex:
         self._numbers: list[int] = []
         self._gone = 0  # how many at the start of the list were dropped the ring
         self._pool: list[int] = []  # numbers to check before the rest of the ring
-        self._looked = 0  # how many of them were checked
+        self._checked = 0  # how many of them were checked
         if among is not None and among._takes is not None and not among.behind:
             self._pool, self._end = among._numbers[among._gone :], among._end
         self.refresh(most)
@@ -205,7 +205,7 @@ class LogIndex:
     @property
     def behind(self) -> bool:
         """Whether there are unchecked entries."""
-        return self._looked < len(self._pool) or self._end < self.ring.end
+        return self._checked < len(self._pool) or self._end < self.ring.end
 
     def refresh(self, most: int | None = None) -> int:
         """Check at most `most` new entries; return how many lines have left at the top."""
@@ -215,10 +215,10 @@ class LogIndex:
             self._first, self._end = ring.first, ring.end
             return dropped
         most = len(ring) + len(self._pool) if most is None else most
-        pool = self._pool[self._looked : self._looked + most]
-        self._looked += len(pool)
-        if self._looked == len(self._pool):
-            self._pool, self._looked = [], 0
+        pool = self._pool[self._checked : self._checked + most]
+        self._checked += len(pool)
+        if self._checked == len(self._pool):
+            self._pool, self._checked = [], 0
         first = ring.first
         self._numbers += matching_numbers(takes, ring.those(pool))
         if not self._pool:

@@ -37,7 +37,7 @@ def scan_entries(
     """Return the entries of a scan: the counts of the first one, the differences of a later one."""
     hooks = "1 hook" if len(now) == 1 else f"{len(now)} hooks"
     if first:
-        counts_by_style = Counter(row.look for row in now)
+        counts_by_style = Counter(row.state_style for row in now)
         styles = (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE)
         counts = ", ".join(
             f"{counts_by_style[style]} {style.word}" for style in styles if counts_by_style[style]
@@ -57,15 +57,15 @@ def scan_differences(before: Sequence[HookRow], now: Sequence[HookRow]) -> list[
     changes = []
     for row in now:
         past = old.get(row.id)
-        level = "error" if row.look.word in ("broken", "no hook") else "info"
+        level = "error" if row.state_style.word in ("broken", "no hook") else "info"
         if past is None:
-            changes.append((row.name, f"new: {row.look.glyph} {row.look.word}", level))
-        elif past.look is not row.look:
+            changes.append((row.name, f"new: {row.state_style.text}", level))
+        elif past.state_style is not row.state_style:
             why = f"   {one_line(row.why)}" if row.why else ""
             changes.append(
                 (
                     row.name,
-                    f"{past.look.glyph} {past.look.word} → {row.look.glyph} {row.look.word}{why}",
+                    f"{past.state_style.text} → {row.state_style.text}{why}",
                     level,
                 )
             )

@@ -60,10 +60,10 @@ class WorkbenchFailed(ConsoleMessage):
 
 
 class ThreadAnswered(ConsoleMessage):
-    """A thread's result is ready; `take` handles it in the screen's own thread."""
+    """A thread's result is ready; `call` handles it in the screen's own thread."""
 
-    def __init__(self, take: Callable[[], object]) -> None:
-        self.take = take
+    def __init__(self, call: Callable[[], object]) -> None:
+        self.call = call
         super().__init__()
 
 
@@ -238,7 +238,7 @@ class JobEnded(ConsoleMessage):
 
 
 class FiringStarted(ConsoleMessage):
-    """A run has started; `asked`: its event, if it comes from the composer or is fired on save."""
+    """A run has started. `asked`: its request, if it comes from the composer or from fire on save."""
 
     def __init__(self, number: int, plan: Plan, asked: ComposedEvent | None = None) -> None:
         self.number, self.plan, self.asked = number, plan, asked
@@ -264,8 +264,8 @@ class FiringEnded(ConsoleMessage):
 class SessionEnded(ConsoleMessage):
     """A session has ended, or why it could not be simulated."""
 
-    def __init__(self, played: SimulationResult | None, problem: str = "") -> None:
-        self.played, self.problem = played, problem
+    def __init__(self, result: SimulationResult | None, problem: str = "") -> None:
+        self.result, self.problem = result, problem
         super().__init__()
 
 

@@ -301,11 +301,11 @@ def reduce(state: ConsoleState, change: StateChange) -> ConsoleState:
         case StateRestored(kept):
             return restore_view(state, kept)
         case ScanStarted():
-            return replace(state, looking=True)
+            return replace(state, is_scanning=True)
         case ScanFinished():
             return _scan_finished(state, change)
         case ScanFailed():
-            return replace(state, looking=False)
+            return replace(state, is_scanning=False)
         case SourceRead(source):
             return replace(state, source=source) if source.row == state.selected else state
         case HookChecked(checked):
@@ -359,7 +359,7 @@ def _scan_finished(state: ConsoleState, change: ScanFinished) -> ConsoleState:
         listing=listing,
         filling=change.filling,
         generation=change.generation,
-        looking=False,
+        is_scanning=False,
         selected=state.selected if is_listed else "",
         reading=state.reading and not has_vanished,
         zoom=None if has_vanished and state.zoom == "why" else state.zoom,

@@ -24,6 +24,11 @@ class StateStyle:
     style: str
     phrase: str
 
+    @property
+    def text(self) -> str:
+        """The glyph and the word."""
+        return f"{self.glyph} {self.word}"
+
 
 # Not `$text-muted`: an automatic colour, which only style sheets can resolve.
 MUTED = "$foreground 68%"
@@ -40,7 +45,7 @@ STATE_STYLES: dict[State, StateStyle] = {
 }
 NOT_A_HOOK = StateStyle("✗", "no hook", "$text-error", "does not count as a hook")
 IGNORED_FILE = StateStyle("–", "ignored", MUTED, "is plainly something else, and stands among hooks")
-WORD_WIDTH = 2 + max(len(look.word) for look in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE))
+WORD_WIDTH = 2 + max(len(style.word) for style in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE))
 
 
 TEXT_LIMIT = 2_000  # characters of one foreign text; longer text is cut with a note

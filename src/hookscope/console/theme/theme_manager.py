@@ -180,7 +180,7 @@ class ThemeManager:
         self.made_at = time_ns()  # before the user's files are read
         self.problems: tuple[Problem, ...] = ()
         self.configured = ""
-        self.worn = ""  # the theme that was activated here, not chosen by the user
+        self.applied = ""  # the theme that was activated here, not chosen by the user
         self._given = app.theme if app.theme != "textual-dark" else ""  # from TEXTUAL_THEME
         self._mine: dict[str, Theme] = {}
         for theme in BUILTIN_THEMES:
@@ -207,8 +207,8 @@ class ThemeManager:
         self.configured = clothes.wanted.configured
         name = self._name(clothes.wanted, problems)
         self.problems = tuple(problems)
-        if name != self.worn or name != self.app.theme:
-            self.worn = name
+        if name != self.applied or name != self.app.theme:
+            self.applied = name
             self.app.theme = name
         elif before.get(name) != user_themes.get(name):
             self.app.mutate_reactive(App.theme)

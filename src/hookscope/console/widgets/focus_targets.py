@@ -78,7 +78,7 @@ def pane_of(widget: Widget | None) -> Pane | None:
     return next((pane for pane in MODE_OF if pane in ids), None)
 
 
-def pane_wanted(state: ConsoleState) -> Pane:
+def pane_to_focus(state: ConsoleState) -> Pane:
     """Return the pane that should have the focus in this state."""
     match state.mode:
         case "hooks":

@@ -65,9 +65,9 @@ def top_line(view: Snapshot | None, width: int) -> Content:
     return Content.assemble(name, "   ", shown.truncate(room, pad=True), "  ", right)
 
 
-def below_home(path: Path, surroundings: Machine) -> str:
+def below_home(path: Path, machine: Machine) -> str:
     """Return a path with `~`; a home folder itself keeps its full path."""
-    home = surroundings.home
+    home = machine.home
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
 
 
@@ -170,7 +170,7 @@ class ConsoleHeader(Widget):
     ALLOW_SELECT: ClassVar[bool] = False
 
     view: reactive[Snapshot | None] = reactive(None, init=False)
-    looks: reactive[Mapping[StateStyle, int]] = reactive({}, init=False)
+    counts_by_style: reactive[Mapping[StateStyle, int]] = reactive({}, init=False)
     mode: reactive[Mode] = reactive("hooks", init=False)
     watching: reactive[str] = reactive("", init=False)
     armed: reactive[str] = reactive("", init=False)  # key of the event that fires on save
@@ -188,7 +188,7 @@ class ConsoleHeader(Widget):
     def watch_view(self) -> None:
         self._show()
 
-    def watch_looks(self) -> None:
+    def watch_counts_by_style(self) -> None:
         self._show()
 
     def watch_armed(self) -> None:
@@ -215,7 +215,7 @@ class ConsoleHeader(Widget):
         armed = Content()
         if self.armed:
             armed = Content.assemble(("↻ on save: ", "$text-accent"), safe_line(self.armed, 40), "   ")
-        text = Content.assemble(armed, state_counts(self.looks, width - taken - armed.cell_length))
+        text = Content.assemble(armed, state_counts(self.counts_by_style, width - taken - armed.cell_length))
         if self.watching and text.cell_length + len(self.watching) + 5 <= width - taken:
             mark = Content.assemble(("● " if self.watching.startswith("watching") else "◐ ", MUTED))
             text = Content.assemble(text, "  ", mark, safe_line(self.watching).stylize(FAINT), " ")
@@ -225,9 +225,9 @@ class ConsoleHeader(Widget):
 MOST_PROBLEMS = 2  # lines; further problems are only counted
 
 
-def problem_text(problems: tuple[Problem, ...], surroundings: Machine, width: int) -> Content:
+def problem_text(problems: tuple[Problem, ...], machine: Machine, width: int) -> Content:
     """Return a line for each problem, with its place at the end; cut, never wrapped."""
-    lines = [_problem_line(problem, surroundings, width) for problem in problems[:MOST_PROBLEMS]]
+    lines = [_problem_line(problem, machine, width) for problem in problems[:MOST_PROBLEMS]]
     if len(problems) > MOST_PROBLEMS and lines:
         more = Content.styled(f"  +{len(problems) - MOST_PROBLEMS} more", MUTED)
         lines[-1] = Content.assemble(
@@ -257,9 +257,9 @@ class ProblemLines(Static):
         self.problems: tuple[Problem, ...] = ()
         self._surroundings: Machine | None = None  # shortens paths
 
-    def show(self, problems: tuple[Problem, ...], surroundings: Machine) -> None:
+    def show(self, problems: tuple[Problem, ...], machine: Machine) -> None:
         """Show these problems; hide the lines without any."""
-        self.problems, self._surroundings = problems, surroundings
+        self.problems, self._surroundings = problems, machine
         self._lay_out()
 
     def on_resize(self) -> None:

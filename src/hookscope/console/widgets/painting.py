@@ -272,25 +272,22 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
         self._too_early = 0  # timer ticks before the widgets have reported their changes
 
     @property
-    def is_half_done(self) -> bool:
+    def is_half_painted(self) -> bool:
         """Whether more parts of this paint are pending."""
         return False
 
     @property
     def _gathers(self) -> bool:
-        """Does the app gather changes, as it does while it starts."""
+        """Return True while the app gathers changes, as it does at its start."""
         return bool(getattr(self.app, "_batch_count", 0))
 
     def _screen_resized(self, size: Size) -> None:
-        """Of the same size: what was asked for while the app gathers is laid out with what is drawn then."""
+        """Keep pending layout requests if the size is unchanged while the app gathers."""
         if size != self._compositor.size or not self._gathers:
             super()._screen_resized(size)
 
     def _update_focus_styles(self, focused: Widget | None = None, blurred: Widget | None = None) -> None:
-        """Style anew what has a rule for a focus within; Textual does so with all that lies beside it too.
-
-        Saves 15 ms as the focus moves.
-        """
+        """Restyle only nodes with a rule for a focus within; Textual restyles their siblings too."""
         nodes = styled_by_focus(*(widget for widget in (focused, blurred) if widget is not None))
         self.app.stylesheet.update_nodes(nodes, animate=True)
 
@@ -315,7 +312,7 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
             callback()
 
     def _on_timer_update(self) -> None:
-        if self.is_half_done and self._held < MOST_HELD_FRAMES:
+        if self.is_half_painted and self._held < MOST_HELD_FRAMES:
             self._held += 1
             return  # the timer keeps running
         super()._on_timer_update()
@@ -335,7 +332,7 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
         )
 
     def _compositor_refresh(self) -> None:
-        """Textual throws away what is drawn while its app gathers, as it starts: it is drawn afterwards."""
+        """Delay painting while the app gathers, because Textual would discard it."""
         if self._gathers:
             self.refresh()
             return

@@ -1,11 +1,10 @@
-"""Ends all workers, and what escaped from them, when the program that started them is gone. Linux.
+"""Ends all workers and escaped processes when the program that started them is gone. Linux only.
 
-Killed with SIGKILL, a program cannot tidy up behind itself. So the first worker brings a guard: a
-process that waits for the end of a pipe, which the system closes whatever ends the program, and then
-kills whatever carries the program's mark (escapes.py). This file is both sides of it; as a program
-it stands alone:
+A program killed with SIGKILL cannot clean up. So the first worker starts a guard: a process that waits for
+the end of a pipe, which the system closes however the program ends, and then kills all processes with the
+program's mark (orphan_processes.py). This file is both sides; as a program it runs alone:
 
-    python -I -S guard.py MARK     waits on standard input
+python -I -S worker_guard.py MARK     waits on standard input
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _started_in = 0  # the process that has a guard; a fork of it has none
 
 
 def start_guard(mark: str) -> None:
-    """Start the guard of this process, once. Where that cannot be, workers still end by themselves."""
+    """Start the guard of this process, once. If that fails, workers still end by themselves."""
     global _started_in
     if _started_in == os.getpid() or sys.platform != "linux" or not sys.executable:
         return
@@ -40,7 +39,7 @@ def start_guard(mark: str) -> None:
 
 
 def main(mark: str) -> None:
-    """Wait for the end of the program, then kill what it has left."""
+    """Wait for the end of the program, then kill what it has left running."""
     os.setsid()  # what ends the program's whole group shall not end its guard
     while os.read(0, 1):
         pass

@@ -57,11 +57,11 @@ class KeyField(Static, can_focus=True):
     }
     """
 
-    class PickAsked(Message):
+    class PickRequested(Message):
         """Request to choose another event."""
 
     def action_pick(self) -> None:
-        self.post_message(self.PickAsked())
+        self.post_message(self.PickRequested())
 
     def on_click(self) -> None:
         self.action_pick()

@@ -99,7 +99,7 @@ class JsonEditor(TextArea):
         ),
     ]
 
-    class CompleteAsked(Message):
+    class CompletionRequested(Message):
         """Request for completions at the cursor."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
@@ -137,7 +137,7 @@ class JsonEditor(TextArea):
             self.move_cursor((0, 0))
 
     def action_complete(self) -> None:
-        self.post_message(self.CompleteAsked())
+        self.post_message(self.CompletionRequested())
 
     def put(self, start: int, end: int, text: str, select: tuple[int, int]) -> None:
         """Replace these characters, and select a part of the new text, counted from its start."""
@@ -271,8 +271,8 @@ class ContextEditor(RemovableWidget, Vertical):
             notes = {noted.field: noted.text for noted in reversed(self._notes)}
             self.form.show(self.editor.text, self.known, notes)
 
-    @on(JsonEditor.CompleteAsked)
-    def _complete(self, event: JsonEditor.CompleteAsked) -> None:
+    @on(JsonEditor.CompletionRequested)
+    def _complete(self, event: JsonEditor.CompletionRequested) -> None:
         event.stop()
         editor = self.editor
         text = editor.text

@@ -1,4 +1,4 @@
-"""What the Fire pane shows: the event in its composer, the plan of it, and its runs while they progress."""
+"""The Fire pane's content: the composed event, its plan, and its runs with live progress."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 
 
 def first_subscribed_key(view: Snapshot) -> str:
-    """The event to begin with: one that somebody would hear."""
+    """Return the key to start with: one that a hook is subscribed to."""
     heard = {call.key for call in view.registry.registrations}
     listened = (key for key in view.keys if key in heard or key.partition(":")[0] in heard)
     return next(listened, view.keys[0] if view.keys else "")
 
 
 class EventView:
-    """Puts events into the composer, and knows which saved one is there."""
+    """Loads events into the composer, and knows which saved event is there."""
 
     def __init__(self, composer: Composer, layout: FireLayout, view: Callable[[], Snapshot | None]) -> None:
-        """`view`: gives the last snapshot."""
+        """`view` returns the last snapshot."""
         self._composer, self._layout, self._view_now = composer, layout, view
         self.parts = layout.parts
         self._filling: VariableSources | None = None
@@ -66,12 +66,12 @@ class EventView:
         return self._view_now()
 
     def show_all(self) -> None:
-        """The composer is there: show in it what is known so far."""
+        """The composer is mounted: show what is known so far."""
         if self._filling is not None:
             self._composer.show_filling(self._filling)
 
     def show_view(self) -> None:
-        """There is another snapshot. Put into the composer what has waited for one."""
+        """Show a new snapshot, and load the event that waited for one."""
         view, composer = self._view, self._composer
         composer.show_view(view)
         if view is None:
@@ -87,9 +87,9 @@ class EventView:
 
     @when_parts_mounted
     def compose_event(self, key: str, only: str | None = None, first: str = "") -> None:
-        """Put an event of this key into the composer, at one hook only where `only` names it.
+        """Put an event with this key into the composer, for the hook `only` if given.
 
-        `first`: the hook that its runs are opened at, where nothing else wants to be seen.
+        `first`: the hook whose row its runs open at, unless a failure is more important.
         """
         self.first = first
         if self._view is None:
@@ -111,7 +111,7 @@ class EventView:
 
     @property
     def event(self) -> Event | None:
-        """The composer's event, where it is one."""
+        """The composer's event, if it is valid."""
         return self._composer.checked.event
 
     @property
@@ -122,7 +122,7 @@ class EventView:
     def show_filling(self, filling: VariableSources | None) -> None:
         """Fill events with these variables from now on."""
         self._filling = filling
-        if self.parts.furnished:
+        if self.parts.parts_mounted:
             self._composer.show_filling(filling)
 
     @when_parts_mounted
@@ -135,7 +135,7 @@ class EventView:
 
     @when_parts_mounted
     def load_event(self, event: Event) -> None:
-        """Put an event into the composer that was sent before."""
+        """Put an earlier event into the composer."""
         self._put(draft_of_event(event))
         self._loaded = None
         self._draw_title()
@@ -148,14 +148,14 @@ class EventView:
 
     @when_parts_mounted
     def kept_as(self, file: Path, draft: EventDraft) -> None:
-        """This file says what the composer held as `draft`, and still does unless it is another event now."""
+        """Note that this file now contains `draft`, unless the composer holds another event now."""
         if draft.key == self.key:
             self._loaded = LoadedEvent(file, draft)
             self._composer.settled(draft)
             self._draw_title()
 
     def kept(self) -> tuple[ComposerDraft, str | None, bool]:
-        """The event in the composer, the part that has all the room, and whether the form is shown."""
+        """The composer's event, the part that fills the pane, and whether the form is shown."""
         if self._restoring is not None:
             return self._restoring
         composer = self._composer
@@ -170,8 +170,8 @@ class EventView:
         return kept, self._layout.zoomed, composer.sheet.as_form
 
     def restore(self, kept: ComposerDraft, part: str | None, *, form: bool) -> None:
-        """Compose and show that again, unless something was composed since the start."""
-        if not self.parts.furnished:
+        """Restore a composed event, unless the user has composed one since the start."""
+        if not self.parts.parts_mounted:
             self._restoring = kept, part, form
             return
         composer = self._composer
@@ -190,8 +190,8 @@ class EventView:
         self._layout.zoom(part)
 
     def came_from(self, file: Path, saved: SavedDraft | None) -> None:
-        """The composer's event is one of a file, perhaps changed since; None: of one that is gone."""
-        self.parts.once_furnished(partial(self._came_from, file, saved))
+        """Note the file of the composer's event; `saved` is None if the file is gone."""
+        self.parts.when_mounted(partial(self._came_from, file, saved))
 
     def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
         if saved is None and self.loaded == file:
@@ -201,7 +201,7 @@ class EventView:
         self._draw_title()
 
     def changed(self, draft: EventDraft) -> None:
-        """The composer holds this now: an event of another key is saved under a name of its own."""
+        """Handle a change in the composer. An event with another key is saved under a new name."""
         if self._loaded is not None and self._loaded.draft.key != draft.key:
             self._loaded = None
         self._draw_title()
@@ -212,7 +212,7 @@ class EventView:
 
     @property
     def unchanged(self) -> Path | None:
-        """The saved event that the composer holds just as its file has it."""
+        """The saved event that is in the composer unchanged."""
         loaded = self._loaded
         if loaded is None or loaded.changed(self._composer.draft):
             return None
@@ -226,7 +226,7 @@ START_SECONDS = 0.5  # seconds in which most things are begun; what takes longer
 
 
 class RunView:
-    """Shows who would run, and the runs: those that go on, and those that are over."""
+    """Shows the plan, and the running and finished runs."""
 
     def __init__(
         self,
@@ -237,7 +237,7 @@ class RunView:
         view: Callable[[], Snapshot | None],
         job: Callable[[], str],
     ) -> None:
-        """`view` gives the last snapshot; `job` what is on its way, as the beginning of a sentence."""
+        """`view` returns the last snapshot; `job` the running job as the start of a sentence."""
         self._pane, self._layout, self._event, self._clock = pane, layout, event, clock
         self._view, self._job = view, job
         self.parts = layout.parts
@@ -265,13 +265,13 @@ class RunView:
 
     @property
     def just_over(self) -> str:
-        """What has ended a moment ago, as the beginning of a sentence; else empty."""
+        """Return what has just ended, as the start of a sentence; otherwise an empty text."""
         name, at = self._over
         return name if self._clock() - at < JUST_ENDED_SECONDS else ""
 
     @property
     def going(self) -> str:
-        """What is on its way, as the beginning of a sentence; empty where nothing is."""
+        """Return what is running, as the start of a sentence; otherwise an empty text."""
         running = self.runs.running
         return f"Run {running}" if running is not None else self._job()
 
@@ -287,18 +287,18 @@ class RunView:
             self.draw_run()
 
     def compared(self, number: int, checked: SavedEventResult | None) -> None:
-        """A run was compared with what its saved event expects; None: that event is gone."""
+        """Show a run's comparison with its saved event; None: that event is gone."""
         self.runs.check(number, checked)
         self.draw_run()
 
     def show_plan(self, plan: Plan | None, problem: str = "") -> None:
         """Show the plan, or why there is none."""
         self.plan, self._problem = plan, problem
-        if self.parts.furnished:
+        if self.parts.parts_mounted:
             self.draw_plan()
 
     def remember(self, past: Sequence[PastRun]) -> None:
-        """Runs of earlier sittings and of other programs: shown as those of this one."""
+        """Add runs of earlier sessions and of other programs."""
         for run in past:
             self.runs.recall(run)
         if past and self.runs.current is None:  # else the first run of this sitting was faster
@@ -306,23 +306,23 @@ class RunView:
         self.draw_run()
 
     def shown_plan(self) -> ViewExport | None:
-        """The plan of the composer's event, where there is one."""
+        """Return the plan of the composer's event as an export, if there is one."""
         plan = self.plan
-        if plan is None or not self.parts.furnished:
+        if plan is None or not self.parts.parts_mounted:
             return None
         return export_plan(plan, self._pane.query_one(PlanView).as_drawn())
 
     def run_text(self) -> str:
-        """The run on the screen as plain text."""
+        """Return the shown run as plain text."""
         return self._pane.query_one(RunPane).as_text()
 
     def show_past(self, past: PastRun) -> None:
-        """Put a run of the journal on the screen, at its place among those that are there."""
+        """Show a run from the journal, at its place among the others."""
         self.runs.recall(past)
         self.show_run(past.id)
 
     def firing_started(self, number: int, plan: Plan, fired: Asked | None = None) -> None:
-        """A run has begun: its rows stand there at once. `fired` as, where that is known."""
+        """Show the rows of a run that has started. `fired`: its request, if known."""
         self.runs.begin(number, plan, datetime.now(UTC))
         self._unseen = False
         if fired is not None:
@@ -338,10 +338,10 @@ class RunView:
             self._frame = self._pane.set_interval(FRAME_SECONDS, self.draw_run, name="fire-frame")
 
     def step(self, number: int, step: Step) -> None:
-        """Take a step; it is drawn with the next frame."""
+        """Add a step; it is drawn with the next frame."""
         first = isinstance(step, Paused) and not self.runs.has_begun(number)
         self.runs.step(number, step)
-        if first and self.parts.furnished:  # out of an editor: the words for it are letters
+        if first and self.parts.parts_mounted:  # out of an editor: the words for it are letters
             self._pane.query_one("#fire-run Waterfall").focus()
 
     def firing_ended(self, number: int, run: Run | None, problem: str = "") -> None:
@@ -353,7 +353,7 @@ class RunView:
         self.draw_run()
 
     def show_run(self, number: int) -> bool:
-        """Put a run of this sitting on the screen; False where it is no longer kept."""
+        """Show a run of this session; return False if it is no longer kept."""
         if not self.runs.show(number):
             return False
         self._layout.prefer_plan(False)
@@ -369,9 +369,9 @@ class RunView:
         self._pane.query_one(PlanView).show(self.plan, problem, self._view())
 
     def draw_run(self) -> None:
-        """Draw the run on the screen, and the list of runs."""
+        """Draw the shown run, and the list of runs."""
         self.runs.settle()
-        if not self.parts.furnished:
+        if not self.parts.parts_mounted:
             return
         if self._waited is not self.waits:  # other keys can act now
             self._waited = self.waits

@@ -26,7 +26,7 @@ LAYOUT_CLASSES = ("beside", "tall", "stacked", "flat")
 
 
 def layout_classes(width: int, height: int) -> frozenset[str]:
-    """`beside`, `tall` (all below each other), or `stacked` (plan or run), perhaps `flat` too."""
+    """Return `beside`, `tall` (all below each other) or `stacked` (plan or run), perhaps with `flat`."""
     if width >= BESIDE_WIDTH:
         return frozenset({"beside"})
     if height >= TALL_HEIGHT:
@@ -95,7 +95,7 @@ FirePane {
 
 
 class LazyParts:
-    """The parts of a pane, mounted when they are first needed."""
+    """The parts of a pane, mounted on first use."""
 
     def __init__(
         self,
@@ -105,42 +105,43 @@ class LazyParts:
         *,
         at_once: bool,
     ) -> None:
-        """`make`: what the pane consists of; `show_all`: the parts are there now, show in them what is known
-        so far; `at_once`: they are there from the beginning."""
+        """`make` creates the parts, and `show_all` fills them once they are mounted. `at_once`: mount them
+        with the pane.
+        """
         self._pane, self._make, self._show_all = pane, make, show_all
         self._at_once = self._furnishing = at_once
         self._there = asyncio.Event()
         self._waiting: list[Callable[[], None]] = []  # for the parts
 
     def compose(self) -> Iterator[Widget]:
-        """The parts, where they are there from the beginning."""
+        """Yield the parts if they are mounted with the pane."""
         if self._at_once:
             yield from self._make()
 
     def pane_mounted(self) -> None:
-        """The pane is there: so are parts that were composed."""
+        """The pane is mounted, and with it any composed parts."""
         if self._at_once:
             self._complete()
 
     @property
-    def furnished(self) -> bool:
-        """Are the parts there."""
+    def parts_mounted(self) -> bool:
+        """True if the parts are mounted."""
         return self._there.is_set()
 
-    def furnish(self) -> None:
-        """Mount the parts, if they are not there yet."""
+    def mount_parts(self) -> None:
+        """Mount the parts, unless they are mounted."""
         if not self._furnishing:
             self._furnishing = True
             self._pane.call_later(self._mount)
 
     async def wait(self) -> None:
         """Mount the parts, and wait for them."""
-        self.furnish()
+        self.mount_parts()
         await self._there.wait()
 
-    def once_furnished(self, call: Callable[[], None]) -> None:
-        """Do this when the parts are there: now, or as soon as somebody needs them."""
-        if self.furnished:
+    def when_mounted(self, call: Callable[[], None]) -> None:
+        """Call this once the parts are mounted: now, or on first use."""
+        if self.parts_mounted:
             call()
         else:
             self._waiting.append(call)
@@ -162,7 +163,7 @@ class LazyParts:
 
 
 class HasLazyParts(Protocol):
-    """Whose methods need the parts of a pane."""
+    """A class whose methods need the parts of a pane."""
 
     parts: LazyParts
 
@@ -174,18 +175,18 @@ Owner = TypeVar("Owner", bound=HasLazyParts)
 def when_parts_mounted(
     method: Callable[Concatenate[Owner, Params], None],
 ) -> Callable[Concatenate[Owner, Params], None]:
-    """A method that the parts carry out: without them it has them mounted, and is done then."""
+    """Return a method that mounts the parts, and runs once they are mounted."""
 
     @wraps(method)
     def done(owner: Owner, /, *given: Params.args, **named: Params.kwargs) -> None:
-        owner.parts.once_furnished(partial(method, owner, *given, **named))
-        owner.parts.furnish()
+        owner.parts.when_mounted(partial(method, owner, *given, **named))
+        owner.parts.mount_parts()
 
     return done
 
 
 class FireLayout:
-    """Composer, plan, runs and run: beside one another, one below the other, or one alone."""
+    """Arranges composer, plan, runs and run: side by side, stacked, or one alone."""
 
     def __init__(
         self,
@@ -201,45 +202,45 @@ class FireLayout:
         pane.add_class("-plan")
 
     def _make_parts(self) -> Iterator[Widget]:
-        """What the pane consists of."""
+        """Yield the parts of the pane."""
         side = Container(PlanView(id="fire-plan"), History(id="fire-runs"), id="fire-side")
         yield Container(self._composer, side, id="fire-top")
         yield RunPane(id="fire-run")
 
     def fit(self, size: Size) -> None:
-        """Arrange the parts in this room."""
+        """Arrange the parts in this size."""
         now = layout_classes(size.width, size.height)
         self._pane.update_classes({f"-{name}": name in now for name in LAYOUT_CLASSES})
 
     def make_room_to_write(self) -> None:
-        """Whoever writes gets more lines, where there are few; after a fire, with the next letter."""
+        """Give an editor that is being typed in more lines on a small screen."""
         self._pane.set_class(self._composer.sheet.has_focus_within, "-writing")
 
     def end_writing(self) -> None:
-        """The other parts get their lines back."""
+        """Give the other parts their lines back."""
         self._pane.remove_class("-writing")
 
     @property
     def part_in_focus(self) -> str | None:
-        """The part that has the focus."""
+        """The part with the focus."""
         focused = self._pane.screen.focused
         ids = {node.id for node in focused.ancestors_with_self} if focused is not None else set()
         return next((part for part in PART_NAMES if f"fire-{part}" in ids), None)
 
     def focus_key(self) -> None:
-        """Not an editor: the next key is a command."""
+        """Focus the event key, so that the next key is a command."""
         if self._pane.display:  # and the user has not gone elsewhere meanwhile
             self._pane.query_one(KeyField).focus()
 
     def zoom(self, part: str | None) -> None:
-        """Give one part all the room; None: all of them have room again."""
+        """Give one part the whole pane; None: show all parts."""
         self.zoomed = part
         self._pane.update_classes({f"-zoom-{name}": name == part for name in PART_NAMES})
 
     def prefer_plan(self, plan: bool) -> None:
-        """Where there is room for one of them, show the plan or the run."""
+        """Choose between plan and run if only one fits."""
         pane = self._pane
-        if not self.parts.furnished:
+        if not self.parts.parts_mounted:
             pane.set_class(plan, "-plan")
             return
         leaving = pane.query_one(PlanView) if not plan else pane.query_one(RunPane)
@@ -249,7 +250,7 @@ class FireLayout:
             self._focus_lower()
 
     def swap(self) -> None:
-        """Go to the plan, or from there to the run; where there is room for one, show that one."""
+        """Focus the plan, or from there the run."""
         pane = self._pane
         if pane.has_class("-stacked"):
             pane.set_class(not pane.has_class("-plan"), "-plan")

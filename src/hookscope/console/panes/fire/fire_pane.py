@@ -1,4 +1,4 @@
-"""The Fire pane: answers its keys (fire, step, replay, compare, save, choose). Each asks the screen."""
+"""The Fire pane: handles its keys (fire, step, replay, compare, save, choose) by posting requests."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ TURN_ACTIONS = {"turn_run(-1)": -1, "turn_run(1)": 1}
 
 
 def hooks_for_event(view: Snapshot, event: Event) -> tuple[str, ...]:
-    """The hooks of the event's kind, each by its name."""
+    """Return the names of the hooks of the event's kind."""
     rows = (row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
     return tuple(dict.fromkeys(row.hook.name for row in rows if event.kind in event_kinds(row)))
 
 
 class FirePane(RemovableWidget):
-    """Answers keys and parts: it asks the screen, and runs nothing."""
+    """Handles keys and parts. It posts requests and runs nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = FIRE_BINDINGS
     DEFAULT_CSS = FIRE_CSS
@@ -73,7 +73,7 @@ class FirePane(RemovableWidget):
         clock: Callable[[], float] = time.monotonic,
         at_once: bool = True,
     ) -> None:
-        """`at_once`: with its parts from the beginning."""
+        """`at_once`: mount the parts with the pane."""
         super().__init__(id=id, classes=classes)
         self._composer = Composer(id="fire-composer")
         self._arrangement = FireLayout(self, self._composer, self._show_all, at_once=at_once)
@@ -82,7 +82,7 @@ class FirePane(RemovableWidget):
             self, self._arrangement, self.event_view, clock, lambda: self.view, lambda: self.job
         )
         self._told: fire_requests.DraftChanged | None = None
-        self._way = FireOptions()  # as it was last chosen
+        self._options = FireOptions()  # as it was last chosen
 
     # Its parts.
 
@@ -91,16 +91,16 @@ class FirePane(RemovableWidget):
         return self._arrangement.parts
 
     @property
-    def furnished(self) -> bool:
-        """Are the parts there."""
-        return self._parts.furnished
+    def parts_mounted(self) -> bool:
+        """True if the parts are mounted."""
+        return self._parts.parts_mounted
 
-    def furnish(self) -> None:
-        """Mount the parts, if they are not there yet."""
-        self._parts.furnish()
+    def mount_parts(self) -> None:
+        """Mount the parts, unless they are mounted."""
+        self._parts.mount_parts()
 
     async def with_its_parts(self) -> None:
-        """Furnish it, and wait for that."""
+        """Mount the parts, and wait for them."""
         await self._parts.wait()
 
     def compose(self) -> ComposeResult:
@@ -117,7 +117,7 @@ class FirePane(RemovableWidget):
 
     @property
     def part_in_focus(self) -> str | None:
-        """The part that has the focus: composer, plan or run."""
+        """The part with the focus: composer, plan or run."""
         return self._arrangement.part_in_focus
 
     # What it shows.
@@ -128,7 +128,7 @@ class FirePane(RemovableWidget):
         self.run_view.draw_run()
 
     def watch_view(self) -> None:
-        if self.furnished:
+        if self.parts_mounted:
             self._show_view()
             self.refresh_bindings()
 
@@ -143,21 +143,21 @@ class FirePane(RemovableWidget):
             self.run_view.draw_plan()
 
     def name_keys(self) -> None:
-        """Write the keys in force."""
-        if self.furnished:
+        """Show the keys in force."""
+        if self.parts_mounted:
             self._composer.read()
             self.run_view.draw_plan()
             self.query_one(RunPane).forget()
             self.run_view.draw_run()
 
     def cannot(self, action: str) -> str:
-        """Why this cannot be done now; the line of keys leaves it out."""
+        """Return why an action is unavailable; the key bar then omits it."""
         host = self.view.host.dialect if self.view is not None else None
         if action == "play" and (host is None or "stream" not in host.kinds):
             other = key_of("console.dialect")
             sends = f"{host.product} sends no stream of events" if host is not None else "Still looking"
             return f"{sends}: there is no session to play. {other} goes on to another dialect."
-        if action == "part" and self.furnished:
+        if action == "part" and self.parts_mounted:
             ctx = has_second_argument(self._composer.draft.key, self.view)
             return "" if ctx else "Handlers of this event get no second argument."
         if action in TURN_ACTIONS and self.run_view.runs.neighbour(TURN_ACTIONS[action]) is None:
@@ -181,16 +181,16 @@ class FirePane(RemovableWidget):
         only: str | None,
         guarded: bool = False,
         file: Path | None = None,
-        way: FireOptions | None = None,
+        options: FireOptions | None = None,
         *,
         written: bool = False,
     ) -> None:
         now = replace(event, timestamp=datetime.now(UTC))
-        strange = way if way is not None and not way.plain else None
+        strange = options if options is not None and not options.plain else None
         self.post_message(fire_requests.FireRequested(now, only, guarded, file, strange, written))
 
     def _composed(self) -> Composer:
-        """The composer, which has read what was typed a moment ago, too."""
+        """Return the composer, after it has read the latest input."""
         self._composer.read()
         return self._composer
 
@@ -210,12 +210,12 @@ class FirePane(RemovableWidget):
         composer = self._composed()
         event = composer.checked.event
         if event is None:
-            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still looking')}.", "warning")
+            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still is_scanning')}.", "warning")
             composer.go_to_mistake()
         elif not self._busy():
             only = composer.draft.only
-            way = FireOptions(only=only, stepped=stepped, debugged=debugged)
-            self._fire(event, only, way=way, written=True)
+            options = FireOptions(only=only, stepped=stepped, debugged=debugged)
+            self._fire(event, only, options=options, written=True)
 
     def action_pass_over(self) -> None:
         self._word("pass_over")
@@ -245,8 +245,8 @@ class FirePane(RemovableWidget):
             if how is None:
                 self._fire(sheet.plan.event, None, guarded, file)
             else:
-                way = replace(how.way, times=1, shuffled=False) if how.way is not None else None
-                self._fire(sheet.plan.event, how.only, guarded or how.guarded, file, way)
+                options = replace(how.options, times=1, shuffled=False) if how.options is not None else None
+                self._fire(sheet.plan.event, how.only, guarded or how.guarded, file, options)
 
     def action_replay(self, from_here: bool = False) -> None:
         sheet = self.run_view.runs.current
@@ -312,18 +312,18 @@ class FirePane(RemovableWidget):
         if told.event is None and event.checked.problem:
             self.run_view.show_plan(None)
 
-    @on(KeyField.PickAsked)
-    def _pick_asked(self, event: KeyField.PickAsked) -> None:
+    @on(KeyField.PickRequested)
+    def _pick_requested(self, event: KeyField.PickRequested) -> None:
         event.stop()
         self.action_pick()
 
-    @on(PlanView.TrustAsked)
-    def _trust_asked(self, event: PlanView.TrustAsked) -> None:
+    @on(PlanView.PlanTrustRequested)
+    def _trust_requested(self, event: PlanView.PlanTrustRequested) -> None:
         event.stop()
         self.post_message(fire_requests.FoldersTrustRequested(event.folders))
 
-    @on(RunPane.EditAsked)
-    def _edit_asked(self, event: RunPane.EditAsked) -> None:
+    @on(RunPane.EditorLineRequested)
+    def _editor_line_requested(self, event: RunPane.EditorLineRequested) -> None:
         event.stop()
         self.post_message(fire_requests.SourceEditRequested(event.path, event.line))
 
@@ -355,23 +355,23 @@ class FirePane(RemovableWidget):
         composer = self._composed()
         event = composer.checked.event
         if event is None or self.view is None:
-            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still looking')}.", "warning")
+            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still is_scanning')}.", "warning")
             composer.go_to_mistake()
             return
         listening = (
             list(dict.fromkeys(call.name for call in self.run_view.plan.calls)) if self.run_view.plan else []
         )
-        chosen = replace(self._way, only=composer.draft.only)
+        chosen = replace(self._options, only=composer.draft.only)
         screen = FireOptionsScreen(event.key, chosen, hooks_for_event(self.view, event), listening)
-        self.app.push_screen(screen, self._otherwise)
+        self.app.push_screen(screen, self._fire_with_options)
 
-    def _otherwise(self, way: FireOptions | None) -> None:
+    def _fire_with_options(self, options: FireOptions | None) -> None:
         event = self._composer.checked.event
-        if way is None or event is None or self._busy():
+        if options is None or event is None or self._busy():
             return
-        self._way = way
-        file = self.event_view.unchanged if way.plain and way.only is None else None
-        self._fire(event, way.only, way.guarded, file, way, written=True)
+        self._options = options
+        file = self.event_view.unchanged if options.plain and options.only is None else None
+        self._fire(event, options.only, options.guarded, file, options, written=True)
 
     def action_play(self) -> None:
         if problem := self.cannot("play"):
@@ -401,7 +401,7 @@ class FirePane(RemovableWidget):
         composer = self._composed()
         event = composer.checked.event
         if event is None or self.view is None:
-            self._say(f"Not saved: {safe_word(composer.checked.problem or 'still looking')}.", "warning")
+            self._say(f"Not saved: {safe_word(composer.checked.problem or 'still is_scanning')}.", "warning")
             composer.go_to_mistake()
             return
         file = None if anew else self.event_view.loaded

@@ -205,7 +205,7 @@ class PlanView(LineList):
     }
     """
 
-    class TrustAsked(Message):
+    class PlanTrustRequested(Message):
         """Request to trust these folders."""
 
         def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
@@ -283,6 +283,6 @@ class PlanView(LineList):
 
     def action_trust_folders(self) -> None:
         if self._waiting:
-            self.post_message(self.TrustAsked(self._waiting))
+            self.post_message(self.PlanTrustRequested(self._waiting))
         else:
             self.app.notify(self.cannot("trust_folders"), markup=False)

@@ -128,21 +128,21 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneHeading:
+class GroupHeading:
     """The host's name for the calls below it, if an event goes through several executors."""
 
     lane: str
     note: str = ""
 
 
-WaterfallEntry: TypeAlias = CallRow | NotRun | Remark | LaneHeading
-LANE_NOTES: Mapping[str, str] = {
+WaterfallEntry: TypeAlias = CallRow | NotRun | Remark | GroupHeading
+GROUP_NOTES: Mapping[str, str] = {
     "channel": "the channel's own handler, before the event is on record",
     "typed": "hooks of this very event",
     "*": "hooks of every event",
     "dynamic": "resolvers of tools and instructions",
 }
-RECORDED_LANE = "recorded"
+RECORDED_GROUP = "recorded"
 
 
 def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[WaterfallEntry, ...]:
@@ -187,11 +187,11 @@ def entries_with_headings(sheet: RunSheet) -> tuple[WaterfallEntry, ...]:
     lane, recorded = "", False
     for row in sheet.rows:
         if not recorded and row.lane != "channel":
-            listed.append(LaneHeading(RECORDED_LANE, _record_id(sheet)))
+            listed.append(GroupHeading(RECORDED_GROUP, _record_id(sheet)))
             recorded = True
         if row.lane != lane:
             lane = row.lane
-            listed += [LaneHeading(lane, LANE_NOTES.get(lane, ""))] if lane else []
+            listed += [GroupHeading(lane, GROUP_NOTES.get(lane, ""))] if lane else []
         listed.append(row)
     return tuple(listed)
 

@@ -20,7 +20,7 @@ from textual.widgets import Static
 from hookscope.console.keymap.active_keys import key_hints
 from hookscope.console.panes.fire import run_lines, run_tabs
 from hookscope.console.panes.fire.run_lines import (
-    LaneHeading,
+    GroupHeading,
     Remark,
     ending_text,
     paused_text,
@@ -141,7 +141,7 @@ class RunPane(RemovableWidget, Vertical):
     }
     """
 
-    class EditAsked(Message):
+    class EditorLineRequested(Message):
         """Request to open the editor at a line."""
 
         def __init__(self, path: Path, line: int) -> None:
@@ -277,7 +277,7 @@ class RunPane(RemovableWidget, Vertical):
                 return run_lines.expectation_text(self._sheet.checked)
             case Remark():
                 return Content(selected.text)
-            case LaneHeading(lane, note):
+            case GroupHeading(lane, note):
                 return Content(f"{lane}\n{note}")
         return ending_text(self._sheet)
 
@@ -326,7 +326,7 @@ class RunPane(RemovableWidget, Vertical):
         if path is None:
             self.app.notify("This handler was registered by code: no file of it is known.", markup=False)
             return
-        self.post_message(self.EditAsked(path, frame.line if frame else 1))
+        self.post_message(self.EditorLineRequested(path, frame.line if frame else 1))
 
     def as_text(self) -> str:
         """Return the whole run as text: title, time line, and the open tab."""

@@ -25,6 +25,7 @@ from hookscope.model.run import (
     Status,
     Step,
 )
+from hookscope.runtime.limits import DEFAULT_RUN_SECONDS
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -213,7 +214,6 @@ def _list_index(part: str, length: int) -> int:
 
 CallPhase = Status | Literal["waiting", "paused", "running", "not run"]
 
-DEFAULT_TIME_LIMIT = 30.0  # seconds; a handler's default limit
 SLOW_SECONDS = 1.0  # seconds until a handler is marked as slow
 MOST_PATCH_OPERATIONS = 2_000  # operations of one patch to read; a screen shows no more
 STOPPING_VERDICTS = (
@@ -250,7 +250,7 @@ class CallRow:
     def slow(self, now: float) -> bool:
         """Return True if it runs for more than a second, or close to its limit."""
         took = self.took(now)
-        limit = DEFAULT_TIME_LIMIT if self.call.limit is None else self.call.limit
+        limit = DEFAULT_RUN_SECONDS if self.call.limit is None else self.call.limit
         return took > SLOW_SECONDS or took >= 0.8 * limit
 
     @property

@@ -16,7 +16,6 @@ from hookscope.analysis.run_explanation import MergeStep, handler_input, merge_s
 from hookscope.console.panes.fire.event_draft import readable_json
 from hookscope.console.panes.fire.run_sheet import (
     ABSENT,
-    DEFAULT_TIME_LIMIT,
     MOST_PATCH_OPERATIONS,
     CallRow,
     PatchPath,
@@ -38,6 +37,7 @@ from hookscope.model.host import Host
 from hookscope.model.machine import Files
 from hookscope.model.run import Code, EventKind, Registration, Result
 from hookscope.model.text import duration
+from hookscope.runtime.limits import DEFAULT_RUN_SECONDS
 from hookscope.values import dataclass
 
 MOST_ITEMS = 200  # messages, frames or changes to draw; the rest is counted
@@ -462,7 +462,7 @@ def timing_text(shown: TabInput) -> Content:
         return muted("Times are shown when the handler has ended.")
     loaded, took = row.result.loaded, row.result.took
     share = took / total if total > 0 else 0.0
-    limit = DEFAULT_TIME_LIMIT if row.call.limit is None else row.call.limit
+    limit = DEFAULT_RUN_SECONDS if row.call.limit is None else row.call.limit
     total_seconds = max(loaded + took, total)
     return join_lines(
         [

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from hookscope.console.panes.fire.run_lines import (
-    LaneHeading,
+    GroupHeading,
     Remark,
     WaterfallEntry,
     waterfall_entries,
@@ -142,7 +142,7 @@ class Waterfall(LineList):
                 return call_line(entry, wide, span, self._now, origin)
             case NotRun():
                 return not_run_line(entry, wide)
-            case LaneHeading(lane, note):
+            case GroupHeading(lane, note):
                 return Content.assemble(f"{'':>{wide.number}}  ", (lane, "bold"), (f"  {note}", MARK_MUTED))
             case Remark():
                 return Content.styled(f"{'–':>{wide.number}}  ", MARK_MUTED) + Content.styled(
