@@ -135,15 +135,15 @@ class SpareWorker:
             raise
 
     async def close(self) -> None:
-        """End an unused spare worker, also one that is still starting, and start no other."""
+        """End an unused spare worker, and start no other."""
         self._keep_one = False
         spare, self._spare = self._spare, None
-        if spare is None:
-            return
-        spare.cancel()  # a start has no limit of its own here, and ends what it began
-        (result,) = await asyncio.gather(spare, return_exceptions=True)
-        if not isinstance(result, BaseException):
-            await result.end()
+        if spare is not None:
+            try:
+                worker = await spare
+            except WorkerNotStarted:
+                return
+            await worker.end()
 
 
 MALFORMED_ERRORS = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
