@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from hookscope.model.failure import Failure
@@ -117,6 +118,12 @@ class PlanRecorder(Recorder, Protocol):
     async def begin_plan(self, plan: Plan) -> int:
         """Record the plan's event as `begin` does, with its plan."""
         ...
+
+
+# Set by a RunListener in the run's task: called in the task of each function of this process, before it runs.
+HANDLER_STARTS: ContextVar[Callable[[Registration], object] | None] = ContextVar(
+    "hookscope_handler_starts", default=None
+)
 
 
 class RunListener(Protocol):

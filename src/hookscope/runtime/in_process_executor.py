@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import Any, Literal, TypeAlias
 from weakref import ref
 
+from hookscope.model.executor import HANDLER_STARTS
 from hookscope.model.failure import Failure
 from hookscope.model.handler_arguments import closed, opened
 from hookscope.model.hook_event import HookEvent, put_back
@@ -313,6 +314,17 @@ def _is_plain_value(returned: Any) -> bool:
         return False
 
 
+def _announced(call: Registration, target: Handler, starts: Callable[[Registration], object]) -> Handler:
+    """Return the handler, which announces its start: what it does belongs to the span of that."""
+
+    def announced(view: Any) -> Any:
+        starts(call)
+        return target(view)
+
+    announced.adapts = getattr(target, "adapts", target)  # type: ignore[attr-defined]  # see `adapted`
+    return announced
+
+
 class InProcessExecutor:
     """Runs handlers in the caller's event loop, on the caller's event object.
 
@@ -350,11 +362,14 @@ class InProcessExecutor:
                 await _run_in_tasks((self._work_of(part, view, limit, step),))
 
     async def _targets_of(self, calls: Sequence[Registration]) -> list[Handler]:
-        targets = (call.target for call in calls)
-        return [
-            await self._modules.target_of(target) if isinstance(target, Code) else target
-            for target in targets
+        targets = [
+            await self._modules.target_of(call.target) if isinstance(call.target, Code) else call.target
+            for call in calls
         ]
+        starts = HANDLER_STARTS.get()
+        if starts is None:
+            return targets
+        return [_announced(call, target, starts) for call, target in zip(calls, targets, strict=True)]
 
     def keep_only(self, targets: Sequence[Handler | Code]) -> None:
         """Forget imported modules that no target uses, once nothing runs in them."""

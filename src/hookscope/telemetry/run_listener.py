@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import sha256
 from importlib.metadata import version
 from time import perf_counter, time_ns
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from opentelemetry import context, metrics, trace
 from opentelemetry.trace import Status, StatusCode
 
+from hookscope.model.executor import HANDLER_STARTS
 from hookscope.model.failure import Failure
 from hookscope.model.run import Code, Plan, Registration, Result, Run
 from hookscope.storage.journal.redaction import Redaction, secrets_of_variables
@@ -180,18 +181,33 @@ class _StartedRun:
     token: Token[context.Context] | None  # from making it the current span; None: it is not
     started_at: int  # wall-clock nanoseconds
     started_clock: float  # the same time in perf_counter seconds
+    handlers: dict[Registration, tuple[trace.Span, int]]  # started in this process, with their start
 
     def end_time(self) -> int:
         """Return the current time by the monotonic clock: the wall clock may have been set."""
         return self.started_at + int((perf_counter() - self.started_clock) * NANO)
+
+    def start_handler(self, tracer: trace.Tracer, call: Registration) -> None:
+        """Start a handler's span and make it the current one of the handler's task."""
+        if call not in self.plan.calls:  # of an event that a handler fired at another engine
+            return
+        try:
+            parent, began = trace.set_span_in_context(self.span), self.end_time()
+            attributes = call_attributes(call)
+            span = tracer.start_span(_span_name(attributes), parent, attributes=attributes, start_time=began)
+            self.handlers[call] = span, began
+            context.attach(trace.set_span_in_context(span, parent))  # of a task that ends with the handlers
+        except Exception:  # raised by a foreign provider
+            log.debug("the start of a handler could not be told", exc_info=True)
 
 
 class Telemetry:
     """Reports hooks to the OpenTelemetry providers of a program. A RunListener.
 
     A run's span is a child of the current span where the event is fired, and is the current span
-    while the run lasts: spans of handlers in this process are its children. Without arguments it
-    uses the process's own providers, also if they are set later.
+    while the run lasts. The span of a handler in this process is current while that handler runs:
+    its own spans are children. Without arguments it uses the process's own providers, also if they
+    are set later.
     """
 
     def __init__(
@@ -233,7 +249,9 @@ class Telemetry:
         )
         known = span.get_span_context().is_valid
         token = context.attach(trace.set_span_in_context(span)) if known else None
-        return _StartedRun(plan, dialect, span, token, at, clock)
+        started = _StartedRun(plan, dialect, span, token, at, clock, {})
+        HANDLER_STARTS.set(partial(started.start_handler, self._tracer) if known else None)
+        return started
 
     def _end(self, started: _StartedRun, run: Run) -> None:
         end = started.end_time()
@@ -253,8 +271,10 @@ class Telemetry:
             for result, attributes in handled:
                 self._add_handler_span(started, result, attributes, parent, end)
             span.set_attributes(run_attributes(run))
-            if run.ending.failure is not None:
+            if run.failed or run.ending.failure is not None:
                 span.set_status(Status(StatusCode.ERROR))
+        for unfinished, _ in started.handlers.values():  # of handlers without a result
+            unfinished.end(end)
         span.end(end)
 
     def _add_handler_span(
@@ -266,10 +286,15 @@ class Telemetry:
         end: int,
     ) -> None:
         """Add a handler's span inside its run's span, whose end was measured later."""
-        began = min(started.started_at + int(max(result.started, 0.0) * NANO), end)
+        open_span = started.handlers.pop(result.call, None)
+        if open_span is not None:
+            span, began = open_span
+            span.set_attributes(handler_attributes)
+        else:
+            began = min(started.started_at + int(max(result.started, 0.0) * NANO), end)
+            name = _span_name(handler_attributes)
+            span = self._tracer.start_span(name, parent, attributes=handler_attributes, start_time=began)
         ended = min(began + int(result.took * NANO), end)
-        name = f"hook.handler {handler_attributes[HOOK]}"
-        span = self._tracer.start_span(name, parent, attributes=handler_attributes, start_time=began)
         if result.error is not None:
             span.add_event("exception", failure_attributes(result.error), ended)
         if result.status != "ok":
@@ -289,6 +314,10 @@ class Telemetry:
             }
             self._handlers.add(1, counted)
             self._durations.record(result.took, counted)
+
+
+def _span_name(attributes: Attributes) -> str:
+    return f"hook.handler {attributes[HOOK]}"
 
 
 def _ignore_end(run: Run) -> None:
