@@ -1,4 +1,4 @@
-"""All that Hookscope writes: the journal, edits of users' files, trust and state files.
+"""Everything that Hookscope writes: the journal, edits of users' files, trust and state files.
 
 Nothing here runs a hook or needs a Workbench.
 """

@@ -25,14 +25,14 @@ NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
 class KnownPrograms:
-    """`programs.json`: program → what it says, for one content. Merged by key under a lock."""
+    """`programs.json`: program → its report, for one content. Merged by key under a lock."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self._new_reports: dict[str, dict[str, Any]] = {}
 
     def report_of(self, program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | None:
-        """As the program says it, or has said it when its file was the same."""
+        """Return a program's report, cached while its file is unchanged."""
         stamp = _stamp(program)
         if stamp is None:
             return ask_node(program, workspace)
@@ -49,7 +49,7 @@ class KnownPrograms:
         return report
 
     def save(self) -> None:
-        """Write down what is new. Where that cannot be written, the next command asks again."""
+        """Write new reports. If that fails, the next command runs the programs again."""
         new_reports, self._new_reports = self._new_reports, {}
         if not new_reports:
             return
@@ -64,8 +64,9 @@ class KnownPrograms:
 
 
 def _stamp(program: str) -> list[object] | None:
-    """What changes when the program does. None where its file does not decide what it is: a script, or one of
-    those that stand for a program of every folder's own."""
+    """Return what changes with the program; None if its file does not decide what runs: a script, or a
+    version manager's shim.
+    """
     real = os.path.realpath(program)
     try:
         if not os.path.basename(real).startswith(os.path.basename(program)) or not _is_native(real):
@@ -81,7 +82,7 @@ def _is_native(path: str) -> bool:
 
 
 def _cached_answer(entry: Any, stamp: list[object]) -> NodeReport | None:
-    """Of an entry of the file; None where it is damaged, or of another content."""
+    """Return the report of a cache entry; None if it is damaged or of another content."""
     if not isinstance(entry, dict) or entry.get("of") != stamp:
         return None
     version, types = entry.get("version"), entry.get("types")

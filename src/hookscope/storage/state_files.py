@@ -19,7 +19,7 @@ LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
 
 
 def config_folder() -> Path:
-    """Hookscope's own config folder; `HOOKSCOPE_CONFIG_DIR` moves it."""
+    """Return Hookscope's config folder; `HOOKSCOPE_CONFIG_DIR` overrides it."""
     moved = os.environ.get("HOOKSCOPE_CONFIG_DIR", "").strip()
     if moved:
         return Path(moved).expanduser().absolute()
@@ -30,7 +30,7 @@ def config_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ConfigDocument:
-    """A file of preferences as far as it could be read. `readable`: it is a mapping, or is not there."""
+    """A preferences file as far as it could be read. `readable`: it is a mapping, or absent."""
 
     file: Path
     source: bytes = field(default=b"", repr=False)
@@ -50,18 +50,18 @@ class ConfigDocument:
         return next(named, span.line)
 
     def problem_at(self, text: str, *path: str | int) -> Problem:
-        """What is wrong with the value at a path."""
+        """Return a problem of the value at a path."""
         return Problem(text, FilePosition(self.file, self.line_of(*path)))
 
     def unknown_name_problem(self, name: str, known: Iterable[str], kind: str, path: KeyPath) -> Problem:
-        """`name` is none of these; the nearest one is named."""
+        """Return a problem for an unknown `name`, with the closest match."""
         match = nearest_word(name, known)
         hint = f" Did you mean {match}?" if match else ""
         return self.problem_at(f"{one_line(name, 60)} is no {kind}.{hint}", *path)
 
 
 def read_config_document(file: Path) -> ConfigDocument:
-    """Read a file that should hold a mapping. Never raises; no file is an empty one."""
+    """Read a file that should hold a mapping. Never raises; a missing file is an empty mapping."""
     try:
         source = read_regular(file, LARGEST)
     except FileNotFoundError:
@@ -92,7 +92,7 @@ MASK_KEY = "mask"
 
 
 def masked_names_in(value: object) -> tuple[str, ...]:
-    """A list of names, or one name; nothing for anything else."""
+    """Return a list of names, or one name; none for anything else."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
         return ()
@@ -103,7 +103,7 @@ JOURNAL = "journal.db"  # below the state folder
 
 
 def state_folder() -> Path:
-    """Hookscope's own state folder; `HOOKSCOPE_STATE_DIR` moves it."""
+    """Return Hookscope's state folder; `HOOKSCOPE_STATE_DIR` overrides it."""
     moved = os.environ.get("HOOKSCOPE_STATE_DIR", "").strip()
     if moved:
         return Path(moved).expanduser().absolute()
@@ -113,13 +113,13 @@ def state_folder() -> Path:
 
 
 def is_writable(folder: Path) -> bool:
-    """May we write there, or make it where it is not there yet. Writes nothing."""
+    """Return True if we may write there, or create it. Writes nothing."""
     existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))
     return os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK)
 
 
 def unreadable_reason(path: Path, *, folder: bool = False) -> str:
-    """Why a file or folder cannot be read, though it is there; empty where it can, or does not exist."""
+    """Return why an existing file or folder cannot be read; empty if it can, or does not exist."""
     trouble = RealFiles().access_error(path)
     try:
         if trouble is not None:
@@ -152,9 +152,9 @@ def state_members(path: Path, name: str) -> dict[str, Any]:
 
 
 def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
-    """As `members_of`, for one who will write the file anew: a damaged one is kept as `NAME.damaged`.
+    """Do the same as `state_members` before the file is rewritten: a damaged one is kept as `NAME.damaged`.
 
-    Raises OSError where it cannot be read now, since all that it holds would be lost.
+    Raises OSError if it cannot be read now, because its content would be lost.
     """
     import json
 
@@ -174,7 +174,7 @@ def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
 
 
 def write_state_file(path: Path, content: bytes) -> None:
-    """Write a state file so that every reader sees the old or the new one, whole."""
+    """Write a state file atomically."""
     import tempfile  # a scan writes nothing
 
     path = Path(os.path.realpath(path))  # a link stays a link

@@ -32,7 +32,7 @@ class TrustStore:
     file: Path
 
     def trust(self) -> Trust:
-        """What is trusted now. An unreadable file trusts nothing."""
+        """Return the trusted folders. An unreadable file trusts nothing."""
         entries = state_members(self.file, FOLDERS_MEMBER)
         everything_flags = {
             path_from_text(path): entry.get(EVERYTHING) if isinstance(entry, dict) else None
@@ -57,9 +57,9 @@ class TrustStore:
         )
 
     def add(self, folder: Path, handlers: Mapping[Path, str], *, everything_below: bool = False) -> None:
-        """Trust a folder and all below it; `handlers` are the digests of those that are there now.
+        """Trust a folder and everything below it; `handlers` are the digests of the current handlers.
 
-        `everything_below`: however wide the folder is. Raises Refusal where that cannot be recorded.
+        `everything_below`: even if the folder is too wide. Raises Refusal if that cannot be recorded.
         """
         with self._locked_entries() as folders:
             folders[path_to_text(folder)] = {
@@ -69,9 +69,9 @@ class TrustStore:
             }
 
     def remove(self, folders: Iterable[Path]) -> None:
-        """Trust these no longer, nor what lies below them; a folder above that stays trusted covers them.
+        """Remove trust from these folders and those below; a trusted folder above still covers them.
 
-        Raises Refusal where that cannot be recorded.
+        Raises Refusal if that cannot be recorded.
         """
         dropped = tuple(folders)
         known = state_members(self.file, FOLDERS_MEMBER)
@@ -85,7 +85,7 @@ class TrustStore:
 
     @contextmanager
     def _locked_entries(self) -> Iterator[dict[str, Any]]:
-        """The entries, to be changed under a lock, and written afterwards. Raises Refusal."""
+        """Yield the entries under a lock, to be changed and then written. Raises Refusal."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             from filelock import FileLock  # loads asyncio; a scan locks nothing

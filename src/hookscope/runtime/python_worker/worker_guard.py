@@ -4,7 +4,7 @@ A program killed with SIGKILL cannot clean up. So the first worker starts a guar
 the end of a pipe, which the system closes however the program ends, and then kills all processes with the
 program's mark (orphan_processes.py). This file is both sides; as a program it runs alone:
 
-python -I -S worker_guard.py MARK     waits on standard input
+    python -I -S worker_guard.py MARK     waits on standard input
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Users' files are written here and nowhere else: an edit, previewed as a Change, applied, undone.
+"""The only code that writes users' files. An edit is previewed as a Change, applied, and can be undone.
 
     change = change_of(file, [Edit(file, ("hooks", "enabled"), True, "hooks.enabled: true")])
     print(change.preview())
     apply(change)
 
-What always holds:
+Guarantees:
 
-- An edit changes no byte but those of its value; the result is read again before it is believed.
-- A file that is not what the change was made from is never overwritten: Stale, and nothing is written.
-  What another program writes at the very moment of the replacement is put back.
-- A file that is blank, open for writing elsewhere, read-only, or known under several names is refused.
-- Every reader sees the old or the new file, whole; so does whoever comes after a crash. The one exception
-  is told: `Applied.in_place`.
+- An edit changes only the bytes of its value; the result is parsed again before it is used.
+- A file that has changed since the change was made is never overwritten: Stale, and nothing is written. What
+  another program writes at the moment of the replacement is put back.
+- A file that is blank, open for writing elsewhere, read-only, or has several names is refused.
+- Readers see the old or the new file, whole, also after a crash. The one exception is reported:
+  `Applied.in_place`.
 - Links, mode and owner stay.
 - Every refusal is a ChangeError: one sentence, with the next step.
 """

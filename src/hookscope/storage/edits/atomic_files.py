@@ -17,11 +17,11 @@ from hookscope.model.text import error_reason
 
 
 class ChangeError(Exception):
-    """What every refusal of this room is."""
+    """The base class of all refusals to edit a file."""
 
 
 class CannotEdit(ChangeError):
-    """The text cannot be edited with certainty. `line` is what its user can write by hand, if any."""
+    """The text cannot be edited with certainty. `line`: what the user can write by hand, if anything."""
 
     def __init__(self, problem: str, line: str = "") -> None:
         super().__init__(problem, line)  # both, so that a copy or a pickle can be made from `args`
@@ -33,11 +33,11 @@ class CannotEdit(ChangeError):
 
 
 class Stale(ChangeError):
-    """The file is no longer what it was when the change was made. Look again and ask again."""
+    """The file has changed since the change was made. Plan the change again."""
 
 
 class CannotWrite(ChangeError):
-    """The system does not allow it: which file, why, and the next step."""
+    """The system refuses the write: which file, why, and the next step."""
 
 
 UNSUPPORTED_ERRNOS = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -47,19 +47,19 @@ MACOS_EXCHANGE, MACOS_FREE = 2, 4  # RENAME_SWAP, RENAME_EXCL
 
 
 class RenameUnsupported(OSError):
-    """This system, or the file system of the file, has no such call."""
+    """The system or file system has no such call."""
 
 
 def exchange_files(one: Path, other: Path) -> None:
     """Exchange two files in one step, so that both names always lead to a whole file.
 
-    Raises NotOffered, or OSError where the system refuses.
+    Raises RenameUnsupported, or OSError if the system refuses.
     """
     _rename_with_flags(one, other, LINUX_EXCHANGE, MACOS_EXCHANGE)
 
 
 def rename_without_overwrite(one: Path, to: Path) -> None:
-    """Give a file a name that nothing has. Raises FileExistsError where something has it, else OSError."""
+    """Rename a file to an unused name. Raises FileExistsError if it is used, else OSError."""
     try:
         _rename_with_flags(one, to, LINUX_FREE, MACOS_FREE)
     except RenameUnsupported:
@@ -101,17 +101,18 @@ POLL = 0.005  # seconds between two looks at a lock: an edit takes about as long
 
 
 def no_step(_: str) -> None:
-    """What a write does between its steps, outside of tests."""
+    """Do nothing between the steps of a write; tests replace it."""
 
 
 def real_path(path: Path) -> Path:
-    """Where links lead to; the file itself need not exist."""
+    """Return the path with links resolved; the file need not exist."""
     return Path(os.path.realpath(path))  # unlike Path.resolve, never raises on a loop
 
 
 @contextmanager
 def locked(real: Path, timeout: float, lock_file: Path | None = None) -> Iterator[None]:
-    """The lock that our processes take beside a file, or `lock_file`. It stays there, empty and hidden.
+    """Hold the lock of our processes for a file, beside it or in `lock_file`. The lock file stays, empty and
+    hidden.
 
     Raises CannotWrite after `timeout` seconds.
     """
@@ -139,13 +140,12 @@ def replace_file(
     check: BeforeReplace | None = None,
     step: WriteStep = no_step,
 ) -> bool:
-    """Write the whole file, under the lock of `locked`. Mode, owner and extended attributes stay; a new file
-    has this mode, as far as the umask allows.
+    """Replace a whole file under the lock of `locked`. Mode, owner and extended attributes stay; a new file
+    gets this mode, as far as the umask allows.
 
-    `check` stops the write by raising. It is called right before the replacement, and again with the replaced
-    file: if another program has changed that, the exchange is reverted.
-    Returns True where the file could only be written in place, which is neither atomic nor safe from a crash:
-    a file that is mounted by itself (EBUSY, EXDEV).
+    `check` raises to stop the write. It is called right before the replacement, and again with the replaced
+    file: if another program has changed that, the exchange is reverted. Return True if the file could only be
+    written in place, which is not atomic: a file that is a mount point (EBUSY, EXDEV).
     """
     fresh = _temporary_beside(real, "new")
     fresh.unlink(missing_ok=True)  # of a write that was killed; we hold the lock
@@ -179,7 +179,7 @@ def replace_file(
 
 
 def remove_file(real: Path, *, check: BeforeReplace, step: WriteStep = no_step) -> None:
-    """Remove the file, under the lock of `locked`. `check` stops it by raising, as in `replace_file`."""
+    """Remove a file under the lock of `locked`. `check` raises to stop it, as in `replace_file`."""
     step("replace")
     check(real)
     step("exchange")
@@ -198,7 +198,7 @@ def remove_file(real: Path, *, check: BeforeReplace, step: WriteStep = no_step) 
 
 
 def rename_file(real: Path, to: Path, *, check: BeforeReplace, step: WriteStep = no_step) -> None:
-    """Give the file another name in its folder, under the lock of `locked`. `check` stops it by raising."""
+    """Rename a file in its folder, under the lock of `locked`. `check` raises to stop it."""
     step("replace")
     check(real)
     step("exchange")
@@ -209,7 +209,7 @@ def rename_file(real: Path, to: Path, *, check: BeforeReplace, step: WriteStep =
 
 
 def change_mode(real: Path, mode: int, *, check: BeforeReplace, step: WriteStep = no_step) -> None:
-    """Set the file's permission bits, under the lock of `locked`. `check` stops it by raising."""
+    """Set a file's permission bits, under the lock of `locked`. `check` raises to stop it."""
     step("replace")
     check(real)
     step("exchange")
@@ -218,7 +218,7 @@ def change_mode(real: Path, mode: int, *, check: BeforeReplace, step: WriteStep 
 
 
 def mode_or_none(path: Path) -> int | None:
-    """The permission bits of a file, or None where there is none."""
+    """Return a file's permission bits, or None if it does not exist."""
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -226,7 +226,7 @@ def mode_or_none(path: Path) -> int | None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make renames in a folder survive a power cut, where we and the file system can: they have happened."""
+    """Make renames in a folder survive a power cut, if the file system can. They have already happened."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -236,7 +236,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def lock_beside(real: Path) -> Path:
-    """The file of the lock that `locked` takes where nobody names another."""
+    """Return the default lock file of `locked`."""
     return _temporary_beside(real, "lock")
 
 
@@ -257,7 +257,7 @@ def _keep_owner_and_mode(handle: int, real: Path) -> None:
 
 
 def _keep_attributes(handle: int, real: Path) -> None:
-    """Extended attributes, access lists among them. Labels that only the system sets are its own to set."""
+    """Copy extended attributes, including access lists. Labels that only the system sets are skipped."""
     if not hasattr(os, "listxattr"):
         return
     try:
@@ -273,9 +273,9 @@ def _keep_attributes(handle: int, real: Path) -> None:
 
 
 def _put_in_place(fresh: Path, real: Path, is_new: bool, check: BeforeReplace | None) -> bool:
-    """Replace the file by the fresh one. False where the system cannot: nothing has happened then.
+    """Replace the file by the fresh one. Return False if the system cannot; nothing has happened then.
 
-    After an exchange `fresh` is the file that was there, which is looked at again.
+    After an exchange `fresh` is the former file, which is checked again.
     """
     try:
         if check is None:
@@ -298,7 +298,7 @@ def _put_in_place(fresh: Path, real: Path, is_new: bool, check: BeforeReplace | 
 
 
 def _check_replaced(replaced: Path, real: Path, ours: os.stat_result, check: BeforeReplace) -> None:
-    """Check the file that was replaced; where another program has written into it, put it back and raise."""
+    """Check the replaced file; if another program has written to it, put it back and raise."""
     try:
         check(replaced)
     except BaseException:
@@ -317,7 +317,7 @@ def _put_back_removed(aside: Path, real: Path) -> None:
 
 
 def _keep_foreign_file(file: Path, real: Path) -> CannotWrite:
-    """Keep a file that another program wrote, and whose name a third has taken."""
+    """Keep a file that another program wrote and whose name is taken."""
     kept = next(
         name
         for number in range(1, 1_000_000)

@@ -40,12 +40,10 @@ ANY_WRITE = 0o222
 
 
 def check_replaceable(change: Change, real: Path) -> None:
-    """Refuse to replace or remove a file that its owner made read-only, or that has other names.
+    """Refuse to replace or remove a file that is read-only or has other names.
 
-    The folder decides whether a file can be replaced, so a file without write permission could be. A new file
-    under one of several names (hard links) would leave the old text under the others.
-
-    Raises CannotWrite.
+    The folder decides whether a file can be replaced, so a read-only file could be. A new file under one of
+    several names (hard links) would leave the old text under the others. Raises CannotWrite.
     """
     _check_folder_writable(change, real)
     if change.old is None or change.modes is not None or change.renamed_to is not None:
@@ -63,7 +61,7 @@ def check_replaceable(change: Change, real: Path) -> None:
 
 
 def _check_folder_writable(change: Change, real: Path) -> None:
-    """Root may write into every folder; that its owner made it read-only counts all the same."""
+    """Refuse a read-only folder. Root could write to it; its owner's choice counts."""
     folder = real.parent
     if os.path.isdir(folder) and not os.stat(folder).st_mode & ANY_WRITE:
         raise CannotWrite(
@@ -78,7 +76,7 @@ PATIENCE = 10.0  # seconds to wait for another of our processes, each of which t
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What would be written where. Making one writes nothing."""
+    """A planned change of files. Creating one writes nothing."""
 
     path: Path  # as its user names it; a link is followed only when it is written
     meaning: str
@@ -98,12 +96,12 @@ class Change:
 
     @property
     def parts(self) -> tuple[Change, ...]:
-        """The changes of single files that it consists of, in order."""
+        """The changes of single files, in order."""
         return (replace(self, other_changes=(), created_folders=()), *self.other_changes)
 
     @property
     def is_noop(self) -> bool:
-        """Is there nothing to write."""
+        """True if there is nothing to write."""
         if self.other_changes:
             return all(part.is_noop for part in self.parts)
         return (
@@ -113,7 +111,9 @@ class Change:
         )
 
     def preview(self) -> str:
-        """The change as a unified diff; empty where nothing changes. It is foreign text, controls and all."""
+        """Return the change as a unified diff; empty if nothing changes. It is foreign text with control
+        characters.
+        """
         if self.other_changes:
             return "".join(part.preview() for part in self.parts)
         if self.is_noop:
@@ -125,7 +125,7 @@ class Change:
         return self.diff(old[before : len(old) - after], new[before : len(new) - after], before)
 
     def diff(self, old: Sequence[str], new: Sequence[str], before: int) -> str:
-        """A unified diff of these lines of the file, which have `before` equal lines above them."""
+        """Return a unified diff of these lines, which follow `before` equal lines."""
         name = self.path.name
         names = (
             ("/dev/null" if self.old is None else f"a/{name}"),
@@ -136,7 +136,7 @@ class Change:
         return "".join(_moved_down(line, before) for line in marked)
 
     def _name_or_mode_diff(self) -> str:
-        """A new name or new permissions, as git writes them."""
+        """Return a new name or new permissions in git's format."""
         new_path = self.renamed_to or self.path
         lines = [f"--- a/{self.path.name}", f"+++ b/{new_path.name}"]
         if self.renamed_to is not None:
@@ -146,7 +146,7 @@ class Change:
         return "\n".join(lines) + "\n"
 
     def undo(self) -> Change:
-        """The same change the other way round."""
+        """Return the reverse of this change."""
         if self.other_changes:
             first, *rest = (part.undo() for part in reversed(self.parts))
             return replace(
@@ -165,17 +165,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A change is on disk."""
+    """A change that is on disk."""
 
     in_place: bool = False  # written into the file that was there: a crash in between could have damaged it
 
 
 def change_of(file: Path, edits: Sequence[Edit]) -> Change:
-    """What several edits make of a file as it is now, the one after the other.
+    """Return what several edits, applied in order, make of a file.
 
     Raises:
-        CannotEdit: the file has something where an edit does not fit.
-        CannotWrite: it cannot be read, or another program is writing it.
+        CannotEdit: an edit does not fit the file's content.
+        CannotWrite: the file cannot be read, or another program is writing it.
         ValueError: an edit is of another file.
     """
     if other := [edit.file for edit in edits if edit.file != file]:
@@ -185,7 +185,7 @@ def change_of(file: Path, edits: Sequence[Edit]) -> Change:
 
 
 def combined_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """The same as fewer changes, in their order: several of one file's bytes are one."""
+    """Return the changes in order, with several changes of one file's bytes combined."""
     kept: list[Change] = []
     for change in changes:
         before = next((one for one in reversed(kept) if change.path in (one.path, one.renamed_to)), None)
@@ -198,14 +198,14 @@ def combined_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def _is_plain(change: Change) -> bool:
-    """Is it nothing but other bytes in one file."""
+    """Return True if it only changes the bytes of one file."""
     return change.renamed_to is None and change.modes is None and not change.other_changes
 
 
 def read_current(file: Path) -> bytes | None:
-    """The bytes of a user's file, links followed; None where there is none.
+    """Return the bytes of a user's file, links followed; None if it does not exist.
 
-    Raises CannotWrite where the system does not let us read it.
+    Raises CannotWrite if it cannot be read.
     """
     try:
         return read_or_none(file)
@@ -216,21 +216,21 @@ def read_current(file: Path) -> bytes | None:
 def apply_change(
     change: Change, *, timeout: float = PATIENCE, step: WriteStep = no_step, lock: Path | None = None
 ) -> Applied:
-    """Write the change, or raise and leave the file as it is.
+    """Write the change, or raise and leave the file unchanged.
 
-    A link stays a link: what it leads to is written. Missing folders are made for a file that is new.
-    Others do not take our lock, so the file is read again right before it is replaced. Where the system can
-    exchange two files, the replaced file is read again, and put back if another program has changed it.
-    Elsewhere a change made in the microseconds between the two can be lost.
+    A link stays a link: its target is written. Missing folders are created for a new file. Other programs do
+    not take our lock, so the file is read again right before it is replaced. If the system can exchange two
+    files, the replaced file is read again, and put back if another program has changed it. Elsewhere a change
+    made in the microseconds between the two can be lost.
 
     Args:
         timeout: seconds to wait for the lock.
-        step: called before each of `files.STEPS`; for tests.
-        lock: the file of the lock, where none may stay beside the file: its folder is to be left as it was.
+        step: called before each step; for tests.
+        lock: the lock file to use if none may stay beside the file.
 
     Raises:
         Stale: the file is not `change.old`.
-        CannotWrite: the system does not allow it, or the lock is not given in time.
+        CannotWrite: the system refuses, or the lock is not available in time.
     """
     if change.other_changes or change.created_folders:
         return _apply_together(change, timeout, step, lock)
@@ -260,7 +260,9 @@ def apply_change(
 
 
 def _write(change: Change, real: Path, check: BeforeReplace, step: WriteStep) -> bool:
-    """Rename, change, remove or replace it: was a file written in place. `check` has the last word."""
+    """Rename, change, remove or replace the file. Return whether it was written in place. `check` is called
+    last.
+    """
     if change.renamed_to is not None:
         rename_file(real, change.renamed_to, check=check, step=step)
     elif change.modes is not None:
@@ -274,7 +276,7 @@ def _write(change: Change, real: Path, check: BeforeReplace, step: WriteStep) ->
 
 
 def _apply_together(change: Change, timeout: float, step: WriteStep, lock: Path | None) -> Applied:
-    """Every file, or none: what was written before one that cannot be is taken back."""
+    """Apply every part or none: parts already written are reverted if a later one fails."""
     done: list[Change] = []
     in_place = False
     try:
@@ -295,7 +297,7 @@ def _apply_together(change: Change, timeout: float, step: WriteStep, lock: Path 
 
 
 def is_applied(change: Change) -> bool:
-    """Is the file as this change has left it; is each. Raises CannotWrite where one cannot be read."""
+    """Return whether each file is as this change left it. Raises CannotWrite if one cannot be read."""
     if change.other_changes:
         return all(is_applied(part) for part in change.parts)
     try:
@@ -315,26 +317,26 @@ def _is_before(change: Change, real: Path) -> bool:
 
 
 def missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """The folders above these that are not there yet, highest first."""
+    """Return the missing folders above these paths, highest first."""
     above = {folder for path in paths for folder in path.parents}
     return tuple(sorted(folder for folder in above if not os.path.lexists(folder)))
 
 
 def remove_empty(folders: Iterable[Path]) -> None:
-    """Remove those of these folders that are empty, deepest first. One that is not, or cannot be, stays."""
+    """Remove the empty ones of these folders, deepest first. Failures are ignored."""
     for folder in sorted(folders, key=lambda folder: len(folder.parts), reverse=True):
         with suppress(OSError):
             folder.rmdir()
 
 
 def _reason(error: OSError, named: Path) -> str:
-    """The system's words, and the file that they are about where it is not the one that is named already."""
+    """Return the system's reason, with its file unless that is already named."""
     other = error.filename and str(error.filename) != str(named)
     return error_reason(error) + (f" ({error.filename})" if other else "")
 
 
 def split_lines(side: bytes | str | None) -> list[str]:
-    """Lines as editors see them: only a line feed ends one."""
+    """Return lines as editors do: only a line feed ends one."""
     text = side if isinstance(side, str) else (side or b"").decode("utf-8", "replace")
     return [line + "\n" for line in text.split("\n")[:-1]] + [last for last in text.split("\n")[-1:] if last]
 
@@ -349,7 +351,7 @@ def count_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 def _moved_down(line: str, offset: int) -> str:
-    """The line of a diff; of one that begins a hunk, its numbers are raised."""
+    """Return a diff line; in the header of a hunk, the numbers are raised."""
     return (
         HUNK_LINE.sub(lambda match: f"{match[1]}{int(match[2]) + offset}", line)
         if line.startswith("@@ ")
@@ -361,13 +363,12 @@ WriteChange = Callable[[Change], None]  # makes it so, or raises Refusal
 
 
 def user_files_lock() -> Path:
-    """The lock for users' files. It is in our folder: none may stay beside a file that somebody keeps in
-    version control."""
+    """Return the lock for users' files, in our folder: none may stay in a version-controlled folder."""
     return state_folder() / "files.lock"
 
 
 def write_user_file(change: Change) -> None:
-    """Make it so. Raises Refusal; then the file is as it was."""
+    """Apply a change. Raises Refusal; the file is unchanged then."""
     lock: Path | None = user_files_lock()
     try:
         user_files_lock().parent.mkdir(parents=True, exist_ok=True)

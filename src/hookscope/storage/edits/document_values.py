@@ -1,4 +1,4 @@
-"""Read, compare and change parsed documents (plain data) at one path. Pure: nothing is modified in place."""
+"""Read, compare and change parsed documents (plain data) at one path. Pure: inputs are not modified."""
 
 from collections.abc import Callable
 from typing import Final
@@ -8,7 +8,7 @@ from hookscope.storage.edits.atomic_files import CannotEdit
 
 
 class Missing:
-    """The type of MISSING alone."""
+    """The type of MISSING."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -19,7 +19,7 @@ MISSING: Final = Missing()
 
 
 def child_of(value: object, step: str | int) -> object:
-    """What one step leads to, or MISSING. A text is no index and a number no key."""
+    """Return the value at one step, or MISSING. A text is no index and a number no key."""
     if isinstance(value, dict) and isinstance(step, str):
         return value.get(step, MISSING)
     if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
@@ -29,14 +29,14 @@ def child_of(value: object, step: str | int) -> object:
 
 
 def value_at(value: object, path: KeyPath) -> object:
-    """What a path leads to, or MISSING."""
+    """Return the value at a path, or MISSING."""
     for step in path:
         value = child_of(value, step)
     return value
 
 
 def depth_reached(value: object, path: KeyPath) -> int:
-    """How many steps of the path lead to something."""
+    """Return how many steps of the path exist."""
     for count, step in enumerate(path):
         value = child_of(value, step)
         if value is MISSING:
@@ -45,7 +45,7 @@ def depth_reached(value: object, path: KeyPath) -> int:
 
 
 def is_identical(one: object, other: object) -> bool:
-    """Equal in value and type, all the way down: `true` is not `1`, and NaN is itself."""
+    """Return True if both are equal in value and type, recursively: `true` is not `1`; NaN equals itself."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
@@ -56,7 +56,7 @@ def is_identical(one: object, other: object) -> bool:
 
 
 def verified_bytes(text: str, meaning: object, read: Callable[[bytes], object], line: str = "") -> bytes:
-    """The text as bytes, once it was read again and means this. Raises CannotEdit, which names the `line`."""
+    """Return the text as bytes after parsing it again and comparing it. Raises CannotEdit with the `line`."""
     source = text.encode()
     try:
         is_verified = is_identical(read(source), meaning)
@@ -68,7 +68,7 @@ def verified_bytes(text: str, meaning: object, read: Callable[[bytes], object], 
 
 
 def with_value(document: object, path: KeyPath, value: object) -> object:
-    """The whole with another value at a path; a missing object on the way is made."""
+    """Return the document with another value at a path; missing objects are created."""
     if not path:
         return value
     step, rest = path[0], path[1:]
@@ -80,7 +80,7 @@ def with_value(document: object, path: KeyPath, value: object) -> object:
 
 
 def without_member(document: object, path: KeyPath) -> object:
-    """The whole without one member of an object. The path leads to one."""
+    """Return the document without one existing member of an object."""
     parent = value_at(document, path[:-1])
     if not isinstance(parent, dict):
         return document

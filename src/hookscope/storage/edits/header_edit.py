@@ -31,7 +31,7 @@ _BEFORE = re.compile("\ufeff?\\s*(?=---)")
 
 
 def parse_header_text(source: bytes) -> Mapping[str, object]:
-    """What the header says, as YAML. Raises CannotEdit where it has none that reads."""
+    """Return the header's YAML. Raises CannotEdit without a readable header."""
     try:
         header = read_frontmatter(source)
     except FormatError as error:
@@ -42,9 +42,10 @@ def parse_header_text(source: bytes) -> Mapping[str, object]:
 
 
 def with_header_value(source: bytes, path: KeyPath, value: object) -> bytes:
-    """The file with `value` at `path`: what stands there is replaced, what is missing is inserted.
+    """Return the file with `value` at `path`, replaced or inserted.
 
-    Raises CannotEdit where the header is no YAML, or something on the way is neither mapping nor list.
+    Raises CannotEdit if the header is no YAML, or the path leads through something other than a mapping or
+    list.
     """
     old = parse_header_text(source)
     if is_identical(value_at(old, path), value):
@@ -63,7 +64,7 @@ def with_header_value(source: bytes, path: KeyPath, value: object) -> bytes:
 
 
 def with_header_key(source: bytes, path: KeyPath, key: str) -> bytes:
-    """The file with another key in place of the last one of `path`. Raises CannotEdit."""
+    """Return the file with another key for the last step of `path`. Raises CannotEdit."""
     old = parse_header_text(source)
     span = locate_frontmatter(source, path, of_key=True)
     value = value_at(old, path)
@@ -76,7 +77,7 @@ def with_header_key(source: bytes, path: KeyPath, key: str) -> bytes:
 
 
 def with_wrapped(source: bytes, path: KeyPath, key: str) -> bytes:
-    """The file with the mapping at `path` put under a key of its own. Raises CannotEdit."""
+    """Return the file with the mapping at `path` wrapped under a new key. Raises CannotEdit."""
     old = parse_header_text(source)
     value = value_at(old, path)
     if not isinstance(value, dict) or not value:
@@ -92,7 +93,7 @@ def with_wrapped(source: bytes, path: KeyPath, key: str) -> bytes:
 
 
 def with_one_line(source: bytes, key: str, value: object) -> bytes:
-    """The file with a top-level value as JSON on its key's own line, added where it is missing.
+    """Return the file with a top-level value as JSON on its key's line, which is added if missing.
 
     Raises CannotEdit.
     """
@@ -109,7 +110,7 @@ def with_one_line(source: bytes, key: str, value: object) -> bytes:
 
 
 def without_header_member(source: bytes, key: str) -> bytes:
-    """The file without the lines of a top-level member. Raises CannotEdit where it shares them."""
+    """Return the file without the lines of a top-level member. Raises CannotEdit if it shares them."""
     old = parse_header_text(source)
     text = text_of(source)
     at, span = locate_frontmatter(source, (key,), of_key=True), locate_frontmatter(source, (key,))
@@ -121,7 +122,7 @@ def without_header_member(source: bytes, key: str) -> bytes:
 
 
 def with_header_first(source: bytes) -> bytes:
-    """The file without what stands before its header: a byte order mark, blank lines."""
+    """Return the file without a byte order mark and blank lines before its header."""
     return source[_length_before_header(source) :]
 
 
@@ -153,7 +154,7 @@ def _header(text: str) -> MarkdownHeader:
 
 
 def _instead(source: bytes, path: KeyPath, value: object, old: object) -> bytes:
-    """A value where nothing, or nothing of use, stands in the way."""
+    """Insert a value where there is none, or replace an unusable one."""
     if value_at(old, path) is not None:
         raise CannotEdit(f"`{'.'.join(map(str, path))}` is no mapping")
     return _read_again(
@@ -193,7 +194,7 @@ def _json(value: object) -> str:
 
 
 def _in_style(written: str, value: object) -> str:
-    """A text in the quotes of what it replaces; everything else as JSON."""
+    """Return a text in the quotes of the old one; anything else as JSON."""
     if not isinstance(value, str) or written.startswith('"'):
         return _json(value)
     if written.startswith("'"):

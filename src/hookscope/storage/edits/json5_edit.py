@@ -48,7 +48,7 @@ class OpeningBracket:
 
 @dataclass(frozen=True, slots=True)
 class MemberStyle:
-    """How a new member is written."""
+    """The style of a new member."""
 
     newline: str | None  # None: on the line that is there
     indent: str  # of the member
@@ -58,17 +58,17 @@ class MemberStyle:
 
     @property
     def colon(self) -> str:
-        """Between a key and its value."""
+        """The text between a key and its value."""
         return ":" if self.tight else ": "
 
     @property
     def comma(self) -> str:
-        """Between members on one line."""
+        """The text between members on one line."""
         return "," if self.tight else ", "
 
 
 def default_style(newline: str | None) -> MemberStyle:
-    """Where there are no neighbours to look at."""
+    """Return the style without neighbours to copy."""
     return MemberStyle(newline, indent="", unit="  ", quote='"', tight=False)
 
 
@@ -76,19 +76,19 @@ def default_style(newline: str | None) -> MemberStyle:
 
 
 def skip_gap(text: str, at: int) -> int:
-    """Where white space and comments end."""
+    """Return the offset after white space and comments."""
     gap = _GAP.match(text, at)
     return gap.end() if gap else at
 
 
 def blanks_from(text: str, at: int) -> str:
-    """The white space from here on, within the line."""
+    """Return the white space from an offset to at most the line's end."""
     blanks = _BLANKS.match(text, at)
     return blanks[0] if blanks else ""
 
 
 def indent_at(text: str, at: int) -> str:
-    """The white space that the line of this character starts with."""
+    """Return the indentation of the line at an offset."""
     start = max(text.rfind(end, 0, at) for end in LINE_ENDS) + 1
     blanks = _BLANKS.match(text, start, at)
     return blanks[0] if blanks else ""
@@ -101,7 +101,7 @@ def first_newline(text: str, at: int = 0) -> str:
 
 
 def ends_line(text: str, at: int) -> bool:
-    """Is nothing but white space left on this line?"""
+    """Return True if only white space remains on this line."""
     return text.startswith(tuple(LINE_ENDS), at + len(blanks_from(text, at)))
 
 
@@ -113,13 +113,13 @@ def opening_at(text: str, at: int) -> OpeningBracket:
 
 
 def tokens_between(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Start and end of each token; comments are none."""
+    """Return start and end of each token, without comments."""
     found = _TOKEN.finditer(text, start, end)
     return [token.span() for token in found if text[token.start()] != "/"]
 
 
 def style_of_members(text: str, bracket: OpeningBracket, parent: OpeningBracket | None) -> MemberStyle:
-    """How a first member of the object `bracket` is written: as its other members, else as its parent's."""
+    """Return the style for a first member: that of the object's other members, else of its parent's."""
     root = opening_at(text, skip_gap(text, 0))
     neighbour = bracket if bracket.first is not None else parent
     key = neighbour.first if neighbour is not None and text[neighbour.at] == "{" else None
@@ -155,7 +155,7 @@ def _newline_in(text: str, bracket: OpeningBracket, parent: OpeningBracket | Non
 def with_member_inserted(
     text: str, bracket: OpeningBracket, style: MemberStyle, key: str, value: object
 ) -> str:
-    """The text with one more member, the first of the object `bracket`. Every other character stays."""
+    """Return the text with a new first member of an object. All other characters stay."""
     member = key_text(key, style.quote) + style.colon + value_text(value, style, style.indent)
     if style.newline is None:
         blanks = blanks_from(text, bracket.at + 1)
@@ -173,7 +173,7 @@ def _text_with(text: str, at: int, more: str) -> str:
 
 
 def value_text(value: object, style: MemberStyle, indent: str) -> str:
-    """JSON5 of plain data, spread over lines where the style is."""
+    """Return plain data as JSON5, over several lines if the style is."""
     deeper = indent + style.unit
     if isinstance(value, dict):
         members = [
@@ -204,7 +204,7 @@ def key_text(key: str, quote: str) -> str:
 
 
 def quoted(text: str, quote: str) -> str:
-    """A string in quotes. One with characters that cannot be seen is written in ASCII."""
+    """Return a quoted string. With invisible characters it is written in ASCII."""
     double = json.dumps(text, ensure_ascii=not text.isprintable())
     if quote == '"':
         return double
@@ -213,16 +213,15 @@ def quoted(text: str, quote: str) -> str:
 
 
 def with_setting(source: bytes | None, path: KeyPath, value: object) -> bytes:
-    """The document with `value` at `path`. Where it already means that, the very same bytes.
+    """Return the document with `value` at `path`; unchanged if it already has that value.
 
-    What stands there is replaced, character for character. What is missing becomes the first member of the
-    deepest object there is. No file, or one of nothing but comments, becomes a small document; a blank file
-    does not, since another program may be writing it at this moment.
-    Of equal keys the last is edited, as it is the one that counts.
+    An existing value is replaced. A missing one becomes the first member of the deepest existing object. A
+    missing file, or one with only comments, becomes a small document; a blank file does not, because another
+    program may be writing it. Of equal keys the last is edited, because it counts.
 
     Raises:
-        CannotEdit: blank, not JSON5, or something on the way is neither an object nor an item of a list.
-        TypeError: `value` is nothing that JSON can say.
+        CannotEdit: blank, not JSON5, or the path leads through something other than an object or a list item.
+        TypeError: `value` cannot be JSON.
     """
     value = json.loads(json.dumps(value))  # plain data: a tuple is a list, an enum its text
     line = f"{dotted_path(path)}: {json.dumps(value, ensure_ascii=False)}"
@@ -248,16 +247,16 @@ def with_setting(source: bytes | None, path: KeyPath, value: object) -> bytes:
 
 
 def with_settings(source: bytes | None, edits: Sequence[Edit]) -> bytes | None:
-    """The document after several edits, each made on the text that the one before it has left."""
+    """Return the document after several edits, applied in order."""
     for edit in edits:
         source = with_setting(source, edit.path, edit.value)
     return source
 
 
 def without_setting(source: bytes, path: KeyPath) -> bytes:
-    """The document without one member of an object. Where there is none, the very same bytes.
+    """Return the document without one member of an object; unchanged if it is absent.
 
-    Its comma goes with it, and its line where nothing else stands there. Comments around it stay.
+    Its comma is removed too, and its line if nothing else is on it. Comments around it stay.
 
     Raises:
         CannotEdit: not JSON5, an item of a list, or one of several equal keys.
@@ -274,7 +273,7 @@ def without_setting(source: bytes, path: KeyPath) -> bytes:
 
 
 def dotted_path(path: KeyPath) -> str:
-    """A path for people: `hooks.entries."my hook".dirs[0]`."""
+    """Return a path for display: `hooks.entries."my hook".dirs[0]`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{key_text(step, '')}" for step in path)
     return "".join(steps).removeprefix(".")
 
@@ -283,9 +282,9 @@ def dotted_path(path: KeyPath) -> str:
 
 
 def parse_settings(source: bytes, line: str = "") -> object:
-    """What the document says. One of nothing but white space and comments is an empty object.
+    """Return the document's value. White space and comments alone are an empty object.
 
-    Raises CannotEdit, with `line` for its user to write by hand, where it cannot be read.
+    Raises CannotEdit if it is invalid, with `line` for the user to write by hand.
     """
     text = _text(source, line)
     try:
@@ -325,7 +324,7 @@ def _span(text: str, path: KeyPath, line: str) -> Span:
 
 
 def _replaced(text: str, span: Span, value: object) -> str:
-    """Exactly the characters of the old value go. It lends its quotes, and its lines where it has several."""
+    """Replace exactly the old value's characters, in its quotes, and over several lines if it had several."""
     first = text[span.start]
     if first in "{[":
         style = style_of_members(text, opening_at(text, span.start), None)
@@ -335,7 +334,7 @@ def _replaced(text: str, span: Span, value: object) -> str:
 
 
 def _with_member(text: str, path: KeyPath, depth: int, value: object, line: str) -> str:
-    """`path[:depth]` leads to an object, and the next step to nothing."""
+    """Insert a member; `path[:depth]` leads to an object, and the next step to nothing."""
     bracket = opening_at(text, _span(text, path[:depth], line).start)
     parent = None
     if bracket.first is None and depth and isinstance(path[depth - 1], str):
@@ -346,7 +345,7 @@ def _with_member(text: str, path: KeyPath, depth: int, value: object, line: str)
 
 
 def _new_document(text: str, path: KeyPath, value: object, line: str) -> str:
-    """What is there already, a byte order mark or comments, stays in front."""
+    """Write a new document after an existing byte order mark or comments."""
     newline = first_newline(text)
     above = text if not text.strip("\ufeff") or text.endswith(newline) else text + newline
     whole = _nested_text(path, value, line) if path else value
@@ -385,6 +384,8 @@ def _without_member(text: str, parent: Span, value: Span) -> str:
 
 
 def _without_last_line(head: str) -> str:
-    """Without the white space that a removed member stood behind, and its line end where that was all."""
+    """Return the text without the white space before a removed member, and without its line end if that was
+    all.
+    """
     head = head.rstrip(" \t")
     return head[:-2] if head.endswith("\r\n") else head[:-1] if head.endswith(tuple(LINE_ENDS)) else head

@@ -33,7 +33,7 @@ PlainText = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class _Scalar:
-    """One value of a document: where it stands, its nearest key, and whether a key above says secret."""
+    """A value of a document: its position, its nearest key, and whether a key above marks it as secret."""
 
     start: int
     end: int
@@ -43,14 +43,14 @@ class _Scalar:
 
     @property
     def secret_text(self) -> str:
-        """What is to be hidden of it as a whole."""
+        """The text to mask as a whole."""
         is_maskable = self.is_secret and isinstance(self.value, str | int | float)
         return secret_text_of(self.value) if is_maskable and self.value is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """A text of JSON, its secrets, and those of its values that are secret as a whole, in order."""
+    """A JSON text with its secrets, in order."""
 
     text: str
     secrets: tuple[Secret, ...]
@@ -58,25 +58,26 @@ class _Document:
 
 
 def masked_preview(change: Change) -> str:
-    """The change as a unified diff for people and programs. Foreign text, controls and all."""
+    """Return the change as a unified diff with masked secrets. Foreign text with control characters."""
     return "".join(_preview(part)[0] for part in change.parts)
 
 
 def hides_secrets(change: Change) -> bool:
-    """Does its preview hide secrets that are written."""
+    """Return True if the preview masks secrets that are written."""
     return any(_preview(part)[1] for part in change.parts)
 
 
 def masked_file_text(content: bytes) -> str:
-    """The whole text of a file of settings as it may be shown: secrets masked by key, and by their looks."""
+    """Return the text of a settings file with secrets masked by key and by form."""
     document = _json_document(content) or _without_values(content)
     return "".join(_masked_lines(document, Masker.for_secrets(document.secrets), 0, 0))
 
 
 def masked_settings(content: bytes, replaced: Callable[[str], str]) -> str:
-    """Settings that a program can still read: each secret is `masked`, and `replaced` maps other texts.
+    """Return settings that programs can still parse: secrets become `masked`, and `replaced` maps other
+    texts.
 
-    Digits take the place of secret numbers. A text that is no JSON5 gets references in place of secrets.
+    Secret numbers become other digits. A text that is no JSON5 gets references in place of secrets.
     """
     document = _json_document(content)
     if document is None:
@@ -101,7 +102,7 @@ def _safe_token(token: str, one: _Scalar, masker: Masker, replaced: Callable[[st
 
 
 def masked_error(error: ChangeError) -> str:
-    """Why an edit was refused, without the secret in the line that its user may write by hand."""
+    """Return why an edit was refused, with masked secrets in the line to write by hand."""
     path, colon, _ = error.line.partition(": ") if isinstance(error, CannotEdit) else ("", "", "")
     if isinstance(error, CannotEdit) and colon and is_secret_name(path):
         return str(CannotEdit(error.problem, f"{path}: …"))
@@ -109,13 +110,13 @@ def masked_error(error: ChangeError) -> str:
 
 
 def is_secret_name(name: str) -> bool:
-    """Does the name of a variable, or of a setting as `a.b.token`, say that its value is a secret."""
+    """Return True if the name of a variable or setting (`a.b.token`) marks its value as secret."""
     return is_secret_key(name.rpartition(".")[2].strip('"'))
 
 
 @lru_cache(maxsize=2)  # of settings of megabytes every secret is sought once
 def _preview(part: Change) -> tuple[str, bool]:
-    """One file's diff as it may be shown, and whether something in it is masked."""
+    """Return one file's masked diff, and whether anything is masked in it."""
     plain = part.preview()
     sides = [_json_document(side) for side in (part.old, part.new)] if plain else []
     if not any(sides):
@@ -135,7 +136,7 @@ def _preview(part: Change) -> tuple[str, bool]:
 
 
 def _redacted_text(part: Change) -> Change:
-    """The same for what is no JSON: there secrets are known by their looks, and as `key: value`."""
+    """Return the change with secrets masked for text that is no JSON: by form, and as `key: value`."""
     texts = [
         None if side is None else side.decode("utf-8", "surrogateescape") for side in (part.old, part.new)
     ]
@@ -150,7 +151,7 @@ def _redacted_text(part: Change) -> Change:
 
 
 def _json_document(side: bytes | None) -> _Document | None:
-    """What is known of it; None where it is no document of JSON."""
+    """Return the parsed document; None if it is no JSON."""
     try:
         if not side or not isinstance(read_json5(side), dict | list):
             return None
@@ -162,13 +163,13 @@ def _json_document(side: bytes | None) -> _Document | None:
 
 
 def _without_values(side: bytes | None) -> _Document:
-    """What is known of a side that is no JSON, or is not there."""
+    """Return a document without known values, for missing files and other formats."""
     text = (side or b"").decode("utf-8", "replace")
     return _Document(text, tuple(secrets_in(text)), ())
 
 
 def _secrets(text: str, secret_scalars: list[_Scalar]) -> Iterator[Secret]:
-    """By its key or by its looks; in comments too, where settings are often put out of use."""
+    """Yield secrets by key or by form; also in comments, where settings are often disabled."""
     end = 0
     for one in _scalars(text):
         yield from secrets_in(text[end : one.start]) if "/" in text[end : one.start] else ()
@@ -209,7 +210,9 @@ def _value(token: str) -> PlainText:
 
 
 def _masked_lines(document: _Document, masker: Masker, before: int, behind: int) -> list[str]:
-    """The lines that a diff may show. Short secrets in their own place only: elsewhere they are words."""
+    """Return the lines to show in a diff. Short secrets are masked only in their place: elsewhere they are
+    words.
+    """
     lines = split_lines(document.text)
     last = len(lines) - behind
     end = sum(map(len, lines[:before]))

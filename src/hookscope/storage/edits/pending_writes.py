@@ -1,4 +1,4 @@
-"""Wait for another program that is writing a file, and refuse to edit when it takes too long."""
+"""Wait for another program that is writing a file, and refuse to edit if it takes too long."""
 
 import errno
 import os
@@ -17,13 +17,13 @@ POLL = 0.02  # seconds between two looks at a file
 
 
 def read_settled(file: Path) -> bytes | None:
-    """The bytes of a document that is to be edited, links followed; None where there is no such file.
+    """Return the bytes of a document to edit, links followed; None if it does not exist.
 
     Editors truncate a file and then write it. A file that is blank, or open for writing in another program,
     is read again for `SETTLE` seconds.
 
     Raises:
-        CannotEdit: the file stays blank, or is larger than readers take.
+        CannotEdit: the file stays blank, or is too large.
         CannotWrite: it cannot be read, or another program keeps it open for writing.
     """
     end = time.monotonic() + SETTLE
@@ -64,7 +64,7 @@ def wait_until_written(file: Path) -> None:
 
 
 def still_open_error(file: Path) -> CannotWrite:
-    """The refusal to write into a file that another program has not finished."""
+    """Return the refusal to write a file that another program is still writing."""
     return CannotWrite(
         f"Another program has had {file} open for writing for {SETTLE:g} s. Nothing was written. "
         "Close it there, or try again."
@@ -72,9 +72,9 @@ def still_open_error(file: Path) -> CannotWrite:
 
 
 def is_open_for_writing(file: Path) -> bool:
-    """Whether another process has the file open for writing now. False also where the system cannot tell.
+    """Return whether another process has the file open for writing; False if the system cannot tell.
 
-    Linux gives a read lease on a file only while nobody has it open for writing.
+    Linux grants a read lease only while no process has the file open for writing.
     """
     try:
         import fcntl

@@ -30,16 +30,16 @@ TEXTS = (".md", ".yaml", ".yml")  # of which lines are taken back; the meaning o
 
 @dataclass(frozen=True, slots=True)
 class UndoStack:
-    """The last changes, each a numbered JSON file in a folder of its own. Safe for several processes at once.
+    """The last changes, each a numbered JSON file in one folder. Safe for several processes.
 
-    Files that cannot be read are passed over, and named by `newest`. They hold whole settings, so only their
-    user may read them.
+    Unreadable files are skipped, and returned by `newest`. They contain whole settings, so only their user
+    may read them.
     """
 
     folder: Path
 
     def push(self, change: Change) -> None:
-        """Remember a change that was applied. Raises CannotWrite where that cannot be recorded."""
+        """Store an applied change. Raises CannotWrite if that fails."""
         with _recording(self.folder):
             files = _files_oldest_first(self.folder)
             number = _number(files[-1]) + 1 if files else 1
@@ -48,11 +48,11 @@ class UndoStack:
                 oldest.unlink()
 
     def peek(self) -> Change | None:
-        """The newest change, as it was applied: `.undo().preview()` shows what undoing would do."""
+        """Return the newest change as applied: `.undo().preview()` shows its undo."""
         return self.newest()[0]
 
     def newest(self) -> tuple[Change | None, tuple[Path, ...]]:
-        """The newest change that can be read, and the files of newer ones that cannot."""
+        """Return the newest readable change, and the unreadable files of newer ones."""
         unreadable: list[Path] = []
         for file, change in _newest_first(self.folder):
             if change is not None:
@@ -61,24 +61,24 @@ class UndoStack:
         return None, tuple(unreadable)
 
     def undo(self, change: Change, inverse: Change | None = None, lock: Path | None = None) -> Applied:
-        """Take a remembered change back, and forget it. Callers hand in what they showed, from `peek`.
+        """Undo a stored change, and forget it. Callers pass the change from `peek` that they showed.
 
-        Raises Stale where its file has changed since; then it stays remembered. `inverse` is what to apply
-        in place of the swapped change: what `inverse_of` made, and somebody agreed to. `lock`: see `apply`.
+        Raises Stale if its file has changed since; then it stays stored. `inverse` replaces the plain
+        reverse: the result of `inverse_change`, confirmed by the user. `lock`: see `apply_change`.
         """
         applied = apply_change(inverse or change.undo(), lock=lock)
         self.forget(change)
         return applied
 
     def forget(self, change: Change) -> None:
-        """Drop the newest change that equals this one: it was taken back in another way."""
+        """Drop the newest change equal to this one: it was undone in another way."""
         with _recording(self.folder):
             equal = (file for file, other in _newest_first(self.folder) if other == change)
             if file := next(equal, None):
                 file.unlink()
 
     def pop(self) -> Change | None:
-        """Drop the newest change and return it; the file that it changed stays as it is."""
+        """Drop the newest change and return it; its file is not changed."""
         with _recording(self.folder):
             for file, change in _newest_first(self.folder):
                 if change is not None:
@@ -88,12 +88,12 @@ class UndoStack:
 
 
 def inverse_change(change: Change) -> Change:
-    """Take back what a change meant, in a file that has changed since. All that others changed stays.
+    """Return the undo of a change in a file that has changed since. Other programs' changes stay.
 
-    Where nothing of the change is left, `old` and `new` of the answer are equal.
+    If nothing of the change is left, `old` and `new` are equal.
 
     Raises:
-        CannotEdit: that cannot be done with certainty, or the file is gone.
+        CannotEdit: that is not certain, or the file is gone.
         CannotWrite: the file cannot be read.
     """
     meaning = f"undo: {change.meaning}"
@@ -118,12 +118,12 @@ def inverse_change(change: Change) -> Change:
 
 
 def _read_current_bytes(file: Path) -> bytes | None:
-    """The bytes of the changed file. A document is waited for while another program writes it."""
+    """Return the changed file's bytes, after another program has finished writing it."""
     return read_current(file) if file.suffix.lower() in TEXTS else read_settled(file)
 
 
 def _with_old_lines(now: bytes, old: bytes, new: bytes) -> bytes:
-    """The text with its old lines, where the new ones stand exactly once in it."""
+    """Return the text with its old lines, if the new ones occur exactly once."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     head = next(
         (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
@@ -139,7 +139,7 @@ def _with_old_lines(now: bytes, old: bytes, new: bytes) -> bytes:
 
 
 def _with_old_values(source: bytes, path: KeyPath, old: object, new: object, current: object) -> bytes:
-    """The source with the old meaning wherever at or below `path` the change has set what is there now."""
+    """Return the source with the old values at or below `path`, where the change's values are unchanged."""
     if is_identical(old, new):
         return source
     if is_identical(current, new) and old is MISSING:  # an object that we added, and nobody has added to
@@ -168,7 +168,6 @@ def _recording(folder: Path) -> Iterator[None]:
 
 
 def _files_oldest_first(folder: Path) -> list[Path]:
-    """Oldest first."""
     return sorted((file for file in folder.glob("*.json") if file.stem.isdecimal()), key=_number)
 
 
@@ -177,7 +176,7 @@ def _number(file: Path) -> int:
 
 
 def _newest_first(folder: Path) -> Iterator[tuple[Path, Change | None]]:
-    """Every file with its change; None where it is damaged, or not for us to read."""
+    """Yield every file with its change; None if it is damaged or unreadable."""
     for file in reversed(_files_oldest_first(folder)):
         try:
             stored = read_or_none(file)
@@ -213,7 +212,7 @@ def _entry(change: Change) -> dict[str, Any]:
 
 
 def _loaded(entry: Mapping[str, Any]) -> Change:
-    """Raises ValueError, KeyError or TypeError for what `_stored` has not made."""
+    """Return a stored change. Raises ValueError, KeyError or TypeError for an invalid document."""
     old, new = (None if side is None else b64decode(side) for side in (entry["old"], entry["new"]))
     to, modes = entry.get("to"), entry.get("modes")
     return Change(

@@ -1,13 +1,13 @@
-"""The journal: the durable record of events, results, loads, changes and notices. SQLite, one file.
+"""The journal: the durable record of events, results, loads, changes and notices. One SQLite file.
 
-Who owns what: one thread of a Journal owns the connection that writes; every read opens its own and
-closes it. `close` writes all that waits, and joins the thread.
+One thread of a Journal owns the writing connection; every read opens its own and closes it. `close` writes
+everything pending, and joins the thread.
 
-What always holds: an id is given once the event is on disk. What looks like a secret is masked before it
-gets there. A run names the process that began it, so that one without an end can be told from one that
-still goes on. Several processes write to one file. A file that cannot be used is left as it is, and said.
+Guarantees: a run's id is returned once its event is on disk. Secrets are masked before they are written. A
+run names the process that started it, so that an interrupted run differs from a running one. Several
+processes can write to one file. A file that cannot be used is left unchanged, and reported.
 
-Names are loaded when they are used: whoever records nothing imports no sqlite3.
+Names load on first use: programs that record nothing import no sqlite3.
 """
 
 from importlib import import_module

@@ -157,7 +157,7 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 
 def split_statements(script: str) -> Iterator[str]:
-    """The statements of a script one by one; those of a trigger stay together."""
+    """Yield the statements of a script; those of a trigger stay together."""
     statement = ""
     for part in script.split(";")[:-1]:
         statement += f"{part};"
@@ -172,13 +172,13 @@ WAL_KEPT = 4 * 2**20  # bytes; a longer write-ahead log is cut back
 
 
 class JournalError(OSError):
-    """The journal cannot be written or read. Its text is what to tell the user."""
+    """The journal cannot be written or read. Its text is for the user."""
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """A connection that writes, in the thread that called. Makes the file, private to its user.
+    """Return a writing connection for the calling thread. Creates the file, private to its user.
 
-    Transactions are begun by hand: the connection is in autocommit mode. Raises JournalError.
+    Transactions are started explicitly: the connection is in autocommit mode. Raises JournalError.
     """
     _make_private(path)
     database: sqlite3.Connection | None = None
@@ -193,8 +193,9 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 
 def _make_private(path: Path) -> None:
-    """Make the file where there is none. One that exists is not touched: to open and close it here would
-    drop the locks that this process's own connections hold on it (POSIX)."""
+    """Create the file if it is missing. An existing one is not opened: closing it would drop this process's
+    own locks on it (POSIX).
+    """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
@@ -205,16 +206,15 @@ def _make_private(path: Path) -> None:
 
 
 def _check_regular_file(path: Path) -> None:
-    """Raise JournalError for anything but a regular file: SQLite would wait on a pipe for ever."""
+    """Raise JournalError for anything but a regular file: SQLite would wait for a pipe for ever."""
     if not os.path.isfile(path):
         raise JournalError(_not_a_journal(path))
 
 
 def close_moved(database: sqlite3.Connection, path: Path) -> None:
-    """Close the connection to a file that was moved or removed, with all that was written to it in it.
+    """Close the connection to a file that was moved or removed, with everything written to it.
 
-    Its write-ahead log stands under the old name. It is not touched where somebody has begun a new journal
-    there: log and file would not be of one another.
+    Its write-ahead log has the old name. It is not touched if a new journal exists there.
     """
     if file_identity(path) is None:
         with suppress(sqlite3.Error):
@@ -223,9 +223,9 @@ def close_moved(database: sqlite3.Connection, path: Path) -> None:
 
 
 def open_reading(path: Path) -> sqlite3.Connection | None:
-    """A connection that cannot write, in the thread that called; None where there is no file yet.
+    """Return a read-only connection for the calling thread; None if there is no file yet.
 
-    A journal of an older version is brought up to date first. Raises JournalError.
+    An older journal is migrated first. Raises JournalError.
     """
     if not os.path.exists(path):
         return None
@@ -242,10 +242,10 @@ def open_reading(path: Path) -> sqlite3.Connection | None:
 
 
 def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
-    """A connection for reading, and the version of what it reads.
+    """Return a reading connection, and the version of the file.
 
-    SQLite keeps files beside a database, for readers too. Where it may not make them and nobody writes,
-    the file is read as one that stands still.
+    SQLite creates files beside a database, for readers too. If it may not, and nobody writes, the file is
+    read as immutable.
     """
     for more in ("", "&immutable=1"):
         database = _read_only(path, more)
@@ -284,7 +284,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _use_wal(database: sqlite3.Connection) -> None:
-    """Two processes that do this at once meet a lock for which SQLite does not wait by itself."""
+    """Switch to write-ahead logging. SQLite does not wait if two processes do so at once."""
     deadline = time.monotonic() + BUSY
     while True:
         try:
@@ -312,7 +312,7 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _version(database: sqlite3.Connection, path: Path) -> int:
-    """How many migrations have run. Raises JournalError for what is newer, or no journal at all."""
+    """Return how many migrations have run. Raises JournalError for a newer file, or another kind of file."""
     version, application, tables = _header_marks(database)
     if tables and application != APPLICATION:
         raise JournalError(_not_a_journal(path))
@@ -326,7 +326,7 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
 
 
 def refused_by_version(database: sqlite3.Connection | None, path: Path) -> JournalError | None:
-    """Why this version may no longer write the open file: a newer one may have changed it meanwhile."""
+    """Return why this version may not write the open file: a newer one may have changed it meanwhile."""
     with suppress(sqlite3.Error):  # as good a reason as the one that is told
         try:
             if database is not None:
@@ -337,7 +337,7 @@ def refused_by_version(database: sqlite3.Connection | None, path: Path) -> Journ
 
 
 def _header_marks(database: sqlite3.Connection) -> tuple[int, int, int]:
-    """Version, application and number of tables, at one moment: another process may be making the file."""
+    """Return version, application id and number of tables in one read: the file may be being created."""
     queries = ("pragma user_version", "pragma application_id", "select count(*) from sqlite_master")
     alone = not database.in_transaction
     if alone:
@@ -349,7 +349,7 @@ def _header_marks(database: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def error_explanation(path: Path, error: Exception) -> JournalError:
-    """What SQLite met, as a sentence that names the file and the next step."""
+    """Return SQLite's error as a sentence with the file and the next step."""
     if isinstance(error, JournalError):
         return error
     match _companion_files(error):
@@ -382,7 +382,7 @@ def error_explanation(path: Path, error: Exception) -> JournalError:
 
 
 def _companion_files(error: Exception) -> int:
-    """SQLite's result code. Its lower byte is the family; a document that cannot be read is damage too."""
+    """Return SQLite's result code. Its lower byte is the family; invalid documents count as damage."""
     if not isinstance(error, sqlite3.Error):
         return sqlite3.SQLITE_CORRUPT
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
@@ -400,7 +400,7 @@ DatabaseWork: TypeAlias = Callable[[sqlite3.Connection], int]
 
 
 def commit_together(database: sqlite3.Connection, works: Sequence[DatabaseWork]) -> list[int | Exception]:
-    """One transaction for all. A job that fails, fails alone; a commit that fails raises, for all."""
+    """Run several jobs in one transaction. A failed job fails alone; a failed commit raises."""
     database.execute("begin immediate")
     try:
         attempt = _run_in_savepoint if len(works) > 1 else _commit_alone

@@ -1,7 +1,4 @@
-"""Where a known value occurs in a text, in whatever encoding (escapes, base64, hexadecimal, wrapped).
-
-Pure.
-"""
+"""Finds known values in a text in any encoding (escapes, base64, hexadecimal, wrapped). Pure."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ RESULT_DEFAULTS: Mapping[str, Any] = {
 
 
 def compact_document(run: Mapping[str, Any], event: Mapping[str, Any]) -> Document:
-    """The run's document, to be read with `whole`. `event`: that of the run."""
+    """Return a run's document without what can be restored by `complete_document`. `event`: the run's."""
     compact = _without_defaults(run, RUN_DEFAULTS)
     if _equal_as_json(compact["context"], event["context"]):
         del compact["context"]
@@ -67,7 +64,7 @@ def compact_document(run: Mapping[str, Any], event: Mapping[str, Any]) -> Docume
 
 
 def complete_document(compact: Mapping[str, Any], event: Mapping[str, Any]) -> Document:
-    """The document that was `thinned`; one that never was comes back as it is."""
+    """Return the full document; one that is not compact is returned unchanged."""
     run = {**RUN_DEFAULTS, "context": event["context"], **compact}
     run["results"] = [
         {"hook": result["hook"], "key": result["key"], **RESULT_DEFAULTS, **result}
@@ -86,7 +83,7 @@ def _without_defaults(document: Mapping[str, Any], usual: Mapping[str, Any]) -> 
 
 
 def _equal_as_json(value: Any, other: Any) -> bool:
-    """Does JSON have the same text for both: to Python alone `True` is 1."""
+    """Return True if both have the same JSON: in Python alone `True` equals 1."""
     return bool(value == other) and json.dumps(value) == json.dumps(other)
 
 
@@ -122,7 +119,7 @@ URL_SAFE = str.maketrans("+/", "-_")
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """One way in which a value is written, apart from escapes."""
+    """One spelling of a value, apart from escapes."""
 
     text: str
     form: EncodingForm = ""
@@ -130,7 +127,7 @@ class Needle:
 
 @dataclass(frozen=True, slots=True)
 class SecretMatch:
-    """Where in a text a value occurs. `exact`: it is written there as it is."""
+    """The position of a value in a text. `exact`: it occurs literally."""
 
     start: int
     end: int
@@ -141,20 +138,20 @@ class SecretMatch:
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A text with some of its escapes undone. `places`: for each character where it came from."""
+    """A text with some escapes decoded. `places`: the original position of each character."""
 
     text: str
     positions: Sequence[int] | None = None  # None: it is the text itself; else one more than characters
     unwrapped: bool = False  # line breaks are removed: only codes are searched
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The same span in the text that was read."""
+        """Return the corresponding span in the original text."""
         return (start, end) if self.positions is None else (self.positions[start], self.positions[end])
 
 
 @lru_cache(maxsize=4096)
 def needles_of(value: str) -> tuple[Needle, ...]:
-    """What is searched for to find a value; nothing for a value that is too short."""
+    """Return what to search for to find a value; nothing for a value that is too short."""
     if len(value) < SHORTEST_SEARCHED:
         return ()
     texts = dict.fromkeys((value, value.strip(), *_as_decoded(value)))
@@ -178,7 +175,7 @@ def needles_of(value: str) -> tuple[Needle, ...]:
 
 
 def _lines(text: str, value: str) -> Iterator[str]:
-    """The lines of a text of several lines that are secret themselves; of JSON those of a key in it alone."""
+    """Yield the lines of a multi-line secret that are secret themselves; of a JSON key only its own."""
     if len(text.strip().splitlines()) < 2:
         return
     of_json = _is_json(value)
@@ -197,7 +194,7 @@ def _is_json(text: str) -> bool:
 
 
 def _bytes(value: str) -> bytes:
-    """The bytes of a value; those of a variable that is no UTF-8 stand in it as half surrogate pairs."""
+    """Return a value's bytes; variables that are not UTF-8 contain lone surrogates."""
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # other halves
@@ -205,7 +202,7 @@ def _bytes(value: str) -> bytes:
 
 
 def _as_decoded(value: str) -> Iterator[str]:
-    """What becomes of a value that is no UTF-8 where it is printed, or read byte by byte."""
+    """Yield how a value that is not UTF-8 appears when it is printed, or read byte by byte."""
     if not value.isascii() and SURROGATE.search(value):
         yield from (_bytes(value).decode("utf-8", "replace"), _bytes(value).decode("latin-1"))
 
@@ -225,7 +222,7 @@ def _codes(value: str) -> Iterator[Needle]:
 
 
 def _texts(text: str) -> Iterator[tuple[str, bool]]:
-    """What `readings` reads, without the places: that is ten times as fast."""
+    """Yield what `decoded_texts` reads without positions, which is ten times as fast."""
     for _ in range(LEVELS + 1):
         yield text, False
         if WRAPPED.search(text):
@@ -237,7 +234,7 @@ def _texts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _without_escapes(text: str) -> str | None:
-    """One level of escapes undone; None where there is none."""
+    """Decode one level of escapes; None if there are none."""
     if not any(sign in text for sign in SIGNS):
         return None
     inner = ESCAPE.sub(lambda match: _escape_value(match.lastgroup or "", match[match.lastgroup or 0]), text)
@@ -257,7 +254,7 @@ def _one_character(pair: str) -> str:
 
 
 def decoded_texts(text: str) -> Iterator[DecodedText]:
-    """The text, and the text with its escapes undone level by level."""
+    """Yield the text, and the text with its escapes decoded level by level."""
     reading: DecodedText | None = DecodedText(text)
     for _ in range(LEVELS + 1):
         if reading is None:
@@ -277,7 +274,7 @@ def _next_level(reading: DecodedText) -> DecodedText | None:
 
 
 def _unescaped(text: str) -> DecodedText | None:
-    """One level of escapes undone; None where there is none."""
+    """Decode one level of escapes, with positions; None if there are none."""
     if _without_escapes(text) is None:
         return None
     parts: list[str] = []
@@ -318,7 +315,7 @@ def _decoded(kind: str, text: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _joined_surrogates(text: str, places: list[int]) -> DecodedText:
-    """`\\ud83d\\ude00` is one character."""
+    """Join surrogate pairs: `\ud83d\ude00` is one character."""
     parts: list[str] = []
     kept: list[int] = []
     end = 0
@@ -330,14 +327,14 @@ def _joined_surrogates(text: str, places: list[int]) -> DecodedText:
 
 
 def _unwrapped(reading: DecodedText) -> DecodedText:
-    """Without line ends and the indents behind them: base64 is often wrapped."""
+    """Remove line ends and the indents after them: base64 is often wrapped."""
     kept = [at for at, char in enumerate(reading.text) if not char.isspace()]
     places = [reading.span(at, at)[0] for at in (*kept, len(reading.text))]
     return DecodedText("".join(reading.text[at] for at in kept), places, unwrapped=True)
 
 
 def occurring_values(text: str, values: Iterable[str]) -> list[str]:
-    """Those of the values that occur in a text, short ones perhaps inside of a word."""
+    """Return the values that occur in a text, short ones perhaps inside a word."""
     left = [value for value in dict.fromkeys(values) if needles_of(value)]
     found: set[str] = set()
     for inner, unwrapped in _texts(text) if left else ():
@@ -363,7 +360,7 @@ def _contains(text: str, codes: str, value: str, unwrapped: bool) -> bool:
 
 
 def find_values(text: str, names: Mapping[str, str]) -> list[SecretMatch]:
-    """Every place of a value in a text, in order, none over another. `names`: value → name."""
+    """Return every occurrence of values in a text, in order, without overlaps. `names`: value → name."""
     here = occurring_values(text, names)
     found = [
         one
@@ -383,7 +380,7 @@ def find_values(text: str, names: Mapping[str, str]) -> list[SecretMatch]:
 
 
 def _pieces(text: str, value: str) -> Iterator[tuple[int, int]]:
-    """Where a value, or a line of it, is cut off: by what is left out of output, or by an ellipsis."""
+    """Yield where a value, or a line of it, is cut by truncated output or an ellipsis."""
     pieces = [one for one in dict.fromkeys((value, *value.splitlines())) if len(one) > SHORTEST_PIECE]
     for cut in CUT.finditer(text):
         for piece in pieces:
@@ -398,7 +395,7 @@ def _pieces(text: str, value: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends(piece: str, part: str) -> Iterator[int]:
-    """How long the beginnings of a piece are that end with this part."""
+    """Yield the lengths of those beginnings of a piece that end with this part."""
     at = piece.find(part)
     while at >= 0:
         yield at + len(part)
@@ -425,7 +422,7 @@ def _inside_word(text: str, start: int, end: int) -> bool:
 
 
 def _merge_overlaps(found: list[SecretMatch]) -> list[SecretMatch]:
-    """Overlapping places become one, under the name of the longest of them."""
+    """Merge overlapping matches under the name of the longest."""
     kept: list[SecretMatch] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end, one.form, not one.exact)):
         before = kept[-1] if kept else None
@@ -438,7 +435,7 @@ def _merge_overlaps(found: list[SecretMatch]) -> list[SecretMatch]:
 
 
 def searchable_text(value: Any) -> str:
-    """All texts of a plain value as one, those of a list also joined: output may come in pieces."""
+    """Return all texts of a plain value, those of a list also joined: output may arrive in pieces."""
     joined = "\0".join(_joined(value))
     return f"{json.dumps(value, default=str, ensure_ascii=False)}\0{joined}"
 

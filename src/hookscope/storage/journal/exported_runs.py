@@ -108,7 +108,7 @@ CHANGE_SHAPE: tuple[Shape, ...] = (
 
 
 def first_invalid_place(run: Any) -> str:
-    """Where a run's document, or that of one that it caused, is not what it must be; empty: nowhere."""
+    """Return where a run's document, or a caused one, is invalid; empty if it is valid."""
     return next(_first_invalid_place_in(run), "")
 
 
@@ -125,7 +125,7 @@ def _first_invalid_place_in(run: Any, at: str = "") -> Iterator[str]:
 
 
 def _invalid_places(value: Any, shape: Shape, at: str) -> Iterator[str]:
-    """Places, `results.0.status`; `at` ends in a point, or is empty."""
+    """Yield invalid places such as `results.0.status`; `at` is empty or ends in a dot."""
     if isinstance(shape, Mapping) and isinstance(value, dict):
         for name, inner in shape.items():
             member = name.removesuffix("?")
@@ -147,7 +147,7 @@ def _invalid_places(value: Any, shape: Shape, at: str) -> Iterator[str]:
 
 
 def _has_shape(value: Any, shape: Shape) -> bool:
-    """Is it of that type, or that text. A truth value is no number."""
+    """Return True if the value has that type, or is that text. A boolean is no number."""
     if isinstance(shape, tuple):
         return any(_has_shape(value, one) for one in shape)
     if isinstance(shape, type):
@@ -160,11 +160,11 @@ EXPORTED_OUTCOMES = ("ok", "failed", "cancelled", "interrupted", "running")
 
 
 class InvalidExportedRun(ValueError):
-    """A line that holds no run. Its text says why."""
+    """A line without a valid run, with the reason."""
 
 
 def exported_lines(runs: Iterable[tuple[StoredRun, Mapping[str, Any] | None]]) -> Iterator[str]:
-    """A line for each run, without the line's end; each comes with its settings, where it has some."""
+    """Yield one line per run, without its line end, with the run's settings if it has any."""
     known: set[str] = set()
     for run, settings in runs:
         shown: dict[str, Any] | None = None
@@ -177,10 +177,10 @@ def exported_lines(runs: Iterable[tuple[StoredRun, Mapping[str, Any] | None]]) -
 
 
 def exported_run_document(run: StoredRun) -> dict[str, Any]:
-    """One run on a line of an export, and of `log --json`: its `run` is the document of `fire --json`.
+    """Return one run as a line of an export and of `log --json`: its `run` is the document of `fire --json`.
 
-    `handlers` are those that were planned, with digests of their files; `started` is an ISO time, `ms` null
-    as long as it has no end.
+    `handlers` are the planned ones, with digests of their files; `started` is an ISO time; `ms` is null until
+    the run has ended.
     """
     return {
         "id": run.id,
@@ -199,12 +199,12 @@ def exported_run_document(run: StoredRun) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class ExportedRunReader:
-    """Reads lines one after another, and keeps the settings that it met."""
+    """Reads lines one after another, and collects their settings."""
 
     settings: dict[str, Any] = field(default_factory=dict)  # by digest, as `Journal.settings` gives them
 
     def run(self, line: str | bytes) -> StoredRun:
-        """The run of a line. Raises NoRun."""
+        """Return the run of a line. Raises InvalidExportedRun."""
         try:
             document = json.loads(line, parse_constant=_no_number, parse_float=_finite)
         except (ValueError, RecursionError):
@@ -250,7 +250,7 @@ class ExportedRunReader:
 
 
 def _no_number(text: str) -> Any:
-    """`NaN` and its like, which are no JSON, and which no command could print as such."""
+    """Refuse `NaN` and the like, which are not JSON."""
     raise ValueError(text)
 
 

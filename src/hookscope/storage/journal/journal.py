@@ -74,7 +74,7 @@ GLANCE = 0.001  # seconds in which a short job is on disk: waited for without a 
 
 @dataclass(slots=True)
 class _Shared:
-    """What a journal has in common with those that are made `under` other settings."""
+    """The state that a journal shares with its copies for other hosts and workspaces."""
 
     writer: Writer
     fingerprints: FileDigests = field(default_factory=FileDigests)
@@ -89,12 +89,11 @@ class _Shared:
 
 
 class Journal(JournalReader):
-    """The durable record of one workspace; the file may hold those of others. A PlanRecorder.
+    """The durable record of one workspace; the file may contain others. A PlanRecorder.
 
-    Making one touches nothing: the file is made by the first write. `close` it, or use it in a `with`.
-    Writing is awaited from any loop; reading blocks, see Reader.
-
-    All of it raises JournalError, an OSError whose text is a sentence for the user.
+    Creating one touches nothing: the first write creates the file. `close` it, or use it in a `with`. Writing
+    is awaited in any loop; reading blocks, see JournalReader. All methods raise JournalError, an OSError
+    whose text is a sentence for the user.
     """
 
     def __init__(
@@ -112,7 +111,7 @@ class Journal(JournalReader):
         self._shared = _Shared(Writer(path, retention, self.workspace))
 
     def for_host(self, dialect: Dialect, settings: Settings) -> Journal:
-        """The same journal, for runs under this dialect with the host's settings as they are now."""
+        """Return the same journal, for runs under this dialect with the host's current settings."""
         if (self.dialect, self.version) == (dialect.name, dialect.version) and self._settings is settings:
             return self
         made = copy(self)
@@ -121,7 +120,7 @@ class Journal(JournalReader):
         return made
 
     def for_workspace(self, workspace: str) -> Journal:
-        """The same journal, for runs in this workspace."""
+        """Return the same journal, for runs in this workspace."""
         if self.workspace == storable_text(workspace):
             return self
         made = copy(self)
@@ -137,29 +136,28 @@ class Journal(JournalReader):
         self.close()
 
     def close(self) -> None:
-        """Write all that waits. Blocks until it is on disk; reading still works."""
+        """Write everything pending. Blocks until it is on disk; reading still works."""
         self._shared.writer.close()
 
     def mask_also(self, secrets: Iterable[Secret], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> None:
-        """Mask these too from now on: secrets by the name of the variable they came from, though nothing in
-        an event says so; and what is under `keys`."""
+        """Mask these secrets too, by the name of their variable, and values under `keys`."""
         self._shared.known_secrets = tuple(dict.fromkeys((*self._shared.known_secrets, *secrets)))
         self._shared.keys = SecretKeys(self._shared.keys.listed | keys.listed)
 
     @property
     def _known_secrets(self) -> tuple[Secret, ...]:
-        """What is hidden, and the secrets of the settings as soon as these are on record."""
+        """Return the known secrets, including those of recorded settings."""
         return (
             *self._shared.known_secrets,
             *(self._masked_with[1].secrets if self._masked_with is not None else ()),
         )
 
     async def begin_plan(self, plan: Plan) -> int:
-        """The run's id, given once the event is on disk, with the handlers of the plan as they are now."""
+        """Record a plan's event and handler versions. Return the run's id once that is on disk."""
         return await self.begin(plan.event, plan.calls)
 
     async def begin(self, event: Event, calls: Sequence[Registration] = ()) -> int:
-        """The run's id, given once the event is on disk. `calls`: whose handlers are to run."""
+        """Record an event. Return the run's id once that is on disk. `calls`: the planned handlers."""
         document = event_document(event)  # a copy made now: the event may change while it waits
         environment = await self._environment(calls)
         keys = self._shared.keys
@@ -196,7 +194,7 @@ class Journal(JournalReader):
         return RunEnvironment(self.dialect, self.version, await self._masked_settings(), handlers)
 
     async def _masked_settings(self) -> MaskedSettings:
-        """The settings in force, as they may be stored; from now on their secrets are known."""
+        """Return the current settings as they may be stored, and remember their secrets."""
         if self._settings is None:
             return NO_SETTINGS
         known = self._shared.known_secrets
@@ -207,7 +205,7 @@ class Journal(JournalReader):
         return self._masked_with[1]
 
     def _add_environment(self, database: sqlite3.Connection, environment: RunEnvironment) -> int:
-        """What the run refers to, where it is not there; its size. The run that brings it pays for it."""
+        """Store the run's environment if it is new; return its size, which counts for this run."""
         database.execute("insert or ignore into workspaces (path) values (?)", (self.workspace,))
         number, size = None, len(environment.handlers)
         text, digest = environment.settings.text, environment.settings.digest
@@ -225,7 +223,7 @@ class Journal(JournalReader):
         return size
 
     async def end(self, run: Run) -> None:
-        """Put all that the run came to on record. A run that has aged out meanwhile is let go."""
+        """Record the outcome of a run. A run that was deleted meanwhile is ignored."""
         document = run_document(run, self.dialect)  # a copy made now, as in `begin`
         masked_secrets, known, keys = (
             self._shared.masked_secrets.pop(run.id, ()),
@@ -249,7 +247,9 @@ class Journal(JournalReader):
         await self._write(update)
 
     async def pin(self, runs: Collection[int], on: bool = True) -> frozenset[int]:
-        """Keep these runs of this workspace whatever is cleared away, or no longer; those that are there."""
+        """Pin or unpin these runs of this workspace, so that they are never deleted. Return the existing
+        ones.
+        """
         found: set[int] = set()
 
         def work(database: sqlite3.Connection) -> int:
@@ -262,7 +262,7 @@ class Journal(JournalReader):
     async def note(
         self, kind: str, subject: str, text: str, level: str = "info", detail: object = None
     ) -> int:
-        """Record a load, a change or a notice; its id. `detail` is any value that JSON can show."""
+        """Record a load, a change or a notice; return its id. `detail` is any value that JSON can hold."""
         value = plain_json(detail)
         await self._masked_settings()
         keys = self._shared.keys
@@ -277,8 +277,7 @@ class Journal(JournalReader):
         return await self._write(lambda database: database.execute(INSERT_ENTRY, row).lastrowid or 0)
 
     async def _write(self, work: DatabaseWork, block_seconds: float = 0.0) -> int:
-        """What the job gives, once it is on disk. For `block_seconds` seconds the "
-        "loop stands still at most."""
+        """Return a job's result once it is on disk. Blocks the loop for at most `block_seconds`."""
         written = self._shared.writer.submit(work)
         if block_seconds:
             with suppress(TimeoutError):  # of our wait: a job raises none
@@ -287,13 +286,12 @@ class Journal(JournalReader):
 
 
 def _renumber(database: sqlite3.Connection, number: int, other: int) -> None:
-    """In a new file ids go on where those of the one that was moved away have ended: who shows the runs of
-    both knows them by their ids."""
+    """Continue the ids of the moved file in the new one, so that runs of both have different ids."""
     database.execute("update runs set id = ? where id = ?", (other, number))
     database.execute("update fresh set run = ? where run = ?", (other, number))
 
 
 @cache
 def _owner(pid: int) -> RunOwner:
-    """This process; by its number, which a fork changes."""
+    """Return this process, by its number, which a fork changes."""
     return RunOwner.current()

@@ -44,10 +44,10 @@ ENTRY_COLUMNS = "id, at, workspace, kind, subject, level, text, detail"
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as it is on record, with its secrets masked.
+    """A recorded run with masked secrets.
 
-    `document` has the shape of `fire --json` and some more; `run_of` makes a Run of it. Of a run without
-    an end it has the event and no results.
+    `document` has the shape of `fire --json` and some more; `run_of` makes a Run of it. An unfinished run has
+    an event and no results.
     """
 
     id: int
@@ -68,7 +68,7 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """Something that happened and is no run: a load, a change, a notice."""
+    """A recorded load, change or notice."""
 
     id: int
     at: datetime
@@ -82,14 +82,14 @@ class JournalEntry:
 
 @dataclass(frozen=True, slots=True)
 class QueryCondition:
-    """A part of a query's `where`, and the values of its question marks."""
+    """A part of a query's `where`, and its parameters."""
 
     sql: str
     values: tuple[object, ...]
 
 
 def milliseconds_of(when: datetime) -> int:
-    """Milliseconds since 1970, for comparing in SQL."""
+    """Return milliseconds since 1970, for comparing in SQL."""
     return round(when.timestamp() * 1000)
 
 
@@ -102,7 +102,7 @@ def select_runs(
     after: int = 0,
     newest_first: bool = True,
 ) -> tuple[StoredRun, ...]:
-    """The first runs of a workspace that are wanted. `after`: only those with a higher id."""
+    """Return the first matching runs of a workspace. `after`: only those with a higher id."""
     found = database.execute("select id from workspaces where path = ?", (workspace,)).fetchone()
     if found is None:
         return ()
@@ -118,7 +118,7 @@ def select_runs(
     alive = cache(_owner_is_alive)  # many runs have one owner, and asking may need a program
 
     def runs(source: str, more: Sequence[QueryCondition] = (), by: str = "r.id") -> Iterator[StoredRun]:
-        """Read one by one: nothing is sorted, and who has enough asks for no more."""
+        """Read runs one by one: nothing is sorted, and the caller may stop at any time."""
         where = " and ".join(part.sql for part in (*more, *conditions))
         query = f"select {COLUMNS} from {source} {RUN_JOINS} where {where} order by {by} {order}"
         values = [value for part in (*more, *conditions) for value in part.values]
@@ -146,9 +146,9 @@ def select_runs(
 
 
 def _id_range(database: sqlite3.Connection, run_filter: RunFilter, after: int) -> tuple[int, int]:
-    """The lowest and the highest id that may be wanted: ids come in the order of time.
+    """Return the lowest and highest id that can match: ids are in the order of time.
 
-    Where the clock is behind that of an earlier run, no run since then tells by its place when it began.
+    If the clock was set back, the ids of later runs say nothing about their time.
     """
     low = after + 1
     if run_filter.since is not None:
@@ -164,7 +164,7 @@ def _clock_was_set_back(database: sqlite3.Connection) -> bool:
 
 
 def _first_id_at(database: sqlite3.Connection, when: int) -> int:
-    """The id of the first run that did not begin before; one that no run has yet, where all did."""
+    """Return the id of the first run that started at or after a time; an unused id if there is none."""
     low = 1
     high = database.execute("select coalesce(max(id), 0) + 1 from runs").fetchone()[0]
     while low < high:
@@ -178,7 +178,7 @@ def _first_id_at(database: sqlite3.Connection, when: int) -> int:
 
 
 def _column_conditions(run_filter: RunFilter) -> list[QueryCondition]:
-    """What columns tell, so that not every document is read."""
+    """Return the conditions that columns can answer, so that not every document is read."""
     found = [QueryCondition("r.pinned", ())] if run_filter.pinned else []
     if run_filter.key is not None:
         found.append(QueryCondition("r.key = ?", (storable_text(run_filter.key),)))
@@ -190,14 +190,14 @@ def _column_conditions(run_filter: RunFilter) -> list[QueryCondition]:
 
 
 def select_run(database: sqlite3.Connection, run_id: int) -> StoredRun | None:
-    """The run of that id, of whatever workspace."""
+    """Return the run with that id, of any workspace."""
     query = f"select {COLUMNS} from runs r {RUN_JOINS} where r.id = ?"
     row = database.execute(query, (run_id,)).fetchone()
     return None if row is None else _stored_run(row, _owner_is_alive)
 
 
 def select_settings(database: sqlite3.Connection, digests: Iterable[str]) -> dict[str, Any]:
-    """The settings that runs name, each once: `{"file": …, "value": …}`."""
+    """Return the settings of runs, each once: `{"file": …, "value": …}`."""
     found = {}
     for digest in dict.fromkeys(digests):
         row = database.execute(
@@ -215,7 +215,7 @@ def select_entries(
     *,
     newest_first: bool = True,
 ) -> tuple[JournalEntry, ...]:
-    """The entries that all conditions hold for."""
+    """Return the entries that match all conditions."""
     where = " and ".join(part.sql for part in conditions) or "true"
     order = "desc" if newest_first else "asc"
     values = [value for part in conditions for value in part.values]
@@ -272,10 +272,10 @@ PAGE = 500  # runs read at once where all are wanted
 
 
 class JournalReader:
-    """Reads the record of one workspace; the file may hold those of others.
+    """Reads the record of one workspace; the file may contain others.
 
-    Reading touches nothing: before the first write it gives nothing. It is called from any thread and blocks
-    it, so not from the one that draws the screen. Raises JournalError, an OSError whose text is a sentence
+    Reading touches nothing: before the first write there is nothing to read. Safe from any thread; it blocks,
+    so do not use the thread that draws the screen. Raises JournalError, an OSError whose text is a sentence
     for the user.
     """
 
@@ -293,10 +293,10 @@ class JournalReader:
         since: datetime | None = None,
         text: str | None = None,
     ) -> tuple[StoredRun, ...]:
-        """The last runs of this workspace, newest first, of which all that is given holds. As `select`.
+        """Return the last matching runs of this workspace, newest first; see `select`.
 
         Args:
-            failed: True: only failed runs; False: only others, those without an end included.
+            failed: True: only failed runs; False: only others, including unfinished ones.
         """
         outcomes: frozenset[Outcome] | None = None
         if failed is not None:
@@ -304,30 +304,30 @@ class JournalReader:
         return self.select(RunFilter(hook, key, outcomes, since, None, text), limit)
 
     def select(self, run_filter: RunFilter, limit: int = 200) -> tuple[StoredRun, ...]:
-        """The last runs of this workspace that are wanted, newest first."""
+        """Return the last matching runs of this workspace, newest first."""
         return self._runs(run_filter, limit)
 
     def iterate(self, run_filter: RunFilter) -> Iterator[StoredRun]:
-        """All runs of this workspace that are wanted, oldest first, read bit by bit."""
+        """Yield all matching runs of this workspace, oldest first, read in portions."""
         after = 0
         while page := self._runs(run_filter, PAGE, after=after, newest_first=False):
             yield from page
             after = page[-1].id
 
     def newer_than(self, run_id: int, limit: int = 1_000) -> tuple[StoredRun, ...]:
-        """The runs of this workspace begun after that one, oldest first: for following.
+        """Return the runs of this workspace after that one, oldest first, for following.
 
-        Such a run may have no end yet; ask `run` for it again.
+        Such a run may be unfinished; read it again with `run`.
         """
         return self._runs(RunFilter(), limit, after=run_id, newest_first=False)
 
     def run(self, run_id: int) -> StoredRun | None:
-        """The run of that id, of whatever workspace; None where there is none, or no more."""
+        """Return the run with that id, of any workspace; None if it does not exist or was deleted."""
         with self._reading() as database:
             return None if database is None else select_run(database, run_id)
 
     def settings(self, runs: Iterable[StoredRun]) -> dict[str, Any]:
-        """The settings that were in force then, each once, by their digest: `{"file": …, "value": …}`."""
+        """Return the settings of these runs by digest, each once: `{"file": …, "value": …}`."""
         with self._reading() as database:
             if database is None:
                 return {}
@@ -336,7 +336,7 @@ class JournalReader:
     def entries(
         self, limit: int = 200, *, kind: str | None = None, newer_than: int | None = None
     ) -> tuple[JournalEntry, ...]:
-        """The last entries of this workspace, newest first; oldest first where `newer_than` is given."""
+        """Return the last entries of this workspace, newest first; with `newer_than`, oldest first."""
         conditions = [QueryCondition("workspace = ?", (self.workspace,))]
         if kind is not None:
             conditions.append(QueryCondition("kind = ?", (storable_text(kind),)))
@@ -359,7 +359,7 @@ class JournalReader:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """A connection for one query; None where nothing was written yet."""
+        """Open a connection for one query; None if nothing was written yet."""
         database = open_reading(self.path)
         try:
             yield database

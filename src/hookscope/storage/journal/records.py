@@ -36,12 +36,12 @@ LONGEST_NUMBER = 4_000  # bits; Python refuses to print much longer ones in deci
 
 
 def storable_text(text: str) -> str:
-    """The text as a column can hold it: lone surrogates (file names in broken UTF-8) are spelled out."""
+    """Return the text as a column can hold it: lone surrogates (from broken UTF-8) are spelled out."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def plain_json(value: object, depth: int = 0) -> Any:
-    """The value as JSON can hold it; what it cannot is kept as text. Never raises."""
+    """Return the value as JSON can hold it; anything else becomes text. Never raises."""
     if depth > DEEPEST_LEVEL:
         return "…"
     try:
@@ -73,7 +73,7 @@ Outcome: TypeAlias = Literal["ok", "failed", "cancelled", "interrupted", "runnin
 
 
 def event_document(event: Event) -> Document:
-    """The event; `event_of` reads it."""
+    """Return an event's document, for `event_of`."""
     return {
         "type": event.type,
         "action": event.action,
@@ -88,7 +88,7 @@ def event_document(event: Event) -> Document:
 
 
 def event_of(document: Mapping[str, Any]) -> Event:
-    """The event that `event_document` described, without its live object."""
+    """Return the event of a document, without its live object."""
     return Event(
         type=document["type"],
         action=document["action"],
@@ -103,7 +103,7 @@ def event_of(document: Mapping[str, Any]) -> Event:
 
 
 def run_document(run: Run, dialect: str) -> Document:
-    """All of the run, caused runs included; `run_of` reads it."""
+    """Return a run's document with its caused runs, for `run_of`."""
     return {
         "id": run.id,
         "event": event_document(run.event),
@@ -137,20 +137,20 @@ def run_document(run: Run, dialect: str) -> Document:
 
 
 def _exclusion_of(item: Mapping[str, Any]) -> Exclusion:
-    """Journals of before say it in the first words of the reason alone."""
+    """Return the kind of exclusion. Old journals state it only in the reason's first words."""
     by_words: Exclusion = "unasked" if item["reason"].startswith("left out: only ") else ""
     exclusion: Exclusion = item.get("left_out", by_words)
     return exclusion
 
 
 def begun_document(run_id: int, event: Event, dialect: str) -> Document:
-    """A run of which only the beginning is on record: shown like any other, with no results."""
+    """Return the document of an unfinished run: like any other, without results."""
     begun = Run(run_id, event, (), (), Ending(), event.messages, event.context)
     return run_document(begun, dialect)
 
 
 def run_of(document: Mapping[str, Any]) -> Run:
-    """The run that `run_document` described. Calls of functions cannot be called again."""
+    """Return the run of a document. Calls of functions cannot be repeated."""
     return Run(
         id=document["id"],
         event=event_of(document["event"]),
@@ -235,7 +235,7 @@ def _guarded_of(document: Mapping[str, Any] | None) -> SandboxResult | None:
 
 
 def outcome_of(run: Run) -> Outcome:
-    """How an ended run ended. A cancelled run is no failed one, whatever its handlers said."""
+    """Return how a run ended. A cancelled run is not a failed one, whatever its handlers returned."""
     if run.cancelled:
         return "cancelled"
     return "failed" if run.failed or run.ending.failure is not None else "ok"

@@ -1,7 +1,4 @@
-"""Redaction.
-
-mask known secrets as `${SECRET:NAME}` wherever and however they are written in texts and values.
-"""
+"""Redaction: mask known secrets as `${SECRET:NAME}` in any spelling, in texts and values."""
 
 from __future__ import annotations
 
@@ -49,14 +46,14 @@ RESULT_TEXTS = ("messages", "stdout", "stderr", "error", "notes", "stale", "aske
 
 
 def secrets_of_event(event: Mapping[str, Any], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> Iterator[Secret]:
-    """The secrets of an event's document, named after where they stand in its context."""
+    """Yield the secrets of an event's document, named after their place in its context."""
     for name in EVENT_VALUES:
         yield from secrets_in(event[name], keys=keys)
     yield from secrets_in([event[name] for name in EVENT_TEXTS], keys=keys)
 
 
 def secrets_of_run(run: Mapping[str, Any], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> Iterator[Secret]:
-    """The secrets of a run's document, of its event first."""
+    """Yield the secrets of a run's document, those of its event first."""
     yield from secrets_of_event(run["event"], keys)
     for name in RUN_VALUES:
         yield from secrets_in(run[name], keys=keys)
@@ -77,9 +74,9 @@ def secrets_of_run(run: Mapping[str, Any], keys: SecretKeys = DEFAULT_SECRET_KEY
 def as_recorded(
     run: Run, dialect: str, secrets: Iterable[Secret] = (), keys: SecretKeys = DEFAULT_SECRET_KEYS
 ) -> Run:
-    """The run as it would be read from the journal: for comparing it with one that was.
+    """Return the run as the journal would return it, to compare it with a recorded one.
 
-    `secrets` are known from elsewhere, as `Journal.hide` has them.
+    `secrets` are known from elsewhere, as in `Journal.mask_also`.
     """
     document = run_document(run, dialect)
     masker = Masker.for_secrets(
@@ -94,7 +91,7 @@ def masker_of_runs(
     keys: SecretKeys = DEFAULT_SECRET_KEYS,
     texts: Sequence[str] = (),
 ) -> Masker:
-    """Return the mask over all that these runs hold, and `texts` about them.
+    """Return a masker for everything in these runs, and in `texts` about them.
 
     `secrets` are known from elsewhere; all of them are masked, for texts that are made of the runs later.
     """
@@ -104,12 +101,12 @@ def masker_of_runs(
 
 
 def mask_event(event: Document, masker: Masker) -> Document:
-    """The event's document as it may be stored."""
+    """Return the event's document as it may be stored."""
     return {**event, **_masked_values(event, (*EVENT_TEXTS, *EVENT_VALUES), masker)}
 
 
 def mask_run(run: Document, masker: Masker) -> Document:
-    """The run's document as it may be stored; `masked` has the names of what was found."""
+    """Return the run's document as it may be stored; `masked` lists the names of masked secrets."""
     return {
         **run,
         **_masked_values(run, (*RUN_TEXTS, *RUN_VALUES), masker),
@@ -130,7 +127,7 @@ def _mask_result(result: Document, masker: Masker) -> Document:
 
 
 def _mask_change(change: Document, masker: Masker) -> Document:
-    """A change of a patch: the key of its value stands in its path."""
+    """Mask one operation of a patch: the key of its value is in its path."""
     secret = any(map(masker.keys.names_secret, _patch_path(change)))
     return {
         name: masker.masked_value(item, secret=secret and name == "value") for name, item in change.items()
@@ -138,7 +135,7 @@ def _mask_change(change: Document, masker: Masker) -> Document:
 
 
 def _patch_path(change: Mapping[str, Any]) -> tuple[str, ...]:
-    """The keys below the event's context: `/context/cfg/token` is `cfg`, `token`."""
+    """Return the keys below the event's context: `/context/cfg/token` is `cfg`, `token`."""
     keys = pointer_keys(str(change.get("path", "")))
     return tuple(keys[1:] if keys[:1] == ["context"] else keys)
 
@@ -161,7 +158,7 @@ class Masker:
 
     @staticmethod
     def for_secrets(secrets: Iterable[Secret], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> Masker:
-        """A veil over these. A value keeps its first name; a name taken by another value gets a number."""
+        """Return a masker for these secrets. A value keeps its first name; a name in use gets a number."""
         named: dict[str, str] = {}
         taken: dict[str, int] = {}
         for secret in secrets:
@@ -172,7 +169,7 @@ class Masker:
         return Masker(kept, named, keys, searchable)
 
     def masked_text(self, text: str) -> str:
-        """The text with every secret in it replaced by its reference."""
+        """Return the text with every secret replaced by its reference."""
         parts, end = [], 0
         for one in self.find(text):
             parts += [text[end : one.start], secret_reference(one)]
@@ -180,7 +177,7 @@ class Masker:
         return "".join([*parts, text[end:]]) if parts else text
 
     def find(self, text: str) -> list[SecretMatch]:
-        """Where in the text secrets are, in order; what is masked already is none."""
+        """Return the positions of secrets in the text, in order; masked ones do not count."""
         if not self.searchable:
             return []
         masked = [match.span() for match in MASK_PATTERN.finditer(text)]
@@ -191,7 +188,7 @@ class Masker:
         ]
 
     def masked_value(self, value: Any, *, secret: bool = False) -> Any:
-        """The plain value with every secret replaced, in keys too. `secret` as in `secrets_in`."""
+        """Return the plain value with every secret replaced, also in keys. `secret` as in `secrets_in`."""
         if not self.names:
             return value
         if isinstance(value, str):
@@ -227,7 +224,7 @@ class Masker:
                 return value
 
     def _masked_pieces(self, items: Sequence[Any]) -> Sequence[Any]:
-        """The items; where a secret begins in one text and ends in another, without its pieces."""
+        """Return the items, without pieces of a secret that spans several."""
         if not self.searchable or len(items) < 2 or not all(isinstance(item, str) for item in items):
             return items
         starts = [*accumulate(map(len, items), initial=0)]
@@ -244,12 +241,12 @@ class Masker:
 
 
 def secret_reference(found: SecretMatch) -> str:
-    """What stands for a secret: a part or a code of it has a name of its own."""
+    """Return the reference for a secret: a part or an encoding of it has its own name."""
     return f"${{SECRET:{found.name}{f'_{found.form}' if found.form else ''}}}"
 
 
 def secrets_occurring_in(value: object, secrets: Iterable[Secret]) -> tuple[Secret, ...]:
-    """Those of the secrets that stand somewhere in a plain value, and are long enough to be sought."""
+    """Return the secrets that occur in a plain value and are long enough to search for."""
     secrets = tuple(secret for secret in secrets if _is_searchable(secret.value))
     if not secrets:
         return ()
@@ -262,7 +259,7 @@ def _is_searchable(value: str) -> bool:
 
 
 def _free_name(name: str, taken: dict[str, int]) -> str:
-    """The name, with a number where it is taken. `taken`: the last number of each name."""
+    """Return the name, with a number if it is in use. `taken`: the last number of each name."""
     number = taken.get(name, 0) + 1
     while (free := f"{name}_{number}" if number > 1 else name) in taken:
         number += 1
@@ -273,23 +270,22 @@ def _free_name(name: str, taken: dict[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Which values are secret: `secrets` are known ones, `keys` say it of their values. Looks tell others."""
+    """The rules for secrets: known `secrets`, and `keys` of secret values. Others are found by form."""
 
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     keys: SecretKeys = DEFAULT_SECRET_KEYS
 
     def masker(self, *values: Any, secrets: Iterable[Secret] = ()) -> Masker:
-        """Return the mask for these plain values: known secrets that occur in them, `secrets`, and what is
-        found."""
+        """Return a masker for these values: the known secrets in them, `secrets`, and those found by form."""
         found = (secret for value in values for secret in secrets_in(value, keys=self.keys))
         return Masker.for_secrets((*secrets_occurring_in(values, self.secrets), *secrets, *found), self.keys)
 
     def masked_text(self, text: str) -> str:
-        """Return the text with `${SECRET:NAME}` in the place of each secret."""
+        """Return the text with `${SECRET:NAME}` for each secret."""
         return self.masker(text).masked_text(text)
 
     def masked_value(self, value: Any) -> Any:
-        """Return the plain value with `${SECRET:NAME}` in the place of each secret."""
+        """Return the plain value with `${SECRET:NAME}` for each secret."""
         return self.masker(value).masked_value(value)
 
 
@@ -299,7 +295,7 @@ NOTHING_KNOWN = Redaction()
 def secrets_of_variables(
     values: Mapping[str, str], keys: SecretKeys = DEFAULT_SECRET_KEYS
 ) -> Iterator[Secret]:
-    """The secrets among variables: by their names, by their looks, or since they are listed."""
+    """Yield the secrets among variables: by name, by form, or because they are listed."""
     plain = {value for name, value in values.items() if not keys.names_secret(name)}
     for name, value in values.items():
         by_name = is_secret_key(name) and not keys.is_listed(name)
@@ -318,7 +314,7 @@ def _secrets_of_variable(name: str, value: str, keys: SecretKeys) -> tuple[Secre
 
 
 def _inner_secrets(name: str, value: str) -> Iterator[Secret]:
-    """What looks like a secret in a value; in JSON also what is under a secret's key."""
+    """Yield secrets inside a value by form; in JSON also values under a secret's key."""
     if not is_secret_key(name):
         yield from secrets_in({name: value})
     elif value.lstrip().startswith(("{", "[")):
@@ -328,7 +324,7 @@ def _inner_secrets(name: str, value: str) -> Iterator[Secret]:
 
 
 def _is_worth_masking(value: str) -> bool:
-    """False for what is no secret whatever its variable is called: a switch, a small number, a file."""
+    """Return False for values that are never secret: a switch, a small number, a file."""
     text = value.strip()
     if len(text) < SHORTEST_SEARCHED or is_ordinary(text) or REFERENCE.fullmatch(text):
         return False

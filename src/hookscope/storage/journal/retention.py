@@ -1,4 +1,4 @@
-"""How much the journal keeps. Imports no database: the CLI reads it before it needs one."""
+"""How much the journal keeps. Imports no database: the CLI reads this first."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What is kept of each workspace. Ordinary runs have these bounds, and failed ones the same again, so
-    that no flood of ordinary runs drives a failed one out. Pinned runs are kept whatever comes.
+    """Limits for each workspace. Failed runs have the same limits again, so that ordinary runs cannot
+    displace them. Pinned runs are always kept.
 
-    The newest run is kept whatever its size. All workspaces together have eight times as much; those that
-    were not used for longest go first.
+    The newest run is kept whatever its size. All workspaces together may use eight times as much; the least
+    recently used lose their runs first.
     """
 
     runs: int = 1_000_000

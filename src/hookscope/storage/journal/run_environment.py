@@ -35,7 +35,7 @@ FOLDER_KINDS = ("hook", "plugin")  # shapes whose folder belongs to nobody else
 
 @dataclass(frozen=True, slots=True)
 class HandlerFile:
-    """A handler that was planned. Empty digests: there was no file, or none that could be read."""
+    """A planned handler. Empty digests: the file was missing or unreadable."""
 
     hook: str
     key: str
@@ -46,7 +46,7 @@ class HandlerFile:
 
 @dataclass(frozen=True, slots=True)
 class ChangedHandler:
-    """A handler that is not what it was."""
+    """A handler that has changed since."""
 
     hook: str
     path: str
@@ -54,7 +54,7 @@ class ChangedHandler:
 
     @property
     def text(self) -> str:
-        """It, as half a sentence: `handler.py has changed`."""
+        """Return the change as a clause: `handler.py has changed`."""
         name = Path(self.path).name
         match self.what:
             case "changed":
@@ -67,7 +67,7 @@ class ChangedHandler:
 
 @dataclass(frozen=True, slots=True)
 class MaskedSettings:
-    """A host's settings as they may be stored, and the secrets in them. An empty text: it has none."""
+    """A host's settings as they may be stored, and their secrets. An empty text: there are none."""
 
     text: str
     digest: bytes
@@ -80,7 +80,7 @@ NO_SETTINGS = MaskedSettings("", b"")
 def masked_settings(
     settings: Settings, known: Iterable[Secret] = (), keys: SecretKeys = DEFAULT_SECRET_KEYS
 ) -> MaskedSettings:
-    """The settings' file and values, with secrets masked, `known` ones too."""
+    """Return the settings' file and values with masked secrets, including the `known` ones."""
     if not settings.exists:
         return NO_SETTINGS
     value = plain_json(settings.value)
@@ -91,14 +91,14 @@ def masked_settings(
 
 
 def secrets_of_settings(value: Any, keys: SecretKeys = DEFAULT_SECRET_KEYS) -> tuple[Secret, ...]:
-    """The secrets of a host's settings, named as they are where a context has the settings."""
+    """Return the secrets of a host's settings, named as if they were in a context."""
     found = secrets_in(value, ("cfg",), keys=keys)
     return tuple(secret for secret in dict.fromkeys(found) if not is_ordinary(secret.value))
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnvironment:
-    """As they are stored, once for all runs that have them in common."""
+    """The stored environment, shared by all runs with the same one."""
 
     dialect: str
     version: str
@@ -107,7 +107,7 @@ class RunEnvironment:
 
     @property
     def digest(self) -> bytes:
-        """Short, and the same for the same circumstances."""
+        """Return a short digest, equal for equal environments."""
         text = "\0".join((self.dialect, self.version, self.settings.digest.hex(), self.handlers))
         return _short_digest(text.encode())
 
@@ -117,18 +117,18 @@ def _short_digest(content: bytes) -> bytes:
 
 
 def handlers_to_text(handlers: Iterable[HandlerFile]) -> str:
-    """Handlers as one text for the database."""
+    """Return handlers as one text for the database."""
     return json.dumps([[one.hook, one.key, one.path, one.digest, one.folder_digest] for one in handlers])
 
 
 @lru_cache(maxsize=256)
 def handlers_from_text(text: str) -> tuple[HandlerFile, ...]:
-    """What `handlers_text` wrote."""
+    """Return the handlers of a `handlers_to_text` result."""
     return tuple(HandlerFile(*facts) for facts in json.loads(text))
 
 
 def handler_documents(handlers: Iterable[HandlerFile]) -> list[dict[str, Any]]:
-    """For people's programs."""
+    """Return the handlers as JSON values."""
     return [
         {
             "hook": one.hook,
@@ -142,7 +142,7 @@ def handler_documents(handlers: Iterable[HandlerFile]) -> list[dict[str, Any]]:
 
 
 def handlers_from_documents(documents: Sequence[Mapping[str, Any]]) -> tuple[HandlerFile, ...]:
-    """What `handler_documents` made."""
+    """Return the handlers of a `handler_documents` result."""
     return tuple(
         HandlerFile(one["hook"], one["key"], one["path"], one["digest"] or "", one["beside"] or "")
         for one in documents
@@ -150,22 +150,22 @@ def handlers_from_documents(documents: Sequence[Mapping[str, Any]]) -> tuple[Han
 
 
 def handlers_changed_since(handlers: Iterable[HandlerFile]) -> tuple[ChangedHandler, ...]:
-    """Which of a run's handlers are not what they were then, each once. Blocks: it reads files."""
+    """Return the handlers of a run that have changed since, each once. Blocks: it reads files."""
     return FileDigests().changed(handlers)
 
 
 @dataclass(slots=True)
 class FileDigests:
-    """Digests of files, taken anew where a file's size, times or number have changed."""
+    """Digests of files, cached until a file's size, times or inode change."""
 
     _known: dict[str, tuple[tuple[int, ...], str]] = field(default_factory=dict)
 
     def of_calls(self, calls: Iterable[Registration]) -> tuple[HandlerFile, ...]:
-        """The handlers of these calls as their files are now. Reads them; never raises."""
+        """Return the current versions of these calls' handlers. Reads files; never raises."""
         return tuple(self._of_call(call) for call in calls)
 
     def changed(self, handlers: Iterable[HandlerFile]) -> tuple[ChangedHandler, ...]:
-        """Those of them that are not what they were, each once. Blocks: it reads files."""
+        """Return the handlers that have changed, each once. Blocks: it reads files."""
         found = {}
         for one in handlers:
             if one.path is None or not one.digest:
@@ -193,7 +193,7 @@ class FileDigests:
         return HandlerFile(call.name, call.key, str(code.path), self._digest(str(code.path)), folder_digest)
 
     def _digest(self, path: str) -> str:
-        """The first half of the content's SHA-256, in hexadecimal; empty where it cannot be read."""
+        """Return the first half of the content's SHA-256 in hexadecimal; empty if it is unreadable."""
         try:
             facts = os.stat(path)
             if (
@@ -210,7 +210,7 @@ class FileDigests:
             return ""
 
     def _folder_digest(self, handler: Path) -> str:
-        """Of the other code in the handler's folder; empty where there is none, or too much."""
+        """Return the digest of other code in the handler's folder; empty if there is none, or too much."""
         digest, found = sha256(), False
         for number, entry in enumerate(_files_below(os.fspath(handler.parent))):
             if number == MOST_FILES:
@@ -223,7 +223,7 @@ class FileDigests:
 
 
 def _files_below(folder: str) -> Iterator[os.DirEntry[str]]:
-    """All files below, in an order of its own. Links to folders are not followed: they may lead round."""
+    """Yield all files below in a fixed order. Links to folders are not followed: they may be circular."""
     waiting = _folder_entries(folder)  # the next one last; no recursion: folders may lie very deep
     while waiting:
         entry = waiting.pop()
@@ -236,7 +236,7 @@ def _files_below(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _folder_entries(folder: str) -> list[os.DirEntry[str]]:
-    """What the folder holds, the first name last; nothing where it cannot be listed."""
+    """Return the folder's entries in reverse order; none if it is unreadable."""
     try:
         with os.scandir(folder) as listing:
             return sorted(listing, key=lambda entry: entry.name, reverse=True)
@@ -249,24 +249,24 @@ DEAD_STATES = "ZXx"  # states of a process that has ended and was not yet waited
 
 @dataclass(frozen=True, slots=True)
 class RunOwner:
-    """A process. `started` is opaque: it is only ever compared."""
+    """A process. `started` is opaque: it is only compared."""
 
     pid: int
     started: str
 
     @staticmethod
     def current() -> RunOwner:
-        """This process."""
+        """Return this process."""
         return RunOwner(os.getpid(), process_start(os.getpid()) or "")
 
     @property
     def alive(self) -> bool:
-        """Is it still there? A process that took over its number is not it."""
+        """Return True if it still runs. Another process with its number does not count."""
         return process_start(self.pid) == self.started
 
 
 def process_start(pid: int) -> str | None:
-    """When this process started; None where there is none that lives."""
+    """Return when a process started; None if it does not run."""
     return _process_start_by_proc(pid) if Path("/proc/self/stat").exists() else process_start_by_ps(pid)
 
 
@@ -288,7 +288,7 @@ def _boot_time() -> str:
 
 
 def process_start_by_ps(pid: int) -> str | None:
-    """As `start_of`, on macOS and the BSDs. Fixed language and time zone: two consoles read the same."""
+    """Do the same as `process_start` on macOS and the BSDs, in a fixed language and time zone."""
     try:
         answer = helper_output(["/bin/ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)], seconds=5)
     except OSError:

@@ -1,7 +1,4 @@
-"""RunFilter: which runs a query selects, in the database or a file of runs; and the index terms of a run.
-
-Pure.
-"""
+"""RunFilter selects runs, in the database or a file of runs; and the index terms of a run. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ ENDED: frozenset[Outcome] = frozenset({"ok", "failed", "cancelled"})  # the othe
 
 
 def prepare_search(database: sqlite3.Connection) -> None:
-    """Make the index where there is none and SQLite can. Then no run is filed: each is to be."""
+    """Create the index if it is missing and SQLite supports it. Then every run must be indexed."""
     if has_index(database):
         return
     database.execute("begin immediate")
@@ -51,7 +48,7 @@ def prepare_search(database: sqlite3.Connection) -> None:
 
 
 def has_index(database: sqlite3.Connection) -> bool:
-    """Is there an index, and can this SQLite read it."""
+    """Return True if there is an index, and SQLite can read it."""
     try:
         database.execute("select rowid from search limit 0")
     except sqlite3.OperationalError:  # no such table, no such module
@@ -61,7 +58,7 @@ def has_index(database: sqlite3.Connection) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """What the index has of a run that has ended, as it stands in the database."""
+    """A finished run's entry in the index."""
 
     workspace: int
     key: str
@@ -71,8 +68,9 @@ class IndexEntry:
     document: str
 
     def terms(self) -> str:
-        """Facts, then words; of a pinned run words once more. A document that cannot be read has neither
-        words nor hooks."""
+        """Return facts, then words; for a pinned run the words twice. An unreadable document has no words or
+        hooks.
+        """
         try:
             event: Mapping[str, Any] = json.loads(self.event)
             run: Mapping[str, Any] = json.loads(self.document)
@@ -85,7 +83,7 @@ class IndexEntry:
         )
 
     def _facts(self, hooks: Sequence[str]) -> Iterator[str]:
-        """Every combination that is asked for: so a question for it has one list to read."""
+        """Yield every combination that queries use, so that a query reads one list."""
         if self.pinned:
             yield _fact_term(self.workspace, "pinned")
         if self.outcome == "ok":
@@ -100,14 +98,14 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:
-    """A question to the index. Not exact: some of what it finds may not be wanted."""
+    """A query of the index. It may return too many runs, never too few."""
 
     text: str
     is_exact: bool
 
 
 def index_query_of(run_filter: RunFilter, workspace: int) -> IndexQuery | None:
-    """None where the index can find nothing."""
+    """Return the index query of a filter; None if the index cannot help."""
     outcomes = sorted((run_filter.outcomes or frozenset()) & ENDED)
     phrase = parse_phrase(run_filter.text) if run_filter.text else None
     if (run_filter.outcomes is not None and not outcomes) or (run_filter.text and phrase is None):
@@ -139,8 +137,9 @@ def _facts_in(run_filter: RunFilter, workspace: int, outcomes: Sequence[Outcome]
 
 
 def _workspace_terms(words: Sequence[str], workspace: int, *, pinned: bool = False) -> list[str]:
-    """Words of runs of this workspace, and each with the next one, so that a phrase has short lists to read;
-    those of pinned runs are in lists of their own."""
+    """Return the words of this workspace's runs, and each pair, so that a phrase reads short lists. Pinned
+    runs have lists of their own.
+    """
     mark = f"§{workspace}§§" if pinned else f"§{workspace}§"
     pairs = (f"{mark}{first}§{second}" for first, second in pairwise(words))
     return [*(mark + word for word in words), *pairs]
@@ -165,7 +164,7 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 
 def index_terms(text: str) -> list[str]:
-    """The words of a text, without capitals and accents. All else parts words, `_` too."""
+    """Return the words of a text, without case and accents. Everything else separates words, also `_`."""
     if text.isascii():
         found = _ASCII_WORD.findall(text.lower())
     else:
@@ -177,7 +176,7 @@ def index_terms(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that stand side by side; with `open` the last one may go on."""
+    """Adjacent words; with `open` the last one may be incomplete."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
@@ -189,13 +188,13 @@ class Phrase:
 
 
 def parse_phrase(text: str) -> Phrase | None:
-    """What a user looks for; `*` at the end: words that begin so. None where the text has no word."""
+    """Return the searched phrase; a final `*` matches words that start so. None if the text has no word."""
     found = tuple(index_terms(text))
     return Phrase(found, text.rstrip().endswith("*")) if found else None
 
 
 def index_terms_of_run(event: Mapping[str, Any], document: Mapping[str, Any] | None) -> str:
-    """All words of a run that are searched, with blanks between them. `document`: None before its end."""
+    """Return all searchable words of a run, separated by blanks. `document`: None before its end."""
     kept, left = [], LONGEST_RUN
     for text in dict.fromkeys(chain(_event_texts(event), _run_texts(document or {}))):
         piece = text[: min(LONGEST_TEXT, left)]
@@ -214,7 +213,7 @@ def _event_texts(event: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _run_texts(run: Mapping[str, Any]) -> Iterator[str]:
-    """First what is short and telling, since there is a limit; last what handlers printed."""
+    """Yield short, distinctive texts first, because there is a limit; handlers' output last."""
     yield from _strings([run.get("failure"), run.get("verdict"), run.get("messages")])
     results = run.get("results") or ()
     for result in results:
@@ -240,7 +239,7 @@ def _failure_texts(failure: Mapping[str, Any] | None) -> Iterable[str]:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The texts and numbers of a value that JSON had, not its keys. Plain types: to ask for them is fast."""
+    """Yield the texts and numbers of a JSON value, without its keys. Types are plain, for speed."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -258,7 +257,7 @@ NOT_FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"ok", "cancelled", "interru
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Of all that is given must hold. None: nothing is asked of it."""
+    """Conditions that must all hold; None: no condition."""
 
     hook: str | None = None  # it was called; a hook that did not run is no match
     key: str | None = None
@@ -275,7 +274,7 @@ class RunFilter:
         return not nothing or self.pinned
 
     def matches(self, run: StoredRun) -> bool:
-        """Does all hold for this run, but for its time."""
+        """Return True if the run matches, apart from its time."""
         if self.key is not None and run.key != storable_text(self.key):
             return False
         if self.outcomes is not None and run.outcome not in self.outcomes:
@@ -290,12 +289,12 @@ class RunFilter:
         return phrase is not None and phrase.is_in(index_terms_of_run(run.document["event"], run.document))
 
     def is_in_time(self, run: StoredRun) -> bool:
-        """Did it begin within the window, both ends included."""
+        """Return True if the run started within the window, both ends included."""
         return (self.since is None or run.started >= self.since) and (
             self.until is None or run.started <= self.until
         )
 
 
 def called_hooks_of(document: Mapping[str, Any]) -> list[str]:
-    """The names of the hooks that were called, each once."""
+    """Return the names of the called hooks, each once."""
     return list(dict.fromkeys(result["hook"] for result in document.get("results", ())))

@@ -17,10 +17,10 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SecretShape:
-    """What a kind of secret looks like. The pattern's first group is the secret, else all of it is.
+    """The form of a kind of secret. The pattern's first group is the secret, or all of the match.
 
-    One of the hints stands in every text that the pattern is found in, in lower case. They are what
-    makes it cheap: a megabyte of output is not searched a dozen times.
+    Every matching text contains one of the hints in lower case. They make the search cheap: a megabyte of
+    output is not searched a dozen times.
     """
 
     name: str
@@ -138,14 +138,14 @@ SHORTEST = 8  # characters; no shape fits into less
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A value that must not reach the disk, and the name that stands for it."""
+    """A value that must not reach the disk, and its name."""
 
     name: str
     value: str = field(repr=False)
 
 
 def is_secret_key(key: str) -> bool:
-    """Does the key say that its value is a secret, in whatever style it is written?"""
+    """Return True if a key, in any style, marks its value as secret."""
     return len(key) <= LONGEST_KEY and _names_a_secret(key)
 
 
@@ -163,7 +163,7 @@ def _names_a_secret(key: str) -> bool:
 
 
 def _is_secret_variable(words: tuple[str, ...]) -> bool:
-    """Variables of an environment say it in more ways: `SIGNING_KEY`, `TOKEN_STAGING`, `NPM_AUTH`."""
+    """Return True for secret variables, which have more forms: `SIGNING_KEY`, `TOKEN_STAGING`, `NPM_AUTH`."""
     if words[-1] in NOT_SECRET or "public" in words:
         return False
     if words[-1] in ("key", "keys"):
@@ -175,36 +175,38 @@ def _is_secret_variable(words: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SecretKeys:
-    """Which keys say that their value is a secret: those of `is_secret_key`, and those that a user lists.
+    """The keys that mark secrets: those of `is_secret_key`, and those that a user lists.
 
-    Listed names match in any style, and may have `*`; of `gateway.token` the last part counts.
+    Listed names match in any style, and may contain `*`; of `gateway.token` the last part counts.
     """
 
     listed: frozenset[str] = frozenset()
 
     @staticmethod
     def with_names(names: Iterable[str]) -> SecretKeys:
-        """These too."""
+        """Return the keys with these names added."""
         return SecretKeys(frozenset(filter(None, (_bare(name.rpartition(".")[2]) for name in names))))
 
     def names_secret(self, key: str) -> bool:
-        """Does the key say that its value is a secret."""
+        """Return True if the key marks its value as secret."""
         return is_secret_key(key) or self.is_listed(key)
 
     def is_listed(self, key: str) -> bool:
-        """Does the user's list have the key."""
+        """Return True if the user's list has the key."""
         if not self.listed or len(key) > LONGEST_KEY:
             return False
         bare = _bare(key)
         return bare in self.listed or any("*" in one and fnmatchcase(bare, one) for one in self.listed)
 
     def holds_secret(self, key: str, value: object) -> bool:
-        """Does the key say that all below it is secret? Numbers under a plural are counts: `maxTokens: 4`."""
+        """Return True if everything below the key is secret. Numbers under a plural are counts: `maxTokens:
+        4`.
+        """
         counted = isinstance(value, int | float) and key.lower().endswith("s")
         return (is_secret_key(key) and not counted) or self.is_listed(key)
 
     def secret_flags(self, items: Sequence[Any]) -> Sequence[bool]:
-        """Which items are secret since the one before names them: `["Authorization", "Bearer …"]`."""
+        """Return which items follow the name of a secret: `["Authorization", "Bearer …"]`."""
         secret = [False] * len(items)
         named = items[::2] if len(items) % 2 == 0 else ()
         pairs = len(items) == 2 or all(isinstance(one, str) and FLAG.fullmatch(f"-{one}") for one in named)
@@ -226,8 +228,9 @@ def _bare(name: str) -> str:
 
 
 def pair_key(value: Mapping[Any, Any], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> str | None:
-    """The key whose value is secret since the mapping itself names it: `{name: Authorization, value: …}`, a
-    change `{op: add, path: /auth/token, value: …}`. None: there is none."""
+    """Return the key that the mapping itself names: `{name: Authorization, value: …}`, a change `{op: add,
+    path: /auth/token, value: …}`; None if there is none.
+    """
     if "value" not in value or len(value) > 8:
         return None
     names = [str(value[one]) for one in NAMING_KEYS if isinstance(value.get(one), str)]
@@ -237,13 +240,13 @@ def pair_key(value: Mapping[Any, Any], keys: SecretKeys = DEFAULT_SECRET_KEYS) -
 
 
 def pointer_keys(path: str) -> list[str]:
-    """The keys of a JSON pointer."""
+    """Return the keys of a JSON pointer."""
     return [key.replace("~1", "/").replace("~0", "~") for key in path.split("/")[1:]]
 
 
 @lru_cache(maxsize=2048)
 def _words_of(key: str) -> tuple[str, ...]:
-    """The words of a key of at most LONGEST_KEY characters; none of what is a text and no key."""
+    """Return the words of a key of at most LONGEST_KEY characters; none of a longer text."""
     if KEY.fullmatch(key) is None:
         return ()
     words = [word.lower() for word in WORD.findall(key)]
@@ -255,11 +258,11 @@ def _words_of(key: str) -> tuple[str, ...]:
 def secrets_in(
     value: object, path: tuple[str, ...] = (), *, secret: bool = False, keys: SecretKeys = DEFAULT_SECRET_KEYS
 ) -> Iterator[Secret]:
-    """All secrets of a plain value. Named after their keys; those of a bare text after what they look like.
+    """Yield all secrets of a plain value, named after their keys; those of a bare text after their form.
 
     Args:
-        secret: a key above the value says that it is one.
-        keys: which keys say so.
+        secret: a key above marks the value as secret.
+        keys: the keys that mark secrets.
     """
     match value:
         case Mapping():
@@ -286,7 +289,7 @@ def secrets_in(
 
 
 def _in_json(text: str, path: tuple[str, ...], keys: SecretKeys) -> Sequence[Secret]:
-    """What is secret in a text that is JSON, also in texts of it that are."""
+    """Return the secrets in a text that is JSON, also in nested JSON texts."""
     if not text.lstrip().startswith(("{", "[")):
         return ()
     try:
@@ -296,23 +299,23 @@ def _in_json(text: str, path: tuple[str, ...], keys: SecretKeys) -> Sequence[Sec
 
 
 def _pair_name(value: Mapping[Any, Any]) -> str:
-    """The name that a mapping gives its `value`."""
+    """Return the name that a mapping gives its `value`."""
     names = (str(value[one]) for one in NAMING_KEYS if isinstance(value.get(one), str))
     return next(names, None) or "_".join(pointer_keys(str(value.get("path", "")))) or "value"
 
 
 def holds_secrets(key: str, value: object) -> bool:
-    """As `SecretKeys.hold`, without a user's list."""
+    """Do the same as `SecretKeys.holds_secret`, without a user's list."""
     return DEFAULT_SECRET_KEYS.holds_secret(key, value)
 
 
 def is_ordinary(value: str) -> bool:
-    """Is it a word or a number that many texts have: masking it everywhere would hide nothing else."""
+    """Return True for a common word or number: masking it everywhere would hide nothing else."""
     return value.casefold() in ORDINARY_VALUES or (value.isdigit() and len(value) < SHORTEST_NUMBER)
 
 
 def secret_text_of(value: str | float) -> str:
-    """What is to be hidden of a value under a secret's key; empty where there is nothing to hide."""
+    """Return what to mask of a value under a secret's key; empty if there is nothing to mask."""
     if isinstance(value, bool):
         return ""
     text = str(value)
@@ -360,21 +363,21 @@ def _in_text(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
 
 
 def _cookies_in(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
-    """The values of `sid=abc123; theme=dark` that may be sessions: a handler prints them alone."""
+    """Yield the values of `sid=abc123; theme=dark` that may be sessions: a handler may print them alone."""
     if "=" in text and COOKIES.fullmatch(text):
         for match in COOKIE.finditer(text):
             yield Secret(_name_of((*path, match["name"])), match["value"])
 
 
 def _identifies(path: tuple[str, ...]) -> bool:
-    """Does the last key announce a value that is long and random, and known to all?"""
+    """Return True if the last key announces a long random value that is public."""
     return (
         bool(path) and len(path[-1]) <= LONGEST_KEY and not IDENTIFIERS.isdisjoint(_words_of(path[-1])[-1:])
     )
 
 
 def _is_random(text: str) -> bool:
-    """Does it look drawn from a hat? Digits must be strewn in, which they are not in names with a date."""
+    """Return True if the text looks random. Digits must be scattered, unlike in names with a date."""
     if not all(kind.search(text) for kind in KINDS):
         return False
     strewn = len(re.findall(r"\d+", text)) >= 3 and 12 * len(re.findall(r"[_-]", text)) <= len(text)
@@ -382,13 +385,13 @@ def _is_random(text: str) -> bool:
 
 
 def _entropy(text: str) -> float:
-    """Shannon's entropy, in bits a character."""
+    """Return Shannon's entropy in bits per character."""
     shares = (count / len(text) for count in Counter(text).values())
     return -sum(share * math.log2(share) for share in shares)
 
 
 def _name_of(path: tuple[str, ...]) -> str:
-    """The name from the keys that lead there; a key that is a secret itself is left out."""
+    """Return a name from the path's keys, without keys that are secret themselves."""
     telling = (key for key in path if KEY.fullmatch(key) and not any(_in_text(key, ())))
     words = (word.upper() for key in telling for word in WORD.findall(key))
     return "_".join(words) or "VALUE"

@@ -1,6 +1,5 @@
-"""The journal's writer thread.
-
-writes queued jobs in batches; in between it indexes ended runs and deletes old ones.
+"""The journal's writer thread: writes queued jobs in batches, then indexes finished runs and deletes old
+ones.
 """
 
 from __future__ import annotations
@@ -43,12 +42,13 @@ def clean_up(
     *,
     is_busy: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """File what is fresh, clear away the oldest runs and entries, move the write-ahead log into the file.
-    True where there is more to do: it was enough for once, or somebody waits.
+    """Index new runs, delete the oldest runs and entries, and move the write-ahead log into the file.
+
+    Return True if there is more to do: this round did enough, or a job waits.
 
     Args:
-        workspace: whose runs are cleared away; None: those of each.
-        is_busy: does somebody wait.
+        workspace: whose runs to delete; None: all.
+        is_busy: returns whether a job waits.
     """
     try:
         for _ in range(MOST_ENTRIES // RUNS_PER_ROUND):
@@ -67,7 +67,7 @@ def clean_up(
 
 
 def _committed(database: sqlite3.Connection, work: DatabaseWork) -> int:
-    """Raises sqlite3.Error."""
+    """Run work in a transaction. Raises sqlite3.Error."""
     (answer,) = commit_together(database, [work])
     if isinstance(answer, Exception):
         raise answer
@@ -75,7 +75,7 @@ def _committed(database: sqlite3.Connection, work: DatabaseWork) -> int:
 
 
 def _clean_up_round(database: sqlite3.Connection, retention: Retention, workspace: str | None) -> int:
-    """As much as one transaction should take; how many runs were filed or cleared away."""
+    """Do as much as one transaction should; return how many runs were indexed or deleted."""
     filed = _index_ended_runs(database) if has_index(database) else 0
     if filed == RUNS_PER_ROUND:
         return filed  # what waits to be counted is counted first: then little is left that is not
@@ -88,7 +88,7 @@ def _clean_up_round(database: sqlite3.Connection, retention: Retention, workspac
 
 
 def _index_ended_runs(database: sqlite3.Connection) -> int:
-    """Count and index some of the runs that have ended since; how many."""
+    """Count and index some newly finished runs; return their number."""
     query = (
         f"{SELECT_ENDED_RUNS.format('fresh f', 'f.run')} where r.outcome is not null order by f.run limit ?"
     )
@@ -114,7 +114,7 @@ def _count_run(database: sqlite3.Connection, run: int) -> None:
 
 
 def pin_run(database: sqlite3.Connection, run: int, workspace: str, on: bool) -> bool:
-    """Keep a run whatever is cleared away, or no longer. False where that workspace has no such run."""
+    """Pin or unpin a run. Return False if that workspace has no such run."""
     query = "select 1 from runs r join workspaces w on w.id = r.workspace where r.id = ? and w.path = ?"
     if database.execute(query, (run, workspace)).fetchone() is None:
         return False
@@ -127,7 +127,7 @@ def pin_run(database: sqlite3.Connection, run: int, workspace: str, on: bool) ->
 
 
 def _index_entry_of(database: sqlite3.Connection, run: int) -> IndexEntry | None:
-    """What the index has of a run; None where it has nothing."""
+    """Return a run's entry in the index; None if it has none."""
     if not has_index(database):
         return None
     filed = "f.id = ? and not exists (select 1 from fresh where run = f.id)"
@@ -141,9 +141,9 @@ def _workspace_places(database: sqlite3.Connection, workspace: str | None) -> li
 
 
 def _delete_oldest(database: sqlite3.Connection, retention: Retention, workspace: int, interest: int) -> int:
-    """Delete the oldest runs of this interest while there are too many; how many went, at most TOGETHER.
+    """Delete the oldest runs of this interest while there are too many; return how many, at most TOGETHER.
 
-    Interest 0: ordinary; 1: failed. Pinned runs, of interest 2, stay.
+    Interest 0: ordinary; 1: failed. Pinned runs (2) stay.
     """
     runs, size, oldest = _held_runs(database, workspace, interest)
     if runs <= retention.runs and size <= retention.size:
@@ -167,7 +167,7 @@ def _delete_oldest(database: sqlite3.Connection, retention: Retention, workspace
 
 
 def _held_runs(database: sqlite3.Connection, workspace: int, interest: int) -> tuple[int, int, int]:
-    """How many runs of this interest there are, their size, and an id that none of them is below."""
+    """Return the number of runs of this interest, their size, and a lower bound of their ids."""
     kind = (workspace, interest)
     query = "select runs, size, oldest from totals where workspace = ? and interest = ?"
     runs, size, oldest = database.execute(query, kind).fetchone() or (0, 0, 1)
@@ -179,7 +179,7 @@ def _held_runs(database: sqlite3.Connection, workspace: int, interest: int) -> t
 
 
 def _delete_in_other_workspaces(database: sqlite3.Connection, retention: Retention) -> int:
-    """Where all workspaces together have too much: some runs of the one that was not used for longest."""
+    """If all workspaces together use too much, delete some runs of the least recently used one."""
     query = "select coalesce(sum(runs), 0), coalesce(sum(size), 0) from totals where interest < 2"
     runs, size = database.execute(query).fetchone()
     if runs <= RETAINED_WORKSPACES * retention.runs and size <= RETAINED_WORKSPACES * retention.size:
@@ -199,7 +199,7 @@ def _delete_in_other_workspaces(database: sqlite3.Connection, retention: Retenti
 
 
 def _delete_runs(database: sqlite3.Connection, runs: Sequence[int]) -> None:
-    """With their words, where they are in the index."""
+    """Delete runs and their words in the index."""
     for run in runs:
         entry = _index_entry_of(database, run)
         if entry is not None:
@@ -208,7 +208,7 @@ def _delete_runs(database: sqlite3.Connection, runs: Sequence[int]) -> None:
 
 
 def _delete_unused(database: sqlite3.Connection, retention: Retention) -> None:
-    """Circumstances and settings that no run has any more, and old entries."""
+    """Delete unused environments and settings, and old entries."""
     database.execute(
         """delete from circumstances where runs = 0
            and id not in (select r.circumstances from fresh f cross join runs r on r.id = f.run)"""
@@ -235,15 +235,15 @@ class _WriteJob:
 
 
 class Writer:
-    """One thread that owns the connection; it starts with the first job, and opens the file then.
+    """One thread that owns the connection. It starts with the first job, and opens the file then.
 
-    A file that could not be opened or written is opened anew for the next job: its user may have done
-    what the error's sentence asks for. So is one that was moved away or removed meanwhile.
+    A file that could not be opened or written is opened again for the next job, in case the user has fixed
+    it; also one that was moved or removed meanwhile.
 
     Args:
-        retention: how much is kept, of `workspace` or, where it is None, of each.
+        retention: how much to keep, of `workspace` or, if it is None, of each.
         connect: opens the connection, in the thread; raises JournalError.
-        idle: seconds without a job until old runs are cleared away.
+        idle: seconds without a job until old runs are deleted.
     """
 
     def __init__(
@@ -267,9 +267,9 @@ class Writer:
         self._closed = False
 
     def submit(self, work: DatabaseWork) -> Future[int]:
-        """What `work` returns, once it is committed. Fails with a JournalError where it cannot be.
+        """Return the result of `work` once it is committed. Fails with a JournalError otherwise.
 
-        `work` runs in the thread, inside a transaction that it may share with other jobs.
+        `work` runs in the thread, in a transaction that it may share with other jobs.
         """
         job = _WriteJob(work)
         with self._lock:
@@ -283,7 +283,7 @@ class Writer:
         return job.done
 
     def close(self) -> None:
-        """Write all that waits, and wait for the thread's end. Again is nothing."""
+        """Write everything pending, and wait for the thread's end. May be called repeatedly."""
         with self._lock:
             self._closed = True
             thread = self._thread
@@ -314,7 +314,7 @@ class Writer:
         return not self._jobs.empty()
 
     def _next_jobs(self, timeout: float | None) -> tuple[list[_WriteJob], bool]:
-        """All jobs that wait, at least one unless time runs out; and whether it was asked to close."""
+        """Return all waiting jobs, at least one before the timeout; and whether to close."""
         try:
             taken = [self._jobs.get(timeout=timeout)]
         except Empty:
@@ -326,7 +326,7 @@ class Writer:
     def _write(
         self, database: sqlite3.Connection | None, jobs: Sequence[_WriteJob]
     ) -> sqlite3.Connection | None:
-        """The connection to go on with; None where this one is of no more use."""
+        """Write the jobs. Return the connection to continue with; None if it is unusable."""
         answers: Sequence[int | Exception]
         if database is not None and file_identity(self._path) != self._file:
             close_moved(database, self._path)  # what is written there, nobody would find
