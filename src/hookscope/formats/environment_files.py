@@ -17,11 +17,7 @@ _ASSIGNMENT = re.compile(
 
 
 def read_dotenv(source: bytes) -> dict[str, str]:
-    """The variables that the file sets; the last of equal names counts. Other lines are passed over.
-
-    Values may stand in quotes, over several lines too; `\\n` in double quotes is a line end. Without
-    quotes a value ends at a `#`. Never raises.
-    """
+    """Return the variables that the file sets; the last of equal names counts. Other lines are skipped."""
     text = (
         source.decode("utf-8", "replace")
         .removeprefix(BYTE_ORDER_MARK)

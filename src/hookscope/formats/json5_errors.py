@@ -27,7 +27,7 @@ _SHOWN: Final = {
 
 
 class _Stopped(Exception):
-    """The reader cannot go on at this offset."""
+    """The reader cannot continue at this offset."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)

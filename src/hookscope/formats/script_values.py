@@ -7,7 +7,7 @@ from typing import Any, Final
 
 
 def is_truthy(value: Any) -> bool:
-    """As JavaScript sees it: an empty list or mapping counts."""
+    """Return the value's truth in JavaScript: an empty list or mapping counts."""
     return bool(value) or (value is not None and isinstance(value, (list, Mapping)))
 
 
@@ -41,7 +41,7 @@ ARRAY_MEMBERS: Final[Mapping[str, Any]] = {
 
 
 def javascript_member(value: Any, name: str, otherwise: Any = None) -> Any:
-    """The value at `name`; `otherwise` where there is nothing, or nothing to look into."""
+    """Return the value at `name`; `otherwise` if there is none."""
     if isinstance(value, Mapping):
         if name in value:
             return value[name]
@@ -56,7 +56,7 @@ def javascript_member(value: Any, name: str, otherwise: Any = None) -> Any:
 
 
 def is_array_index(name: str) -> bool:
-    """Is it a place in a list, as JavaScript writes one."""
+    """Return True for an index as JavaScript writes one."""
     return name.isascii() and name.isdigit() and (name == "0" or name[0] != "0")
 
 

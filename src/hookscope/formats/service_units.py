@@ -28,11 +28,7 @@ class UnitSetting:
 
 
 def read_unit(source: bytes) -> tuple[UnitSetting, ...]:
-    """All assignments in their order. What is neither section nor assignment is passed over. Never raises.
-
-    A `\\` at a line's very end joins the next one to it; comments between the two are left out. Behind it a
-    blank ends the line, as systemd reads it.
-    """
+    """Return all assignments in order. Other lines are skipped. Never raises."""
     text = source.decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK)
     section, found = "", []
     for number, line in _joined(text):

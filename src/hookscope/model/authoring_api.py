@@ -180,13 +180,13 @@ class Declaration(NamedTuple):
 
 
 class RecordingPluginApi:
-    """What a plugin's `register(api)` gets: it notes what the plugin registers, and calls nothing.
+    """The argument of a plugin's `register(api)`. It records registrations and calls nothing.
 
     `register_hook({"event": …, "handler": …, "priority": …})` is the form of seed 003, `on` that of seed 004;
-    both decorate a function where none is given. What else the host's own object can do does nothing here.
+    without a handler both return a decorator. The host's other functions do nothing here.
 
     Args:
-        told: hears of every registration as it is made; for hosts that take handlers at any time.
+        told: called with every registration as it is made; for hosts that accept handlers at any time.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class RecordingPluginApi:
         self._closed = False
 
     def close(self, late: Callable[[Declaration], None] | None = None) -> None:
-        """Its `register` has returned, and nobody asks what was registered; `late` hears of what follows."""
+        """`register` has returned; `late` receives later registrations."""
         self._closed, self._told = True, late
 
     def register_hook(
@@ -213,9 +213,9 @@ class RecordingPluginApi:
         handler: Handler | None = None,
         **options: Any,
     ) -> Any:
-        """Register a handler: a mapping with `event`, `handler` and options, or the same by name.
+        """Register a handler: a mapping with `event`, `handler` and options, or keyword arguments.
 
-        Raises TypeError or ValueError where it is none.
+        Raises TypeError or ValueError if it is invalid.
         """
         if isinstance(registration, Mapping):
             options = {**registration, **options}
@@ -234,7 +234,7 @@ class RecordingPluginApi:
     def on(self, name: str, handler: Handler | None = None, **options: Any) -> Any:
         """Register a handler of the event `name`: `api.on("before_tool_call", handler, priority=10)`.
 
-        Raises TypeError or ValueError where it is none.
+        Raises TypeError or ValueError if it is invalid.
         """
         return self._register("on", name, handler, options)
 
@@ -264,7 +264,7 @@ class RecordingPluginApi:
 
     @property
     def logger(self) -> Any:
-        """The standard library's, under the plugin's name."""
+        """The standard library's logger, under the plugin's name."""
         import logging  # imported late: few plugins log
 
         return logging.getLogger(f"plugin.{self.id}" if self.id else "plugin")

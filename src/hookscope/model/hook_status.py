@@ -148,7 +148,7 @@ class Gate:
 
     @property
     def kind(self) -> GateKind:
-        """What is known of gates of this name; of a name that nobody registered, the defaults."""
+        """The registered kind of this gate's name, or a default kind."""
         return GATE_KINDS.get(self.name) or GateKind(self.name)
 
 
@@ -209,7 +209,7 @@ GATE_KINDS: dict[str, GateKind] = {}  # by name; each module that has a check re
 
 
 def register_gate(kind: GateKind) -> GateKind:
-    """Add a kind of gate to those that are known, and return it."""
+    """Register a gate kind, and return it."""
     GATE_KINDS[kind.name] = kind
     return kind
 

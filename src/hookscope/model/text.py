@@ -24,16 +24,17 @@ _FLAG = len(_FLAGS[0])
 
 
 def printable(text: str) -> str:
-    """The text without control characters: each becomes a visible sign, so nothing is hidden.
+    """Return the text with each control character replaced by a visible sign.
 
-    `\\r\\n` counts as a line end. Lone surrogates (file names in broken UTF-8) are shown too. What belongs to
-    an emoji, a flag or a joining script stays.
+    `\\r\
+    ` counts as a line end. Lone surrogates (file names in broken UTF-8) are shown too. Characters of an
+    emoji, a flag or a joining script stay.
     """
     return replace_hidden(text.replace("\r\n", "\n"), _sign)
 
 
 def has_controls(text: str) -> bool:
-    """Does the text hold a character that `printable` replaces, `\\r` of a line end included?"""
+    """Return True if the text has a character that `printable` replaces, or the `\\r` of a line end."""
     return any(not _is_part_of_neighbours(found) for found in _HIDDEN.finditer(text))
 
 

@@ -1,7 +1,4 @@
-"""What a package's sources use: variables, programs, network, files, imports.
-
-Read from their text; nothing is run.
-"""
+"""What a package's sources use: variables, programs, network, files, imports. Only reads their text."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ SHARED_BY_ALL = "*"  # what belongs to none of the hooks alone
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """By the folder of a hook, or SHARED, what its sources use; and what could not be read."""
+    """What sources use, by the folder of a hook or SHARED; and unreadable files."""
 
     uses: Mapping[str, HandlerUses]
     unread: tuple[str, ...] = ()
@@ -31,7 +28,7 @@ class Capabilities:
 
 
 def capabilities_of(tree: FileTree, hooks: Sequence[str]) -> Capabilities:
-    """Blocks while scripts are parsed, in a child."""
+    """Return what sources use. Blocks while a child process parses scripts."""
     sources = [path for path in tree.files if _is_source(path)]
     scripts, found, unread = (
         [],
@@ -107,8 +104,7 @@ TYPESCRIPT_SUFFIXES = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}
 def imports_left_behind(
     imports: Mapping[str, Sequence[str]], left_behind: Collection[str], hook: str
 ) -> Iterator[tuple[str, str]]:
-    """The sources of the hook in this folder, and what they import that is "
-    "`left_behind`, as they spell it."""
+    """Yield the sources of the hook in this folder, with their imports of files in `left_behind`."""
     inside = f"{hook}/" if hook else ""
     for source, names in imports.items():
         if source.startswith(inside):
@@ -117,7 +113,7 @@ def imports_left_behind(
 
 
 def _script_candidates(source: str, name: str, left_behind: Collection[str]) -> bool:
-    """A relative path, with or without an ending; of a folder its index; `./x.js` may be `x.ts`."""
+    """Resolve a relative path, with or without extension, or a folder's index; `./x.js` may be `x.ts`."""
     if not name.startswith(("./", "../")):
         return False
     path = normpath(join(dirname(source), name))
@@ -130,7 +126,7 @@ def _script_candidates(source: str, name: str, left_behind: Collection[str]) -> 
 
 
 def _python_candidates(_: str, name: str, left_behind: Collection[str]) -> bool:
-    """A module or a package at the top of the pack, where modules are looked for, too."""
+    """Resolve a module or a package, also at the top of the pack."""
     top = name.partition(".")[0]
     return bool(top) and (
         f"{top}.py" in left_behind or any(path.startswith(f"{top}/") for path in left_behind)

@@ -1,4 +1,4 @@
-"""Why a pack is not installed; and how long work is followed and cancelled.
+"""Errors of packs, and progress with cancellation.
 
 Nothing was written unless a message says so.
 """
@@ -27,7 +27,7 @@ ARCHIVE_ERRORS: tuple[type[Exception], ...] = (
 
 
 class PackError(Exception):
-    """What every refusal of this room is: what is wrong, and the next step."""
+    """The base class of all refusals: what is wrong, and the next step."""
 
     def __init__(self, problem: str, hint: str = "") -> None:
         super().__init__(problem, hint)  # both, so that a copy or a pickle can be made from `args`
@@ -39,14 +39,14 @@ class PackError(Exception):
 
 
 class PackCancelled(PackError):
-    """Somebody stopped it."""
+    """The user cancelled the task."""
 
     def __init__(self, problem: str = "It was stopped; nothing was installed.", hint: str = "") -> None:
         super().__init__(problem, hint)
 
 
 def pack_error_reason(error: Exception) -> str:
-    """Why something failed, as the end of a sentence; of a file that cannot be written with its name."""
+    """Return an error's reason as the end of a sentence, with the file that cannot be written."""
     if not isinstance(error, OSError):
         return str(error).rstrip(".")
     where = f"{error.filename}: " if error.filename else ""
@@ -63,18 +63,18 @@ def _never_cancelled() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Callbacks of whoever waits. Both are called from the thread that works."""
+    """Callbacks of the caller, called from the working thread."""
 
     report: Callable[[str], None] = _ignore_step  # what is being done now, as half a sentence
     is_cancelled: Callable[[], bool] = _never_cancelled
 
     def step(self, what: str) -> None:
-        """The next thing is begun. Raises Cancelled."""
+        """Report the next step. Raises PackCancelled."""
         self.check()
         self.report(what)
 
     def check(self) -> None:
-        """Raises Cancelled where somebody wants it to stop."""
+        """Raise PackCancelled if the user wants to stop."""
         if self.is_cancelled():
             raise PackCancelled()
 

@@ -1,7 +1,4 @@
-"""FileTree: a package's files by path, in memory.
-
-Reads folders and archives into one; walks and removes deep folders.
-"""
+"""FileTree: a package's files by path, in memory, read from folders and archives; walks deep folders."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ ZIP_ERRORS: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, *ARCH
 
 
 def files_of_zip(source: bytes, name: str, limits: PackLimits) -> dict[str, PackFile]:
-    """By path. Raises PackError."""
+    """Return the files of a zip archive by path. Raises PackError."""
     if source.count(CENTRAL_HEADER) > limits.entries:
         raise package_error(f"It has more than {limits.entries:,} entries; so many are not unpacked.")
     try:
@@ -62,7 +59,7 @@ def files_of_zip(source: bytes, name: str, limits: PackLimits) -> dict[str, Pack
 
 
 def _zip_entry(entry: zipfile.ZipInfo) -> PackageEntry:
-    """By the name that stands there: `filename` ends at its first NUL. Raises PackError for a bad kind."""
+    """Return an entry by its raw name: `filename` ends at its first NUL. Raises PackError for a bad kind."""
     name = entry.orig_filename
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
@@ -80,7 +77,7 @@ def _zip_entry(entry: zipfile.ZipInfo) -> PackageEntry:
 
 
 def _check_zip_sizes(entries: Sequence[zipfile.ZipInfo], limits: PackLimits) -> None:
-    """What the list itself says is too much is not even begun."""
+    """Refuse an archive whose own list exceeds a limit, before reading it."""
     declared = UnpackedSize(limits, 0)
     for entry in entries:
         declared.begin(entry.orig_filename)
@@ -127,7 +124,7 @@ TAR_ERRORS: tuple[type[Exception], ...] = (tarfile.TarError, zlib.error, *ARCHIV
 
 @dataclass(frozen=True, slots=True)
 class TarEntry:
-    """One entry of an archive, and where its bytes are."""
+    """An entry of an archive, and the position of its bytes."""
 
     header: tarfile.TarInfo
     name: str
@@ -136,7 +133,7 @@ class TarEntry:
 
 
 def files_of_tar(source: bytes, name: str, limits: PackLimits, *, is_gzipped: bool) -> dict[str, PackFile]:
-    """By path. Raises PackError."""
+    """Return the files of a tar archive by path. Raises PackError."""
     plain = _unzipped(source, name, limits) if is_gzipped else source
     try:
         entries = []
@@ -169,9 +166,9 @@ def _unzipped(source: bytes, name: str, limits: PackLimits) -> bytes:
 
 
 def _inflated(source: bytes) -> Iterator[bytes]:
-    """Yield what each gzip piece holds, in chunks. Raises zlib.error, EOFError.
+    """Yield the content of each gzip member in chunks. Raises zlib.error, EOFError.
 
-    `gzip` reads the file name in a piece's header byte by byte, however long it is.
+    `gzip` reads the file name in a member's header byte by byte, however long it is.
     """
     at = 0
     while at < len(source):
@@ -227,7 +224,7 @@ def _check_extension(header: tarfile.TarInfo, in_a_row: int, of_all: int) -> Non
 
 
 def _tar_entry(header: tarfile.TarInfo, pax: dict[str, str], start: int) -> TarEntry:
-    """An entry with what headers in front of it say of it. Raises ValueError for a size that is none."""
+    """Return an entry with the values of earlier pax headers. Raises ValueError for an invalid size."""
     name = pax.get("path", header.name)
     if header.type == tarfile.GNUTYPE_SPARSE or any(key.startswith(PAX_HOLES.decode()) for key in pax):
         raise package_error(f"The entry {display_name(name)} has holes: sparse files are not unpacked.")
@@ -235,7 +232,7 @@ def _tar_entry(header: tarfile.TarInfo, pax: dict[str, str], start: int) -> TarE
 
 
 def _next_header(plain: bytes, at: int, size: int) -> int:
-    """Return where the next header is. Raises PackError for a size below zero, EOFError beyond the end."""
+    """Return the offset of the next header. Raises PackError for a negative size, EOFError beyond the end."""
     if size < 0:
         raise package_error("One of its entries has a size below zero.")
     if at + size > len(plain):
@@ -244,7 +241,7 @@ def _next_header(plain: bytes, at: int, size: int) -> int:
 
 
 def _pax_records(body: bytes) -> dict[str, str]:
-    """Return what a pax header, `LENGTH KEY=VALUE` lines, says of path, size and holes. Raises ValueError."""
+    """Return path, size and holes of a pax header, `LENGTH KEY=VALUE` lines. Raises ValueError."""
     found, at = {}, 0
     while at < len(body) and body[at]:
         number, _, _ = body[at : at + 12].partition(b" ")
@@ -259,7 +256,7 @@ def _pax_records(body: bytes) -> dict[str, str]:
 
 
 def _tar_package_entry(entry: TarEntry) -> PackageEntry:
-    """Raises PackError for what is neither a plain file nor a folder."""
+    """Return a package entry. Raises PackError for anything but a plain file or a folder."""
     header, name = entry.header, display_name(entry.name)
     if header.issym() or header.islnk():
         raise package_error(f"tar entry is a link: {name}.")
@@ -295,32 +292,32 @@ DEPENDENCIES_FOLDER = "node_modules"
 
 @dataclass(frozen=True, slots=True)
 class PackFile:
-    """One file. Of its permissions only one thing is kept: whether it may be run."""
+    """One file. Of its permissions only the executable bit is kept."""
 
     content: bytes
     runnable: bool = False
 
     @property
     def mode(self) -> int:
-        """Its permissions where it is put."""
+        """Its permissions once installed."""
         return 0o755 if self.runnable else 0o644
 
     @property
     def digest(self) -> str:
-        """SHA-256 of its content, as hex digits."""
+        """The SHA-256 of its content in hexadecimal."""
         return sha256(self.content).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class FileTree:
-    """Files by their path below the package, `/` between the parts, in the order of the paths."""
+    """Files by path below the package, with `/`, sorted."""
 
     files: Mapping[str, PackFile] = field(default_factory=dict)
     excluded: tuple[str, ...] = ()  # the folders and files that were passed over
 
     @property
     def size(self) -> int:
-        """Of all its files together, in bytes."""
+        """The total size in bytes."""
         return sum(len(file.content) for file in self.files.values())
 
     def names(self, folder: str = "") -> frozenset[str]:
@@ -328,7 +325,7 @@ class FileTree:
         return frozenset(path.partition("/")[0] for path, _ in self._below(folder))
 
     def below(self, folder: str) -> FileTree:
-        """One folder of it as a tree of its own."""
+        """Return one folder as a tree."""
         return FileTree(dict(self._below(folder)), self.excluded)
 
     def read(self, path: str) -> bytes | None:
@@ -344,7 +341,7 @@ class FileTree:
 
 
 def tree_of(files: Mapping[str, PackFile], *excluded: str) -> FileTree:
-    """The tree of these files, without what no package means to bring."""
+    """Return a tree of these files, without files that no package includes on purpose."""
     excluded_paths: dict[str, None] = dict.fromkeys(excluded)
     kept: dict[str, PackFile] = {}
     for path in sorted(files):
@@ -358,7 +355,7 @@ def tree_of(files: Mapping[str, PackFile], *excluded: str) -> FileTree:
 
 
 def digest_of(files: Mapping[str, str]) -> str:
-    """One digest for many, by path."""
+    """Return one digest of several, by path."""
     lines = "".join(f"{path}\0{files[path]}\n" for path in sorted(files))
     return sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -366,9 +363,9 @@ def digest_of(files: Mapping[str, str]) -> str:
 def entries_below(
     folder: Path, excluded: frozenset[str] = frozenset()
 ) -> Iterator[tuple[os.DirEntry[str], bool]]:
-    """Every name below, and whether it is a folder: a folder before what is in it, in order. Follows no link.
+    """Yield every entry below and whether it is a folder, parents first, in order. Follows no link.
 
-    Names that are `excluded` are, with all below them; so is what a folder holds that cannot be listed.
+    `excluded` names are skipped with everything below; so is the content of unreadable folders.
     """
     waiting = [os.fspath(folder)]
     while waiting:
@@ -389,7 +386,7 @@ def entries_below(
 
 
 def remove_tree(folder: Path) -> None:
-    """Take the folder away, and all below it. What cannot be removed stays, and nothing is raised."""
+    """Remove a folder and everything below. Failures are ignored."""
     if os.path.islink(folder):
         return
     folders = [os.fspath(folder)]
@@ -408,7 +405,7 @@ EXCLUDED_FROM_FOLDERS = EXCLUDED_NAMES | {DEPENDENCIES_FOLDER}
 
 
 def read_folder_tree(folder: Path, limits: PackLimits = DEFAULT_LIMITS) -> FileTree:
-    """All files below a folder, without version control and installed dependencies. Raises PackError."""
+    """Read all files below a folder, without version control and installed dependencies. Raises PackError."""
     excluded: list[str] = []
     try:
         found = dict(_files_below(Path(os.path.realpath(folder)), excluded, limits))
@@ -446,7 +443,7 @@ def _files_below(root: Path, excluded: list[str], limits: PackLimits) -> Iterato
 
 
 def _readable_file(path: str, file: Path, root: Path) -> Path:
-    """Where a file's bytes are. Raises PackError for what is none, and for a link that leads out."""
+    """Return the real path of a file. Raises PackError for anything else, and for a link that leads out."""
     if file.is_symlink():
         real = Path(os.path.realpath(file))
         if not real.is_relative_to(root):
@@ -477,12 +474,12 @@ TOP_MANIFESTS = ("HOOK.md", "package.json")
 
 
 def is_archive(name: str) -> bool:
-    """Does its name say that it is an archive that can be read."""
+    """Return True for the name of a supported archive."""
     return name.lower().endswith(ARCHIVE_SUFFIXES)
 
 
 def read_archive(source: bytes, name: str, limits: PackLimits = DEFAULT_LIMITS) -> FileTree:
-    """The files of an archive of that name, its one top folder taken off. Raises PackError."""
+    """Read an archive of that name, without its single top folder. Raises PackError."""
     if len(source) > limits.archive:
         raise package_error(f"{display_name(name)} is larger than {size_in_words(limits.archive)}.")
     lowered = name.lower()
@@ -498,7 +495,7 @@ def read_archive(source: bytes, name: str, limits: PackLimits = DEFAULT_LIMITS) 
 
 
 def without_top_folder(tree: FileTree) -> FileTree:
-    """Of an archive with one folder at its top and nothing beside it: what is in that folder."""
+    """Return the content of an archive's single top folder, if it has just one."""
     top = tree.names()
     if len(top) != 1 or top & set(TOP_MANIFESTS):
         return tree

@@ -1,7 +1,4 @@
-"""The index of installed packs.
-
-what was installed, from where, and the settings it changed, enough to revert exactly that.
-"""
+"""The index of installed packs: files, origin, and changed settings, enough to revert exactly those."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ SPECIAL_FILE = "no file"  # in place of the digest of a pipe, a socket or a devi
 
 @dataclass(frozen=True, slots=True)
 class PackIntegrity:
-    """What is not as it was installed."""
+    """The differences from the installed files."""
 
     changed: tuple[Path, ...] = ()
     missing: tuple[Path, ...] = ()
@@ -53,19 +50,19 @@ class PackIntegrity:
 
     @property
     def state(self) -> str:
-        """How it stands: gone, changed, as installed."""
+        """The state: gone, changed, as installed."""
         if self.is_gone:
             return "gone"
         return "changed" if self.changed or self.missing or self.added else "as installed"
 
     @property
     def files_to_keep(self) -> tuple[Path, ...]:
-        """What only stands here: it is lost where nobody keeps it."""
+        """The files that exist only here and would be lost."""
         return tuple(path for path in self.changed + self.added if path not in self.special)
 
 
 def integrity_of_pack(record: InstalledPack) -> PackIntegrity:
-    """Reads every file of the pack. What a run leaves beside them (`__pycache__`) does not count."""
+    """Compare every file of the pack. Files that a run leaves (`__pycache__`) do not count."""
     if record.linked is not None:
         return PackIntegrity(is_gone=not os.path.isdir(record.linked))
     changed, missing, added, special = [], [], [], []
@@ -80,7 +77,7 @@ def integrity_of_pack(record: InstalledPack) -> PackIntegrity:
 
 
 def digests_below(folder: Path) -> Iterator[tuple[str, str]]:
-    """Every file below a folder; a link's is that of where it points."""
+    """Yield every file below a folder with its digest; of a link, that of its target."""
     for entry, is_folder in entries_below(folder, EXCLUDED_NAMES):
         if not is_folder:
             path = Path(entry.path)
@@ -103,18 +100,18 @@ def _file_digest(path: Path) -> str:
 
 
 def bytes_to_json(side: bytes | None) -> str | None:
-    """The bytes as JSON can hold them: base64."""
+    """Return bytes as base64 for JSON."""
     return None if side is None else b64encode(side).decode()
 
 
 def bytes_from_json(side: str | None) -> bytes | None:
-    """What `as_text` was given. Raises ValueError for what it has not made."""
+    """Return the bytes of a `bytes_to_json` result. Raises ValueError for anything else."""
     return None if side is None else b64decode(side)
 
 
 @dataclass(frozen=True, slots=True)
 class PackSetting:
-    """A value that is to stand at a path; with `item`, in the list there."""
+    """A required value at a path; with `item`, in the list there."""
 
     path: KeyPath
     value: object
@@ -122,21 +119,21 @@ class PackSetting:
 
     @property
     def meaning(self) -> str:
-        """It, for people: `path: value`, or `path + item` of a list."""
+        """Return it for display: `path: value`, or `path + item` of a list."""
         sign = " + " if self.is_list_item else ": "
         return f"{dotted_path(self.path)}{sign}{json.dumps(self.value, ensure_ascii=False)}"
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedSetting:
-    """A value that was set, and what stood there before."""
+    """A value that was set, and the previous one."""
 
     setting: PackSetting
     previous: object  # MISSING: nothing; of a list the whole of it
     existing_depth: int  # how many steps of the path there were
 
     def document(self) -> dict[str, Any]:
-        """It, for the record of installs."""
+        """Return it as JSON values for the record of installs."""
         document: dict[str, Any] = {
             "path": list(self.setting.path),
             "value": self.setting.value,
@@ -147,7 +144,7 @@ class AppliedSetting:
 
 
 def applied_setting_from(document: Any) -> AppliedSetting:
-    """Raises KeyError, TypeError or ValueError for what `document` has not made."""
+    """Return the setting of a `document` result. Raises KeyError, TypeError or ValueError."""
     path = tuple(step if isinstance(step, int) else str(step) for step in document["path"])
     wanted = PackSetting(path, document["value"], bool(document["item"]))
     return AppliedSetting(wanted, document.get("before", MISSING), int(document["stood"]))
@@ -156,7 +153,7 @@ def applied_setting_from(document: Any) -> AppliedSetting:
 def apply_settings(
     source: bytes | None, required: Iterable[PackSetting]
 ) -> tuple[bytes | None, tuple[AppliedSetting, ...]]:
-    """The document with all that is wanted, and what that took. Raises CannotEdit."""
+    """Return the document with all required settings, and what was set for them. Raises CannotEdit."""
     settings = []
     for setting in required:
         now = parse_settings(source or b"", setting.meaning)
@@ -177,7 +174,7 @@ def apply_settings(
 def revert_settings(
     source: bytes | None, settings: Sequence[AppliedSetting]
 ) -> tuple[bytes | None, tuple[AppliedSetting, ...]]:
-    """The document without these settings, and those that are no longer as they were set: they stay.
+    """Return the document without these settings, and those that have changed since: they stay.
 
     Raises CannotEdit.
     """
@@ -200,7 +197,7 @@ def revert_settings(
 
 
 def _value_before(setting: AppliedSetting, found: object) -> tuple[object] | None:
-    """What is to stand there again; None where somebody has changed it since."""
+    """Return the value to restore; None if it was changed since."""
     if not setting.setting.is_list_item:
         return (setting.previous,) if is_identical(found, setting.setting.value) else None
     if not isinstance(found, list):
@@ -210,7 +207,7 @@ def _value_before(setting: AppliedSetting, found: object) -> tuple[object] | Non
 
 
 def _without_empty_parents(source: bytes, path: KeyPath, existing_depth: int) -> bytes:
-    """Without the objects that were made for this path alone, where nothing else has come into them."""
+    """Remove objects that were created for this path and are empty now."""
     for length in range(len(path) - 1, existing_depth, -1):
         line = f"remove {dotted_path(path[:length])}"
         if value_at(parse_settings(source, line), path[:length]) != {}:
@@ -224,7 +221,7 @@ FileDigestsByPath = Mapping[str, str]  # path below a folder → SHA-256
 
 @dataclass(frozen=True, slots=True)
 class SettingsSnapshot:
-    """A settings file as it was before an install, and as that has left it. None: there was none."""
+    """A settings file before and after an install. None: there was none."""
 
     before: bytes | None
     after: bytes | None
@@ -254,11 +251,11 @@ class InstalledPack:
 
     @property
     def origin(self) -> str:
-        """Where it came from, for people."""
+        """Return its source for display."""
         return without_login(self.spec)
 
     def document(self) -> dict[str, Any]:
-        """As it is kept."""
+        """Return it as JSON values."""
         snapshot = self.snapshot
         return {
             "source": self.source,
@@ -283,7 +280,7 @@ class InstalledPack:
 
 
 def installed_pack_from(name: str, document: Any) -> InstalledPack | None:
-    """None for what `document` has not made."""
+    """Return the pack of a `document` result; None if it is invalid."""
     try:
         snapshot = document["snapshot"]
         linked = document["linked"]
@@ -316,17 +313,17 @@ IndexChanges = Mapping[str, Mapping[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class PackIndex:
-    """`installed.json`: of each host its packs. Written under the lock of the transaction only.
+    """`installed.json`: the packs of each host. Written only under the lock of the transaction.
 
-    It holds whole settings files, so only its user may read it.
+    It contains whole settings files, so only its user may read it.
     """
 
     file: Path
 
     def all(self, host: Path) -> Mapping[str, InstalledPack]:
-        """The packs of the host with this state folder, oldest first. A damaged file holds none.
+        """Return the packs of the host with this state folder, oldest first; none if the file is damaged.
 
-        Raises PackError where the file is there and cannot be read.
+        Raises PackError if the file exists and cannot be read.
         """
         try:
             packs = (self._read() or {}).get(str(host))
@@ -342,9 +339,9 @@ class PackIndex:
         return {record.id: record for record in known}
 
     def put(self, host: Path, entries: IndexChanges) -> None:
-        """Write these, and leave all others as they are. A damaged file is kept as `NAME.damaged`.
+        """Replace these packs, and leave all others. A damaged file is kept as `NAME.damaged`.
 
-        Raises OSError, also where it cannot be read now: all that it holds would be lost.
+        Raises OSError, also if it cannot be read now, because its content would be lost.
         """
         hosts = self._to_merge()
         mine = hosts.get(str(host))
@@ -365,7 +362,7 @@ class PackIndex:
         return packs or {}
 
     def _read(self) -> dict[str, Any] | None:
-        """Of each host its packs; None where that is not what the file says. Raises OSError."""
+        """Return the packs of each host; None if the file is invalid. Raises OSError."""
         files = RealFiles()
         try:
             packs = json.loads(files.read(self.file))["packs"]

@@ -61,7 +61,7 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SettingsPlan:
-    """The settings as they are to be, and what a record says of them."""
+    """The planned settings, and their record."""
 
     change: Change
     settings: tuple[AppliedSetting, ...]
@@ -70,7 +70,7 @@ class SettingsPlan:
 
     @staticmethod
     def for_pack(host: Host, before: InstalledPack | None, required: Sequence[PackSetting]) -> SettingsPlan:
-        """With all that is wanted, and without what an earlier version wanted. Raises Refusal."""
+        """Return the settings with everything required, and without an earlier version's. Raises Refusal."""
         file = host.settings.file.absolute()
         if host.settings.refusal:
             reason = " ".join(host.settings.refusal.split())
@@ -95,7 +95,7 @@ class SettingsPlan:
 
 
 def created_folders(before: InstalledPack | None, paths: Iterable[Path]) -> tuple[Path, ...]:
-    """The folders above these that an install makes, and those that an earlier one has made."""
+    """Return the folders above these that an install creates, or an earlier one has created."""
     known = before.created_folders if before is not None else ()
     return tuple(dict.fromkeys([*known, *missing_folders(paths)]))
 
@@ -105,7 +105,7 @@ LINK_HINT = "--link uses a folder as a whole"
 
 
 class IncomingPackage:
-    """What was fetched, with its hooks as the host reads them, and what it takes the place of."""
+    """A fetched package with its hooks as the host reads them, and the pack that it replaces."""
 
     def __init__(
         self,
@@ -123,17 +123,17 @@ class IncomingPackage:
 
     @property
     def action(self) -> PackAction:
-        """What it is to its user."""
+        """The kind of change for the user."""
         return "install" if self.installed is None else "update"
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What its sources say that it does. Blocks while they are parsed."""
+        """What its sources use. Blocks while they are parsed."""
         return capabilities_of(self.package.tree, self.package.hooks)
 
     @property
     def shared_uses(self) -> HandlerUses:
-        """What sources use that belong to none of its hooks alone."""
+        """What sources use that belong to no single hook."""
         return self.capabilities.uses.get(SHARED_BY_ALL, HandlerUses())
 
     def hook_plans(
@@ -144,9 +144,9 @@ class IncomingPackage:
         place_text: str,
         left_behind: Sequence[str] = (),
     ) -> tuple[PackHookPlan, ...]:
-        """Its hooks as they would stand: `rows`, by their folder. Raises Refusal for those not among them.
+        """Return its hooks after the install; `rows` by folder. Raises Refusal for missing ones.
 
-        `left_behind`: the files of the package that would not be there.
+        `left_behind`: files of the package that would not be installed.
         """
         placed = list(zip(self.hooks, places, self.package.hooks, strict=True))
         if lost := [hook.name for hook, path, _ in placed if path not in rows]:
@@ -175,7 +175,7 @@ class IncomingPackage:
     def record(
         self, host: Host, settings: SettingsPlan, folders: Mapping[Path, FileDigestsByPath]
     ) -> InstalledPack:
-        """What is known of it once it is installed into these folders."""
+        """Return its record once installed into these folders."""
         return InstalledPack(
             id=self.name,
             source=self.fetched.spec.source,
@@ -195,7 +195,7 @@ class IncomingPackage:
 
 
 def plan_link(incoming: IncomingPackage, host: Host, inventory: Inventory) -> PackPlan:
-    """Nothing is copied: the folder becomes an extra folder. Raises Refusal."""
+    """Plan a link: nothing is copied, and the folder becomes an extra folder. Raises Refusal."""
     fetched, package = incoming.fetched, incoming.package
     folder = fetched.spec.path
     assert folder is not None
@@ -236,7 +236,7 @@ ARCHIVE_STEMS = (".tar.gz", ".tgz", ".tar", ".zip")
 
 @dataclass(frozen=True, slots=True)
 class InstallOptions:
-    """How it is to be installed."""
+    """Options of an install."""
 
     link: bool = False
     pin: bool = False
@@ -246,7 +246,7 @@ class InstallOptions:
 
 
 def read_package(fetched: FetchedPackage, host: Host, options: InstallOptions) -> HookPackage:
-    """What was fetched. Raises PackError."""
+    """Return the hooks of a fetched package. Raises PackError."""
     spec = fetched.spec
     where = spec.text if spec.source in ("folder", "archive") else fetched.resolved
     return package_from_tree(
@@ -259,7 +259,7 @@ def read_package(fetched: FetchedPackage, host: Host, options: InstallOptions) -
 
 
 def package_name_of(fetched: FetchedPackage) -> str:
-    """What the folder of the package would be called, where its hook has no name of its own."""
+    """Return the package's folder name, for a hook without a name."""
     spec = fetched.spec
     if spec.path is not None:
         name = spec.path.name
@@ -270,13 +270,13 @@ def package_name_of(fetched: FetchedPackage) -> str:
 
 
 def _folder_name_of(fetched: FetchedPackage) -> str:
-    """Of hooks side by side with nothing that names them: a Python package, or a folder that is linked."""
+    """Return a name for hooks side by side: that of a Python package, or of the linked folder."""
     path = fetched.spec.path
     return fetched.spec.name if path is None else path.name
 
 
 def pack_id_of(fetched: FetchedPackage, package: HookPackage, hooks: Sequence[Hook]) -> str:
-    """Return the id under which the package is installed. Raises PackError where no pack may have it."""
+    """Return the id under which the package is installed. Raises PackError for a forbidden id."""
     name = package.name or (_folder_name_of(fetched) if package.kind == "folder" else hooks[0].name)
     check_pack_name(name, package.full_name)
     return name
@@ -289,7 +289,7 @@ def plan_install(
     known: Mapping[str, InstalledPack],
     options: InstallOptions,
 ) -> PackPlan:
-    """Raises Refusal, PackError."""
+    """Plan an install. Raises Refusal, PackError."""
     package = read_package(fetched, host, options)
     hooks = read_package_hooks(package, host, package_name_of(fetched))
     name = pack_id_of(fetched, package, hooks)
@@ -316,7 +316,7 @@ def plan_copy(
     known: Mapping[str, InstalledPack],
     options: InstallOptions,
 ) -> PackPlan:
-    """A copy in the managed folder, in place of what is there. Raises Refusal, PackError."""
+    """Plan a copy into the managed folder, replacing what is there. Raises Refusal, PackError."""
     fetched, package, before = incoming.fetched, incoming.package, incoming.installed
     ignored: tuple[str, ...] = ()
     if options.dependencies:
@@ -374,7 +374,7 @@ def _place_for_copy(
     known: Mapping[str, InstalledPack],
     options: InstallOptions,
 ) -> Placement:
-    """Return where the package goes. Raises Refusal if that is taken, or has no room for dependencies."""
+    """Return the place of the package. Raises Refusal if it is in use, or cannot have dependencies."""
     place = place_package(package, incoming.hooks, host)
     _check_target_free(place, known, incoming.name)
     if options.dependencies and place.left_behind:
@@ -386,9 +386,9 @@ def _place_for_copy(
 
 
 def _package_for_npm(package: HookPackage) -> tuple[HookPackage, tuple[str, ...]]:
-    """Return the package without the dependencies that it brings, and a sentence of what npm does not get.
+    """Return the package without bundled dependencies, and a sentence about what npm does not receive.
 
-    Raises PackError for dependencies that are refused.
+    Raises PackError for refused dependencies.
     """
     package_json = package_json_of(package.tree)
     registry_dependencies(package_json)
@@ -408,7 +408,7 @@ def _downgrade_notes(after: InstalledPack, before: InstalledPack | None) -> Iter
 
 
 def _left_behind_notes(paths: Sequence[str], host: Host) -> Iterator[str]:
-    """A sentence for each file that goes nowhere, and for many one at the end."""
+    """Yield a sentence for each file that is not installed, with a summary for many."""
     for path in paths[:3]:
         yield f"{path} stays behind: {host.dialect.product} finds each hook by itself"
     if len(paths) > 3:
@@ -416,7 +416,7 @@ def _left_behind_notes(paths: Sequence[str], host: Host) -> Iterator[str]:
 
 
 def source_drift(fetched: FetchedPackage, before: InstalledPack | None) -> str:
-    """A sentence where the same name and version has other bytes than when it was installed."""
+    """Return a sentence if the same name and version has other bytes than when it was installed."""
     if before is None or before.source != "npm" or before.resolved != fetched.resolved:
         return ""
     if before.integrity == fetched.integrity:
@@ -428,7 +428,7 @@ def source_drift(fetched: FetchedPackage, before: InstalledPack | None) -> str:
 
 
 def _check_target_free(place: Placement, known: Mapping[str, InstalledPack], name: str) -> None:
-    """What stands where it is to go is of this very pack, or nothing."""
+    """Check that the target belongs to this pack or is free."""
     mine = set(known[name].folders) if name in known else set()
     for target in place.trees:
         owner = next((record.id for record in known.values() if target in record.folders), None)
@@ -458,7 +458,7 @@ def _file_plans(
 
 
 def _file_action(path: Path, known: str | None, file: PackFile, on_disk: PackIntegrity) -> PackFileAction:
-    """What happens to the file that stands there, whatever was installed."""
+    """Return what happens to an existing file."""
     if (known is None and path not in on_disk.added) or path in on_disk.missing:
         return "add"
     return "same" if known == file.digest and path not in on_disk.changed else "replace"

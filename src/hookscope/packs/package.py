@@ -1,4 +1,4 @@
-"""HookPackage: what a file tree contains, one hook or a pack that lists several, by the host's own rules."""
+"""HookPackage: the hook or hooks in a file tree, by the host's own rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PackageKind = Literal["hook", "pack", "folder"]
 
 @dataclass(frozen=True, slots=True)
 class HookPackage:
-    """A tree, and where its hooks are."""
+    """A tree, and the places of its hooks."""
 
     kind: PackageKind  # folder: hooks side by side, and nothing that lists them
     tree: FileTree
@@ -50,13 +50,13 @@ def package_from_tree(
     where: str,
     allow_hook_folder: bool = False,
 ) -> HookPackage:
-    """What the tree is. Raises PackError.
+    """Return the hooks of a tree. Raises PackError.
 
     Args:
-        keys: of package.json, in the order in which they count.
-        handlers: the file names that a handler may have.
-        where: what the tree is called in sentences.
-        allow_hook_folder: is a folder of hooks taken, too.
+        keys: keys of package.json, in order of precedence.
+        handlers: the allowed file names of handlers.
+        where: the tree's name in messages.
+        allow_hook_folder: whether a plain folder of hooks is accepted too.
     """
     package_json = package_json_of(tree)
     key = next(
@@ -93,7 +93,7 @@ def package_from_tree(
 
 
 def _check_no_plugin(package_json: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
-    """Raises PackError for what the host installs otherwise."""
+    """Raise PackError for packages that the host installs in another way."""
     for key in keys:
         if isinstance(package_json.get(key), dict) and EXTENSIONS in package_json[key]:
             raise PackError(
@@ -104,7 +104,7 @@ def _check_no_plugin(package_json: Mapping[str, Any], keys: Sequence[str], where
 
 
 def check_pack_name(name: str, full_name: str = "") -> None:
-    """Raise PackError for a name that no pack may have, wherever the pack comes from."""
+    """Raise PackError for a name that no pack may have, from any source."""
     if fault := fault_of_pack_name(name):
         raise package_error(
             f"The pack has a name that no folder can have: {display_name(full_name or name)} {fault}."
@@ -112,14 +112,14 @@ def check_pack_name(name: str, full_name: str = "") -> None:
 
 
 def check_settings_keys(keys: Sequence[str]) -> None:
-    """Raise PackError for a hook whose key in the host's settings would be no key of its own."""
+    """Raise PackError for a hook whose key in the host's settings would not be its own."""
     for key in keys:
         if fault := fault_of_settings_key(key):
             raise package_error(f"invalid hookKey: {display_name(key)} {fault}.")
 
 
 def check_hook_names(names: Sequence[str]) -> None:
-    """The names of a package's hooks, as the host reads them. Raises PackError."""
+    """Check the names of a package's hooks, as the host reads them. Raises PackError."""
     for name in names:
         if "/" in name or "\\" in name:
             raise package_error("invalid hook name: path separators not allowed.")
@@ -137,7 +137,7 @@ def check_hook_names(names: Sequence[str]) -> None:
 
 
 def package_json_of(tree: FileTree) -> Mapping[str, Any]:
-    """Return what package.json says, nothing where there is none. Raises PackError where it is none."""
+    """Return the content of package.json; empty without one. Raises PackError if it is invalid."""
     source = tree.read(PACKAGE_JSON)
     if source is None:
         return {}
@@ -192,7 +192,7 @@ def _listed_hooks(
 
 
 def _folder_inside(entry: str, key: str) -> str:
-    """The folder that an entry spells. Raises PackError where it leads out, even if it comes back."""
+    """Return the folder of an entry. Raises PackError if it leads out, even if it comes back."""
     steps: list[str] = []
     for step in entry.replace("\\", "/").split("/"):
         if step == "..":

@@ -1,4 +1,4 @@
-"""Checks on a stranger's package: limits on its size, and names that are safe on every machine."""
+"""Checks of a foreign package: limits on its size, and names that are safe on every machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class PackLimits:
-    """Far more than hooks need, and nothing that hurts a machine."""
+    """Limits far above what hooks need, and safe for a machine."""
 
     archive: int = 32 * MIB  # bytes of the archive itself
     total: int = 96 * MIB  # bytes of all files
@@ -33,7 +33,7 @@ DEFAULT_LIMITS = PackLimits()
 
 
 def size_in_words(size: int) -> str:
-    """`12 bytes`, `3.4 KiB`, `16 MiB`."""
+    """Return a size such as `12 bytes`, `3.4 KiB` or `16 MiB`."""
     if size < 1024:
         return f"{size:,} bytes"
     value, unit = (size / 1024, "KiB") if size < MIB else (size / MIB, "MiB")
@@ -66,26 +66,26 @@ DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³
 
 @dataclass(frozen=True, slots=True)
 class PackageEntry:
-    """One entry of a package, by the name that it has there."""
+    """One entry of a package, by its name."""
 
     name: str
     kind: EntryKind
 
 
 def package_error(what: str) -> PackError:
-    """The refusal of a package for what is in it."""
+    """Return the refusal of a package because of its content."""
     return PackError(what, NOTHING_WRITTEN)
 
 
 def display_name(name: str) -> str:
-    """A foreign name for a sentence."""
+    """Return a foreign name for a sentence."""
     return one_line(name, 120) or repr(name)
 
 
 def checked_names(
     entries: Sequence[PackageEntry], limits: PackLimits = DEFAULT_LIMITS
 ) -> tuple[PathParts, ...]:
-    """The entries' paths as parts below the package, in their order. Raises PackError for the first fault."""
+    """Return the entries' paths as parts, in order. Raises PackError for the first invalid one."""
     if len(entries) > limits.entries:
         raise package_error(
             f"It has {len(entries):,} entries; more than {limits.entries:,} are not unpacked."
@@ -101,7 +101,7 @@ def checked_names(
 
 
 def fault_of_name(name: str, limits: PackLimits = DEFAULT_LIMITS) -> str:
-    """Why one name of a file or folder is not taken, as the end of a sentence; empty where it is."""
+    """Return why a file or folder name is refused, as the end of a sentence; empty if it is accepted."""
     if name in ("", ".", ".."):
         return "is no name"
     if any("\ud800" <= character <= "\udfff" for character in name):
@@ -183,7 +183,7 @@ def _path_parts(name: str, limits: PackLimits) -> PathParts:
 
 
 def _check_once(entries: Iterable[tuple[PathParts, EntryKind]]) -> None:
-    """A file is there once, and nothing lies below it."""
+    """Check that each file occurs once and has nothing below it."""
     files: set[PathParts] = set()
     folders: set[PathParts] = set()
     for path, kind in entries:
@@ -198,7 +198,7 @@ def _check_once(entries: Iterable[tuple[PathParts, EntryKind]]) -> None:
 
 
 def _check_clashes(paths: Iterable[PathParts]) -> None:
-    """No two spellings are one file on a disk that does not tell capitals, or ways of writing an accent."""
+    """Check that no two names are one file on a disk that ignores case or Unicode normalization."""
     known: dict[str, str] = {}
     for spelling in dict.fromkeys(_spellings(paths)):
         composed = unicodedata.normalize("NFC", spelling)
@@ -214,7 +214,7 @@ def _check_clashes(paths: Iterable[PathParts]) -> None:
 
 
 def _spellings(paths: Iterable[PathParts]) -> Iterator[str]:
-    """Every path and every folder above it."""
+    """Yield every path and every folder above it."""
     for path in paths:
         for length in range(1, len(path) + 1):
             yield "/".join(path[:length])
@@ -222,7 +222,7 @@ def _spellings(paths: Iterable[PathParts]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class UnpackedSize:
-    """Raises PackError as soon as it is too much. Lives as long as one package is read."""
+    """Raises PackError as soon as a limit is exceeded. For one package."""
 
     limits: PackLimits
     packed: int  # bytes of the archive; 0: it is not packed
@@ -231,11 +231,11 @@ class UnpackedSize:
     name: str = ""
 
     def begin(self, name: str) -> None:
-        """From here on bytes are counted for this file, and for all together."""
+        """Start counting bytes for this file, and for all together."""
         self.name, self.file_size = name, 0
 
     def count(self, size: int) -> None:
-        """So many more bytes have come out of it. Raises PackError where a limit is passed."""
+        """Count unpacked bytes. Raises PackError beyond a limit."""
         limits = self.limits
         self.file_size += size
         self.total += size
@@ -247,7 +247,7 @@ class UnpackedSize:
 
 
 def check_total_size(total: int, packed: int, limits: PackLimits) -> None:
-    """Raises PackError where all that was unpacked is too much, or far more than was packed."""
+    """Raise PackError if the unpacked size is too large, or far larger than the packed one."""
     if total > limits.total:
         raise package_error(f"It holds more than {size_in_words(limits.total)} unpacked.")
     if packed and total > limits.ratio_from and total > packed * limits.ratio:

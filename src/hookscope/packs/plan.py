@@ -1,6 +1,6 @@
-"""PackPlan: what an install, update or uninstall would write, and what that changes.
+"""PackPlan: the files and settings that an install, update or uninstall would write, and its effects.
 
-Making one writes nothing.
+Creating one writes nothing.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from hookscope.values import dataclass
 
 
 class PackDisk:
-    """A disk with more files, and without some folders. Implements core's Files."""
+    """A disk with more files, and without some folders. Implements `Files`."""
 
     def __init__(
         self, files: Files, added: Mapping[Path, bytes | None], removed: Collection[Path] = ()
     ) -> None:
-        """`added`: by path the bytes of files; None: the file is gone."""
+        """`added`: bytes by path; None: the file is gone."""
         self._files = files
         self._added = added
         self._removed = frozenset(removed)
@@ -122,7 +122,7 @@ class Placement:
 
 
 def pack_rules_of(host: Host) -> PackRules:
-    """Raises Refusal where the host has nothing that hooks are installed into."""
+    """Return the host's rules. Raises Refusal if hooks cannot be installed there."""
     rules = host.dialect.pack_rules
     if rules is None:
         raise Refusal(
@@ -133,26 +133,26 @@ def pack_rules_of(host: Host) -> PackRules:
 
 
 def managed_folder(host: Host) -> Path:
-    """Where this host keeps installed hooks."""
+    """Return the host's folder for installed hooks."""
     return next(folder.path for folder in host.folders_of("folder") if folder.source == MANAGED)
 
 
 def hook_list_keys_of(host: Host) -> tuple[str, ...]:
-    """The keys of package.json that list hooks: the host's own first."""
+    """Return the keys of package.json that list hooks, the host's own first."""
     others = (dialect.pack_rules.key for dialect in GUIDES if dialect.pack_rules is not None)
     return tuple(dict.fromkeys([pack_rules_of(host).key, HOOKSCOPE_KEY, *others]))
 
 
 def handler_names_of(host: Host, *, own_only: bool = False) -> tuple[str, ...]:
-    """The names that a handler may have; the host's own ones alone."""
+    """Return the allowed file names of handlers, or only the host's own."""
     shape = folder_system_of(host.dialect).shape
     return shape.handlers if own_only else shape.candidates
 
 
 def read_package_hooks(package: HookPackage, host: Host, name: str) -> tuple[Hook, ...]:
-    """The package's hooks as this host reads them, in its order. `name`: of the package's own folder.
+    """Return the package's hooks as this host reads them, in order. `name`: of the package's folder.
 
-    Raises Refusal where one is none, PackError for their names.
+    Raises Refusal for an invalid hook, PackError for their names.
     """
     system = folder_system_of(host.dialect)
     unplaced = managed_folder(host) / UNPLACED_FOLDER
@@ -182,7 +182,7 @@ def read_package_hooks(package: HookPackage, host: Host, name: str) -> tuple[Hoo
 
 
 def place_package(package: HookPackage, hooks: Sequence[Hook], host: Host) -> Placement:
-    """One folder where the host finds what a package lists; else a folder for each hook."""
+    """Return one folder if the host finds all listed hooks in it; else a folder for each hook."""
     rules, managed = pack_rules_of(host), managed_folder(host)
     if package.kind == "hook":
         target = managed / hooks[0].name
@@ -207,18 +207,18 @@ def _path_segments(path: str) -> Iterable[str]:
 
 
 def settings_for(host: Host, keys: Iterable[str]) -> tuple[PackSetting, ...]:
-    """The entries that switch these hooks on, and what the host's own command sets beside them."""
+    """Return the entries that switch these hooks on, and what the host's own command sets too."""
     entries = [PackSetting((*host.hooks_setting("entries", key)[1], "enabled"), True) for key in keys]
     return (*entries, *(PackSetting(path, True) for path in host.dialect.switch_rules.also_true))
 
 
 def link_setting(host: Host, folder: Path) -> PackSetting:
-    """The setting that has the host look into a folder, too."""
+    """Return the setting that adds an extra folder."""
     return PackSetting(host.hooks_setting("load", "extraDirs")[1], str(folder), is_list_item=True)
 
 
 def linked_folders(package: HookPackage, folder: Path, host: Host) -> tuple[Path, ...]:
-    """The folders to look into, so that this host finds the package's hooks. Raises Refusal."""
+    """Return the folders to add so that this host finds the package's hooks. Raises Refusal."""
     if pack_rules_of(host).installs_whole_package or package.kind == "folder":
         return (folder,)
     if "" in package.hooks:
@@ -232,9 +232,9 @@ def linked_folders(package: HookPackage, folder: Path, host: Host) -> tuple[Path
 def inventory_after(
     host: Host, trees: FilesByFolder, removed: Iterable[Path], change: Change
 ) -> tuple[Host, Inventory]:
-    """The host and what it would find with these folders in place, those gone, and these settings.
+    """Return the host and its inventory with these folders added or removed, and these settings.
 
-    Trust in a folder that is not there is trust in what was: what comes there now is another.
+    Trust in a missing folder does not count: a new folder there is a different one.
     """
     added: dict[Path, bytes | None] = {
         folder / path: file.content for folder, files in trees.items() for path, file in files.items()
@@ -272,7 +272,7 @@ AS_INSTALLED = PackIntegrity()
 
 @dataclass(frozen=True, slots=True)
 class PackHookPlan:
-    """One hook of the pack, as it would stand."""
+    """One hook of the pack after the change."""
 
     name: str
     path: Path  # its folder then
@@ -292,7 +292,7 @@ class PackFilePlan:
 
 @dataclass(frozen=True, slots=True)
 class PackPlan:
-    """What would be written, and what that means."""
+    """The planned change, and its effects."""
 
     action: PackAction
     id: str
@@ -317,15 +317,15 @@ class PackPlan:
 
     @property
     def dependencies(self) -> bool:
-        """Is npm to install what it depends on?"""
+        """True if npm will install dependencies."""
         return self.after is not None and self.after.dependencies
 
     @property
     def integrity_problem(self) -> str:
-        """Return what fails its integrity check and would be installed over, as a sentence; else "".
+        """Return a failed integrity check that would be installed over, as a sentence; else "".
 
-        That is the source, which gives other bytes for the same version, or a pack with files that have
-        changed on disk. Nothing is installed over either unless somebody accepts just that.
+        Either the source has other bytes for the same version, or the pack's files have changed on disk. Both
+        need explicit consent.
         """
         if self.after is None or self.before is None:
             return ""
@@ -340,7 +340,7 @@ class PackPlan:
 
     @property
     def dependency_note(self) -> str:
-        """What becomes of what it depends on, for people."""
+        """Return what happens to its dependencies, for display."""
         if self.dependencies:
             return "installed too, scripts off"
         if self.is_split:
@@ -348,7 +348,7 @@ class PackPlan:
         return "not installed: --dependencies does that"
 
     def file_change(self, file: PackFilePlan) -> Change:
-        """One file against what stands there now: its `preview` is a diff. Raises CannotWrite."""
+        """Return one file's change against the disk, for a diff. Raises CannotWrite."""
         old = read_current(file.path)
         new = next(
             (
@@ -363,7 +363,7 @@ class PackPlan:
 
 @dataclass(frozen=True, slots=True)
 class PackUpToDate:
-    """Nothing to update, and why."""
+    """There is nothing to update, and why."""
 
     record: InstalledPack
     reason: str
@@ -372,7 +372,7 @@ class PackUpToDate:
 
 @dataclass(frozen=True, slots=True)
 class PackChanged:
-    """It is on disk."""
+    """The change is on disk."""
 
     plan: PackPlan
     record: InstalledPack | None
@@ -382,7 +382,7 @@ class PackChanged:
 def effects_on_other_hooks(
     inventory: Inventory, inventory_after: Inventory, own_paths: set[Path], removed: Iterable[Path]
 ) -> Iterator[Effect]:
-    """Hooks that are none of the pack, and stand otherwise then."""
+    """Yield hooks outside the pack whose state changes."""
     removed_folders = tuple(removed)
     for row in inventory.hooks:
         hook = row.hook
@@ -403,7 +403,7 @@ def effects_on_other_hooks(
 
 
 def host_install_refusal(install: HostInstall, host: Host) -> Refusal:
-    """The host keeps its own record of it, and Hookscope has not the bytes that it put in place."""
+    """Return the refusal for a pack that the host installed: Hookscope does not have its bytes."""
     product, program, place = host.dialect.product, host.dialect.layout.program, install.place
     where = f" ({host.machine.short(place.file)}:{place.line})" if place else ""
     hint = (
@@ -423,7 +423,7 @@ def check_integrity_accepted(plan: PackPlan, *, accepted: bool) -> None:
 
 @contextmanager
 def errors_as_refusals() -> Iterator[None]:
-    """What the rooms below refuse, as a Refusal."""
+    """Turn errors of lower layers into Refusals."""
     try:
         yield
     except PackError as error:

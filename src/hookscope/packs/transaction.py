@@ -1,7 +1,4 @@
-"""Folders, settings and the index changed in one transaction.
-
-all or nothing, finished or reverted after a crash.
-"""
+"""Changes folders, settings and the index in one transaction: all or nothing, also after a crash."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ STAGING_FOLDER = ".hookscope-staging"
 
 @dataclass(frozen=True, slots=True)
 class FolderSwap:
-    """A folder of a host that is replaced: the new one, and where the old one is kept."""
+    """A host's folder that is replaced: the new one, and where the old one is kept."""
 
     target: Path
     fresh: Path | None  # None: it goes
@@ -85,7 +82,7 @@ class TransactionIntent:
 
 
 def write_intent(file: Path, intent: TransactionIntent) -> None:
-    """Durable when it returns. Raises OSError."""
+    """Write the intent durably. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
     document = {
         "what": intent.title,
@@ -108,7 +105,7 @@ def write_intent(file: Path, intent: TransactionIntent) -> None:
 
 
 def read_intent(file: Path) -> TransactionIntent | None:
-    """None where nothing was interrupted. Raises ValueError for a file that nobody of us has written."""
+    """Return an interrupted intent, or None. Raises ValueError for a foreign file."""
     try:
         document = json.loads(RealFiles().read(file))
         return TransactionIntent(
@@ -147,23 +144,23 @@ PATIENCE = 10.0  # seconds to wait for another of our processes
 
 @dataclass(frozen=True, slots=True)
 class PackStore:
-    """Hookscope's own folder for packs: who is installed, and what is being done."""
+    """Hookscope's own folder for packs: the index, and the running transaction."""
 
     folder: Path
 
     @property
     def index(self) -> PackIndex:
-        """The record of what is installed."""
+        """The index of installed packs."""
         return PackIndex(self.folder / "installed.json")
 
     @property
     def intent_file(self) -> Path:
-        """Where a transaction that is under way is written down."""
+        """The file with the running transaction."""
         return self.folder / "journal.json"
 
     @property
     def kept_folder(self) -> Path:
-        """Where files are kept that an update or uninstall found changed."""
+        """The folder for changed files that an update or uninstall has moved."""
         return self.folder / "kept"
 
     @contextmanager
@@ -196,11 +193,11 @@ def run_transaction(
     on_staged: CompleteIntent = lambda intent: intent,
     step: WriteStep = no_step,
 ) -> None:
-    """Do all of it. Raises PackError, ChangeError or OSError; then nothing has changed.
+    """Run a transaction. Raises PackError, ChangeError or OSError; then nothing has changed.
 
     Args:
-        trees: by `fresh` of a swap, the files that it has.
-        check: raises where what the intent was made from is no longer so; under the lock.
+        trees: the files of each swap, by `fresh`.
+        check: raises if something has changed since the plan; called under the lock.
         on_staged: may change the staged folders, and complete the intent.
     """
     with store.locked():
@@ -222,9 +219,9 @@ def run_transaction(
 
 
 def recover_transaction(store: PackStore) -> str:
-    """Finish what a killed process has left, unless another is at it now. What came of it; mostly empty.
+    """Finish an interrupted transaction, unless another process does. Return the outcome; mostly empty.
 
-    Raises PackError where it can neither be finished nor taken back.
+    Raises PackError if it can neither be finished nor reverted.
     """
     if not store.intent_file.exists():
         return ""
@@ -237,7 +234,7 @@ def recover_transaction(store: PackStore) -> str:
 
 
 def finish_interrupted(store: PackStore) -> str:
-    """Under the lock: a sentence where something was interrupted. Raises PackError."""
+    """Do the same under the lock: return a sentence if something was interrupted. Raises PackError."""
     try:
         intent = read_intent(store.intent_file)
     except ValueError:
@@ -319,7 +316,7 @@ def _finish_or_revert(store: PackStore, intent: TransactionIntent, step: WriteSt
 
 
 def _intent_in_phase(store: PackStore, intent: TransactionIntent) -> bool:
-    """Write down how far it is. Not where a disk is full: whoever comes later does the same parts again."""
+    """Record the phase, unless the disk is full: a later process then repeats the same steps."""
     try:
         write_intent(store.intent_file, intent)
     except OSError:
@@ -328,7 +325,7 @@ def _intent_in_phase(store: PackStore, intent: TransactionIntent) -> bool:
 
 
 def _finish(store: PackStore, intent: TransactionIntent, step: WriteStep) -> None:
-    """Finish the transaction. Each part may be done already, by a process that was killed."""
+    """Finish the transaction. Each step may be done already, by a killed process."""
     for swap in intent.swaps:
         step("aside")
         is_waiting = swap.fresh is None or os.path.lexists(swap.fresh)
@@ -346,12 +343,12 @@ def _finish(store: PackStore, intent: TransactionIntent, step: WriteStep) -> Non
 
 
 def _accept_settings(record: Mapping[str, Any], is_exact: bool) -> Mapping[str, Any]:
-    """What a record says of the whole settings file holds only where nobody else was at it."""
+    """Return the record; its snapshot of the settings file counts only if no other program changed it."""
     return record if is_exact else {**record, "snapshot": None}
 
 
 def _write_settings(intent: TransactionIntent) -> bool:
-    """Is the file then what the intent says; False: somebody has changed it, and it has our edits too."""
+    """Write the settings; return False if the file has other changes beside our edits."""
     if intent.settings_file is None or intent.old == intent.new:
         return True
     now = read_settled(intent.settings_file)
@@ -367,7 +364,7 @@ def _write_settings(intent: TransactionIntent) -> bool:
 
 
 def _apply_settings_change(change: Change) -> None:
-    """Under the lock that every edit of a settings file takes; one that was not there before goes again."""
+    """Apply a change under the lock of settings edits; a new file is removed again on failure."""
     lock = lock_beside(real_path(change.path))
     alone = not os.path.lexists(lock)
     try:
@@ -393,7 +390,7 @@ def _clean(
     *,
     is_noted: bool = True,
 ) -> None:
-    """`is_noted`: the journal says that only this is left; else nobody may take half of it for all of it."""
+    """Remove what is left; `is_noted`: the journal says that only this remains."""
     step("clean")
     if not is_noted:
         store.intent_file.unlink(missing_ok=True)
@@ -407,7 +404,7 @@ def _clean(
 
 
 def _revert(store: PackStore, intent: TransactionIntent) -> None:
-    """As it was. Each part may never have been done."""
+    """Restore everything. Each step may never have been done."""
     _intent_in_phase(store, replace(intent, phase="back"))
     for swap in reversed(intent.swaps):
         if swap.fresh is not None and not os.path.lexists(swap.fresh) and os.path.lexists(swap.target):
@@ -425,6 +422,6 @@ def _revert(store: PackStore, intent: TransactionIntent) -> None:
 
 
 def installed_packs(host: Host) -> tuple[InstalledPack, ...]:
-    """The packs of this host, oldest first. Reads one file; raises Refusal where it cannot be read."""
+    """Return the packs of this host, oldest first. Reads one file; raises Refusal if it is unreadable."""
     with errors_as_refusals():
         return tuple(PackStore(state_folder() / "packs").index.all(host.state).values())

@@ -1,4 +1,4 @@
-"""Plan an uninstall: what is removed, what the settings become, and what other packs take over."""
+"""Plans an uninstall: removed files, reverted settings, and what other packs take over."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from hookscope.storage.edits.pending_writes import read_settled
 def plan_uninstall(
     record: InstalledPack, host: Host, inventory: Inventory, known: Mapping[str, InstalledPack]
 ) -> PackPlan:
-    """Exactly what its install did, taken back; where somebody has been at the settings since, what fits.
+    """Plan to revert the install; if the settings have changed since, only the edits that still fit.
 
-    Raises Refusal where the settings cannot be edited with certainty.
+    Raises Refusal if the settings cannot be edited with certainty.
     """
     others = [other for name, other in known.items() if name != record.id]
     later = [other for other in others if other.at > record.at]
@@ -79,7 +79,7 @@ def plan_uninstall(
 
 
 def _linked_rows(record: InstalledPack, inventory: Inventory) -> set[Path]:
-    """The hooks of a linked folder are its own affair."""
+    """Return the hooks of a linked folder, which stay."""
     if record.linked is None:
         return set()
     real = record.linked
@@ -88,7 +88,7 @@ def _linked_rows(record: InstalledPack, inventory: Inventory) -> set[Path]:
 
 
 def _needed_settings(other: InstalledPack, host: Host, inventory: Inventory) -> frozenset[KeyPath]:
-    """The settings that a pack relies on, whoever has made them."""
+    """Return the settings that a pack relies on, whoever set them."""
     folders = (*other.folders, *filter(None, [other.linked]))
     placed = ((row.hook.key, row.hook.path) for row in inventory.hooks)
     found = {key for key, path in placed if path and any(path.is_relative_to(one) for one in folders)}
@@ -98,7 +98,7 @@ def _needed_settings(other: InstalledPack, host: Host, inventory: Inventory) -> 
 def _split_settings(
     record: InstalledPack, needed: Sequence[frozenset[KeyPath]]
 ) -> tuple[tuple[AppliedSetting, ...], tuple[AppliedSetting, ...]]:
-    """What is taken back, and what a later pack relies on: it takes it back with itself."""
+    """Return the settings to revert, and those that a later pack relies on and reverts itself."""
     relied_on = frozenset[KeyPath]().union(*needed)
     kept = tuple(setting for setting in record.settings if setting.setting.path in relied_on)
     return tuple(setting for setting in record.settings if setting not in kept), kept
@@ -107,7 +107,7 @@ def _split_settings(
 def _without_empty_document(
     source: bytes | None, record: InstalledPack, others: Sequence[InstalledPack]
 ) -> bytes | None:
-    """A file that an install has made goes when nothing is in it any more."""
+    """Remove a file that the install created, once it is empty."""
     before = record.snapshot
     if source is None or others or before is None or before.before is not None:
         return source
@@ -123,7 +123,7 @@ def _handed_over(
     now: bytes | None,
     source: bytes | None,
 ) -> list[InstalledPack]:
-    """Later packs, so that taking the last of them back leaves nothing of this one either."""
+    """Return later packs, changed so that uninstalling the last one reverts this pack's settings too."""
     changed = []
     remaining = settings
     for number, other in enumerate(later):
@@ -142,7 +142,7 @@ def _handed_over(
 
 
 def _setting_without(setting: AppliedSetting, removed: Sequence[AppliedSetting]) -> AppliedSetting:
-    """Objects that the other one has made on the way are now this one's to take away."""
+    """Return a setting that also removes the objects created by the other one."""
     existing_depth = setting.existing_depth
     for other in removed:
         shared = _shared_depth(setting.setting.path, other.setting.path)
@@ -167,7 +167,7 @@ def _snapshot_after(
     now: bytes | None,
     source: bytes | None,
 ) -> SettingsSnapshot | None:
-    """What the file was before the other one, and would be after it, without the one that is gone."""
+    """Return the file before and after the other pack, without the removed pack."""
     mine, theirs = removed.snapshot, other.snapshot
     if mine is None or theirs is None:
         return None

@@ -1,6 +1,4 @@
-"""The tap: a small hook in a host's own folder that records every real event in a spool file.
+"""The tap: a small hook in a host's own folder that records real events in a spool file; and its reader.
 
-And reading the spool.
-
-Never changes files that are not Hookscope's.
+Files of other programs are never changed.
 """

@@ -1,4 +1,4 @@
-"""Install taps into a host's folders and remove them. Files of anybody else are never touched."""
+"""Installs taps into a host's folders and removes them. Other files are never touched."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOVE_AWAY = "Move it away first."
 
 @dataclass(frozen=True, slots=True)
 class TapStep:
-    """One tap that is put in place, or taken away, as it would be."""
+    """One planned install or removal of a tap."""
 
     root: Path
     tap: Tap | None  # None: it is taken away
@@ -53,31 +53,31 @@ class TapStep:
 
 @dataclass(frozen=True, slots=True)
 class TapPlan:
-    """What an install or a removal would write. Making it writes nothing."""
+    """What an install or a removal would write. Creating one writes nothing."""
 
     spool: Path
     steps: tuple[TapStep, ...]
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Every file that is written or removed, in order."""
+        """Return every file that is written or removed, in order."""
         return tuple(change for step in self.steps for change in step.changes)
 
     @property
     def notes(self) -> tuple[Change, ...]:
-        """What goes on record of it: one line a tap, however many files it has."""
+        """Return one change per tap for the journal."""
         changed = (step for step in self.steps if step.changes)
         return tuple(Change(step.root, step.changes[0].meaning, None, None) for step in changed)
 
 
 def installed_taps_of(host: Host) -> Mapping[Path, InstalledTap]:
-    """What was installed for this host, by root."""
+    """Return the taps installed for this host, by root."""
     known = installed_taps_record().all()
     return {root: known[root] for root in _possible_tap_roots(host) if root in known}
 
 
 def _possible_tap_roots(host: Host) -> Iterator[Path]:
-    """Where taps may stand: a stream's root is its module, whose name ends in its language."""
+    """Yield where taps may be: a stream's root is its module, whose name ends in its language."""
     for kind in TAP_KINDS:
         for root in tap_roots_of(host, kind):
             if kind == "stream":
@@ -87,10 +87,10 @@ def _possible_tap_roots(host: Host) -> Iterator[Path]:
 
 
 def plan_tap_install(host: Host, language: TapLanguage, *, plugin_hooks: bool = False) -> TapPlan:
-    """What an install would write: each tap as it is now made, in that language.
+    """Plan an install of the current taps in that language.
 
-    One in the other language goes; that of the plugin hooks stays where it was asked for once. Raises
-    Refusal where something of somebody else's stands there, or the host is not here.
+    A tap in the other language is removed; an installed tap for plugin hooks stays. Raises Refusal if foreign
+    files are in the way, or the host is not installed.
     """
     spool, known = spool_folder(host), installed_taps_of(host)
     again = any(root in known for root in tap_roots_of(host, "plugin"))
@@ -119,7 +119,7 @@ def _changes_to_install(tap: Tap, known: InstalledTap | None) -> Iterator[Change
 
 
 def _foreign_files(tap: Tap, before: Mapping[Path, str]) -> list[Path]:
-    """What else lies in the folder that is to be the tap's own."""
+    """Return other files in the tap's folder."""
     if tap.kind == "stream" or not os.path.isdir(tap.root):
         return []
     known = {*tap.files, *before, tap.root / PYTHON_CACHE}
@@ -130,9 +130,9 @@ def _foreign_files(tap: Tap, before: Mapping[Path, str]) -> list[Path]:
 
 
 def plan_tap_removal(host: Host) -> TapPlan:
-    """What taking the taps of this host away would remove: what was written, where it is still that.
+    """Plan the removal of this host's taps: all written files that are unchanged.
 
-    Raises Refusal where a file of them has been changed since, or none is installed.
+    Raises Refusal if a file has changed since, or no tap is installed.
     """
     known = installed_taps_of(host)
     if not known:
@@ -173,7 +173,7 @@ def content_digest(content: bytes | None) -> str:
 
 
 def apply_tap_plan(plan: TapPlan) -> None:
-    """Write it, tap after tap. Raises Refusal; then nothing of that tap was written."""
+    """Write the plan, tap after tap. Raises Refusal; nothing of that tap is written then."""
     record = installed_taps_record()
     known = record.all()
     spool = _create_spool(plan)
@@ -212,7 +212,7 @@ def _installed_tap(
 
 
 def _create_spool(plan: TapPlan) -> tuple[Path, ...]:
-    """The folder, if it was made. A tap makes none: where it finds none, it stands on another machine."""
+    """Return the folder if it was created. A tap creates none: without it, the tap is on another machine."""
     if os.path.isdir(plan.spool) or not any(step.tap is not None for step in plan.steps):
         return ()
     try:
@@ -223,7 +223,7 @@ def _create_spool(plan: TapPlan) -> tuple[Path, ...]:
 
 
 def _apply_step(step: TapStep, entry: InstalledTap | None, record: InstalledTaps) -> None:
-    """Write the files, and that they were written: what is not on record could not be removed again."""
+    """Write the files and their record: only recorded files can be removed later."""
     done: list[Change] = []
     try:
         record.file.parent.mkdir(parents=True, exist_ok=True)
@@ -239,7 +239,7 @@ def _apply_step(step: TapStep, entry: InstalledTap | None, record: InstalledTaps
 
 
 def _clear_compiled(paths: Iterable[Path]) -> None:
-    """What an interpreter left beside a Python tap that has gone."""
+    """Remove compiled files of a removed Python tap."""
     for path in paths:
         for compiled in (path.parent / PYTHON_CACHE).glob(f"{path.stem}.*.pyc"):
             with suppress(OSError):
@@ -248,7 +248,7 @@ def _clear_compiled(paths: Iterable[Path]) -> None:
 
 
 def remove_spool(spool: Path) -> None:
-    """Remove what was recorded, and the folder if nothing else is in it. Raises Refusal."""
+    """Remove the recorded events, and the folder if it is empty then. Raises Refusal."""
     try:
         for name in SPOOL_FILES:
             (spool / name).unlink(missing_ok=True)

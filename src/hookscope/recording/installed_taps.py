@@ -1,6 +1,6 @@
-"""Which taps are installed where, kept in the state folder; and plans without them.
+"""The record of installed taps in the state folder, and plans without them.
 
-Only these files are ever removed.
+Only recorded files are ever removed.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ class InstalledTap:
 
 @dataclass(frozen=True, slots=True)
 class InstalledTaps:
-    """`installed.json`: root of a tap → what was written. Merged by key under a lock, replaced atomically."""
+    """`installed.json`: a tap's root → what was written. Merged by key under a lock, replaced atomically."""
 
     file: Path
 
     @property
     def lock(self) -> Path:
-        """The lock for users' files: none may stay in the folders of a host."""
+        """The lock for users' files: none may stay in a host's folders."""
         return self.file.with_name("files.lock")
 
     def all(self) -> Mapping[Path, InstalledTap]:
-        """What is on record. An unreadable file holds nothing."""
+        """Return all records; none if the file is unreadable."""
         found = {
             path_from_text(root): _tap_from_document(entry)
             for root, entry in state_members(self.file, TAPS_MEMBER).items()
@@ -67,7 +67,7 @@ class InstalledTaps:
         return {root: entry for root, entry in found.items() if entry is not None}
 
     def put(self, root: Path, entry: InstalledTap | None) -> None:
-        """Record a tap, or that it is gone. Raises Refusal where that cannot be recorded."""
+        """Record a tap, or its removal. Raises Refusal if that fails."""
         from filelock import FileLock  # loads asyncio; a scan locks nothing
 
         try:
@@ -89,7 +89,7 @@ class InstalledTaps:
 
 
 def is_tap(hook: Hook, modules: Collection[Path]) -> bool:
-    """Is this hook the tap of one of these modules. A host may name a file by where links lead to."""
+    """Return True if the hook is a tap with one of these modules, whose paths may have links resolved."""
     if hook.handler is None or not hook.name.rpartition("/")[2].startswith(TAP_NAME):
         return False
     real = os.path.realpath(hook.handler)
@@ -97,7 +97,7 @@ def is_tap(hook: Hook, modules: Collection[Path]) -> bool:
 
 
 def installed_taps_record() -> InstalledTaps:
-    """Where it is kept what was installed."""
+    """Return the record file of installed taps."""
     return InstalledTaps(state_folder() / "tap" / "installed.json")
 
 
@@ -134,7 +134,7 @@ TAP_SKIPPED = "left out: a tap records what its host sends, and this is not that
 
 
 def without_taps(plan: Plan) -> Plan:
-    """The plan without installed taps: nobody is asked to trust them, and no worker starts for them."""
+    """Return the plan without installed taps: they need no trust and no worker."""
     installed = installed_taps_record().all()
     if not installed:
         return plan

@@ -1,7 +1,4 @@
-"""The spool that taps write: read as a whole, from its end, or followed as events arrive.
-
-Nothing is changed.
-"""
+"""Reads the spool that taps write: all of it, its end, or new events as they arrive. Changes nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ RecordedKind = Literal["folder", "stream", "plugin", "loaded"]
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """One line of a spool: an event that a host really sent, or `loaded`: it has loaded the tap."""
+    """One line of a spool: a real event of the host, or `loaded`: the host has loaded the tap."""
 
     id: str  # of its content, so it is the same wherever the line has moved
     at: datetime  # when it was heard
@@ -60,7 +57,7 @@ class RecordedEvent:
 
 
 def parse_spool_line(line: bytes) -> RecordedEvent | None:
-    """A line as an event; None for anything that no tap has written."""
+    """Return the event of a line; None for anything that no tap has written."""
     try:
         document = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -118,13 +115,13 @@ def _number_member(document: Mapping[str, Any], name: str) -> int:
 
 @dataclass(slots=True)
 class SpoolReader:
-    """All of a spool, oldest first. Iterate it once; `skipped` counts the lines that were no events."""
+    """Reads all of a spool, oldest first. Iterate it once; `skipped` counts invalid lines."""
 
     folder: Path
     skipped: int = 0
 
     def __iter__(self) -> Iterator[RecordedEvent]:
-        """Raises OSError where a file that is there cannot be read."""
+        """Yield events. Raises OSError if an existing file cannot be read."""
         for name in (OLD_SPOOL_FILE, SPOOL_FILE):
             try:
                 file = open_regular(self.folder / name)
@@ -149,7 +146,7 @@ class SpoolReader:
 
 
 def newest_events(folder: Path, limit: int, key: str | None = None) -> tuple[tuple[RecordedEvent, ...], int]:
-    """The newest events, oldest of them first, and how many lines of the spool were no events.
+    """Return the newest events, oldest first, and the number of invalid lines.
 
     Raises OSError.
     """
@@ -160,7 +157,7 @@ def newest_events(folder: Path, limit: int, key: str | None = None) -> tuple[tup
 
 
 def events_by_id(folder: Path, name: str) -> tuple[RecordedEvent, ...]:
-    """The events whose id begins so. Raises OSError."""
+    """Return the events whose id starts with a text. Raises OSError."""
     return tuple(
         event for event in SpoolReader(folder) if event.kind != "loaded" and event.id.startswith(name)
     )
@@ -168,7 +165,7 @@ def events_by_id(folder: Path, name: str) -> tuple[RecordedEvent, ...]:
 
 @dataclass(slots=True)
 class SpoolNews:
-    """What came since the last time."""
+    """New events since the last read."""
 
     events: list[RecordedEvent] = field(default_factory=list)
     skipped: int = 0  # lines that were no events
@@ -176,13 +173,13 @@ class SpoolNews:
 
 
 class SpoolTail:
-    """Follows the end of a spool through its turns. For one thread; keeps no file open.
+    """Follows the end of a spool across its rotations. For one thread; keeps no file open.
 
-    A file is known by its beginning: names change, and numbers of removed files are given out again.
+    A file is identified by its first line: names change, and inodes are reused.
     """
 
     def __init__(self, folder: Path) -> None:
-        """From the end as it is now."""
+        """Start at the current end."""
         self.folder = folder
         self._in_long_line = False  # of a line that is too long to be one
         self._old = self._head_of(
@@ -194,7 +191,7 @@ class SpoolTail:
         self._at = self._end() if self._head else 0
 
     def read_new(self) -> SpoolNews:
-        """What was written since, AT_ONCE bytes of it at most: call again where events came.
+        """Return new events, of at most BYTES_AT_ONCE bytes: call again if there were any.
 
         A file that cannot be read now is read the next time.
         """
@@ -217,7 +214,7 @@ class SpoolTail:
         self._head, self._at, self._in_long_line = head, 0, False
 
     def _head_of(self, name: str) -> bytes:
-        """The first line, or as much of it as tells it apart; empty where there is none yet."""
+        """Return the first line, or enough of it to identify the file; empty if there is none yet."""
         try:
             with open_regular(self.folder / name) as file:
                 head = file.readline(HEAD_BYTES)
@@ -226,7 +223,7 @@ class SpoolTail:
         return head if head.endswith(b"\n") or len(head) == HEAD_BYTES else b""
 
     def _end(self) -> int:
-        """Behind the last whole line."""
+        """Return the offset after the last whole line."""
         try:
             with open_regular(self.folder / SPOOL_FILE) as file:
                 size = file.seek(0, os.SEEK_END)
@@ -236,7 +233,7 @@ class SpoolTail:
             return 0
 
     def _read(self, name: str, news: SpoolNews) -> bool:
-        """Take in what stands behind our place; is there more."""
+        """Read from our position; return whether there is more."""
         try:
             with open_regular(self.folder / name) as file:
                 file.seek(self._at)
@@ -265,7 +262,7 @@ class SpoolTail:
 def open_spool(
     folder: Path, limit: int, key: str | None = None
 ) -> tuple[tuple[RecordedEvent, ...], SpoolTail]:
-    """The newest events, of that key alone where one is given, and a tail of all that comes behind them.
+    """Return the newest events, of one key if given, and a tail of all later ones.
 
     Raises OSError.
     """
@@ -288,7 +285,7 @@ EVENTS_AT_ONCE = 1_000  # events that are told at once; of more, the newest
 
 @dataclass(frozen=True, slots=True)
 class ArrivedEvents:
-    """Real events that came since the last time, oldest first, and what of them is not told."""
+    """New real events, oldest first, and which of them are not reported."""
 
     events: tuple[RecordedEvent, ...]
     dropped: int = 0  # events before these that are not told, since too many came at once
@@ -301,7 +298,7 @@ OnArrival = Callable[[ArrivedEvents], object]
 
 
 class SpoolFollower:
-    """Follows one spool in a thread of its own, and tells from it. `close` ends the thread."""
+    """Follows one spool in its own thread, and reports from it. `close` ends the thread."""
 
     def __init__(self, on_arrival: OnArrival) -> None:
         self._on_arrival = on_arrival
@@ -309,7 +306,7 @@ class SpoolFollower:
         self._stop = threading.Event()
 
     def follow(self, folder: Path) -> None:
-        """Tell of this spool from now on, its newest events first; the same as before changes nothing."""
+        """Report events of this spool from now on, its newest events first. No effect for the same spool."""
         if folder == self._folder:
             return
         self.close()
@@ -318,7 +315,7 @@ class SpoolFollower:
         threading.Thread(target=self._run, args=arguments, name="spool", daemon=True).start()
 
     def close(self) -> None:
-        """Tell nothing any more."""
+        """Stop reporting."""
         self._stop.set()
         self._folder = None
 
@@ -341,7 +338,7 @@ class SpoolFollower:
 
 @dataclass(frozen=True, slots=True)
 class EventCount:
-    """An event that came: how often, first and last, in how many sessions."""
+    """A received event: how often, first and last time, and the number of sessions."""
 
     key: str
     kind: EventKind
@@ -353,7 +350,7 @@ class EventCount:
 def count_events(
     events: Iterable[RecordedEvent],
 ) -> tuple[tuple[EventCount, ...], datetime | None, datetime | None]:
-    """What came, when a tap was last loaded, and the moment of the oldest line."""
+    """Return the received events, the time of the tap's last load, and that of the oldest line."""
     seen: dict[tuple[EventKind, str], EventCount] = {}
     loaded = oldest = None
     for event in events:

@@ -1,7 +1,4 @@
-"""Where a host's taps are put, the files of each, filled from `bundled_hooks/event-tap`.
-
-The events it records.
-"""
+"""The taps of a host: their places, their files from `bundled_hooks/event-tap`, and their events."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ EVENT_PLACEHOLDER = '"EVENT"'  # stands in the line that a plugin has for each o
 
 @dataclass(frozen=True, slots=True)
 class TapTemplateValues:
-    """What an install writes into the templates."""
+    """The values that an install writes into the templates."""
 
     spool: str  # the spool's folder: absolute, or as seen from the module
     host: str  # the dialect
@@ -53,7 +50,7 @@ class TapTemplateValues:
 
 
 def tap_module(kind: EventKind, language: TapLanguage, values: TapTemplateValues) -> bytes:
-    """The module that a host loads: one file that needs nothing beside it."""
+    """Return the module that a host loads: one self-contained file."""
     folder = shipped_hooks() / TAP_NAME / language
     form = (folder / f"{kind}{TAP_SUFFIX[language]}").read_text(encoding="utf-8")
     spool = (folder / f"spool{TAP_SUFFIX[language]}").read_text(encoding="utf-8")
@@ -70,24 +67,24 @@ def tap_module(kind: EventKind, language: TapLanguage, values: TapTemplateValues
 
 
 def _events_for_line(line: str, values: TapTemplateValues) -> Sequence[str]:
-    """The events that a line is repeated for; a line that names none stands once."""
+    """Return the events that a line is repeated for; a line without an event occurs once."""
     return values.events if EVENT_PLACEHOLDER in line else ("",)
 
 
 def tap_manifest(namespace: str, values: TapTemplateValues) -> bytes:
-    """The HOOK.md: its metadata is JSON in one line, which the readers of all hosts read."""
+    """Return the HOOK.md: its metadata is one line of JSON, which all hosts can read."""
     text = (shipped_hooks() / TAP_NAME / "HOOK.template.md").read_text(encoding="utf-8")
     metadata = {namespace: {"emoji": "🚰", "events": list(values.events)}}
     return text.replace("metadata: {}", f"metadata: {json.dumps(metadata, ensure_ascii=False)}", 1).encode()
 
 
 def tap_plugin_manifest() -> bytes:
-    """The manifest of the plugin."""
+    """Return the manifest of the plugin."""
     return (shipped_hooks() / TAP_NAME / "plugin.template.json").read_bytes()
 
 
 def spool_folder_name(workspace: Path) -> str:
-    """A name for the spool of a project: readable, and no other project's."""
+    """Return a readable and unique spool name for a project."""
     from hashlib import sha256  # a scan needs none
 
     return (
@@ -101,7 +98,7 @@ OBSERVING_POLICY = "observe"  # the policy of plugin hooks whose answers nobody 
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """One tap as it stands once it is installed."""
+    """One tap as it will be installed."""
 
     kind: EventKind
     language: TapLanguage
@@ -113,9 +110,10 @@ class Tap:
 
 
 def taps_for(host: Host, language: TapLanguage, *, plugin_hooks: bool = False) -> tuple[Tap, ...]:
-    """The taps that hear all that this host says it sends.
+    """Return the taps that receive every event that this host sends.
 
-    `plugin_hooks`: those too that only observe. Raises Refusal where the host is not here, or has none.
+    `plugin_hooks`: also plugin hooks that only observe. Raises Refusal if the host is not installed, or
+    supports no tap.
     """
     spool = spool_folder(host)
     if plugin_hooks and "plugin" not in host.dialect.kinds:
@@ -132,7 +130,7 @@ def taps_for(host: Host, language: TapLanguage, *, plugin_hooks: bool = False) -
 
 
 def tap_roots_of(host: Host, kind: EventKind) -> tuple[Path, ...]:
-    """Where the taps of that kind stand, installed or not: a folder each; of a stream, the module's stem."""
+    """Return the places of taps of that kind, installed or not: folders, or a stream's module stem."""
     if kind not in host.dialect.kinds:
         return ()
     name = PLUGIN_NAME if kind == "plugin" else TAP_NAME
@@ -140,7 +138,7 @@ def tap_roots_of(host: Host, kind: EventKind) -> tuple[Path, ...]:
 
 
 def _tap_folders(host: Host, system: HookSystem) -> Iterator[Folder]:
-    """The host's own folder of hooks, or of plugins; the hooks folder of every agent of a project."""
+    """Yield the host's own folder of hooks or plugins, and the hooks folder of every agent of a project."""
     folders, _ = system.folders(host)
     if system.kind == "stream":
         yield from (folder for folder in folders if not folder.incidental)
@@ -149,9 +147,9 @@ def _tap_folders(host: Host, system: HookSystem) -> Iterator[Folder]:
 
 
 def spool_folder(host: Host) -> Path:
-    """Where this host's taps write. Beside its hooks in its state folder, else in Hookscope's.
+    """Return where this host's taps write: beside its hooks in its state folder, else in Hookscope's.
 
-    Raises Refusal where the host is not here, so that nobody makes its folders for it.
+    Raises Refusal if the host is not installed, so that its folders are not created.
     """
     folder = spool_path(host)
     home = folder.parent if host.dialect.layout.state else host.workspace / ROOT
@@ -165,7 +163,7 @@ def spool_folder(host: Host) -> Path:
 
 
 def spool_path(host: Host) -> Path:
-    """Where the spool is, or would be."""
+    """Return where the spool is, or would be."""
     if not host.dialect.layout.state:
         return state_folder() / "tap" / spool_folder_name(host.workspace)
     (folder,) = _tap_folders(host, host.dialect.system_of("folder"))
@@ -173,7 +171,7 @@ def spool_path(host: Host) -> Path:
 
 
 def events_recorded_by(host: Host, kind: EventKind) -> tuple[str, ...]:
-    """What a tap of that kind asks for: families where the host calls families, else single events."""
+    """Return the events of a tap of that kind: families if the host sends families, else single events."""
     catalogue = host.dialect.catalogue()
     sent = [event for event in catalogue.events if event.kind == kind and event.emitted]
     if kind == "stream":

@@ -1,4 +1,4 @@
-"""Does the hook name any event."""
+"""The `events` gate: does the hook subscribe to any event?"""
 
 from functools import lru_cache
 
@@ -8,7 +8,7 @@ from hookscope.model.host import Host
 
 
 def events_gate(hook: Hook, host: Host) -> Gate:
-    """Does it listen to anything. Source: guide 004 section 10, "Missing events in metadata"."""
+    """Check that the hook subscribes to an event. Source: guide 004 section 10, "Missing events"."""
     keys = hook.meta.events
     if keys is None:
         return Gate("events", None, needed=("1 or more",), found="known after a load")
@@ -25,7 +25,7 @@ def _events_passed(keys: tuple[str, ...]) -> Gate:
 
 
 def _header(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    """What its header says that nobody reads: the events were meant to stand there."""
+    """Return misplaced events of its header, which the host does not read."""
     return (), tuple(note for note in (*hook.meta.notes, *hook.notes) if note not in gate.reason)
 
 

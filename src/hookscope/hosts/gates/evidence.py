@@ -1,4 +1,4 @@
-"""For a failed gate: where the missing thing was looked for, and what was nearly it. Never shows a value."""
+"""Evidence for a failed gate: searched locations and near misses. Never shows a value."""
 
 from dataclasses import replace
 from difflib import get_close_matches
@@ -14,7 +14,7 @@ MOST_COMPARED = 50_000  # names in one look
 
 
 def with_evidence(gate: Gate, hook: Hook, host: Host) -> Gate:
-    """The gate with `looked` and `near`; as it is where it is not shut, or there is nothing to say."""
+    """Return a failed gate with `looked` and `near`, if there is anything to report."""
     if gate.passed is not False:
         return gate
     if not gate.kind.evidence_of_host:
@@ -35,7 +35,7 @@ def _find_evidence(gate: Gate, hook: Hook, host: Host) -> Gate:
 
 
 def setting_location(path: KeyPath, host: Host) -> str:
-    """Where in the settings a value stands, or would stand: `a.b (settings.json:3)`."""
+    """Return where a setting is, or would be: `a.b (settings.json:3)`."""
     settings, dotted = host.settings, ".".join(map(str, path))
     if not settings.exists:
         return f"{dotted} (no file {host.machine.short(settings.file)} yet)"
@@ -50,8 +50,9 @@ def setting_location(path: KeyPath, host: Host) -> str:
 
 
 def similar_among(name: str, names: tuple[str, ...], host: Host) -> tuple[str, ...]:
-    """As `similar_names`, as long as one look has not compared too many: each of a thousand hooks would be
-    compared with each of a thousand entries."""
+    """Do the same as `similar_names`, within a limit for one scan: a thousand hooks may each compare a
+    thousand entries.
+    """
     compared: int = host.known.get(similar_among, 0) + len(names)
     host.known[similar_among] = compared
     return similar_names(name, names) if compared <= MOST_COMPARED else ()
@@ -59,7 +60,7 @@ def similar_among(name: str, names: tuple[str, ...], host: Host) -> tuple[str, .
 
 @lru_cache(maxsize=1024)
 def similar_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """At most two other names that this one was perhaps meant to be: but for letter case first."""
+    """Return at most two similar names, those that differ only in case first."""
     known = {other.lower(): other for other in names if other != name}
     near = get_close_matches(name.lower(), known, n=2, cutoff=SIMILARITY)
     return tuple(known[word] for word in near)

@@ -1,4 +1,4 @@
-"""Does the handler file have the function that is called. Read, never run."""
+"""The `export` gate: does the handler file have the called function? Read, never run."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -14,14 +14,14 @@ WRONG_ARGUMENTS = "other arguments"
 
 @lru_cache(maxsize=256)
 def unknown_export_gate(export: str) -> Gate:
-    """The gate of a file whose exports only a load can tell."""
+    """Return the gate of a file whose exports only a load can tell."""
     return Gate("export", None, needed=(export,), found=KNOWN_AFTER_LOAD)
 
 
 def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: bool = True) -> Gate:
-    """Is the wanted export there and a function. `default` means `default` if defined, else `handler`.
+    """Check that the export exists and is a function. `default` means `default` if defined, else `handler`.
 
-    `called`: with the event alone, so that one of two arguments is none.
+    `called`: the function is called with only the event, so one with two arguments does not count.
     """
     names = ("default", "handler") if wanted == "default" else (wanted,)
     found = next((exports[name] for name in names if name in exports), None)

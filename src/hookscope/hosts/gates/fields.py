@@ -1,4 +1,4 @@
-"""Has every field of the header, manifest or setting the type that it should have."""
+"""The `fields` gate: has every field of the header, manifest or setting the expected type?"""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -15,12 +15,12 @@ FIELDS_PASSED = Gate("fields", True)
 
 
 def fields_gate(hook: Hook, host: Host) -> Gate:
-    """Has every field of the header the type that it should have."""
+    """Check the type of every header field."""
     return typed_fields_gate(hook, host, locate_frontmatter)
 
 
 def typed_fields_gate(hook: Hook, host: Host, locate: Locate) -> Gate:
-    """The gate that the faults of a manifest make; `locate` finds the first one's place in its text."""
+    """Return the gate for a manifest's faults; `locate` finds the position of the first one."""
     faults = hook.meta.faults
     if not faults:
         return FIELDS_PASSED

@@ -1,4 +1,4 @@
-"""Is there a handler file."""
+"""The `handler` gate: is there a handler file?"""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ HANDLER_PASSED = {
 
 
 def handler_gate(hook: Hook, host: Host) -> Gate:
-    """Is there a handler file. A folder without one is no hook at all; a legacy module may be absent."""
+    """Check that there is a handler file. A folder without one is no hook; a legacy module may be absent."""
     path = hook.handler
     assert path is not None
     if hook.role == UNNAMED:
@@ -30,7 +30,7 @@ def handler_gate(hook: Hook, host: Host) -> Gate:
 
 
 def _modules(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    """A file beside a handler that is not there, with another ending or in other letters."""
+    """Return similar files beside a missing handler: another extension, or another case."""
     path = hook.handler
     if path is None or not gate.missing:
         return (), ()

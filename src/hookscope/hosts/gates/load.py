@@ -1,4 +1,4 @@
-"""Does the hook's code load, once somebody has loaded it."""
+"""The `load` gate: does the hook's code load, once that was tried?"""
 
 from hookscope.model.hook_status import FixKind, GateKind, State, register_gate
 

@@ -1,4 +1,4 @@
-"""Does the handler really lie where its host allows it, links resolved."""
+"""The `path` gate: is the handler where its host allows it, with links resolved?"""
 
 from hookscope.hosts.gates.trust import is_inside_hooks_folder
 from hookscope.model.hook import Hook
@@ -9,16 +9,16 @@ PATH_PASSED = Gate("path", True)
 
 
 def own_folder_gate(hook: Hook, host: Host) -> Gate:
-    """A handler's real file must lie in its hook's own folder. Source: guide 004 section 6, step 5."""
+    """Check that the handler's real file is in its hook's folder. Source: guide 004 section 6, step 5."""
     if hook.leads_out is None:
         return PATH_PASSED
     return _failed_path(hook, f"Handler path escapes the hook's folder: {hook.leads_out}")
 
 
 def allowed_roots_gate(hook: Hook, host: Host) -> Gate:
-    """A handler's real file must lie below a hooks folder. Source: guide 001, "Path Safety".
+    """Check that the handler's real file is below a hooks folder. Source: guide 001, "Path Safety".
 
-    Extra folders that were accepted count as hooks folders.
+    Accepted extra folders count as hooks folders.
     """
     if hook.leads_out is None and is_inside_hooks_folder(hook):
         return PATH_PASSED
@@ -31,7 +31,7 @@ def allowed_roots_gate(hook: Hook, host: Host) -> Gate:
 
 
 def any_path_gate(hook: Hook, host: Host) -> Gate:
-    """A host that does not look where a handler's file really lies."""
+    """Return the gate of a host that does not check real paths."""
     return PATH_PASSED
 
 

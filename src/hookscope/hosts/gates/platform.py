@@ -1,4 +1,4 @@
-"""Is this platform one of those that the hook names."""
+"""The `os` gate: does the hook name this platform?"""
 
 from operator import attrgetter
 
@@ -13,7 +13,7 @@ OS_PASSED = Gate("os", True, found="any")
 
 @cached_by_field(attrgetter("meta.os"))
 def os_gate(hook: Hook, host: Host) -> Gate:
-    """Is this platform one of those named, letter for letter."""
+    """Check that this platform is one of those named, exactly."""
     names, here = hook.meta.os, host.machine.platform
     if not names:
         return OS_PASSED

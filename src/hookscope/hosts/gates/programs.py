@@ -1,4 +1,4 @@
-"""Are the programs on PATH that the hook names: all of them, or one of them."""
+"""The `bins` and `anyBins` gates: are all, or any, of the hook's programs on PATH?"""
 
 from operator import attrgetter
 from pathlib import Path
@@ -29,7 +29,7 @@ USUAL_FOLDERS = (
 
 @cached_by_field(attrgetter("meta.requires.bins"))
 def bins_gate(hook: Hook, host: Host) -> Gate:
-    """Are all these programs on PATH and may be run."""
+    """Check that all these programs are on PATH and executable."""
     needed = hook.meta.requires.bins
     if not needed:
         return NO_BINS
@@ -50,7 +50,7 @@ def bins_gate(hook: Hook, host: Host) -> Gate:
 
 @cached_by_field(attrgetter("meta.requires.any_bins"))
 def any_bins_gate(hook: Hook, host: Host) -> Gate:
-    """Is at least one of these programs on PATH and may be run."""
+    """Check that at least one of these programs is on PATH and executable."""
     needed = hook.meta.requires.any_bins
     if not needed:
         return NO_ANY_BINS

@@ -1,4 +1,4 @@
-"""How the checks of a hook system are listed, cached and run. A check is `(hook, host) → Gate`."""
+"""The gate rules of a hook system: listed, cached and run. A rule is `(hook, host) → Gate`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ REQUIREMENT_ROW = (
 
 @cache
 def nothing_needed(name: str) -> Gate:
-    """The gate of that name for a hook that declares no such need."""
+    """Return the passed gate of a hook without such a requirement."""
     return Gate(name, True, found="none needed")
 
 
@@ -24,7 +24,7 @@ UNNAMED = "unnamed"  # the role of an entry of the settings that names no file
 
 
 def rules_of(*gates: GateKind | tuple[GateKind, GateRule]) -> Mapping[str, GateRule]:
-    """The checks by name, in this order; a kind alone has the check that the guides describe."""
+    """Return the rules by name, in this order; a kind alone has the rule that the guides describe."""
     rules: dict[str, GateRule] = {}
     for gate in gates:
         kind, rule = gate if isinstance(gate, tuple) else (gate, gate.check)
@@ -34,7 +34,7 @@ def rules_of(*gates: GateKind | tuple[GateKind, GateRule]) -> Mapping[str, GateR
 
 
 def cached_by_field(of: Callable[[Hook], Any]) -> Callable[[GateRule], GateRule]:
-    """A rule that looks at nothing else of a hook: hooks of which this is the same have the same gate."""
+    """Decorate a rule that depends on one field only: hooks with an equal field share the gate."""
 
     def once(rule: GateRule) -> GateRule:
         def asked(hook: Hook, host: Host) -> Gate:
@@ -52,7 +52,7 @@ def cached_by_field(of: Callable[[Hook], Any]) -> Callable[[GateRule], GateRule]
 def gates_of(
     hook: Hook, host: Host, rules: Mapping[str, GateRule], always_skips: frozenset[str]
 ) -> tuple[Gate, ...]:
-    """Every gate of a hook. What `always` skips is in the answer too, with `passed=None`."""
+    """Return every gate of a hook. Those that `always` skips have `passed=None`."""
     if not hook.meta.always:
         return tuple([rule(hook, host) for rule in rules.values()])
     return tuple(

@@ -1,4 +1,4 @@
-"""Does the host ever send one of the hook's events."""
+"""The `sent` gate: does the host ever send one of the hook's events?"""
 
 from hookscope.hosts.gates.rules import cached_by_field
 from hookscope.model.event_typos import never_sent_reason, unsent_event
@@ -12,7 +12,7 @@ SENT_PASSED = Gate("sent", True)
 
 @cached_by_field(lambda hook: (hook.meta.events, event_kind(hook)))
 def sent_gate(hook: Hook, host: Host) -> Gate:
-    """Does the host ever send one of its events."""
+    """Check that the host sends one of the hook's events."""
     keys = hook.meta.events
     if not keys:
         return Gate("sent", None, found="no events")

@@ -1,4 +1,4 @@
-"""Are hooks on at all, and is this one on itself."""
+"""The switch gates: are hooks enabled, and is this one?"""
 
 from collections.abc import Mapping
 
@@ -14,12 +14,12 @@ ENABLED_PASSED = Gate("enabled", True, needed=("not false",), found="not set")
 
 @cached_by_field(lambda _: None)
 def switch_gate(hook: Hook, host: Host) -> Gate:
-    """Are hooks on at all: `enabled` of the hooks settings is anything but false."""
+    """Check that hooks are enabled: `enabled` of the hooks settings is not false."""
     return _not_false_gate("switch", "all hooks are switched off in the settings", host, "enabled")
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
-    """Is this hook on: its entry's `enabled` is anything but false. Legacy handlers have no entry."""
+    """Check that this hook is enabled: its entry's `enabled` is not false. Legacy handlers have no entry."""
     if hook.kind == "legacy" or not host.has_entries:
         return ENABLED_PASSED
     return _not_false_gate("enabled", "disabled in config", host, "entries", hook.key, "enabled")
@@ -39,7 +39,7 @@ def _not_false_gate(name: str, reason: str, host: Host, *path: str) -> Gate:
 
 
 def similar_entries(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    """An entry that was perhaps meant for this hook."""
+    """Return an entry that was perhaps meant for this hook."""
     entries, where = host.hooks_setting("entries")
     looked = (setting_location(gate.setting, host),) if gate.setting is not None else ()
     if not isinstance(entries, Mapping) or hook.key in entries:

@@ -1,4 +1,4 @@
-"""May the hook's code run here: Hookscope's own check, once a folder."""
+"""The `trusted` gate: may the hook's code run here? Hookscope's own check, once per folder."""
 
 from hookscope.hosts.gates.rules import UNNAMED
 from hookscope.model.hook import Hook
@@ -11,7 +11,7 @@ TRUSTED_PASSED = Gate("trusted", True, found="yes")
 
 
 def trusted_gate(hook: Hook, host: Host) -> Gate:
-    """May its code run here. Not a rule of any host: Hookscope asks before it runs a folder's code."""
+    """Check that its code may run here. Not a host's rule: Hookscope asks before it runs a folder's code."""
     if hook.role == UNNAMED:
         return Gate("trusted", None, found="it names no file")
     if hook.folder.trusted and hook.leads_out is None and is_inside_hooks_folder(hook):
@@ -30,7 +30,7 @@ def trusted_gate(hook: Hook, host: Host) -> Gate:
 
 
 def is_inside_hooks_folder(hook: Hook) -> bool:
-    """Does its folder really lie in the hooks folder. A linked one does not: trust stops at links."""
+    """Return True if its folder is really in the hooks folder: trust stops at links."""
     real, folder = hook.real, hook.folder.real
     return real is not None and folder is not None and is_within(real, folder)
 

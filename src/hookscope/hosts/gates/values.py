@@ -1,4 +1,4 @@
-"""Does each dotted path that the hook needs lead to something in the settings."""
+"""The `config` gate: does each dotted path that the hook needs have a value in the settings?"""
 
 from collections.abc import Iterator, Mapping
 from operator import attrgetter
@@ -18,9 +18,9 @@ MOST_VISITED = 2000  # settings that are looked at for a name that stands elsewh
 
 @cached_by_field(attrgetter("meta.requires.config"))
 def config_gate(hook: Hook, host: Host) -> Gate:
-    """Does each dotted path lead to something truthy in the settings.
+    """Check that each dotted path has a truthy value in the settings.
 
-    An absent `workspace.dir` is the workspace in force. False: absent, null, false, 0, empty text.
+    An absent `workspace.dir` is the current workspace. Not truthy: absent, null, false, 0, empty text.
     """
     needed = hook.meta.requires.config
     if not needed:
@@ -40,7 +40,7 @@ def config_gate(hook: Hook, host: Host) -> Gate:
 
 
 def setting_at(path: str, host: Host) -> Any:
-    """The setting at a path as hooks write it; an absent `workspace.dir` is the workspace in force."""
+    """Return the setting at a path as hooks write it; an absent `workspace.dir` is the current workspace."""
     value = host.settings.get(path.split("."))
     if value is None and path == "workspace.dir":
         return str(host.workspace)
@@ -48,7 +48,7 @@ def setting_at(path: str, host: Host) -> Any:
 
 
 def _presence_of(value: Any, missing: bool) -> str:
-    """What stands there in one word; never the value, which may be a secret."""
+    """Return the kind of a value in one word; never the value, which may be a secret."""
     if not missing:
         return "set"
     if value is None:
@@ -63,7 +63,7 @@ def _settings(gate: Gate, hook: Hook, host: Host) -> Evidence:
 
 
 def _near_settings(path: str, host: Host) -> Iterator[str]:
-    """The same path with one step spelt otherwise, else the last step where it stands elsewhere."""
+    """Yield the same path with one step misspelled, else the last step elsewhere in the settings."""
     value: Any = host.settings.value
     steps = path_steps(path)
     for place, step in enumerate(steps):
@@ -92,7 +92,7 @@ def _located_path(path: KeyPath, host: Host) -> str:
 
 
 def _paths_ending_in(name: str, settings: Mapping[str, Any]) -> Iterator[KeyPath]:
-    """The paths that end in this name, those nearest to the top first."""
+    """Yield the paths that end in this name, top levels first."""
     waiting: list[tuple[KeyPath, Any]] = [((), settings)]
     visited = 0
     for path, value in waiting:  # grows while it is walked

@@ -1,4 +1,4 @@
-"""Is each variable set that the hook needs, in the environment or in its entry of the settings."""
+"""The `env` gate: is each variable set that the hook needs, in the environment or in its settings entry?"""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -20,7 +20,7 @@ DOTENV = ".env"
 
 
 def env_gate(hook: Hook, host: Host) -> Gate:
-    """Is each variable set and not empty, in the environment or in the entry's `env`."""
+    """Check that each variable is set and not empty, in the environment or in the entry's `env`."""
     needed = hook.meta.requires.env
     if not needed:
         return NO_ENV
@@ -40,7 +40,7 @@ def _needed_variables(needed: tuple[str, ...], own: Mapping[str, str], host: Hos
 
 
 def _env_found(needed: tuple[str, ...], missing: tuple[str, ...], host: Host) -> str:
-    """Where each variable stands; of a missing one, the set one that it resembles. Never a value."""
+    """Return where each variable is set; for a missing one, a similar one that is set. Never a value."""
     words = []
     for name in needed:
         if name in missing:

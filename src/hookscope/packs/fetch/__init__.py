@@ -1,4 +1,4 @@
-"""Where packages come from: folders, archives, npm, Python distributions and git.
+"""The sources of packages: folders, archives, npm, Python distributions and git.
 
-Each source gives a FileTree; none runs package code.
+Each source returns a FileTree; none runs package code.
 """

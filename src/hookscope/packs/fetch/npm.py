@@ -1,7 +1,4 @@
-"""Packages from the npm registry and the dependencies of a pack.
-
-fetched by npm itself, scripts off, checked before and after.
-"""
+"""Packages from the npm registry, and dependencies of a pack: fetched by npm without scripts, and checked."""
 
 from __future__ import annotations
 
@@ -61,7 +58,7 @@ LOCK_FILE = ".package-lock.json"  # what npm 7 and later write of all that they 
 
 
 def dependency_ranges(package_json: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the dependencies as they are written, for people: `name range`."""
+    """Return the dependencies for display: `name range`."""
     parts = (package_json.get(part) for part in INSTALLED_MEMBERS)
     return tuple(
         f"{name} {wanted}" for part in parts if isinstance(part, dict) for name, wanted in part.items()
@@ -69,9 +66,9 @@ def dependency_ranges(package_json: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def registry_dependencies(package_json: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the part of package.json that npm is given.
+    """Return the part of package.json that npm receives.
 
-    Raises PackError for a dependency that is no package of the registry, or that has a name which is none.
+    Raises PackError for a dependency that is no package of the registry, or has an invalid name.
     """
     found = {
         part: dict(_checked_dependencies(package_json, part, ""))
@@ -84,7 +81,7 @@ def registry_dependencies(package_json: Mapping[str, Any]) -> dict[str, dict[str
 
 
 def ignored_by_npm(tree: FileTree, package_json: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of what a pack says to npm and npm does not get: its files, and of package.json."""
+    """Return the npm files and package.json members of a pack that npm does not receive."""
     files = [name for name in IGNORED_FILES if tree.read(name) is not None]
     modules = [MODULES] if tree.names(MODULES) else []
     members = [
@@ -94,7 +91,7 @@ def ignored_by_npm(tree: FileTree, package_json: Mapping[str, Any]) -> tuple[str
 
 
 def _checked_dependencies(package: Mapping[str, Any], part: str, of: str) -> Iterator[tuple[str, str]]:
-    """Yield name and range of each dependency in one member. Raises PackError for one that is refused."""
+    """Yield name and range of each dependency in one member. Raises PackError for a refused one."""
     listed = package.get(part) or {}
     if not isinstance(listed, dict):
         raise PackError(f"{part} of package.json{of} wants an object.", WITHOUT_DEPENDENCIES)
@@ -112,7 +109,7 @@ def _checked_dependencies(package: Mapping[str, Any], part: str, of: str) -> Ite
 
 
 def is_from_registry(version_range: str) -> bool:
-    """Return whether npm would take this from the registry: a range, a tag, or another name with one."""
+    """Return whether npm would fetch this from the registry: a range, a tag, or an alias with one."""
     if alias := NPM_ALIAS.fullmatch(version_range):
         return (
             not _fault_of_dependency_name(alias["name"])
@@ -132,9 +129,9 @@ def _fault_of_dependency_name(name: str) -> str:
 
 
 def check_installed(modules: Path) -> None:
-    """Raise PackError where what npm installed leads out of its folder or came from elsewhere.
+    """Raise PackError if npm's result leads out of its folder or came from elsewhere.
 
-    The packages of the registry have dependencies too, and npm follows those to any address.
+    Packages of the registry have dependencies too, which npm follows to any address.
     """
     real = Path(os.path.realpath(modules))
     for entry, is_folder in entries_below(modules):
@@ -157,7 +154,7 @@ def check_installed(modules: Path) -> None:
 
 
 def _installed_packages(lock: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each package that npm says it installed, by its folder. Raises PackError for a damaged file."""
+    """Yield each installed package of npm's lock file by folder. Raises PackError for a damaged file."""
     try:
         packages = json.loads(RealFiles().read(lock))["packages"]
         yield from ((str(place), dict(package)) for place, package in packages.items())
@@ -213,9 +210,9 @@ REASONS: Mapping[str, str] = {
 
 
 def fetch_npm(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
-    """One package at one version, as `npm pack` gets it; npm checks it against the registry's integrity.
+    """Fetch one version of a package with `npm pack`, which checks its integrity.
 
-    Raises PackError, Cancelled.
+    Raises PackError, PackCancelled.
     """
     options.progress.step(f"fetching {spec.text} with npm")
     requested = (
@@ -260,9 +257,9 @@ def _no_package_error(spec: PackageSpec) -> PackError:
 
 
 def install_dependencies(package_json: Mapping[str, Any], target: Path, options: FetchOptions) -> None:
-    """Put what a package depends on into `target`, a folder that is not there yet; scripts off.
+    """Install a package's dependencies into `target`, a new folder, without scripts.
 
-    npm gets the dependencies of package.json and nothing else of the package: it runs in a folder of its own.
+    npm receives the dependencies of package.json and nothing else of the package: it runs in its own folder.
     Raises PackError.
     """
     dependencies = registry_dependencies(package_json)
@@ -281,7 +278,7 @@ def install_dependencies(package_json: Mapping[str, Any], target: Path, options:
 
 
 def _run_npm(words: Sequence[str], package_json: Mapping[str, object], options: FetchOptions) -> ProgramExit:
-    """Run npm in a new folder with this package.json alone, and with a cache that goes with it."""
+    """Run npm in a new folder with only this package.json, and with a temporary cache."""
     folder = options.work_folder / PROJECT_FOLDER_NAME
     folder.mkdir()
     (folder / PACKAGE_JSON).write_text(json.dumps(package_json), encoding="utf-8")
@@ -295,7 +292,7 @@ def _run_npm(words: Sequence[str], package_json: Mapping[str, object], options: 
 
 
 def _environment(options: FetchOptions) -> dict[str, str]:
-    """Return the environment without what npm or its Node would take for an order."""
+    """Return the environment without variables that configure npm or its Node."""
     env = {}
     for name, value in options.env.items():
         lowered = name.lower()
@@ -314,7 +311,7 @@ def _environment(options: FetchOptions) -> dict[str, str]:
 
 
 def _is_connection(name: str, value: str, options: FetchOptions) -> bool:
-    """Return whether a variable says how to reach a registry, of all or of one scope, and nothing else."""
+    """Return whether a variable only configures the connection to a registry."""
     if name.startswith(("//", "@")):
         return True
     key = name[:1] + name[1:].lower().replace("_", "-")

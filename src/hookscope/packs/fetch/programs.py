@@ -1,6 +1,5 @@
-"""Run other programs (git, npm, Python) without a shell and with a time limit.
-
-Only this module of packs starts any.
+"""Runs other programs (git, npm, Python) without a shell and with a time limit; no other module of packs
+does.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ MOST_DISK = 256 * MIB  # bytes that a program may put on disk
 
 @dataclass(frozen=True, slots=True)
 class ProgramExit:
-    """How a program ended."""
+    """The exit of a program."""
 
     code: int
     stdout: str
@@ -43,10 +42,10 @@ def run_program(
     env: Mapping[str, str],
     max_disk: int = MOST_DISK,
 ) -> ProgramExit:
-    """Run a program to its end, in a process group of its own and without a terminal.
+    """Run a program to its end, in its own process group and without a terminal.
 
-    It and all that it starts are looked for on the user's `PATH` alone. Raises PackError where it is not
-    installed, takes too long or fills the disk below `how.work`; Cancelled.
+    The program and its children are found on the user's `PATH` only. Raises PackError if it is not installed,
+    takes too long or fills the disk below the work folder; PackCancelled.
     """
     search_path = env.get("PATH", os.defpath)
     path = os.pathsep.join(user_path(options.project_folders, search_path))
@@ -105,7 +104,7 @@ def _folder_size(folder: Path) -> int:
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:
-    """The whole group, so that nothing that it has started goes on, even where it has ended by itself."""
+    """Kill the whole group, so that no child survives."""
     with suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()

@@ -1,7 +1,4 @@
-"""Fetch the package that a spec names.
-
-a folder, an archive, a Python distribution or a git commit; npm's by `npm`.
-"""
+"""Fetches the package of a spec: a folder, an archive, a Python distribution, a git commit, or from npm."""
 
 from __future__ import annotations
 
@@ -33,7 +30,9 @@ PUT_BACK = "Put it back, or name another one."
 
 
 def fetch_package(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
-    """What the spec names now. Blocks; raises PackError, Cancelled. Writes below `how.work` alone."""
+    """Fetch the package that the spec names now. Blocks; raises PackError, PackCancelled. Writes only below
+    the work folder.
+    """
     match spec.source:
         case "folder":
             options.progress.step(f"reading {spec.text}")
@@ -68,7 +67,7 @@ def _fetch_archive(spec: PackageSpec) -> FetchedPackage:
 
 
 def tree_integrity(tree: FileTree) -> str:
-    """One for files that came without one."""
+    """Return an integrity value for files that came without one."""
     return f"files-{digest_of({path: file.digest for path, file in tree.files.items()})}"
 
 
@@ -94,7 +93,7 @@ print(json.dumps({"version": found.version, "places": places}))
 
 
 def fetch_python(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
-    """The folder that a distribution's entry point names. Raises PackError, Cancelled."""
+    """Return the folder that a distribution's entry point names. Raises PackError, PackCancelled."""
     options.progress.step(f"looking for {spec.name} among the packages of {options.python}")
     ran = run_program(
         [options.python, "-c", FINDER_SCRIPT, spec.text.removeprefix("python:"), ENTRY_POINT_GROUP],
@@ -160,7 +159,7 @@ GIT_LIMITS = replace(DEFAULT_LIMITS, archive=DEFAULT_LIMITS.total)  # it is not 
 
 
 def fetch_git(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
-    """The files of one commit. Raises PackError, Cancelled."""
+    """Return the files of one commit. Raises PackError, PackCancelled."""
     options.progress.step(f"fetching {without_login(spec.url)} with git")
     _run_git(["init", "--quiet", "--bare", "repository"], options, without_user_config=True)
     revision = spec.revision or "HEAD"
@@ -203,8 +202,9 @@ def _run_git(
     without_user_config: bool = False,
     in_repository: bool = False,
 ) -> ProgramExit:
-    """`without_user_config`: without its user's configuration, which only fetching "
-    "needs: proxies and credentials."""
+    """Run git; `without_user_config`: without the user's configuration, which only fetching needs (proxies,
+    credentials).
+    """
     left_out = REPOSITORY_VARIABLES | (CONFIGURATION_VARIABLES if without_user_config else frozenset())
     env = {name: value for name, value in options.env.items() if name not in left_out}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": ALLOWED_PROTOCOLS, "GIT_LFS_SKIP_SMUDGE": "1"}

@@ -1,4 +1,4 @@
-"""What a user names as a source, how it is fetched, and what fetching gave; and comparing versions."""
+"""Package specs as users write them, how each is fetched, and version comparison."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SOURCE_KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class PackageSpec:
-    """Where a package comes from. `text` names the same thing whatever the current folder is."""
+    """The source of a package. `text` is independent of the current folder."""
 
     source: SourceKind
     text: str
@@ -46,12 +46,12 @@ class PackageSpec:
 
     @property
     def is_exact(self) -> bool:
-        """Is it an npm package at one version."""
+        """True for an npm package at one version."""
         return self.source == "npm" and EXACT_VERSION.fullmatch(self.revision) is not None
 
 
 def parse_spec(text: str, absolute: Callable[[str], Path]) -> PackageSpec:
-    """What a text names. `absolute`: a path as its user writes it. Raises PackError."""
+    """Parse a spec. `absolute` resolves a user's path. Raises PackError."""
     text = text.strip()
     if not text:
         raise PackError("An empty text names no package.", SOURCE_KINDS)
@@ -72,12 +72,12 @@ def parse_spec(text: str, absolute: Callable[[str], Path]) -> PackageSpec:
 
 
 def without_login(text: str) -> str:
-    """The same for people: an address without the name and password in it."""
+    """Return an address without the name and password in it."""
     return URL_LOGIN.sub("…", text)
 
 
 def is_git(text: str) -> bool:
-    """Does a text name a git repository."""
+    """Return True if a text names a git repository."""
     return text.startswith("git+") or PLAIN_GIT_URL.fullmatch(text.partition("#")[0]) is not None
 
 
@@ -145,7 +145,7 @@ FETCH_SECONDS = 120.0  # that fetching may take
 
 @dataclass(frozen=True, slots=True)
 class FetchedPackage:
-    """A package, not yet looked at."""
+    """A fetched package, not yet checked."""
 
     spec: PackageSpec
     tree: FileTree
@@ -157,7 +157,7 @@ class FetchedPackage:
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """Where and how something is fetched."""
+    """How to fetch."""
 
     work_folder: Path  # an empty folder for it alone; whoever made it removes it
     env: Mapping[str, str]
@@ -170,7 +170,7 @@ class FetchOptions:
 
 
 def sha512_integrity(source: bytes) -> str:
-    """The SHA-512 of a package in the form that registries write: `sha512-` and base64."""
+    """Return a package's SHA-512 as registries write it: `sha512-` and base64."""
     return f"sha512-{b64encode(sha512(source).digest()).decode()}"
 
 
@@ -181,19 +181,19 @@ VersionOrder = tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]
 
 
 def is_older(version: str, other: str) -> bool:
-    """False too where one of them is written in another way."""
+    """Return True if the version is older. False if the two are not comparable."""
     mine, theirs = _version_order(version), _version_order(other)
     return mine is not None and theirs is not None and mine < theirs
 
 
 def is_prerelease(version: str) -> bool:
-    """Has it a stage behind its numbers: `1.0.0-beta.2`."""
+    """Return True for a version with a stage: `1.0.0-beta.2`."""
     found = NUMBERED_VERSION.fullmatch(version)
     return found is not None and found["stage"] is not None
 
 
 def _version_order(version: str) -> VersionOrder | None:
-    """Numbers, then stages before none, and in a stage numbers before words."""
+    """Return a sort key: numbers; stages before none; in a stage, numbers before words."""
     found = NUMBERED_VERSION.fullmatch(version)
     if found is None:
         return None
