@@ -1,4 +1,4 @@
-"""The structure that the README draws: which room may import which, and what no room does."""
+"""The structure that CONTRIBUTING.md draws: which room may import which, and what no room does."""
 
 import ast
 import os

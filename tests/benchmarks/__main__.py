@@ -69,8 +69,8 @@ def main(arguments: Sequence[str], all_groups: Sequence[Group] = GROUPS) -> int:
     sys.stdout.write(f"{table if asked.markdown else shown(figures)}\n")
     if asked.json:
         asked.json.write_text(json.dumps(document(figures, facts, asked.rounds), indent=1) + "\n")
-    if asked.readme:
-        asked.readme.write_text(placed(asked.readme.read_text(), table))
+    if asked.into:
+        asked.into.write_text(placed(asked.into.read_text(), table))
     return 1 if missed(figures) else 0
 
 
@@ -84,7 +84,7 @@ def parser(groups: Sequence[Group]) -> argparse.ArgumentParser:
     made.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
     made.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     made.add_argument(
-        "--readme", type=Path, metavar="FILE", help="put the table between the marks of this file"
+        "--into", type=Path, metavar="FILE", help="put the table between the marks of this file"
     )
     return made
 

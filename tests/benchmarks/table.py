@@ -1,4 +1,4 @@
-"""Figures as a table for people, as Markdown for the README, and as one JSON document."""
+"""Figures as a table for people, as Markdown for CONTRIBUTING.md, and as one JSON document."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -49,7 +49,7 @@ def shown(all_figures: Sequence[Figures]) -> str:
 
 
 def markdown(all_figures: Sequence[Figures], facts: Mapping[str, object], rounds: int) -> str:
-    """For the README: one table, and a line that says where and when."""
+    """For CONTRIBUTING.md: one table, and a line that says where and when."""
     lines = [f"{line(facts)}; medians of up to {rounds} interleaved rounds.", ""]
     lines += ["| | median | beside | ratio | target | |", "|---|---:|---|---:|---:|---|"]
     for one in all_figures:
@@ -58,9 +58,9 @@ def markdown(all_figures: Sequence[Figures], facts: Mapping[str, object], rounds
     return "\n".join(lines)
 
 
-def placed(readme: str, table: str) -> str:
-    """The README with this table between its marks. Raises ValueError where it has none."""
-    before, begin, rest = readme.partition(BEGIN)
+def placed(page: str, table: str) -> str:
+    """The page with this table between its marks. Raises ValueError where it has none."""
+    before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise ValueError(f"There is no {BEGIN} … {END} to put the table between.")

@@ -81,9 +81,9 @@ def test_only_ratios_and_memory_decide(
 ) -> None:
     heavy = Variant("heavy", steady(2**21), unit="bytes")
     some = group(FLOOR, OURS, ABSENT, heavy, targets=[target])
-    readme, file = tmp_path / "README.md", tmp_path / "figures.json"
-    readme.write_text("Before\n<!-- figures -->\nthe last table\n<!-- /figures -->\nafter\n")
-    arguments = ["--rounds", "2", "--json", str(file), "--readme", str(readme)]
+    page, file = tmp_path / "CONTRIBUTING.md", tmp_path / "figures.json"
+    page.write_text("Before\n<!-- figures -->\nthe last table\n<!-- /figures -->\nafter\n")
+    arguments = ["--rounds", "2", "--json", str(file), "--into", str(page)]
     assert main(arguments, [some]) == code
     row = next(line for line in capsys.readouterr().out.splitlines() if line.endswith(told))
     assert row.split()[0] == target.ours
@@ -91,7 +91,7 @@ def test_only_ratios_and_memory_decide(
     (answer,) = document["groups"][0]["targets"]
     assert answer["met"] == {"met": True, "not measured": None}.get(told, False)
     assert document["groups"][0]["variants"][2] == {"name": "theirs", "unit": "s", "missing": "not installed"}
-    text = readme.read_text()
+    text = page.read_text()
     assert text.startswith("Before\n<!-- figures -->\n")
     assert text.endswith("\n<!-- /figures -->\nafter\n")
     assert f"| {told} |" in text

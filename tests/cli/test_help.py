@@ -7,36 +7,46 @@ from tests.cli.conftest import Program
 
 from hookscope.cli.command_index import COMMANDS
 from hookscope.cli.main import root_command
-from hookscope.manual import TOPICS, chapters, readme
+from hookscope.manual import chapters
 
 
-def test_topics_are_listed_and_told(hookscope: Program) -> None:
+def test_topics_are_listed_and_shown(hookscope: Program) -> None:
     listed = hookscope("help")
     assert listed.code == 0
-    assert all(topic in listed.out for topic in TOPICS)
+    assert all(f"  {topic}" in listed.out for topic in chapters())
     gates = hookscope("help", "gates")
-    assert gates.out.startswith("# The checks\n")
-    assert "| `anyBins`" in gates.out or "`anyBins`" in gates.out
+    assert gates.out.startswith("# Reference: checks (gates)\n")
+    assert "`anyBins`" in gates.out
     log = hookscope("help", "log", "--json")
-    assert log.json["title"] == "What was fired"
+    assert log.json["title"] == "Look at earlier runs"
     assert "`hookscope log --help` has the options." in hookscope("help", "log").out
 
 
-def test_a_command_is_a_topic_and_a_stranger_is_not(hookscope: Program) -> None:
+def test_a_command_is_a_topic_and_so_is_a_title(hookscope: Program) -> None:
     assert "Usage: hookscope plan" in hookscope("help", "plan").out
-    wrong = hookscope("help", "gate")
+    assert hookscope("help", "checks").out == hookscope("help", "gates").out
+    assert hookscope("help", "why", "doesn't", "my", "hook", "run?").out == hookscope("help", "why").out
+
+
+def test_words_find_sections_and_nonsense_finds_none(hookscope: Program) -> None:
+    found = hookscope("help", "my hook is ready and never fires")
+    assert found.out.startswith("# Why doesn't my hook run? — Ready, but it never fires\n")
+    assert "`hookscope help why`" in found.out
+    sections = hookscope("help", "sandbxo", "--json").json["sections"]
+    assert (sections[0]["topic"], sections[0]["title"]) == ("safety", "Sandbox")
+    wrong = hookscope("help", "zzzz")
     assert (wrong.code, wrong.out) == (2, "")
-    assert "did you mean `gates`?" in wrong.err
+    assert "`hookscope help` lists them" in wrong.err
 
 
 def test_the_options_that_the_manual_names_are_there() -> None:
-    told = chapters(readme())[TOPICS["commands"]].text.split("Every command takes these")[0]
+    text = chapters()["commands"].text.split("## Options of every command")[0]
     named: dict[str, set[str]] = {}
     name = ""
-    for line in told.splitlines():
-        begins = re.match(r"    hookscope ([a-z]+)", line)
+    for line in text.splitlines():
+        begins = re.match(r"hookscope ([a-z]+)", line)
         name = begins[1] if begins else name
-        if name and line.startswith("    "):
+        if name and line.startswith(("hookscope ", "    ")):
             named.setdefault(name, set()).update(re.findall(r"--[a-z-]+", line))
     assert set(named) == set(COMMANDS)
     context = click.Context(root_command)

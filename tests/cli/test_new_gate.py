@@ -17,7 +17,7 @@ from hookscope.console.state.hook_rows import hook_rows_of
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.folders import folder_system_of
 from hookscope.hosts.gates.rules import rules_of
-from hookscope.manual import chapter_of, readme
+from hookscope.manual import chapter_of
 from hookscope.model.hook import Edit, Hook
 from hookscope.model.hook_status import GATE_KINDS, Evidence, FixKind, Gate, GateKind, State
 from hookscope.model.host import Host
@@ -107,7 +107,7 @@ def test_every_kind_of_fix_has_its_function() -> None:
 
 
 def test_the_manual_has_a_row_for_each_gate() -> None:
-    chapter = chapter_of("gates", readme())
+    chapter = chapter_of("gates")
     assert chapter is not None
     cells = [
         [cell.strip() for cell in line.strip("|").split(" | ")]

@@ -1,36 +1,87 @@
-"""The README is the manual: every chapter has a topic, and every topic its chapter."""
+"""The manual: short chapters in plain sentences, found by title, by a word, and by a near miss."""
 
 import re
+from pathlib import Path
 
 import pytest
+from tests.manual.prose import sentences_of
 
-from hookscope.manual import TOPICS, chapter_of, chapters, readme
+from hookscope.manual import chapter_of, chapters, sections_about, sections_of
+
+PROJECT = Path(__file__).parents[2]
+MANUAL = PROJECT / "src" / "hookscope" / "manual"
+MOST_LINES = 200
+MOST_WORDS = 25  # of a sentence
+QUESTIONS = {  # a newcomer's words → the chapters that answer
+    "my hook is ready and never fires": "why",
+    "which variables does it need": "why",
+    "how do I test in CI": "ci",
+    "what does ◐ mean": "why",
+    "what does ▲ mean": "why",
+    "how do I undo a change": "files",
+    "does it need uv": "start",
+    "which exit codes": "ci",
+    "run handlers on copies": "firing",
+    "fire again after every save": "console",
+    "set a breakpoint": "editors",
+    "runs in my shell but not in systemd": "what-if",
+    "install hooks from npm": "packs",
+    "how are secrets masked": "secrets",
+    "change the keys": "keys",
+    "real events of the agent": "tap",
+    "order of handlers": "order",
+    "write a plugin": "plugin",
+    "write a hook in TypeScript": "write",
+    "use hooks in my own program": "embedding",
+    "which folder is trusted": "trust",
+    "how do I keep a run": "log",
+    "time limit of a handler": "safety",
+    "vim keys": "keys",
+}
 
 
-def test_every_chapter_has_a_topic_and_every_topic_a_chapter() -> None:
-    assert [*chapters(readme())] == [*TOPICS.values(), "Licence"]
+@pytest.mark.parametrize("topic", chapters())
+def test_chapters_are_short_and_begin_with_their_title(topic: str) -> None:
+    (file,) = MANUAL.glob(f"*-{topic}.md")
+    text = file.read_text()
+    assert text.startswith("# ")
+    assert len(text.splitlines()) <= MOST_LINES
+    assert len(chapters()[topic].text) > 200
 
 
-def test_the_contents_lead_to_every_chapter() -> None:
-    contents = readme().partition("\n## ")[0]
-    anchors = [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in TOPICS.values()]
-    assert sorted(re.findall(r"\]\(#([^)]+)\)", contents)) == sorted(anchors)
+@pytest.mark.parametrize(
+    "page", [*sorted(MANUAL.glob("*.md")), PROJECT / "README.md"], ids=lambda file: file.stem
+)
+def test_no_sentence_is_long(page: Path) -> None:
+    assert [one for one in sentences_of(page.read_text()) if len(one.split()) > MOST_WORDS] == []
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_no_topic_is_empty(topic: str) -> None:
-    chapter = chapter_of(topic, readme())
-    assert chapter is not None
-    assert len(chapter.text) > 200
-    assert "![" not in chapter.text
+def test_chapters_refer_to_topics_that_exist() -> None:
+    pages = [*MANUAL.glob("*.md"), PROJECT / "README.md"]
+    named = {
+        topic for page in pages for topic in re.findall(r"`hookscope help ([a-z][a-z-]*)`", page.read_text())
+    }
+    assert [topic for topic in named if chapter_of(topic) is None] == []
 
 
-def test_a_chapter_that_begins_with_code_keeps_its_indentation() -> None:
-    assert chapters("## One\n\n    hookscope\n\nopens it\n")["One"].text == "    hookscope\n\nopens it"
+@pytest.mark.parametrize(("question", "topic"), QUESTIONS.items())
+def test_questions_lead_to_their_chapter(question: str, topic: str) -> None:
+    assert topic in [section.chapter.topic for section in sections_about(question)]
 
 
-def test_heading_in_a_code_block_is_ignored() -> None:
-    text = "# A\n\n## One\n\n```yaml\n## not a heading\n```\n\n![p](x.svg)\n\n<!-- mark -->\n## Two\nend\n"
-    found = chapters(text)
-    assert [*found] == ["One", "Two"]
-    assert found["One"].text == "```yaml\n## not a heading\n```"
+def test_near_misses_and_other_forms_find_sections() -> None:
+    assert chapter_of("CHECKS") is chapter_of("gates")
+    assert sections_about("sandbxo")[0].heading == "Sandbox"
+    assert sections_about("breakpoints")
+    assert sections_about("zzzz") == ()
+
+
+def test_headings_in_code_are_ignored() -> None:
+    write = chapter_of("write")
+    assert write is not None
+    assert [section.heading for section in sections_of(write)] == [
+        "",
+        "In Python",
+        "In TypeScript and JavaScript",
+        "Options of `hookscope new`",
+    ]

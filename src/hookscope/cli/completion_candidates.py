@@ -90,9 +90,10 @@ def lint_rule_ids(options: Options) -> tuple[Candidate, ...]:
 def help_topics(options: Options) -> tuple[Candidate, ...]:
     """Return the chapters of the manual, and the commands."""
     from hookscope.cli.command_index import COMMANDS
-    from hookscope.manual import TOPICS
+    from hookscope.manual import chapters
 
-    return safe_candidates([*TOPICS.items(), *((name, "") for name in COMMANDS)])
+    titles = [(topic, chapter.title) for topic, chapter in chapters().items()]
+    return safe_candidates([*titles, *((name, "") for name in COMMANDS)])
 
 
 def recorded_event_ids(options: Options) -> tuple[Candidate, ...]:

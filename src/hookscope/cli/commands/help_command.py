@@ -1,4 +1,4 @@
-"""`hookscope help`."""
+"""`hookscope help`: the manual in the terminal."""
 
 import sys
 
@@ -7,57 +7,86 @@ import click
 from hookscope.cli.answers import Answer, print_answer
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import ExampledCommand
-from hookscope.manual import TOPICS, Chapter, chapter_of, readme
-from hookscope.model.text import nearest_word, one_line
+from hookscope.manual import Chapter, Section, chapter_of, chapters, sections_about
+from hookscope.model.text import one_line
 
 MAX_WIDTH = 100  # cells: longer lines are hard to read
 
 
 @click.command("help", cls=ExampledCommand)
-@click.argument("topic", required=False)
+@click.argument("topic", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
-def command(ctx: click.Context, topic: str | None, as_json: bool) -> int:
-    """The manual, a topic at a time; without a topic, what there is. Commands are topics too."""
+def command(ctx: click.Context, topic: tuple[str, ...], as_json: bool) -> int:
+    """Show the manual: its chapters, one of them, or the sections about some words.
+
+    Commands are topics too.
+    """
     group = ctx.parent.command if ctx.parent is not None else None
-    if topic is None:
-        lines = [f"  {name:<14}{title}" for name, title in TOPICS.items()]
-        text = "\n".join(["hookscope help TOPIC", "", *lines, "", "hookscope help COMMAND is its --help."])
-        return print_answer(Answer({"topics": dict(TOPICS)}, text), as_json=as_json)
-    command_names = group.list_commands(ctx) if isinstance(group, click.Group) else []
-    chapter = chapter_of(topic, readme())
+    assert isinstance(group, click.Group)
+    query = " ".join(topic)
+    return print_answer(_answer(query, ctx, group) if query.strip() else _contents(), as_json=as_json)
+
+
+def _contents() -> Answer:
+    titles = {chapter.topic: chapter.title for chapter in chapters().values()}
+    lines = [f"  {topic:<14}{title}" for topic, title in titles.items()]
+    ways = ("hookscope help TOPIC", "hookscope help WORDS     finds the sections about them")
+    return Answer(
+        {"topics": titles}, "\n".join([*ways, "", *lines, "", "hookscope help COMMAND is its --help."])
+    )
+
+
+def _answer(query: str, ctx: click.Context, group: click.Group) -> Answer:
+    """Return the chapter, the command's help or the sections for a query. Raises UsageError."""
+    commands = group.list_commands(ctx)
+    chapter = chapter_of(query)
     if chapter is not None:
-        document = {"topic": topic, "title": chapter.title, "text": chapter.text}
-        options = f"\n\n`hookscope {topic} --help` has the options." if topic in command_names else ""
-        return print_answer(Answer(document, chapter_text(chapter) + options), as_json=as_json)
-    if topic in command_names and isinstance(group, click.Group):
-        help_command = group.get_command(ctx, topic)
+        more = f"\n\n`hookscope {query} --help` has the options." if query in commands else ""
+        return Answer(
+            {"topic": chapter.topic, "title": chapter.title, "text": chapter.text}, _shown(chapter) + more
+        )
+    if query in commands:
+        help_command = group.get_command(ctx, query)
         assert help_command is not None
-        with click.Context(help_command, info_name=topic, parent=ctx.parent) as help_context:
-            return print_answer(
-                Answer(
-                    {"topic": topic, "text": help_command.get_help(help_context)},
-                    help_command.get_help(help_context),
-                ),
-                as_json=as_json,
-            )
-    closest = nearest_word(topic, (*TOPICS, *command_names))
-    next_step = f"did you mean `{closest}`?" if closest else "`hookscope help` lists them."
-    raise click.UsageError(f"There is no topic {one_line(topic)!r}; {next_step}", ctx)
+        with click.Context(help_command, info_name=query, parent=ctx.parent) as help_context:
+            text = help_command.get_help(help_context)
+        return Answer({"topic": query, "text": text}, text)
+    found = sections_about(query)
+    if not found:
+        raise click.UsageError(f"There is no topic {one_line(query)!r}; `hookscope help` lists them.", ctx)
+    document = {"query": query, "sections": [_section_document(section) for section in found]}
+    return Answer(document, _rendered("\n\n".join(map(_section_markdown, found))))
 
 
-def chapter_text(chapter: Chapter) -> str:
-    """Return a chapter formatted for the terminal; elsewhere its source."""
-    written = f"# {chapter.title}\n\n{chapter.text}"
+def _section_document(section: Section) -> dict[str, str]:
+    return {
+        "topic": section.chapter.topic,
+        "title": section.heading or section.chapter.title,
+        "text": section.text,
+    }
+
+
+def _section_markdown(section: Section) -> str:
+    path = " — ".join(filter(None, (section.chapter.title, section.heading)))
+    return f"# {path}\n\n{section.text}\n\n*The whole chapter:* `hookscope help {section.chapter.topic}`"
+
+
+def _shown(chapter: Chapter) -> str:
+    return _rendered(f"# {chapter.title}\n\n{chapter.text}")
+
+
+def _rendered(markdown: str) -> str:
+    """Return Markdown formatted for the terminal; elsewhere unchanged."""
     if not sys.stdout.isatty():
-        return written
+        return markdown
     from rich.console import Console
     from rich.markdown import Markdown
 
     console = Console()
     console.width = min(console.width, MAX_WIDTH)
     with console.capture() as captured:
-        console.print(Markdown(written))
+        console.print(Markdown(markdown))
     return captured.get().rstrip()
 
 
