@@ -199,6 +199,15 @@ def test_sarif_tells_code_hosts_the_same_findings(
     assert [place["region"]["startLine"] for place in places] == [
         one["line"] for one in done.json["findings"]
     ]
+    for place in places:
+        region = place["region"]
+        assert region["endColumn"] > region["startColumn"]
+    levels_of_rules = {rule["id"]: rule["defaultConfiguration"]["level"] for rule in rules}
+    order = ["note", "warning", "error"]
+    assert set(levels_of_rules.values()) == set(order)
+    assert all(
+        order.index(one["level"]) <= order.index(levels_of_rules[one["ruleId"]]) for one in run["results"]
+    )
     prints = [one["partialFingerprints"]["hookscope/v1"] for one in run["results"]]
     assert len(set(prints)) == len(prints)
     (workspace / "hooks" / "dead" / "HOOK.md").write_text(DEAD.replace("---\nname", "---\n\nname", 1))

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -179,6 +180,25 @@ def test_files_are_named_and_answers_are_written_for_machines(
     failure = suite.find(f"./testcase[@name='{bad.stem}']/failure")
     assert failure is not None
     assert failure.get("message") == "messages: expected 2, got 1"
+    assert {case.get("classname") for case in suite} == {".hookscope/events"}
+    assert float(suite.get("time", "")) == pytest.approx(
+        sum(float(case.get("time", "")) for case in suite), abs=1e-5
+    )
+    assert datetime.fromisoformat(suite.get("timestamp", "")).tzinfo is not None
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_the_report(
+    test: Program, save: Save, tmp_path: Path
+) -> None:
+    save("broken", event="event: [\n")
+    save("bad", "expect: {messages: [no]}\n")
+    report = tmp_path / "junit.xml"
+    assert test("--junit", str(report)).code == 1
+    suite = ElementTree.parse(report).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "1")
+    error = suite.find("./testcase[@name='broken']/error")
+    assert error is not None
+    assert "broken.yaml" in (error.text or "")
 
 
 def test_a_sequence_that_cannot_be_played_is_counted_as_one(
@@ -331,6 +351,7 @@ def test_a_file_in_one_line_is_left_to_its_author(test: Program, save: Save) -> 
 
 
 DIARY = """
+from datetime import datetime
 from pathlib import Path
 def handler(event):
     (Path.home() / "diary").write_text("dear diary\\n")
@@ -475,6 +496,7 @@ def test_watching_and_accepting_do_not_go_together(test: Program, save: Save) ->
 
 
 WRITES = """
+from datetime import datetime
 from pathlib import Path
 
 

@@ -184,6 +184,29 @@ def test_saved_events_are_tests(project: Project, save: Callable[[str, str], Pat
     assert "Traceback" not in done.stdout
 
 
+def test_saved_events_are_collected_beside_the_paths_of_the_configuration(
+    project: Project, save: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    save("hello", "event: command:new\ncontext: {who: Ada}\nexpect: {messages: ['Hello Ada, 1']}\n")
+    root = tmp_path / "project"
+    (root / "tests").mkdir()
+    (root / "tests/test_own.py").write_text("def test_own(): pass\n")
+    (root / "odd").mkdir()
+    (root / "odd/other.yaml").write_text("event: command:new\nexpect: {messages: []}\n")
+    settings = "[pytest]\nhookscope_bundled = none\ntestpaths = tests\n"
+    (root / "pytest.ini").write_text(settings)
+    done = project("", "-v")
+    assert (done.returncode, done.stdout.splitlines()[-1].split(" in ")[0]) == (0, "2 passed"), done.stdout
+    assert "hookscope: saved events of .hookscope/events\n" in project("", "-v", "-v").stdout
+    assert "1 passed" in project("", "tests").stdout
+    (root / "pytest.ini").write_text(f"{settings}hookscope_events = odd\n")
+    done = project("")
+    assert "messages: expected none" in done.stdout
+    assert "1 failed, 1 passed" in done.stdout
+    (root / "pytest.ini").write_text(f"{settings}hookscope_events =\n")
+    assert "1 passed" in project("").stdout
+
+
 def test_saved_events_can_be_selected_or_disabled(project: Project, save: Callable[[str, str], Path]) -> None:
     file = save("hello", "event: command:new\n")
     save("broken", "evnt: command:new\n")

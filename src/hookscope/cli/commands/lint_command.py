@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +22,7 @@ from hookscope.cli import answers, installed_version
 from hookscope.cli.answers import Answer
 from hookscope.cli.render.layout import fold_lines, fold_text
 from hookscope.cli.shared_options import ReportFile, write_report
+from hookscope.model.regular_file import read_regular
 from hookscope.model.text import one_line, printable
 
 if TYPE_CHECKING:
@@ -158,6 +161,7 @@ def rule_text(rule: Rule, documentation: RuleDocumentation) -> str:
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SARIF_ROOT = "%SRCROOT%"  # readers of SARIF resolve it to the repository root
+WORD = re.compile(r"[\w.:-]+")
 SARIF_LEVELS = {"error": "error", "warning": "warning", "hint": "note"}
 
 
@@ -175,6 +179,7 @@ def sarif_document(
             "driver": {
                 "name": "hookscope",
                 "version": installed_version(),
+                **_project_address(),
                 "rules": [_sarif_rule(*pair) for pair in rules],
             }
         },
@@ -201,7 +206,44 @@ def _sarif_rule(rule: Rule, documentation: RuleDocumentation) -> dict[str, Any]:
         "shortDescription": {"text": documentation.title},
         "fullDescription": {"text": documentation.why or documentation.title},
         "help": {"text": f"{documentation.why}\n\n`{rule.docs}` shows an example.".lstrip()},
+        "defaultConfiguration": {"level": _default_level(rule)},
     }
+
+
+def _project_address() -> dict[str, str]:
+    """Return the first address in the package's metadata, as its `informationUri`; nothing without one."""
+    from importlib.metadata import metadata  # imported late: only SARIF needs it
+
+    addresses = metadata("hookscope").get_all("Project-URL")
+    return {"informationUri": str(addresses[0]).rpartition(", ")[2]} if addresses else {}
+
+
+def _default_level(rule: Rule) -> str:
+    """Return the most severe level of a rule: its module imports the levels that it uses.
+
+    A rule that imports `Severity` chooses among all of them.
+    """
+    used = rule.check.__globals__
+    if "Severity" in used:
+        return SARIF_LEVELS["error"]
+    return next(SARIF_LEVELS[name] for name in SARIF_LEVELS if name in used)
+
+
+@cache
+def _lines_of(file: Path) -> tuple[str, ...]:
+    try:
+        return tuple(read_regular(file).decode("utf-8", "replace").splitlines())
+    except OSError:
+        return ()
+
+
+def _region(place: FilePosition) -> dict[str, int]:
+    """Return the word at a position; without one, a single character."""
+    lines = _lines_of(place.file)
+    line = lines[place.line - 1] if place.line <= len(lines) else ""
+    word = WORD.match(line, place.column - 1)
+    end = word.end() + 1 if word else place.column + 1
+    return {"startLine": place.line, "startColumn": place.column, "endColumn": end}
 
 
 def _sarif_result(finding: LintFinding, rule_indexes: Mapping[str, int], root: Path) -> dict[str, Any]:
@@ -225,7 +267,7 @@ def _sarif_location(place: FilePosition, root: Path) -> dict[str, Any]:
         artifact = {"uri": quote(os.fsencode(address)), "uriBaseId": SARIF_ROOT}
     else:
         artifact = {"uri": file.as_uri()}
-    return {"artifactLocation": artifact, "region": {"startLine": place.line, "startColumn": place.column}}
+    return {"artifactLocation": artifact, "region": _region(place)}
 
 
 PARAMETERS = (

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import time_ns
@@ -122,14 +123,17 @@ def _run_round(arguments: TestArguments, bench: Workbench) -> tuple[Answer, bool
     files = saved_event_paths(host.workspace, arguments.paths)
     if arguments.junit is not None:
         check_report_writable(arguments.junit)
-    series = InterruptibleSeries()
+    series, began = InterruptibleSeries(), datetime.now().astimezone()
     results = asyncio.run(_run_tests(bench, files, series, sandbox=arguments.sandbox))
     copied_machine = bench.setup.machine if arguments.sandbox else None
     notes = [f"Stopped: {len(results)} of {len(files)} were fired."] if series.stopped else []
     if arguments.accept and not series.stopped:
         results = [_accept_outcome(bench, result, notes) for result in results]
     if arguments.junit is not None:
-        write_report(arguments.junit, test_output.junit_xml(results, copied_machine, bench.redaction))
+        report = test_output.junit_xml(
+            results, bench.setup.machine.cwd, began, copied_machine, bench.redaction
+        )
+        write_report(arguments.junit, report)
     return Answer(
         [test_output.saved_event_document(result, bench.dialect.name) for result in results],
         test_output.saved_event_results_text(results, copied_machine),

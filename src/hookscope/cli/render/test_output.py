@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
 from xml.etree import ElementTree
 
 from hookscope.app import json_documents
@@ -113,28 +115,50 @@ def _xml_text(text: str) -> str:
 
 def junit_xml(
     results: Sequence[SavedEventResult],
+    folder: Path,
+    began: datetime,
     copied_machine: Machine | None = None,
     redaction: Redaction = NOTHING_KNOWN,
 ) -> str:
     """Return JUnit XML for CI systems: one suite, a case for each saved event, times in seconds.
 
-    With `copied_machine`, each case has the files that handlers wrote as its output. Secrets are
-    masked.
+    `folder` is what file names are relative to. A file that could not be read is an `error`. With
+    `copied_machine`, each case has the files that handlers wrote as its output. Secrets are masked.
     """
-    failed = sum(not result.passed for result in results)
-    suite = ElementTree.Element("testsuite", name="hookscope", tests=str(len(results)), failures=str(failed))
+    errors = sum(_is_unreadable(result) for result in results)
+    failed = sum(not result.passed for result in results) - errors
+    suite = ElementTree.Element(
+        "testsuite",
+        name="hookscope",
+        tests=str(len(results)),
+        failures=str(failed),
+        errors=str(errors),
+        skipped="0",
+        time=f"{sum(result.took or 0.0 for result in results):.6f}",
+        timestamp=began.isoformat(timespec="seconds"),
+    )
     for result in (without_secrets(result, redaction) for result in results):
         case = ElementTree.SubElement(
             suite,
             "testcase",
             name=_xml_text(printable(result.file.stem)),
-            classname=_xml_text(printable(str(result.file.parent))),
+            classname=_xml_text(printable(_relative_folder(result.file, folder))),
             time=f"{result.took or 0.0:.6f}",
         )
         if not result.passed:
             why = tuple(map(_xml_text, result.failure_lines)) or ("cancelled",)
-            failure = ElementTree.SubElement(case, "failure", message=why[0])
+            kind = "error" if _is_unreadable(result) else "failure"
+            failure = ElementTree.SubElement(case, kind, message=why[0])
             failure.text = "\n".join(why)
         if copied_machine is not None and (file_lines := list(_sandboxed_file_lines(result, copied_machine))):
             ElementTree.SubElement(case, "system-out").text = "\n".join(map(_xml_text, file_lines))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+def _is_unreadable(result: SavedEventResult) -> bool:
+    return result.run is None and not result.steps and bool(result.problem)
+
+
+def _relative_folder(file: Path, folder: Path) -> str:
+    own = file.parent
+    return own.relative_to(folder).as_posix() if own.is_relative_to(folder) else str(own)

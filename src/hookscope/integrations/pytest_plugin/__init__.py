@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hookscope.model.run import Run
 
 PROJECT_FOLDER, TEST_FOLDERS = ".hookscope", {"events": "saved event", "sequences": "sequence"}
+EVENTS_SETTING = "hookscope_events"
 TEST_SUFFIXES = (".yaml", ".yml")
 STATE_VARIABLE = "HOOKSCOPE_STATE_DIR"
 PYTEST_SETTINGS = {
@@ -38,6 +39,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Register the settings of the project's pytest configuration. Folders are relative to its root."""
     for name, meaning in PYTEST_SETTINGS.items():
         parser.addini(name, meaning, default="")
+    default = [f"{PROJECT_FOLDER}/{name}" for name in TEST_FOLDERS]
+    meaning = "Folders with saved events and sequences, collected beside `testpaths`; empty: none."
+    parser.addini(EVENTS_SETTING, meaning, type="linelist", default=default)
+
+
+def _event_folders(config: pytest.Config) -> list[str]:
+    """Return the configured folders that exist, relative to the root folder."""
+    return [name for name in config.getini(EVENTS_SETTING) if (config.rootpath / name).is_dir()]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect saved events too where pytest takes its folders from `testpaths`."""
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        config.args += [str(config.rootpath / name) for name in _event_folders(config)]
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say where saved events are collected, unless the command line names other tests."""
+    folders = _event_folders(config)
+    if not folders or config.args_source is pytest.Config.ArgsSource.ARGS:
+        return None
+    return f"hookscope: saved events of {', '.join(folders)}"
 
 
 @pytest.fixture
@@ -103,8 +126,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect saved events and sequences in or below `.hookscope/events` and `.hookscope/sequences`."""
-    return SavedEventFile.from_parent(parent, path=file_path) if _test_kind(file_path) else None
+    """Collect saved events and sequences in `.hookscope` and in the folders of `hookscope_events`."""
+    own = [parent.config.rootpath / name for name in parent.config.getini(EVENTS_SETTING)]
+    is_test = file_path.suffix in TEST_SUFFIXES and any(file_path.is_relative_to(folder) for folder in own)
+    return SavedEventFile.from_parent(parent, path=file_path) if is_test or _test_kind(file_path) else None
 
 
 def _test_kind(file: Path) -> str:
@@ -141,7 +166,7 @@ class SavedEventItem(pytest.Item):
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        return self.path, None, f"{_test_kind(self.path)} {self.name}"
+        return self.path, None, f"{_test_kind(self.path) or 'saved event'} {self.name}"
 
 
 @contextmanager
