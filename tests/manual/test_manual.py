@@ -85,3 +85,30 @@ def test_headings_in_code_are_ignored() -> None:
         "In TypeScript and JavaScript",
         "Options of `hookscope new`",
     ]
+
+
+REPLACED = (  # words of a literal translation, and what is written in their place
+    (r"(is|are|was|be) told|says of", "reported, shown, logged"),
+    (r"asked for|what is asked|wished", "requested, option"),
+    (r"stands?", "is, status, position"),
+    (r"hears?|heard|listens? to", "receives, subscribes to"),
+    (r"in vain", "ignored, has no effect"),
+    (r"passed over|slip of the pen", "skipped; typo"),
+    (r"comes? to|what came of|what has come of", "result, outcome"),
+    (r"taken? back|takes back", "undone, reverted"),
+    (r"goes on|go on|the same again|once more", "still running, continues; again"),
+    (
+        r"shut|whoever|surroundings|faces?|desk",
+        "failed; everyone who; environment; the console and the commands",
+    ),
+)
+MAY_STAY = {"does the same again", "what an agent goes through", "scope"}
+
+
+@pytest.mark.parametrize(("words", "instead"), REPLACED)
+def test_plain_words_are_used(words: str, instead: str) -> None:
+    for page in [*MANUAL.glob("*.md"), PROJECT / "README.md"]:
+        for sentence in sentences_of(page.read_text()):
+            found = re.search(rf"\b({words})\b", sentence)
+            if found and not any(kept in sentence for kept in MAY_STAY):
+                pytest.fail(f"{page.name}: {sentence!r} has {found[0]!r}; write: {instead}")
