@@ -1,4 +1,4 @@
-"""Every command that the README and the manual show can be called as it is written, and those that end are run."""
+"""Every command that the README and the manual show exists, and those that end are run."""
 
 import re
 import shlex

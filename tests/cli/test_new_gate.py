@@ -114,11 +114,9 @@ def test_the_manual_has_a_row_for_each_gate() -> None:
         for line in chapter.text.splitlines()
         if line.startswith("| `")
     ]
-    asks = {name.strip(" `"): text for names, text, _ in cells for name in names.split(",")}
-    kinds = {name: kind for name, kind in GATE_KINDS.items() if kind.asks}
-    assert asks.keys() == kinds.keys()
-    assert [name for name, kind in kinds.items() if not asks[name].startswith(kind.asks)] == []
     states = {name.strip(" `"): state for names, _, state in cells for name in names.split(",")}
+    kinds = {name: kind for name, kind in GATE_KINDS.items() if name not in ("osOfLoader", LICENCE.name)}
+    assert states.keys() == kinds.keys()
     assert {name: str(kind.state) for name, kind in kinds.items() if states[name] in set(State)} == {
         name: state for name, state in states.items() if state in set(State)
     }

@@ -31,14 +31,11 @@ SETTINGS_GATE = "settings"  # shut too by settings that nobody could read
 PRECEDENCE = register_gate(
     GateKind(
         "precedence",
-        asks="could every hooks folder and `HOOK.md` be read that may hold a hook of the same name and a "
-        "higher rank",
     )
 )
 REACHED = register_gate(
     GateKind(
         "reached",
-        asks="is it loaded before a hook that ends the whole load",
         state=State.BROKEN,
         fix=FixKind.LOAD_BEFORE,
     )

@@ -190,7 +190,6 @@ class GateKind:
     """
 
     name: str
-    asks: str = ""  # its row in the manual's chapter "The checks"; kinds with one text share a row
     state: State = State.BLOCKED  # of a hook at which it failed
     check: GateRule | None = None  # as the guides describe it
     evidence: EvidenceRule | None = None

@@ -44,7 +44,6 @@ def settings_gate(hook: Hook, host: Host) -> Gate:
 SETTINGS = register_gate(
     GateKind(
         "settings",
-        asks="can the host's settings be read; are they valid, where one mistake ends everything",
         fix=FixKind.BY_HAND_SETTINGS,
         why_no_fix="the settings file must be mended by hand first",
     )
@@ -302,7 +301,6 @@ def selected_gate(hook: Hook, host: Host) -> Gate:
 SELECTED = register_gate(
     GateKind(
         "selected",
-        asks="do the settings choose it, where entries are an allow list",
         state=State.OFF,
         check=selected_gate,
         evidence=switches.similar_entries,

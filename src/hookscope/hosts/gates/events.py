@@ -32,7 +32,6 @@ def _header(gate: Gate, hook: Hook, host: Host) -> Evidence:
 EVENTS = register_gate(
     GateKind(
         "events",
-        asks="does it name any event",
         state=State.BROKEN,
         check=events_gate,
         evidence=_header,

@@ -65,7 +65,6 @@ def _missing_export_gate(exports: dict[str, Export], name: str, path: Path) -> G
 EXPORT = register_gate(
     GateKind(
         "export",
-        asks="does that file have the function that is called, for the event alone; read, never run",
         state=State.BROKEN,
         fix=FixKind.NAME_EXPORT,
         why_no_fix="only its author knows which function is meant",

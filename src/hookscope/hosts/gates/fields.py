@@ -49,7 +49,6 @@ def _place_in_manifest(hook: Hook, host: Host, path: KeyPath, locate: Locate) ->
 FIELDS = register_gate(
     GateKind(
         "fields",
-        asks="has every field of the metadata its type",
         state=State.BROKEN,
         check=fields_gate,
         fix=FixKind.FIELD_TYPES,

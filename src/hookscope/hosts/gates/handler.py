@@ -49,7 +49,6 @@ def _modules(gate: Gate, hook: Hook, host: Host) -> Evidence:
 HANDLER = register_gate(
     GateKind(
         "handler",
-        asks="is there a file of a name that the host looks for",
         state=State.BROKEN,
         check=handler_gate,
         evidence=_modules,

@@ -5,7 +5,6 @@ from hookscope.model.hook_status import FixKind, GateKind, State, register_gate
 LOAD = register_gate(
     GateKind(
         "load",
-        asks="does its code load, once somebody has loaded it",
         state=State.BROKEN,
         fix=FixKind.BY_HAND_LOAD,
         why_no_fix="its code failed; its error says where",

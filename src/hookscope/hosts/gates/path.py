@@ -42,7 +42,6 @@ def _failed_path(hook: Hook, reason: str) -> Gate:
 PATH = register_gate(
     GateKind(
         "path",
-        asks="does the handler really lie where the host allows it, links resolved",
         state=State.BROKEN,
         fix=FixKind.BY_HAND_PATH,
         why_no_fix="its handler must lie in the hook's own folder: move it there",

@@ -2,7 +2,7 @@
 
 from operator import attrgetter
 
-from hookscope.hosts.gates.rules import REQUIREMENT_ROW, cached_by_field
+from hookscope.hosts.gates.rules import cached_by_field
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
 from hookscope.model.host import Host
@@ -32,7 +32,6 @@ def _platforms(gate: Gate, hook: Hook, host: Host) -> Evidence:
 OS = register_gate(
     GateKind(
         "os",
-        asks=REQUIREMENT_ROW,
         check=os_gate,
         evidence=_platforms,
         evidence_of_host=True,

@@ -3,7 +3,7 @@
 from operator import attrgetter
 from pathlib import Path
 
-from hookscope.hosts.gates.rules import REQUIREMENT_ROW, cached_by_field, nothing_needed
+from hookscope.hosts.gates.rules import cached_by_field, nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
 from hookscope.model.host import Host
@@ -83,7 +83,6 @@ def _programs(gate: Gate, hook: Hook, host: Host) -> Evidence:
 BINS = register_gate(
     GateKind(
         "bins",
-        asks=REQUIREMENT_ROW,
         check=bins_gate,
         evidence=_programs,
         evidence_of_host=True,
@@ -95,7 +94,6 @@ BINS = register_gate(
 ANY_BINS = register_gate(
     GateKind(
         "anyBins",
-        asks=REQUIREMENT_ROW,
         check=any_bins_gate,
         evidence=_programs,
         evidence_of_host=True,

@@ -9,10 +9,6 @@ from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, GateKind, GateRule
 from hookscope.model.host import Host
 
-REQUIREMENT_ROW = (
-    "platform, programs on `PATH`, variables, settings; `always: true` skips them, not all hosts all of them"
-)
-
 
 @cache
 def nothing_needed(name: str) -> Gate:

@@ -40,7 +40,6 @@ def _events(gate: Gate, hook: Hook, host: Host) -> Evidence:
 SENT = register_gate(
     GateKind(
         "sent",
-        asks="does the host ever send one of its events",
         state=State.SILENT,
         check=sent_gate,
         evidence=_events,

@@ -56,7 +56,6 @@ def similar_entries(gate: Gate, hook: Hook, host: Host) -> Evidence:
 SWITCH = register_gate(
     GateKind(
         "switch",
-        asks="are the host's hooks on at all",
         state=State.OFF,
         check=switch_gate,
         shows_needed=False,
@@ -65,7 +64,6 @@ SWITCH = register_gate(
 ENABLED = register_gate(
     GateKind(
         "enabled",
-        asks="is it on itself",
         state=State.OFF,
         check=enabled_gate,
         evidence=similar_entries,

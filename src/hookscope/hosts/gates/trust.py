@@ -38,7 +38,6 @@ def is_inside_hooks_folder(hook: Hook) -> bool:
 TRUSTED = register_gate(
     GateKind(
         "trusted",
-        asks="may it run here: Hookscope's own check, once a folder",
         state=State.UNTRUSTED,
         check=trusted_gate,
         fix=FixKind.TRUST,

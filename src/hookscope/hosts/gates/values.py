@@ -7,7 +7,7 @@ from typing import Any
 from hookscope.formats.positions import KeyPath, path_steps
 from hookscope.formats.script_values import is_truthy
 from hookscope.hosts.gates.evidence import setting_location, similar_names
-from hookscope.hosts.gates.rules import REQUIREMENT_ROW, cached_by_field, nothing_needed
+from hookscope.hosts.gates.rules import cached_by_field, nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
 from hookscope.model.host import Host
@@ -109,7 +109,6 @@ def _paths_ending_in(name: str, settings: Mapping[str, Any]) -> Iterator[KeyPath
 CONFIG = register_gate(
     GateKind(
         "config",
-        asks=REQUIREMENT_ROW,
         check=config_gate,
         evidence=_settings,
         evidence_of_host=True,

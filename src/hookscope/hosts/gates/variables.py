@@ -8,7 +8,7 @@ from typing import Any
 
 from hookscope.formats.environment_files import read_dotenv
 from hookscope.hosts.gates.evidence import setting_location, similar_names
-from hookscope.hosts.gates.rules import REQUIREMENT_ROW, cached_by_field, nothing_needed
+from hookscope.hosts.gates.rules import cached_by_field, nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
 from hookscope.model.host import Host
@@ -118,7 +118,6 @@ def _read_dotenv(file: Path, host: Host) -> Mapping[str, str]:
 ENV = register_gate(
     GateKind(
         "env",
-        asks=REQUIREMENT_ROW,
         check=env_gate,
         evidence=_variables,
         fix=FixKind.SET_VARIABLES,

@@ -97,9 +97,6 @@ def _denied_events(hook_settings: Mapping[str, Any], where: str, *, is_bundled: 
     return excluded_events
 
 
-ALLOW_ROW = (
-    "may the plugin load, and is it the one of its kind that the settings choose (`plugins.slots.memory`)"
-)
 PLUGINS_PATH: KeyPath = ("plugins",)
 
 
@@ -174,7 +171,6 @@ def _listed(gate: Gate, hook: Hook, host: Host) -> Evidence:
 ALLOW = register_gate(
     GateKind(
         "allow",
-        asks=ALLOW_ROW,
         state=State.OFF,
         check=allow_gate,
         evidence=_listed,
@@ -193,9 +189,7 @@ def deny_gate(hook: Hook, host: Host) -> Gate:
     )
 
 
-DENY = register_gate(
-    GateKind("deny", asks=ALLOW_ROW, state=State.OFF, check=deny_gate, fix=FixKind.TAKE_FROM_LIST)
-)
+DENY = register_gate(GateKind("deny", state=State.OFF, check=deny_gate, fix=FixKind.TAKE_FROM_LIST))
 
 
 def listed_ids(host: Host, key: str) -> tuple[str, ...]:

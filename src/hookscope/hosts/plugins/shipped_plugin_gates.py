@@ -103,12 +103,10 @@ def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
 MANIFEST = register_gate(
     GateKind(
         "manifest",
-        asks="has a plugin the manifest that the program wants, with a schema of its settings",
         state=State.BROKEN,
         why_no_fix="only its author can write what belongs there",
     )
 )
-SETTINGS_ROW = "do its settings fit its own schema, is all installed that its package.json depends on"
 
 
 def packages_gate(hook: Hook, host: Host, *, brought: frozenset[str]) -> Gate:
@@ -122,7 +120,7 @@ def packages_gate(hook: Hook, host: Host, *, brought: frozenset[str]) -> Gate:
     return Gate("packages", False, needed, missing, "not installed", reason)
 
 
-PACKAGES = register_gate(GateKind("packages", asks=SETTINGS_ROW, fix=FixKind.PACKAGES))
+PACKAGES = register_gate(GateKind("packages", fix=FixKind.PACKAGES))
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
@@ -156,7 +154,6 @@ def configured_gate(hook: Hook, host: Host) -> Gate:
 SCHEMA_FITS = register_gate(
     GateKind(
         "schema",
-        asks=SETTINGS_ROW,
         check=configured_gate,
         why_no_fix="only its user knows what belongs there: write it into its entry's `config`",
     )
@@ -181,7 +178,7 @@ def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
     return Gate("slot", False, (hook.name,), (hook.name,), chosen, reason, fix=fix, setting=where)
 
 
-SLOT = register_gate(GateKind("slot", asks=plugin_gates.ALLOW_ROW, state=State.OFF))
+SLOT = register_gate(GateKind("slot", state=State.OFF))
 
 
 def access_gate(hook: Hook, host: Host) -> Gate:
@@ -207,8 +204,6 @@ def access_gate(hook: Hook, host: Host) -> Gate:
 ACCESS = register_gate(
     GateKind(
         "access",
-        asks="do the settings let any of its events reach it: most that tell of conversations need "
-        "`allowConversationAccess`",
         check=access_gate,
     )
 )

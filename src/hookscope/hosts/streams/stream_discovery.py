@@ -66,7 +66,6 @@ def build_gate(hook: Hook, host: Host) -> Gate:
 BUILD = register_gate(
     GateKind(
         "build",
-        asks="does the agent's project build; one error stops all",
         state=State.BROKEN,
         check=build_gate,
         fix=FixKind.BY_HAND_BUILD,
@@ -92,9 +91,7 @@ def scope_gate(hook: Hook, host: Host) -> Gate:
     return Gate("scope", True, found=hook.scope or "the root agent")
 
 
-SCOPE = register_gate(
-    GateKind("scope", asks="whose stream a module hears: the root agent's or a subagent's", check=scope_gate)
-)
+SCOPE = register_gate(GateKind("scope", check=scope_gate))
 STREAM_GATES = rules_of(BUILD, (HANDLER, handler_gate), TRUSTED, (sent.SENT, sent_gate), SCOPE)
 
 
