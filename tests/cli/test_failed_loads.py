@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Program
 from tests.conftest import MakeHook
 
-from hookscope.app.failed_loads import MOST, FailedLoads, LoadAttempt
+from hookscope.app.load_record import MOST, LoadAttempt, LoadRecord
 from hookscope.model.failure import Failure
 from hookscope.model.run import Code
 
@@ -188,7 +188,7 @@ def test_an_interpreter_that_does_not_start_is_no_fault_of_a_hook(
 
 
 def test_the_oldest_of_very_many_are_forgotten(tmp_path: Path) -> None:
-    known = FailedLoads(tmp_path / "failed-loads.json", "python")
+    known = LoadRecord(tmp_path / "failed-loads.json", "python")
     codes = [
         Code(tmp_path / f"{number}.py", "handler", tmp_path, "python", "x") for number in range(MOST + 2)
     ]

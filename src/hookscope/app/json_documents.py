@@ -32,7 +32,7 @@ from hookscope.model.run import (
 from hookscope.runtime.limits import LimitName, Limits
 
 if TYPE_CHECKING:
-    from hookscope.app.failed_loads import FailedLoad
+    from hookscope.app.load_record import FailedLoad
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.model.hook_status import Effect
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event, Thread, current_thread
 from typing import TYPE_CHECKING, TypeAlias
 
-from hookscope.app.failed_loads import FailedLoad, FailedLoads
+from hookscope.app.load_record import FailedLoad, LoadRecord
 from hookscope.app.options import Setup
 from hookscope.app.runs.worker_pools import NODE_VARIABLES, PYTHON_ONLY, WorkerPools
 from hookscope.app.snapshot import Differences, InventoryIndex, ScanResult, Snapshot
@@ -28,6 +28,7 @@ from hookscope.engine.planning import (
     with_late,
 )
 from hookscope.engine.registry import Registry
+from hookscope.hosts.gates.evidence import with_evidence
 from hookscope.hosts.gates.load import LOAD
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.executor import Executor, LateExecutor
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 MODULE_KINDS = ("stream", "arguments", "plugin")  # shapes whose events or function only a load finds
 NO_HANDLERS = "it registers nothing"
+EVENT_GATES = ("access", "sent")  # of plugins: they ask for its events
 
 
 _ModuleKey: TypeAlias = tuple[Path, str, str, str]
@@ -126,28 +128,53 @@ class LoadedModules:
             return found
         return accepted_module(with_late(found, self._late.get(key, ())), host)
 
-    def with_load_results(self, inventory: Inventory, host: Host) -> Inventory:
-        """Return the inventory with declared events, and with the reasons of failed loads."""
-        if not self._known:
+    def with_load_results(
+        self, inventory: Inventory, host: Host, recorded: Mapping[Hook, Module]
+    ) -> Inventory:
+        """Return the inventory with declared events, and with the reasons of failed loads.
+
+        `recorded`: what modules registered that another process has loaded.
+        """
+        if not self._known and not recorded:
             return inventory
-        rows = tuple(self._with_load_result(row, host) for row in inventory.hooks)
+        rows = tuple(self._with_load_result(row, host, recorded.get(row.hook)) for row in inventory.hooks)
         return replace(inventory, hooks=rows)
 
-    def _with_load_result(self, row: HookStatus, host: Host) -> HookStatus:
+    def _with_load_result(self, row: HookStatus, host: Host, recorded: Module | None) -> HookStatus:
         found = self._loaded(row.hook, host)
         if isinstance(found, Failure):
             reason = f"{found.type}: {found.message}"
             return _with_gate(row, Gate(LOAD.name, False, found=found.type, reason=reason))
-        if found is None:
-            return row
-        calls = declared_registrations(found, row.hook, host)
-        events, crossed = tuple(dict.fromkeys(call.key for call in calls)), folder_events_of(calls)
-        messages = (*(line.text for line in found.log), *unsent_event_notes(events, row.hook, host, crossed))
-        notes = (*row.notes, *messages, *(() if events else (NO_HANDLERS,)))
-        notes = tuple(dict.fromkeys(notes))
-        return replace(
-            _with_gate(row, LOADED_GATE), declared=events, declared_folder_events=crossed, notes=notes
-        )
+        if found is not None:
+            return with_declared_events(_with_gate(row, LOADED_GATE), found, host)
+        accepted = accepted_module(recorded, host) if recorded is not None else None
+        return with_declared_events(row, accepted, host) if isinstance(accepted, Module) else row
+
+
+def with_declared_events(row: HookStatus, module: Module, host: Host) -> HookStatus:
+    """Return the row with the events that its loaded module declares, and the gates that depend on them."""
+    calls = declared_registrations(module, row.hook, host)
+    events, crossed = tuple(dict.fromkeys(call.key for call in calls)), folder_events_of(calls)
+    messages = (*(line.text for line in module.log), *unsent_event_notes(events, row.hook, host, crossed))
+    notes = tuple(dict.fromkeys((*row.notes, *messages, *(() if events else (NO_HANDLERS,)))))
+    if row.hook.kind == "plugin":
+        row = _with_event_gates(row, events, crossed, host)
+    return replace(row, declared=events, declared_folder_events=crossed, notes=notes)
+
+
+def _with_event_gates(
+    row: HookStatus, events: tuple[str, ...], folder_events: frozenset[str], host: Host
+) -> HookStatus:
+    """Check again which of its events are sent, and which the settings let reach it."""
+    meta = replace(row.hook.meta, events=events, folder_events=folder_events, unread_registrations=0)
+    loaded = replace(row.hook, meta=meta)
+    checked = {
+        gate.name: with_evidence(gate, loaded, host)
+        for gate in host.dialect.system_of("plugin").gates(loaded, host)
+        if gate.name in EVENT_GATES
+    }
+    gates = tuple(checked.get(gate.name, gate) for gate in row.verdict.gates)
+    return replace(row, verdict=Verdict(gates, row.verdict.shadowed_by))
 
 
 def may_receive(row: HookStatus, kind: EventKind) -> bool:
@@ -192,12 +219,12 @@ class Scanner:
         self,
         worker_pools: WorkerPools,
         modules: LoadedModules,
-        failed_loads: FailedLoads,
+        load_record: LoadRecord,
         *,
         compare_shipped: bool = True,
     ) -> None:
         self._compare_shipped = compare_shipped
-        self._worker_pools, self._modules, self._failed_loads = worker_pools, modules, failed_loads
+        self._worker_pools, self._modules, self._load_record = worker_pools, modules, load_record
         self._generation = 0
         self._stopped = False
         self._last: ScanResult | None = None
@@ -205,17 +232,18 @@ class Scanner:
     def scan(self, open_again: Opened, setup: Setup, limits: Limits) -> Snapshot:
         """Return a snapshot of all hooks, with the host opened again."""
         shipped = setup.shipped if self._compare_shipped else None
-        last, failed_loads_stamp = self._scan_or_last(open_again, shipped), self._failed_loads.file_stamp()
+        last, failed_loads_stamp = self._scan_or_last(open_again, shipped), self._load_record.file_stamp()
         host, found = last.host, last.inventory
         languages, unavailable_languages = self._worker_pools.languages(host, found)
         inventory = self._with_notes(found, host, languages, unavailable_languages, last.differences)
-        inventory = self._modules.with_load_results(inventory, host)
+        recorded = self._load_record.modules_for(inventory, host)
+        inventory = self._modules.with_load_results(inventory, host, recorded)
         self._generation += 1
         kept = self._worker_pools.fault_counter.quarantined_paths()
         return Snapshot(
             host=host,
             inventory=inventory,
-            registry=Registry(self._generation, self._registrations(inventory, host)),
+            registry=Registry(self._generation, self._registrations(inventory, host, recorded)),
             dialect_reason=setup.dialect_reason,
             unknown_version=setup.unknown_version,
             shipped_summary=last.shipped_summary,
@@ -243,7 +271,7 @@ class Scanner:
 
     def _failed_loads_of(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
         """Return the hooks that fail to load, and whether an older version still runs in their place."""
-        failed = self._failed_loads.for_inventory(inventory, host)
+        failed = self._load_record.for_inventory(inventory, host)
         if not failed or not self._worker_pools.has_loaded_any:
             return failed
         return {
@@ -251,14 +279,18 @@ class Scanner:
             for hook, one in failed.items()
         }
 
-    def _registrations(self, inventory: Inventory, host: Host) -> tuple[Registration, ...]:
-        if self._worker_pools.has_loaded_any or self._last is None or self._last.host is not host:
+    def _registrations(
+        self, inventory: Inventory, host: Host, recorded: Mapping[Hook, Module]
+    ) -> tuple[Registration, ...]:
+        is_last = self._last is not None and self._last.host is host
+        if self._worker_pools.has_loaded_any or recorded or not is_last:
             return registrations_of(
                 inventory,
                 host,
                 self._worker_pools.has_loaded,
-                lambda hook: self._modules.module_of(hook, host),
+                lambda hook: self._modules.module_of(hook, host) or recorded.get(hook),
             )
+        assert self._last is not None
         return self._last.registrations
 
     def _scan_or_last(self, open_again: Opened, shipped: Dialect | None) -> ScanResult:

@@ -26,7 +26,7 @@ from hookscope.runtime.limits import Limits
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:  # a scan needs no database
-    from hookscope.app.failed_loads import FailedLoad
+    from hookscope.app.load_record import FailedLoad
     from hookscope.storage.journal.run_environment import HandlerFile
 
 

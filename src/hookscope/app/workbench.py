@@ -11,10 +11,10 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
-from hookscope.app.failed_loads import (
+from hookscope.app.load_record import (
     FAILED_LOADS_FILE,
-    FailedLoads,
     LoadAttempt,
+    LoadRecord,
     load_attempts_for,
 )
 from hookscope.app.options import Options, Setup, set_up
@@ -130,11 +130,11 @@ class Workbench:
         self.modules = LoadedModules()
         self._store = TrustStore(state_folder() / "trust.json")
         self.run_record = RunRecord(lambda: self.setup.retention, partial(self.redaction_of, settings=False))
-        self.failed_loads = FailedLoads(
+        self.load_record = LoadRecord(
             state_folder() / FAILED_LOADS_FILE, python.path if python else sys.executable
         )
         self._scanner = Scanner(
-            self.worker_pools, self.modules, self.failed_loads, compare_shipped=compare_shipped
+            self.worker_pools, self.modules, self.load_record, compare_shipped=compare_shipped
         )
         self._trust_all = trust_all
         self._secrets: dict[Secret, None] = {}  # secrets that events got from variables, ordered
@@ -199,12 +199,12 @@ class Workbench:
     @property
     def shared_state_files(self) -> tuple[Path, ...]:
         """The files with trust and failed loads. Other commands write them too."""
-        return self._store.file, self.failed_loads.file
+        return self._store.file, self.load_record.file
 
     def is_outdated(self, view: Snapshot) -> bool:
         """Return whether trust or the failed loads have changed since the snapshot."""
         trusts = not self._trust_all and self._store.trust() != view.host.trust
-        return trusts or self.failed_loads.changed_since(view)
+        return trusts or self.load_record.changed_since(view)
 
     def use_options(self, options: Options) -> None:
         """Scan with other options from now on; the events' environment stays. Raises Refusal."""
@@ -315,9 +315,9 @@ class Workbench:
         if not await self.modules.load(view.inventory, view.host, executors, kind):
             return view
         rescanned = self.scan()
-        await self.record_loads(
-            rescanned.host, load_attempts_for(rescanned.inventory, rescanned.host), started
-        )
+        registrations = rescanned.registry.registrations
+        attempts = load_attempts_for(rescanned.inventory, rescanned.host, registrations)
+        await self.record_loads(rescanned.host, attempts, started)
         return rescanned
 
     async def prestart_workers(self, view: Snapshot, plan: Plan) -> None:
@@ -368,9 +368,7 @@ class Workbench:
     async def record_loads(self, host: Host, attempts: Sequence[LoadAttempt], started: float) -> None:
         """Record failed loads and forget those that load now. Does nothing under a what-if."""
         if not host.machine.assumed:
-            await self.failed_loads.record_attempts(
-                attempts, started, cache(partial(self.redaction_of, host))
-            )
+            await self.load_record.record_attempts(attempts, started, cache(partial(self.redaction_of, host)))
 
     def trust(self, folder: Path, *, everything_below: bool = False, must_be_real: bool = False) -> Path:
         """Trust a folder and everything below it; return the real path that was recorded.

@@ -156,6 +156,7 @@ def _remaining_groups(plan: Plan, order: Sequence[int]) -> tuple[CallGroup, ...]
 
 NEEDS_NODE = "needs Node, which nobody has looked for"
 NO_REASONS: Mapping[Language, str] = {}
+OWN_LIMIT = "its registration"  # where a limit was set that a plugin passed with its handler
 INTERNAL_OPTION = "internal"  # the option of a plugin's handler for folder events
 REGISTER_OPTION = "register"  # if false, the handler is listed but never called
 
@@ -269,7 +270,7 @@ def _declared_registration(item: Declared, hook: Hook, host: Host) -> Registrati
     key = host.dialect.catalogue().registry_key(item.key)
     limit, where = _limit_of(hook, key)
     if limit is None:
-        limit, where = item.limit, "its registration"
+        limit, where = item.limit, OWN_LIMIT
     return Registration(
         key, hook.name, item.target, hook, item.priority, limit, options=item.options, limit_source=where
     )

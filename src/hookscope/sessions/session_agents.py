@@ -7,7 +7,7 @@ from pathlib import Path
 from time import time
 
 from hookscope import formats
-from hookscope.app.failed_loads import load_attempts_for
+from hookscope.app.load_record import load_attempts_for
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import topmost_targets, untrusted_folders
 from hookscope.app.workbench import Workbench
@@ -52,7 +52,8 @@ async def session_engine(bench: Workbench) -> tuple[HookEngine, LoadReport]:
     )
     started = time()
     report = await engine.load()
-    await bench.record_loads(host, load_attempts_for(engine.inventory, host, report.failures), started)
+    attempts = load_attempts_for(engine.inventory, host, engine.registry.registrations, report.failures)
+    await bench.record_loads(host, attempts, started)
     return engine, report
 
 

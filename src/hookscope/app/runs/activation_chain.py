@@ -17,7 +17,7 @@ from shlex import quote
 from time import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from hookscope.app.failed_loads import load_attempts_for
+from hookscope.app.load_record import load_attempts_for
 from hookscope.app.near_misses import event_typo
 from hookscope.app.workbench import Workbench
 from hookscope.engine.discovery import discover
@@ -389,7 +389,8 @@ async def load_report(bench: Workbench, *, only: str | None = None) -> LoadRepor
     engine = HookEngine(host, bench.worker_pools.executors(host, languages), without=unavailable_languages)
     started = time()
     report = await engine.load(only=only)
-    await bench.record_loads(host, load_attempts_for(engine.inventory, host, report.failures), started)
+    attempts = load_attempts_for(engine.inventory, host, engine.registry.registrations, report.failures)
+    await bench.record_loads(host, attempts, started)
     summary = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
     errors = {name: f"{fault.type}: {fault.message}" for name, fault in report.failures.items()}
     detail = {"skipped": report.skipped, "failed": report.failed, "errors": errors, "only": only}

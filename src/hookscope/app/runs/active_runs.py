@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from time import time
 from typing import TYPE_CHECKING
 
-from hookscope.app.failed_loads import load_attempts_in
+from hookscope.app.load_record import load_attempts_in
 from hookscope.app.options import LINGER
 from hookscope.app.snapshot import PastRun, Snapshot
 from hookscope.model.host import Host

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookscope.app.failed_loads import retry_hint
 from hookscope.app.json_documents import Document, effect_document, gate_document
+from hookscope.app.load_record import retry_hint
 from hookscope.app.snapshot import Snapshot
 from hookscope.authoring.fix.model import Fix, Repair
 from hookscope.cli.render.hook_output import near_miss_lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hookscope.app.failed_loads import retry_hint
+from hookscope.app.load_record import retry_hint
 from hookscope.app.near_misses import unsent_event_hint
 from hookscope.app.snapshot import Snapshot
 from hookscope.cli.render.layout import (

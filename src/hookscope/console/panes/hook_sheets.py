@@ -26,7 +26,7 @@ from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, HookStatus, Rej
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.app.failed_loads import FailedLoad
+    from hookscope.app.load_record import FailedLoad
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
     from hookscope.console.state.console_state import HookCheck, SourceText

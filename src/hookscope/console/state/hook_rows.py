@@ -31,7 +31,7 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hookscope.app.failed_loads import FailedLoad
+    from hookscope.app.load_record import FailedLoad
     from hookscope.app.snapshot import Snapshot
 
 

@@ -1,11 +1,15 @@
-"""Hooks whose files failed to load when they were last tried, kept in the state folder."""
+"""What came of the last load of each handler, kept in the state folder until its file changes.
+
+A failed load has a reason; a plugin or a stream hook that loaded has what it registered.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -13,12 +17,12 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from hookscope.engine.loading import IS_CLASS, NO_FUNCTION
-from hookscope.engine.planning import handler_code
+from hookscope.engine.planning import INTERNAL_OPTION, OWN_LIMIT, REGISTER_OPTION, handler_code
 from hookscope.model.failure import Failure
 from hookscope.model.hook import FilePosition, Hook
 from hookscope.model.hook_event import iso
 from hookscope.model.hook_status import Gate, HookStatus, State
-from hookscope.model.run import Code, Result, Run
+from hookscope.model.run import Code, Declared, Module, Registration, Result, Run
 from hookscope.model.text import one_line
 from hookscope.storage.state_files import (
     state_members,
@@ -34,8 +38,9 @@ if TYPE_CHECKING:
     from hookscope.storage.journal.redaction import Redaction
 
 FAILED_LOADS_FILE = "failed-loads.json"
-HANDLERS = "handlers"  # the file's member
+HANDLERS, MODULES = "handlers", "modules"  # the file's members: failed loads, and what modules registered
 MOST = 500  # stored handlers
+KEPT_OPTIONS = {"name", INTERNAL_OPTION, REGISTER_OPTION}  # of a registration: what the scan asks for
 LONGEST = 300  # characters of an error's sentence
 EMPTY: Mapping[str, Failure] = {}
 LONGEST_WAIT = 2  # seconds for another process that writes
@@ -75,10 +80,12 @@ class LoadAttempt:
     code: Code
     failure: Failure | None = None
     run: int | None = None
+    registered: tuple[Registration, ...] | None = None  # by a module; None: unknown, or a single handler
 
 
-class FailedLoads:
-    """`failed-loads.json`: handler → why it did not load. Merged by key under a lock, replaced atomically.
+class LoadRecord:
+    """`failed-loads.json`: handler → why it did not load, or what it registered. Merged by key under a lock,
+    replaced atomically.
 
     Args:
         python: the interpreter of handlers.
@@ -95,6 +102,32 @@ class FailedLoads:
         rows = [row for row in inventory.hooks if _may_have_failed(row) and str(row.hook.handler) in known]
         found = ((row.hook, self._current_failure(handler_code(row.hook, host), known)) for row in rows)
         return {hook: failed for hook, failed in found if failed is not None}
+
+    def modules_for(self, inventory: Inventory, host: Host) -> Mapping[Hook, Module]:
+        """Return what plugins and stream hooks registered when their current files were last loaded."""
+        known = state_members(self.file, MODULES)
+        rows = [row for row in inventory.hooks if str(row.hook.handler) in known] if known else []
+        found = ((row.hook, self._recorded_module(handler_code(row.hook, host), known)) for row in rows)
+        return {hook: module for hook, module in found if module is not None}
+
+    def _recorded_module(self, code: Code, known: Mapping[str, Any]) -> Module | None:
+        entry: Any = known.get(str(code.path))
+        try:
+            if entry["of"] != self._load_digest(code):
+                return None
+            declares = [
+                Declared(
+                    str(one["key"]),
+                    replace(code, member=str(one["member"])),
+                    float(one["priority"]),
+                    one["limit"] if isinstance(one["limit"], int | float) else None,
+                    dict(one["options"]),
+                )
+                for one in entry["registered"]
+            ]
+        except (LookupError, TypeError, ValueError, AttributeError):  # ignore a damaged entry
+            return None
+        return Module(tuple(declares))
 
     def changed_since(self, view: Snapshot) -> bool:
         """Return whether the file was written since the snapshot. Reads only its file status."""
@@ -121,26 +154,32 @@ class FailedLoads:
         started: float,
         redaction: Callable[[], Redaction] | None = None,
     ) -> None:
-        """Record failed loads, and remove those that load now. Write errors are ignored.
+        """Record failed loads and what modules registered. Write errors are ignored.
 
         Args:
             started: when the first attempt began; a file written later may be another version.
             redaction: returns what masks secrets in the errors.
         """
-        known = state_members(self.file, HANDLERS)
-        changes: dict[str, dict[str, Any] | None] = {}
+        changes: dict[str, dict[str, dict[str, Any] | None]] = {HANDLERS: {}, MODULES: {}}
         for attempt in attempts:
             path = str(attempt.code.path)
+            is_current = _modified_at(attempt.code.path) <= started
             if attempt.failure is None:
-                if path in known or path in changes:
-                    changes[path] = None
-            elif attempt.failure.phase != "spawn" and _modified_at(attempt.code.path) <= started:
-                changes[path] = self._entry(attempt, redaction() if redaction is not None else None)
-        if changes:
+                changes[HANDLERS][path] = None
+                if attempt.registered is not None and is_current:
+                    changes[MODULES][path] = self._module_entry(attempt.code, attempt.registered)
+            elif attempt.failure.phase != "spawn" and is_current:
+                changes[HANDLERS][path] = self._entry(attempt, redaction() if redaction is not None else None)
+                changes[MODULES][path] = None
+        if any(self._differs(member, entries) for member, entries in changes.items()):
             import asyncio  # a scan needs no event loop
 
             with suppress(OSError):
                 await asyncio.to_thread(self._merge, changes)
+
+    def _differs(self, member: str, entries: Mapping[str, dict[str, Any] | None]) -> bool:
+        known = state_members(self.file, member)
+        return any(known.get(path) != entry for path, entry in entries.items())
 
     def _entry(self, attempt: LoadAttempt, redaction: Redaction | None) -> dict[str, Any]:
         from hookscope.storage.journal.redaction import NOTHING_KNOWN  # a scan writes nothing
@@ -158,14 +197,32 @@ class FailedLoads:
             "of": self._load_digest(attempt.code),
         }
 
-    def _merge(self, changes: Mapping[str, dict[str, Any] | None]) -> None:
+    def _module_entry(self, code: Code, registered: Sequence[Registration]) -> dict[str, Any]:
+        return {
+            "registered": [
+                {
+                    "key": call.key,
+                    "member": call.target.member if isinstance(call.target, Code) else "",
+                    "priority": call.priority,
+                    "limit": call.limit if call.limit_source == OWN_LIMIT else None,
+                    "options": {name: call.options[name] for name in KEPT_OPTIONS & call.options.keys()},
+                }
+                for call in registered
+            ],
+            "of": self._load_digest(code),
+        }
+
+    def _merge(self, changes: Mapping[str, Mapping[str, dict[str, Any] | None]]) -> None:
         from filelock import FileLock  # a scan locks nothing, and filelock loads asyncio
 
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with FileLock(f"{self.file}.lock", timeout=LONGEST_WAIT):
-            kept = {**state_members_to_merge(self.file, HANDLERS), **changes}
-            last = [(path, entry) for path, entry in kept.items() if entry is not None][-MOST:]
-            write_state_file(self.file, json.dumps({HANDLERS: dict(last)}, indent=2).encode() + b"\n")
+            document = {}
+            for member, changed in changes.items():
+                kept = {**state_members_to_merge(self.file, member), **changed}
+                last = [(path, entry) for path, entry in kept.items() if entry is not None][-MOST:]
+                document[member] = dict(last)
+            write_state_file(self.file, json.dumps(document, indent=2).encode() + b"\n")
 
     def _load_digest(self, code: Code) -> str:
         """Return a digest of everything that the load depends on and that is known without running it."""
@@ -220,16 +277,27 @@ def _load_attempt(result: Result, run: int) -> LoadAttempt | None:
 
 
 def load_attempts_for(
-    inventory: Inventory, host: Host, failures: Mapping[str, Failure] = EMPTY
+    inventory: Inventory,
+    host: Host,
+    registrations: Iterable[Registration],
+    failures: Mapping[str, Failure] = EMPTY,
 ) -> list[LoadAttempt]:
     """Return the load attempts of all hooks whose status has a `load` gate.
 
-    `failures`: failures by hook name that hold more detail than the gate.
+    Args:
+        registrations: those that stand after the load.
+        failures: failures by hook name that hold more detail than the gate.
     """
+    by_hook: dict[Hook, list[Registration]] = {}
+    for call in registrations:
+        if call.hook is not None:
+            by_hook.setdefault(call.hook, []).append(call)
     gates = ((row.hook, gate) for row in inventory.hooks for gate in row.verdict.gates if gate.name == "load")
     return [
         LoadAttempt(
-            handler_code(hook, host), None if gate.passed else failures.get(hook.name) or _failure(gate)
+            handler_code(hook, host),
+            None if gate.passed else failures.get(hook.name) or _failure(gate),
+            registered=tuple(by_hook.get(hook, ())) if hook.kind in ("plugin", "stream") else None,
         )
         for hook, gate in gates
         if hook.handler is not None
