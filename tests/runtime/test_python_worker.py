@@ -61,7 +61,7 @@ async def test_what_was_printed_before_a_crash_is_kept(hook: WriteHook, outcome_
 
 async def test_a_message_that_is_no_text_is_shown_as_text(hook: WriteHook, outcome_of: OutcomeOf) -> None:
     outcome = await outcome_of(hook("a", body("event.messages += [1, None, object()]")))
-    assert outcome["a"].messages == ("1", "None", "<object>")
+    assert outcome["a"].messages == ("1", "", "<object>")
 
 
 async def test_handlers_share_the_event_and_each_has_its_own_patch(

@@ -281,10 +281,10 @@ def test_pushed_is_what_is_new(before: tuple[str, ...], after: tuple[str, ...], 
     assert new_messages(before, after) == new
 
 
-def test_a_message_that_is_no_text_is_shown_as_text() -> None:
+def test_a_message_that_is_no_text_is_shown_as_hosts_join_it() -> None:
     event = HookEvent("command", "new")
-    event.messages.extend([1, None, "a"])  # type: ignore[list-item]  # that is the point
-    assert messages_in(event) == ("1", "None", "a")
+    event.messages.extend([1, None, "a", {"role": "x"}, [1, None, "b", True]])  # type: ignore[list-item]
+    assert messages_in(event) == ("1", "", "a", "[object Object]", "1,,b,true")
 
 
 def test_writing_back_touches_only_what_changed() -> None:

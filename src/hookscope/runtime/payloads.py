@@ -263,7 +263,21 @@ def messages_in(view: Any) -> tuple[str, ...]:
     found = view.get("messages") if is_document else getattr(view, "messages", None)
     if not isinstance(found, (list, tuple)):
         return ()
-    return tuple([item if type(item) is str else safe_text(item) for item in found])
+    return tuple([item if type(item) is str else joined_text(item) for item in found])
+
+
+def joined_text(value: object) -> str:
+    """Return a message that is no text as hosts deliver it: they join messages in JavaScript."""
+    match value:
+        case dict():
+            return "[object Object]"
+        case list() | tuple():
+            return ",".join(item if type(item) is str else joined_text(item) for item in value)
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+    return safe_text(value)
 
 
 def new_messages(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
