@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from hookscope.packs.errors import PackError
 from hookscope.packs.fetch.npm import dependency_ranges
@@ -26,6 +26,18 @@ MOST_HOOKS = 200  # hooks of one pack
 LARGEST_MANIFEST = 1_048_576  # bytes of a package.json or a HOOK.md
 
 PackageKind = Literal["hook", "pack", "folder"]
+
+
+class PackageFiles(Protocol):
+    """The files of a package, in a tree or on disk."""
+
+    def names(self, folder: str = "") -> frozenset[str]:
+        """Return the names in one folder."""
+        ...
+
+    def read(self, path: str) -> bytes | None:
+        """Return the content of a file; None if there is none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +183,7 @@ def _listed_hooks(
         raise package_error(f"{PACKAGE_JSON} has no name.")
     scoped = full_name.startswith("@") and full_name.count("/") == 1
     name = full_name.rpartition("/")[2] if scoped else full_name
-    hooks = tuple(_folder_inside(entry, key) for entry in entries)
-    for entry, hook in zip(entries, hooks, strict=True):
-        names = tree.names(hook)
-        if not names:
-            raise package_error(f"{key}.hooks entry is not in the package: {display_name(entry)}.")
-        if MANIFEST not in names:
-            raise package_error(f"{MANIFEST} missing in {display_name(entry)}.")
-        _check_handler(tree, hook, handlers, display_name(entry))
+    hooks = tuple(_checked_entry(tree, entry, key, handlers) for entry in entries)
     return HookPackage(
         "pack",
         tree,
@@ -189,6 +194,37 @@ def _listed_hooks(
         key,
         dependency_ranges(package_json),
     )
+
+
+def _checked_entry(tree: PackageFiles, entry: str, key: str, handlers: Sequence[str]) -> str:
+    """Return the folder of an entry. Raises PackError if there is no hook in it."""
+    hook, shown = _folder_inside(entry, key), display_name(entry)
+    names = tree.names(hook)
+    if not names and tree.read(hook) is not None:
+        raise package_error(f"{key}.hooks entry is a file: {shown}; it wants the folder with the {MANIFEST}.")
+    if not names:
+        raise package_error(f"{key}.hooks entry is not in the package: {shown}.")
+    if MANIFEST not in names:
+        raise package_error(f"{MANIFEST} missing in {shown}.")
+    _check_handler(tree, hook, handlers, shown)
+    return hook
+
+
+def entry_faults(
+    tree: PackageFiles, package_json: Mapping[str, Any], keys: Sequence[str], handlers: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return each entry of a pack's list that names no hook, with the reason."""
+    faults = []
+    for key in keys:
+        block = package_json.get(key)
+        listed = block.get("hooks") if isinstance(block, dict) else None
+        for entry in listed if isinstance(listed, list) else ():
+            try:
+                if isinstance(entry, str) and entry.strip():
+                    _checked_entry(tree, entry.strip(), key, handlers)
+            except PackError as error:
+                faults.append((entry, error.problem))
+    return tuple(faults)
 
 
 def _folder_inside(entry: str, key: str) -> str:
@@ -208,7 +244,7 @@ def _folder_inside(entry: str, key: str) -> str:
     return "/".join(steps)
 
 
-def _check_handler(tree: FileTree, hook: str, handlers: Sequence[str], where: str) -> None:
+def _check_handler(tree: PackageFiles, hook: str, handlers: Sequence[str], where: str) -> None:
     names = tree.names(hook)
     if not any(handler in names for handler in handlers):
         raise package_error(f"{'/'.join(handlers)} missing in {where}.")

@@ -31,6 +31,7 @@ def write_hook(tmp_path: Path) -> WriteHook:
         folder = tmp_path / "some" / "hooks" / name
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_bytes(text if isinstance(text, bytes) else text.encode())
         return folder
 

@@ -15,7 +15,7 @@ from hookscope.authoring.lint.model import HostFacts, LintFinding, LintSubject, 
 from hookscope.authoring.lint.rule_documentation import RuleDocumentation, rule_documentation
 from hookscope.authoring.lint.rule_runner import LintReport, run_rules
 from hookscope.authoring.lint.rules import RULES
-from hookscope.authoring.lint.subject_reader import read_subject, read_subjects, with_handler_facts
+from hookscope.authoring.lint.subject_reader import read_pack, read_subject, read_subjects, with_handler_facts
 from hookscope.engine.discovery import discover, discover_system
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.folders import FolderSystem
@@ -229,6 +229,9 @@ def _hooks_below(host: Host, path: Path) -> Iterator[LintSubject]:
         host_of_folder = replace(host, folders=(hooks_folder(host, WORKSPACE, folder, 40),))
         inventory = _in_folder(discover_system(system, host_of_folder), target)
         yield from read_subjects(inventory, facts, host.machine.files)
+    pack = read_pack(target, host, facts)
+    if pack is not None:
+        yield pack
 
 
 def _project_of(path: Path) -> Path:

@@ -123,6 +123,14 @@ class MissingImport:
 
 
 @dataclass(frozen=True, slots=True)
+class PackEntryFault:
+    """An entry of a pack's list that names no hook."""
+
+    place: FilePosition  # in package.json
+    reason: str  # a sentence
+
+
+@dataclass(frozen=True, slots=True)
 class LintSubject:
     """One hook, or a folder that looks like one and is rejected."""
 
@@ -140,6 +148,7 @@ class LintSubject:
     package: NodePackage | None = None
     hook: Hook | None = None  # None: its host rejects it
     rejected: RejectedHook | None = None
+    pack_faults: tuple[PackEntryFault, ...] = ()  # of a package.json that lists hooks; then it is no hook
 
     @property
     def kind(self) -> EventKind:

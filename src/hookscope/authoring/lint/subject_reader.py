@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hookscope.authoring.lint.header import HEADER_LIMIT, LintHeader, read_header
-from hookscope.authoring.lint.model import NO_SUCH_FILE, HostFacts, LintSubject, NodePackage
+from hookscope.authoring.lint.model import (
+    NO_SUCH_FILE,
+    HostFacts,
+    LintSubject,
+    NodePackage,
+    PackEntryFault,
+)
 from hookscope.authoring.lint.rule_helpers import missing_imports
 from hookscope.hosts.source.facts import LARGEST, HandlerFacts
 from hookscope.hosts.source.python import python_facts
 from hookscope.hosts.source.script_parsing import ScriptReader, ScriptSource
-from hookscope.model.hook import LANGUAGE_OF, Hook
+from hookscope.model.hook import LANGUAGE_OF, FilePosition, Hook
 from hookscope.model.hook_status import Inventory, RejectedHook
+from hookscope.model.host import Host
 from hookscope.model.machine import Files
+from hookscope.packs.package import entry_faults
+from hookscope.packs.plan import handler_names_of, hook_list_keys_of
 
 MANIFEST = "HOOK.md"
 PACKAGE = "package.json"
@@ -38,6 +47,41 @@ def read_subjects(inventory: Inventory, host: HostFacts, files: Files) -> tuple[
             seen.add(rejected.path)
             subjects += _read_rejected(rejected, host, files)
     return tuple(subjects)
+
+
+def read_pack(folder: Path, host: Host, facts: HostFacts) -> LintSubject | None:
+    """Return a folder whose package.json lists hooks that are not there; None for every other folder."""
+    files, source = host.machine.files, _bytes_of(folder / PACKAGE, LARGEST_PACKAGE, host.machine.files)
+    try:
+        document = json.loads(source.decode("utf-8", "replace")) if source is not None else None
+    except (ValueError, RecursionError):
+        return None
+    if source is None or not isinstance(document, dict) or host.dialect.pack_rules is None:
+        return None
+    keys, handlers = hook_list_keys_of(host), handler_names_of(host)
+    lines = source.decode("utf-8", "replace").splitlines()
+    faults = [
+        PackEntryFault(FilePosition(folder / PACKAGE, _line_with(json.dumps(entry), lines)), reason)
+        for entry, reason in entry_faults(_FolderFiles(folder, files), document, keys, handlers)
+    ]
+    return LintSubject(folder.name, folder, facts, pack_faults=tuple(faults)) if faults else None
+
+
+def _line_with(text: str, lines: Sequence[str]) -> int:
+    return next((number for number, line in enumerate(lines, 1) if text in line), 1)
+
+
+class _FolderFiles:
+    """The files of a package that lies on disk."""
+
+    def __init__(self, folder: Path, files: Files) -> None:
+        self._folder, self._files = folder, files
+
+    def names(self, folder: str = "") -> frozenset[str]:
+        return _names_in(self._folder / folder, self._files)
+
+    def read(self, path: str) -> bytes | None:
+        return _bytes_of(self._folder / path, LARGEST_PACKAGE, self._files)
 
 
 def read_subject(hook: Hook, host: HostFacts, files: Files) -> LintSubject:

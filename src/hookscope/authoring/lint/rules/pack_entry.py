@@ -1,0 +1,41 @@
+"""An entry of a pack's list of hooks names no hook.
+
+Each entry of `hooks` below the host's key in package.json wants a folder inside the package with a HOOK.md
+and a handler. An install stops at the first that is none.
+
+Bad:
+    package.json
+        {"name": "tidy", "openclaw": {"hooks": ["./hooks/a", "./hooks/b"]}}
+    hooks/a/HOOK.md
+        ---
+        name: a
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    hooks/a/handler.py
+        def handler(event): ...
+
+Good:
+    package.json
+        {"name": "tidy", "openclaw": {"hooks": ["./hooks/a"]}}
+    hooks/a/HOOK.md
+        ---
+        name: a
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    hooks/a/handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+
+ADVICE = "Name a folder inside the package with a HOOK.md and a handler."
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    for fault in subject.pack_faults:
+        yield error(fault.place, fault.reason, ADVICE)
+
+
+RULE = Rule("pack-entry", __doc__, check, depends_on_host=True)
