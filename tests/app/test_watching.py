@@ -132,7 +132,7 @@ def test_missing_folder_and_settings_are_watched(home: Path, watch: Watch, heard
     (home / ".openclaw").mkdir()
     host = open_host(DIALECTS["openclaw"], real_machine(), Overrides(workspace=home / "agent"))
     assert watched_paths(host).names_by_folder == {
-        home / ".openclaw": frozenset({"openclaw.json", "hooks", "plugins"}),
+        home / ".openclaw": frozenset({"openclaw.json", "hooks", "plugins", "extensions"}),
         home: frozenset({"agent"}),
     }
 

@@ -94,8 +94,8 @@ def test_who_observes_or_evaluates_starts_at_once_and_who_changes_in_turn(
     hookscope: Program, write: Write, event: str, together: bool
 ) -> None:
     body = f"def register(api):\n    api.on({event!r}, print)\n    api.on({event!r}, repr)\n"
-    write("plugins/twice/plugin.py", body)
-    hookscope("trust", "plugins")
+    write(".openclaw/extensions/twice/plugin.py", body)
+    hookscope("trust", ".openclaw/extensions")
     plan = hookscope("--dialect", "openclaw@2026.9", "plan", event, "--json").json
     assert [group["together"] for group in plan["groups"]] == [together]
 
@@ -112,16 +112,18 @@ def test_a_block_ends_the_asking_and_says_by_whom(hookscope: Program, plugins: N
     assert "audit  not run: an earlier handler ended the event" in text.out
 
 
-def test_the_shipped_program_asks_the_higher_number_first(
-    hookscope: Program, plugins: None, write: Write
-) -> None:
+def test_the_shipped_program_asks_the_higher_number_first(hookscope: Program, write: Write) -> None:
+    write(".openclaw/extensions/guard/plugin.py", GUARD)
+    manifest = {"id": "audit", "configSchema": {"type": "object"}}
+    write(".openclaw/extensions/audit/openclaw.plugin.json", json.dumps(manifest))
     old = 'api.registerHook({\n    event: "before-tool-call",\n    handler:'
     write(
-        "plugins/audit/index.ts",
+        ".openclaw/extensions/audit/index.ts",
         AUDIT.replace(old, 'api.on("before_tool_call",').replace(
             "    priority: 100,\n  });", "  { priority: 100 });"
         ),
     )
+    hookscope("enable", "audit", "--dialect", "openclaw@2026.9")
     call = json.dumps({"toolName": "exec", "params": {"command": "ls"}})
     shipped = ("--dialect", "openclaw@2026.9")
     document = hookscope(*shipped, "fire", "before_tool_call", "--trust", "--json", "--context", call).json

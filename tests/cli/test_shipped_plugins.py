@@ -74,8 +74,8 @@ def test_an_entry_file_that_is_not_built_is_an_error_with_the_command(
 
 def test_compare_sends_a_plugin_to_a_folder_of_plugins(hookscope: Program, plugin: Plugin) -> None:
     plugin("p", 'api.on("session_start", f)')
-    compared = hookscope("compare", "p", "--dialects", "openclaw,openclaw@2026.9").out
-    assert "plugins, or name its folder in `plugins.load.paths`" in compared
+    assert "1 alike, 0 differ" in hookscope("compare", "p", "--dialects", "openclaw,openclaw@2026.9").out
+    compared = hookscope("compare", "p", "--dialects", "milady,openclaw@2026.9").out
     assert "/hooks" not in compared
 
 
@@ -91,3 +91,37 @@ def test_a_denied_event_beside_allowed_ones_is_marked_linted_and_fixed(
     assert f"{setting}: → true" in hookscope("fix", "mem", "--apply", *SHIPPED).out
     assert "denied" not in hookscope("list", *SHIPPED).out
     assert "1 handler would run" in hookscope("plan", "agent_end", *SHIPPED).out
+
+
+@pytest.mark.parametrize("source", ["managed", "workspace"])
+def test_a_plugin_in_a_folder_of_the_guide_is_told_where_to_go(
+    hookscope: Program, plugin: Plugin, home: Path, workspace: Path, source: str
+) -> None:
+    folder_of_guide = (workspace if source == "workspace" else home / ".openclaw") / "plugins"
+    folder = plugin("guard", 'api.on("before_tool_call", () => {})')
+    folder_of_guide.mkdir(parents=True)
+    folder.rename(folder_of_guide / "guard")
+    place = "extensions, or name it in plugins.load.paths"
+    assert "guard  ok" in hookscope("fire", "before_tool_call", "--trust").out
+    for command in (("list",), ("plan", "before_tool_call"), ("fix", "guard")):
+        assert place in hookscope(*command, *SHIPPED).out
+    compared = hookscope("compare", "guard", "--dialects", "openclaw,openclaw@2026.9").out
+    assert place in compared
+    assert "mend it" not in compared
+    assert place in hookscope("info", "guard", *SHIPPED).err
+    for named in ([], ["guard"]):
+        linted = hookscope("lint", *named, *SHIPPED)
+        assert (linted.code, place in linted.out) == (1, True)
+    (home / ".openclaw" / "openclaw.json").write_text(
+        json.dumps({"plugins": {"load": {"paths": [str(folder_of_guide)]}}})
+    )
+    assert place not in hookscope("list", *SHIPPED).out
+
+
+def test_a_package_whose_main_is_no_entry_is_told_what_to_add(hookscope: Program, plugin: Plugin) -> None:
+    folder = plugin("remember", "")
+    (folder / "index.ts").unlink()
+    (folder / "package.json").write_text(json.dumps({"main": "dist/index.js"}))
+    linted = hookscope("lint", "remember", *SHIPPED)
+    assert linted.code == 1
+    assert 'add "openclaw": {"extensions": ["./dist/index.js"]}' in linted.out

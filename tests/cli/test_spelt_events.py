@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def test_an_event_of_folders_that_a_plugin_registers_is_one_where_it_is_called(
     statement = "api.registerHook('agent:bootstrap', () => {}, { name: 'x' });"
     plugin(home, "extensions", statement)
     assert "agent:bootstrap" not in hookscope(*SHIPPED, "lint", "mine").out
+    rmtree(home / ".openclaw" / "extensions")
     plugin(home, "plugins", statement, "api.on('message_sent', () => {});")
     told = "in its guide; openclaw@2026.9 calls those that `registerHook` registers"
     assert any(note.endswith(told) for note in row_of(hookscope)["notes"])

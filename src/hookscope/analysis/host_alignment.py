@@ -93,7 +93,8 @@ def _repairs(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
     """Yield changes for a folder that this host rejects, mostly because of the handler's name."""
     handler = unknown_handler(cell)
     if not handler:
-        yield f"mend it: {cell.why}"
+        is_plugin = cell.rejected is not None and cell.rejected.kind == "plugin"  # its reason says what to do
+        yield from () if is_plugin else (f"mend it: {cell.why}",)
     elif handler.endswith(".py"):
         yield from _rewrite_hint(line)
     else:
@@ -313,7 +314,7 @@ class _DraftLines:
 
     def add_rejected(self, at: int, item: RejectedHook) -> None:
         name = item.name or item.path.name
-        key, named = ("folder", item.path), ("folder", name)
+        key, named = (item.kind, item.path), (item.kind, name)
         draft = self._by_path.get(key) or self._by_name.get(named) or self._new(name)
         if draft.rejected[at] is None:
             draft.rejected[at] = item

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.formats.positions import KeyPath
-from hookscope.model.hook import Edit, FilePosition, Hook, LogLine, Problem
+from hookscope.model.hook import Edit, FilePosition, Hook, HookKind, LogLine, Problem
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class RejectedHook:
     name: str = ""  # the hook's name, if known
     ignored: bool = False  # plainly not meant as a hook
     unread_rank: int | None = None  # its folder's rank if unreadable; it may replace a hook
+    kind: HookKind = "folder"
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ def test_the_programs_own_folders_are_looked_in_too(place: Home) -> None:
     place.plugin("extensions", "far", id="far")
     place.plugin("workspace/.openclaw/extensions", "near", id="near")
     assert {item.hook.name for item in looked(place, SHIPPED).hooks} == {"far", "near"}
-    assert looked(place).hooks == ()
+    assert {item.hook.name for item in looked(place).hooks} == {"far", "near"}
 
 
 def test_plugins_are_no_hooks_folders(place: Home) -> None:
@@ -148,7 +148,7 @@ SWITCHED: tuple[tuple[dict[str, Any], str, str], ...] = (
 def test_what_the_user_decides(
     place: Home, plugins: dict[str, Any], gate: str, reason: str, dialect: str
 ) -> None:
-    place.plugin("plugins", "guard", entry="index.ts", id="guard")
+    place.plugin("extensions", "guard", entry="index.ts", id="guard", configSchema={"type": "object"})
     place.settings(plugins=plugins)
     standing = row(looked(place, dialect), "guard")
     assert shut(standing) == {gate: reason}
@@ -195,14 +195,14 @@ def test_an_entry_without_register_is_seen_before_it_runs(place: Home) -> None:
 
 
 def test_a_python_plugin_is_marked_where_the_host_runs_none(place: Home) -> None:
-    place.plugin("plugins", "guard", id="guard")
+    place.plugin("extensions", "guard", id="guard")
     assert row(looked(place, SHIPPED), "guard").hook.beyond_host
     assert not row(looked(place), "guard").hook.beyond_host
 
 
 async def test_what_the_user_allows_a_plugin(place: Home) -> None:
     """rules-openclaw section 6: the operator's limits first; conversations only where that is allowed."""
-    place.plugin("plugins", "guard", entry="index.ts", id="guard")
+    place.plugin("extensions", "guard", entry="index.ts", id="guard", configSchema={"type": "object"})
     hooks = {"timeoutMs": 2000, "timeouts": {"agent_end": 900_000}, "allowPromptInjection": False}
     place.settings(plugins={"entries": {"guard": {"hooks": hooks}}})
     host = place.host(SHIPPED)
@@ -244,7 +244,7 @@ async def test_what_the_user_allows_a_plugin(place: Home) -> None:
 async def test_a_matcher_that_the_program_takes_from_nobody_fails_its_plugin(
     place: Home, matcher: str, problem: str
 ) -> None:
-    entry = place.plugin("plugins", "guard", id="guard") / "plugin.py"
+    entry = place.plugin("extensions", "guard", id="guard") / "plugin.py"
     entry.write_text(
         "def register(api):\n"
         f"    api.on('before_tool_call', lambda event, ctx: None, matcher={matcher})\n"

@@ -191,6 +191,9 @@ def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
         return _plugin_hooks(host, path) or _hooks_below(host, path)
     inventory = discover(host)
     row = inventory.find(str(named))
+    rejected = tuple(one for one in inventory.rejected if one.kind == "plugin" and one.name == str(named))
+    if row is None and rejected:
+        return read_subjects(Inventory(rejected=rejected), host_facts(host), host.machine.files)
     if row is None:
         where, names = host.machine.short(path), [row.hook.name for row in inventory.hooks]
         closest = closest_match(str(named), names)

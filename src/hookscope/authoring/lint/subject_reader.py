@@ -98,11 +98,14 @@ def _read_rejected(rejected: RejectedHook, host: HostFacts, files: Files) -> Ite
     facts = files.facts(rejected.path)
     if facts is None or not facts.folder:
         return
+    name = rejected.name or rejected.path.name
+    if rejected.kind == "plugin":
+        yield replace(_read_hook(name, rejected.path, None, None, host, files), rejected=rejected)
+        return
     names = _names_in(rejected.path, files)
     manifest = rejected.path / MANIFEST if MANIFEST in names else None
     file = next((name for name in (*host.handlers, *host.hookscope_handlers) if name in names), None)
     handler = rejected.path / file if file else None
-    name = rejected.name or rejected.path.name
     yield replace(_read_hook(name, rejected.path, manifest, handler, host, files), rejected=rejected)
 
 

@@ -179,7 +179,6 @@ def saved_event_text(name: str, event: HandledEvent, kind: EventKind, *, pushed:
     return "".join(f"{line}\n" for line in yaml_lines(document))
 
 
-PLUGINS_FOLDER = "plugins"  # below a workspace
 AGENT_FOLDER = "agent"
 
 
@@ -230,7 +229,14 @@ def _scaffold_folder(where: str, kind: ScaffoldKind, host: Host, workspace: Path
         return folder.path
     if kind == "stream":
         return workspace / AGENT_FOLDER / HOOKS_SLOT.folder
-    return workspace / (PLUGINS_FOLDER if kind == "plugin" else "hooks")
+    return workspace / (_plugins_folder(host) if kind == "plugin" else "hooks")
+
+
+def _plugins_folder(host: Host) -> Path:
+    """Return the plugins folder of a workspace, relative to it: the first that the host searches."""
+    own = (folder for folder in host.folders_of("plugin") if folder.source == WORKSPACE)
+    below = (folder.path.relative_to(host.workspace) for folder in own if folder.path != host.workspace)
+    return next(below, Path("plugins"))
 
 
 SUFFIX: dict[ScriptLanguage, str] = {"python": ".py", "typescript": ".ts", "javascript": ".js"}

@@ -20,7 +20,7 @@ from hookscope.hosts.gates.path import own_folder_gate
 from hookscope.hosts.plugins import PluginSystem
 from hookscope.hosts.plugins.mapped_handlers import MappingRules
 from hookscope.hosts.plugins.merge_rules import GUIDE_MERGE_RULES
-from hookscope.hosts.plugins.plugin_discovery import PluginShape, plugin_places
+from hookscope.hosts.plugins.plugin_discovery import PluginShape, guide_folders, plugin_places
 from hookscope.hosts.plugins.plugin_gates import PLUGIN_GATES
 from hookscope.model.hook import Folder, Problem
 from hookscope.model.host import (
@@ -107,13 +107,29 @@ LATER_PLUGIN_EVENTS = (
 )
 CATALOGUE = partial(catalogue, "openclaw", "openclaw_plugins")
 MANIFEST = "openclaw.plugin.json"  # of a plugin
+
+
+def extensions_folders(host: Host) -> tuple[tuple[str, Path], ...]:
+    """Return the folders in which the program finds plugins, each with its source."""
+    return (
+        ("workspace", host.workspace / ".openclaw" / "extensions"),
+        ("managed", host.config_folder / "extensions"),
+    )
+
+
+def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """Return the guide's plugin folders, and those of the program: users have plugins there."""
+    own = zip(("workspace", "managed"), guide_folders(host), strict=True)
+    return plugin_places(host, *own, *extensions_folders(host), manifest=MANIFEST)
+
+
 PLUGINS = PluginSystem(
     shape=PluginShape(
         manifest=MANIFEST,
         package_key="openclaw",
         other_manifests=(".codex-plugin/plugin.json", ".claude-plugin/plugin.json"),
     ),
-    search_paths=partial(plugin_places, manifest=MANIFEST),
+    search_paths=places_of_plugins,
     mappings=MappingRules(setting=("plugins", "hooks")),
     gate_rules=PLUGIN_GATES,
     order="lower first",  # guide 003, "Execution Model"

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.guide_rules import REQUIREMENTS
-from hookscope.hosts.dialects.openclaw import MANIFEST, OPENCLAW, PLUGINS
+from hookscope.hosts.dialects.openclaw import MANIFEST, OPENCLAW, PLUGINS, extensions_folders
 from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand
 from hookscope.hosts.dialects.openclaw_2026_9_settings import (
     agents_in,
@@ -196,13 +196,8 @@ def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
 
 
 def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """Return the guide's plugin folders, and the program's own: `extensions`."""
-    return plugin_places(
-        host,
-        ("workspace", host.workspace / ".openclaw" / "extensions"),
-        ("managed", host.config_folder / "extensions"),
-        manifest=MANIFEST,
-    )
+    """Return the program's plugin folders."""
+    return plugin_places(host, *extensions_folders(host), manifest=MANIFEST)
 
 
 def error_text(key: str, event: str, message: str) -> str:
@@ -263,7 +258,13 @@ GATES_OF_PLUGINS = shipped_plugin_gates(
 )
 PLUGIN_HOOKS = replace(
     PLUGINS,
-    shape=replace(PLUGINS.shape, access=access_of, marks_python=True),
+    shape=replace(
+        PLUGINS.shape,
+        entries=tuple(name for name in PLUGINS.shape.entries if name.startswith("index")),
+        access=access_of,
+        marks_python=True,
+        skips_guide_folders=True,
+    ),
     search_paths=places_of_plugins,
     gate_rules=GATES_OF_PLUGINS,
     check_settings=checked_plugins(GATES_OF_PLUGINS).issues,

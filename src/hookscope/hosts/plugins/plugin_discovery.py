@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
 from itertools import compress
@@ -47,22 +48,20 @@ def plugins_folder(host: Host, source: str, path: Path, rank: int, declared: str
     return replace(hooks_folder(host, source, path, rank, declared, label=label), hook_kind="plugin")
 
 
-def is_guide_folder(folder: Folder, host: Host) -> bool:
-    """Return whether only the guides search this folder, and no shipped program does."""
-    return folder.path in (host.workspace / PLUGINS_FOLDER, host.state / PLUGINS_FOLDER)
+def guide_folders(host: Host) -> tuple[Path, Path]:
+    """Return the folders that only the guides name; no shipped program searches them."""
+    return host.workspace / PLUGINS_FOLDER, host.state / PLUGINS_FOLDER
 
 
 def plugin_places(
-    host: Host, *more: tuple[str, Path], manifest: str
+    host: Host, *known: tuple[str, Path], manifest: str
 ) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
     """Return the plugin folders, highest rank first.
 
-    The order is: the workspace if it is a plugin itself, `<workspace>/plugins`, `<state>/plugins`,
-    then the configured paths. `more` are further folders, each with its source. Absent folders are
-    marked incidental: few workspaces have plugins.
+    The order is: the workspace if it is a plugin itself, the `known` folders, each with its source,
+    then the configured paths. Absent folders are marked incidental: few workspaces have plugins.
     """
     ranks = {"workspace": WORKSPACE_RANK, "managed": MANAGED_RANK}
-    known = (("workspace", host.workspace / PLUGINS_FOLDER), *more, ("managed", host.state / PLUGINS_FOLDER))
     folders = [plugins_folder(host, source, path, ranks[source]) for source, path in known]
     folders.sort(key=lambda folder: -folder.rank)
     extra, problems = _extra_plugin_folders(host)
@@ -159,6 +158,7 @@ class PluginShape:
     other_manifests: tuple[str, ...] = ()  # manifests of bundles without code; ignored
     access: AccessOf = full_access
     marks_python: bool = False  # whether Python plugins are marked as not run by the host
+    skips_guide_folders: bool = False  # plugins in the guide's folders are reported, not found
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,45 @@ def find_plugins(host: Host, shape: PluginShape) -> FoundHooks:
     for folder in host.folders_of("plugin"):
         for path in _candidates(folder, search):
             _scan_folder(path, folder, search)
+    if shape.skips_guide_folders:
+        search.rejected.extend(_misplaced_plugins(search))
     return FoundHooks(tuple(search.hooks), tuple(search.rejected), tuple(search.problems))
+
+
+def _misplaced_plugins(search: _PluginSearch) -> Iterator[RejectedHook]:
+    """Yield the plugins in the guide's folders, each with the folder that the program searches."""
+    host, searched = search.host, search.host.folders_of("plugin")
+    known = {folder.path for folder in searched} | {folder.real for folder in searched}
+    marks = {search.shape.manifest, *_entries(search.shape)}
+    short = host.machine.short
+    for source, folder in zip(("workspace", "managed"), guide_folders(host), strict=True):
+        better = next(
+            (one.path for one in searched if one.source == source and one.declared != FOLDER_ITSELF), None
+        )
+        if better is None or known & {folder, search.files.real(folder)}:
+            continue
+        for path in _subfolders(folder, search.files):
+            if known & {path, search.files.real(path)} or not marks & _names_in(path, search.files):
+                continue
+            reason = (
+                f"{host.dialect.product} {host.dialect.version} does not look in {short(folder)}; "
+                f"move it to {short(better)}, or name it in {'.'.join(PATHS)}"
+            )
+            yield RejectedHook(path, source, reason, name=path.name, kind="plugin")
+
+
+def _subfolders(folder: Path, files: Files) -> list[Path]:
+    try:
+        return [child.path for child in files.children(folder) if child.folder]
+    except OSError:
+        return []
+
+
+def _names_in(folder: Path, files: Files) -> frozenset[str]:
+    try:
+        return frozenset(files.names(folder))
+    except OSError:
+        return frozenset()
 
 
 def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
@@ -253,10 +291,16 @@ def _scan_folder(path: Path, folder: Folder, search: _PluginSearch) -> None:
         )
     except OSError as error:
         search.rejected.append(
-            RejectedHook(path, folder.source, f"cannot be read: {os_error_reason(error)}", name=path.name)
+            RejectedHook(
+                path,
+                folder.source,
+                f"cannot be read: {os_error_reason(error)}",
+                name=path.name,
+                kind="plugin",
+            )
         )
     except _NotAPlugin as no:
-        search.rejected.append(RejectedHook(path, folder.source, str(no), no.place, path.name))
+        search.rejected.append(RejectedHook(path, folder.source, str(no), no.place, path.name, kind="plugin"))
 
 
 def _entries(shape: PluginShape) -> tuple[str, ...]:
@@ -448,9 +492,7 @@ def _entry(path: Path, names: frozenset[str], manifest_facts: _ManifestFacts, se
         return entry
     entry_name = next((name for name in _entries(search.shape) if name in names), None)
     if entry_name is None:
-        raise _NotAPlugin(
-            f"{search.shape.manifest} and no entry file: looked for {', '.join(_entries(search.shape))}"
-        )
+        raise _no_entry(path, names, search)
     return path / entry_name
 
 
@@ -466,6 +508,23 @@ def _package_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> 
     listed = own.get("extensions") if isinstance(own, Mapping) else None
     texts = [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
     return texts[0] if texts else ""
+
+
+def _no_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> _NotAPlugin:
+    """Return the rejection of a folder without an entry file; with `main`, what names that as the entry."""
+    shape, looked_for = search.shape, ", ".join(_entries(search.shape))
+    where, main = path / "package.json", None
+    with suppress(_NotAPlugin):
+        source, package = _document(where, search.files) if where.name in names else (b"", {})
+        main = package.get("main") if isinstance(package, Mapping) else None
+    if not isinstance(main, str) or not main.strip():
+        return _NotAPlugin(f"{shape.manifest} and no entry file: looked for {looked_for}")
+    entry = f"./{main.strip().removeprefix('./')}"
+    return _NotAPlugin(
+        f"no entry file: the host does not read `main` of package.json; "
+        f'add "{shape.package_key}": {{"extensions": ["{entry}"]}} to it',
+        _place(where, source, ("main",)),
+    )
 
 
 def rank_plugins(found: FoundHooks) -> Ranking:

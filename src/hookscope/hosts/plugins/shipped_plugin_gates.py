@@ -10,7 +10,7 @@ from hookscope.hosts.folders.shipped_gates import SETTINGS
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.gates.switches import ENABLED
 from hookscope.hosts.plugins import plugin_gates
-from hookscope.hosts.plugins.plugin_discovery import is_guide_folder, rank_plugins
+from hookscope.hosts.plugins.plugin_discovery import rank_plugins
 from hookscope.hosts.plugins.plugin_gates import ENTRIES
 from hookscope.hosts.plugins.plugin_manifest import (
     SCHEMA,
@@ -85,12 +85,7 @@ SWITCH_GATES = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # the
 
 def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
     """Check for a manifest with a settings schema: without one the program does not treat it as a plugin."""
-    if (
-        hook.role == MAPPED_ROLE
-        or hook.path is None
-        or hook.beyond_host
-        or is_guide_folder(hook.folder, host)
-    ):
+    if hook.role == MAPPED_ROLE or hook.path is None or hook.beyond_host:
         return Gate("manifest", True)
     if hook.manifest is None:
         reason = f"plugin manifest not found: {hook.path / name}"
@@ -127,7 +122,7 @@ def enabled_gate(hook: Hook, host: Host) -> Gate:
     """Check that the plugin is enabled. One in the workspace is disabled until the settings name it."""
     gate = plugin_gates.enabled_gate(hook, host)
     where: KeyPath = (*ENTRIES, hook.name, "enabled")
-    is_local = hook.folder.source == "workspace" and not is_guide_folder(hook.folder, host)
+    is_local = hook.folder.source == "workspace"
     said = host.settings.get(where) is not None or hook.name in plugin_gates.listed_ids(host, "allow")
     if not gate.passed or not is_local or said or hook.folder.declared or hook.beyond_host:
         return gate

@@ -1,4 +1,4 @@
-"""A folder has a handler and no HOOK.md.
+"""A folder has a handler and no HOOK.md, or a folder of plugins has one that the host does not take.
 
 Names are compared letter for letter: `hook.md` does not count.
 
@@ -31,6 +31,10 @@ MANIFEST = "HOOK.md"
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.manifest is not None or subject.hook is not None:
+        return
+    rejected = subject.rejected
+    if rejected is not None and rejected.kind == "plugin":
+        yield error(rejected.place or FilePosition(rejected.path), f"No plugin: {rejected.reason}.")
         return
     misspelt = next((name for name in sorted(subject.names) if name.lower() == MANIFEST.lower()), None)
     if misspelt is not None:
