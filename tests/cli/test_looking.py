@@ -210,6 +210,44 @@ def test_entry_of_an_ineligible_hook_is_not_unknown(
     assert [line.split()[1] for line in said.splitlines() if "no such hook was found" in line] == ["gone"]
 
 
+def test_a_folder_without_a_handler_is_no_second_hook_of_that_name(
+    hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    make_hook(home / ".openclaw/hooks", "greet", "{openclaw: {events: ['command:new']}}")
+    folder = make_hook(workspace / "hooks", "greet", "{openclaw: {events: ['command:new']}}")
+    (folder / "handler.py").unlink()
+    fired = hookscope("fire", "command:new", "--only", "greet", "--trust")
+    assert "1 ran" in fired.out
+    assert "no handler" not in fired.out
+    assert "no handler" not in hookscope("plan", "command:new").out
+    assert f"note: {folder} is no hook: HOOK.md but no handler" in hookscope("info", "greet").out
+    assert "hooks/greet: HOOK.md but no handler" in hookscope("check").out
+    assert "1 hook and 1 folder without a hook" in hookscope("lint").out
+
+
+def test_an_entry_of_another_hook_is_no_typo(
+    hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    for name in ("greet", "greets"):
+        make_hook(
+            workspace / "hooks",
+            name,
+            '{"openclaw": {"events": ["command"], "requires": {"config": ["hooks.internal.entries.greet.room"]}}}',
+        )
+    (home / ".openclaw").mkdir(exist_ok=True)
+    (home / ".openclaw/openclaw.json").write_text(
+        '{"hooks": {"internal": {"entries": {"greets": {"enabled": true, "room": "a"}}}}}'
+    )
+    document = hookscope("info", "greet", "--dialect", "openclaw@2026.9", "--json").json
+    assert "greets" not in json.dumps([gate["near"] for gate in document["gates"]])
+    make_hook(workspace / "hooks", "greetz", "{openclaw: {events: [command]}}")
+    (workspace / "hooks/greets/handler.py").unlink()  # no hook any more: its entry may be a typo
+    document = hookscope("info", "greet", "--dialect", "openclaw@2026.9", "--json").json
+    assert any(
+        "entries.greets is there" in near for gate in document["gates"] for near in gate.get("near", [])
+    )
+
+
 @pytest.mark.parametrize("dialect", ["openclaw@2026.9", "eliza@2.0.0-beta.2", "milady@2.0.0-alpha.76"])
 def test_hook_unknown_to_the_host_takes_no_precedence(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook, dialect: str

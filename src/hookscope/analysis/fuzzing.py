@@ -394,7 +394,8 @@ def _save_failure(bench: Workbench, view: Snapshot, found: FoundFailure, name: s
     for number in count(1):
         file = view.host.workspace / EVENTS_FOLDER / f"{bare}{f'-{number}' if number > 1 else ''}.yaml"
         if not os.path.exists(file):
-            save_event(found.event, template, file, bench.redaction_of(view.host), expect=FUZZ_EXPECTATION)
+            redaction, workspace = bench.redaction_of(view.host), view.host.workspace
+            save_event(found.event, template, file, redaction, workspace=workspace, expect=FUZZ_EXPECTATION)
             return file
         if _is_same_event(bench, view, file, found.event):
             return file

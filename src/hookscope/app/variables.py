@@ -430,6 +430,30 @@ def filled_event(event: Event, sources: VariableSources, fill: FillEvent = fille
     return replace(event, session_key=str(session), context=context, ctx=ctx)
 
 
+def with_workspace_name(value: Any, workspace: Path | str) -> Any:
+    """Return the value with `${workspace}` in place of the workspace's path, where a text names it whole.
+
+    The value is escaped, as saved events have it.
+    """
+    folder = str(workspace)
+    if len(Path(folder).parts) < 2:  # the root is part of every path
+        return value
+    named = re.compile(rf"(?:(?<=://)|(?<![\w.~$/-])){re.escape(folder)}(?=[/\s\"'`<>()\[\]{{}},;:!?]|\.?$)")
+    return _with_workspace_name(value, named)
+
+
+def _with_workspace_name(value: Any, named: re.Pattern[str]) -> Any:
+    match value:
+        case str():
+            return named.sub(f"${{{WORKSPACE_VARIABLE}}}", value)
+        case Mapping():
+            return {name: _with_workspace_name(item, named) for name, item in value.items()}
+        case list() | tuple():
+            return [_with_workspace_name(item, named) for item in value]
+        case _:
+            return value
+
+
 def with_secret_names(value: Any, *, literal: bool = False) -> Any:
     """Return the value with `${NAME}` in place of each masked secret, as saved events have it.
 

@@ -176,7 +176,12 @@ def save_event_as(bench: Workbench, view: Snapshot, event: Event, name: str) -> 
     file = saved_event_path(name, view.host.workspace, machine.cwd)
     template = bench.template(view, event.key)
     variables = save_event(
-        event, template, file, bench.redaction_of(view.host), write=bench.edits.write_saved_file
+        event,
+        template,
+        file,
+        bench.redaction_of(view.host),
+        workspace=view.host.workspace,
+        write=bench.edits.write_saved_file,
     )
     secrets_note = (
         f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from hookscope.engine.settings_entries import recorded_install
-from hookscope.hosts.gates.evidence import with_evidence
+from hookscope.hosts.gates.evidence import note_hooks, with_evidence
 from hookscope.model.hook import Hook, Problem
 from hookscope.model.hook_status import (
     FixKind,
@@ -69,6 +69,7 @@ def collector_paused() -> Iterator[None]:
 def discover_system(system: HookSystem, host: Host) -> Inventory:
     """Return the inventory of one hook system of the host."""
     found = system.find(host)
+    note_hooks(found.hooks, host)
     ranking = system.rank(found)
     shadows: dict[Hook, list[Hook]] = {}
     for loser, winner in ranking.shadowed_by.items():
@@ -277,12 +278,8 @@ def _winner_notes(shadows: Sequence[Hook]) -> list[str]:
 
 
 def _rejected_rivals(hook: Hook, rejected: Sequence[RejectedHook]) -> list[str]:
-    """Return notes on copies of the same name that are no hooks."""
-    return [
-        f"a {copy.source} copy in {copy.path} does not count: {copy.reason}"
-        for copy in rejected
-        if copy.path != hook.path
-    ]
+    """Return notes on folders of the same name that are no hooks."""
+    return [f"{copy.path} is no hook: {copy.reason}" for copy in rejected if copy.path != hook.path]
 
 
 def _merged(one: Inventory, other: Inventory) -> Inventory:

@@ -447,10 +447,15 @@ def _exclusion_reason(
 
 
 def _rejected(inventory: Inventory, only: str | None) -> Iterator[NotRun]:
-    """Yield the folders that are no hooks; with `only`, those of that name."""
+    """Yield the folders that are no hooks; with `only`, those of that name.
+
+    A folder with the name of a hook is no second one, unless it cannot be read and might replace it.
+    """
+    hook_names = {row.hook.name for row in inventory.hooks}
     for copy in inventory.rejected:
         name = copy.name or copy.path.name
-        if not copy.ignored and only in (None, name):
+        is_second = name in hook_names and copy.unread_rank is None
+        if not copy.ignored and not is_second and only in (None, name):
             yield NotRun(name, copy.reason)
 
 

@@ -35,7 +35,9 @@ def test_saved_event_reads_back(workspace: Path, context: dict[str, Any], sessio
     template = bench.template(view, "command:new")
     file = workspace / "one.yaml"
     file.unlink(missing_ok=True)
-    hidden = save_event(replace(template, context=context, session_key=session), template, file)
+    hidden = save_event(
+        replace(template, context=context, session_key=session), template, file, workspace=workspace
+    )
     if not hidden:
         read = read_saved_event(bench, view, file)
         assert (read.key, read.session_key, read.context) == ("command:new", session, context)
@@ -48,7 +50,7 @@ def test_unchanged_example_is_saved_whole_without_local_paths(key: str, workspac
     bench = Workbench(Options(workspace=workspace))
     view = bench.scan()
     template, file = bench.template(view, key), workspace / "whole.yaml"
-    assert not save_event(template, template, file)
+    assert not save_event(template, template, file, workspace=workspace)
     assert read_saved_event(bench, view, file).context == template.context
     assert not any(text in file.read_text() for text in (str(workspace), "sk-1234567890abcdef"))
 
@@ -58,15 +60,35 @@ def test_changed_ctx_is_saved(workspace: Path) -> None:
     view = bench.scan()
     template = bench.template(view, "before_tool_call")
     file = saved_event_path("call", view.host.workspace, workspace)
-    save_event(replace(template, ctx={**template.ctx, "runId": "run-7"}), template, file)
+    save_event(replace(template, ctx={**template.ctx, "runId": "run-7"}), template, file, workspace=workspace)
     assert file == workspace / ".hookscope/events/call.yaml"
     assert [path.name for path in file.parent.iterdir()] == ["call.yaml"]  # no lock: it may be a repository
     assert file.read_text().endswith('ctx:\n  runId: "run-7"\n')
     assert read_saved_event(bench, view, file).ctx["runId"] == "run-7"
 
 
+def test_paths_of_the_workspace_are_saved_for_every_machine(workspace: Path) -> None:
+    bench = Workbench(Options(workspace=workspace))
+    view = bench.scan()
+    template, file = bench.template(view, "before_tool_call"), workspace / "paths.yaml"
+    context = {
+        "path": f"{workspace}/notes.md",
+        "nested": [{"dir": str(workspace)}, f"file://{workspace}/a b"],
+        "content": f"Read {workspace}/a.md, then `{workspace}`; ${{HOME}} stays.",
+        "beside": [f"{workspace}-2/x", f"/mnt{workspace}", f"${workspace}"],
+    }
+    event = replace(template, context=context, ctx={"sessionFile": f"{workspace}/s.jsonl"})
+    save_event(event, template, file, workspace=workspace)
+    written = file.read_text()
+    assert written.count(str(workspace)) == 3  # other folders, and a text that would be taken for an escape
+    assert 'path: "${workspace}/notes.md"' in written
+    assert 'sessionFile: "${workspace}/s.jsonl"' in written
+    read = read_saved_event(bench, view, file)
+    assert (read.context, read.ctx["sessionFile"]) == (context, f"{workspace}/s.jsonl")
+
+
 def test_saving_refuses_half_characters(workspace: Path) -> None:
     event = Event("command", "new", context={"half": "\ud800"})
     with pytest.raises(Refusal, match="no text file can hold it"):
-        save_event(event, event, workspace / "half.yaml")
+        save_event(event, event, workspace / "half.yaml", workspace=workspace)
     assert not (workspace / "half.yaml").exists()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from hookscope.app.variables import escaped_value
+from hookscope.app.variables import WORKSPACE_VARIABLE, escaped_value, with_workspace_name
 from hookscope.authoring.testing.expectations import ANY, literal_pattern
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.model.run import Run
@@ -54,14 +54,18 @@ class ExpectationMasker:
             parts.append(escaped_value(literal_pattern(before)))
             parts.append(f"${{{name}}}" if name and not before.endswith("$") else ANY)
             end = one.end
-        return "".join([*parts, escaped_value(literal_pattern(text[end:]))])
+        return str(self._portable("".join([*parts, escaped_value(literal_pattern(text[end:]))])))
 
     def value(self, value: Any, *, secret: bool = False) -> Any:
         """Return the value with `${NAME}` for its secrets; `*` for a value with an unnamed secret.
 
         `secret`: a key above it marks it as secret.
         """
-        return self._value(value, self.masker.masked_value(value, secret=secret))
+        return self._portable(self._value(value, self.masker.masked_value(value, secret=secret)))
+
+    def _portable(self, value: Any) -> Any:
+        folder = self.variables.get(WORKSPACE_VARIABLE)
+        return value if folder is None else with_workspace_name(value, folder)
 
     def _value(self, value: Any, masked: Any) -> Any:
         match value:

@@ -114,9 +114,8 @@ def save_recorded(
     event = event_from_recorded(recorded, view.host)
     name = re.sub(r"[^\w.-]+", "-", recorded.key).strip("-.") or "event"
     place = file or view.host.workspace / EVENTS_FOLDER / f"{name}-{short_id(recorded)}.yaml"
-    return SavedRecordedEvent(
-        place, save_event(event, template_event(event.key, view.host), place, redaction)
-    )
+    template, workspace = template_event(event.key, view.host), view.host.workspace
+    return SavedRecordedEvent(place, save_event(event, template, place, redaction, workspace=workspace))
 
 
 def short_id(recorded: RecordedEvent) -> str:

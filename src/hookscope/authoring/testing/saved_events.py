@@ -11,9 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hookscope.app.event_templates import WORKSPACE_FIELD
 from hookscope.app.project_config import EVENTS_FOLDER, YAML_ENDINGS, YamlSection, files_below, read_section
-from hookscope.app.variables import CFG, WORKSPACE_VARIABLE, filled_value, variable_name, with_secret_names
+from hookscope.app.variables import (
+    CFG,
+    filled_value,
+    variable_name,
+    with_secret_names,
+    with_workspace_name,
+)
 from hookscope.authoring.testing.expectations import PATTERNS, literal_pattern
 from hookscope.formats.positions import FormatError, Span, text_of
 from hookscope.formats.yaml12 import locate_yaml, read_yaml
@@ -53,22 +58,27 @@ def save_event(
     file: Path,
     redaction: Redaction = NOTHING_KNOWN,
     *,
+    workspace: Path,
     expect: Mapping[str, Any] | None = None,
     write: WriteChange = write_user_file,
 ) -> tuple[str, ...]:
     """Write the event as a new file; return the variables that replace its secrets.
 
-    The workspace's folder and the current settings are written as `${workspace}` and `${cfg}`; other
-    settings are left out, as is everything equal to the template of its key except the context. Raises
-    Refusal if the file exists, or no file can hold the event.
+    Paths of the workspace begin with `${workspace}`, and the current settings are `${cfg}`; other settings
+    are left out, as is everything equal to the template of its key except the context. Raises Refusal if
+    the file exists, or no file can hold the event.
 
     Args:
         redaction: knows secrets that nothing in the event reveals.
+        workspace: the agent's workspace, which another machine has elsewhere.
         expect: the expectations of its run.
         write: writes the file.
     """
-    local = local_values(event.context, template.context)
-    context = {name: value for name, value in event.context.items() if name not in (*local, CFG)}
+    context = {name: value for name, value in event.context.items() if name != CFG}
+    has_settings = CFG in event.context and CFG in template.context
+    local = (
+        {CFG: f"${{{CFG}}}"} if has_settings and json_equal(event.context[CFG], template.context[CFG]) else {}
+    )
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     masker = redaction.masker(context, ctx, event.session_key)
     document: dict[str, Any] = {"event": event.key}
@@ -83,7 +93,7 @@ def save_event(
         ("ctx", with_secret_names(masker.masked_value(ctx), literal=True)),
     ):
         if value:
-            document[name] = value
+            document[name] = with_workspace_name(value, workspace)
     if expect:
         document["expect"] = expect
     source = "".join(f"{line}\n" for line in yaml_lines(document)).encode("utf-8", "replace")
@@ -93,18 +103,6 @@ def save_event(
         raise Refusal(f"There is {file} already.", "Save under another name.")
     write(Change(file, f"save {event.key} as {file.name}", None, source))
     return tuple(variable_name(secret.name) for secret in masker.secrets)
-
-
-def local_values(context: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, str]:
-    """Return the context's values that belong to this machine, as a file writes them."""
-    words = {WORKSPACE_FIELD: f"${{{WORKSPACE_VARIABLE}}}", CFG: f"${{{CFG}}}"}
-    return {
-        name: word for name, word in words.items() if name in context and _same_value(name, context, template)
-    }
-
-
-def _same_value(name: str, context: Mapping[str, Any], template: Mapping[str, Any]) -> bool:
-    return name in template and json_equal(context[name], template[name])
 
 
 def yaml_lines(document: Mapping[str, Any]) -> list[str]:
@@ -211,11 +209,15 @@ def _draft_document(draft: SavedDraft, redaction: Redaction) -> tuple[dict[str, 
     return document, tuple(variable_name(secret.name) for secret in masker.secrets)
 
 
-def draft_with_context(event: Event, template: Event, context: Mapping[str, Any]) -> SavedDraft:
+def draft_with_context(
+    event: Event, template: Event, context: Mapping[str, Any], workspace: Path
+) -> SavedDraft:
     """Return an event as a file has it, with another context; values of its template are left out."""
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     session = event.session_key if event.session_key != template.session_key else None
-    return SavedDraft(event.key, session, context, ctx)
+    return SavedDraft(
+        event.key, session, with_workspace_name(context, workspace), with_workspace_name(ctx, workspace)
+    )
 
 
 def _rewritten(source: bytes, before: Mapping[str, Any], document: Mapping[str, Any]) -> bytes:

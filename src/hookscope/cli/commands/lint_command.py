@@ -105,9 +105,12 @@ def _finding_lines(finding: LintFinding) -> Iterator[str]:
 
 def _lint_summary(linted: LintResult) -> str:
     report = linted.report
-    hooks, counts = len(report.subjects), _level_counts(report)
-    scope = f"{_count_text(hooks, 'hook')} under {linted.host.dialect.name}"
-    if not hooks:
+    counts = _level_counts(report)
+    rejected = sum(subject.hook is None for subject in report.subjects)
+    hooks = len(report.subjects) - rejected
+    others = f" and {_count_text(rejected, 'folder')} without a hook" if rejected else ""
+    scope = f"{_count_text(hooks, 'hook')}{others} under {linted.host.dialect.name}"
+    if not report.subjects:
         return f"There are no hooks here to lint, under {linted.host.dialect.name}."
     if not report.findings:
         return f"Nothing found in {scope}."

@@ -319,6 +319,7 @@ def check_text(view: Snapshot, *, verbose: bool = False) -> str:
         lines.append(f"  {one_line(row.hook.name)}: {one_line(_not_ready_reason(row), 300)}")
         lines += failed_gate_lines(row, view) if verbose else []
     lines += [f"  {one_line(row.hook.name)}: {one_line(hint, 300)}" for row, hint in hints]
-    lines += [f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in rejects]
+    shorten = view.host.machine.short
+    lines += [f"  {printable(shorten(item.path))}: {one_line(item.reason, 300)}" for item in rejects]
     lines += orphan_setting_lines(view)
     return fold_text(lines)

@@ -47,7 +47,7 @@ def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snap
     """Add all hooks of that name in order of precedence, with the outcome of each."""
     name = row.hook.name if isinstance(row, HookStatus) else row.name
     copies = hooks_named(name, view)
-    if not copies or (isinstance(row, RejectedHook) and len(copies) == 1):
+    if not copies or (isinstance(row, RejectedHook) and (row.unread_rank is None or len(copies) == 1)):
         return
     winner = next((n for n, copy in enumerate(copies, 1) if _has_precedence(copy)), None)
     sheet.title("Which file wins")
@@ -63,13 +63,14 @@ def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snap
 
 
 def hooks_named(name: str, view: Snapshot) -> list[SameNameHook]:
-    """Return all hooks of that name, the winner first."""
+    """Return all hooks of that name, the winner first; and unreadable folders, which may replace one."""
     ranks = {folder.source: folder.rank for folder in view.host.folders}
     hooks = [
         SameNameHook(item.hook.folder.rank, item.hook.folder.source, item.hook.path, item)
         if isinstance(item, HookStatus)
         else SameNameHook(ranks.get(item.source, -1), item.source, item.path, item)
         for item in view.by_name.get(name, ())
+        if isinstance(item, HookStatus) or item.unread_rank is not None
     ]
     return sorted(hooks, key=lambda copy: (-copy.rank, not _has_precedence(copy)))
 

@@ -1,8 +1,10 @@
 """Evidence for a failed gate: searched locations and near misses. Never shows a value."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import pairwise
 
 from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import Hook
@@ -47,6 +49,25 @@ def setting_location(path: KeyPath, host: Host) -> str:
             above = ".".join(map(str, path[:length]))
             return f"{dotted} (absent; {above} is at {place.file.name}:{place.line})"
     return f"{dotted} (absent in {settings.file.name})"
+
+
+def note_hooks(hooks: Iterable[Hook], host: Host) -> None:
+    """Record the hooks that a scan found: their names and settings keys are nobody's typo."""
+    real_names: set[str] = host.known.setdefault(note_hooks, set())
+    real_names.update(word for hook in hooks for word in (hook.name, hook.key))
+
+
+def is_of_another_hook(path: KeyPath, needed: KeyPath, host: Host) -> bool:
+    """Return True if a path of the settings is in the entry of a hook that the needed path does not name."""
+    real_names: set[str] = host.known.get(note_hooks, set())
+    owners = {name for above, name in pairwise(path) if above == "entries" and name in real_names}
+    return not owners.issubset(needed)
+
+
+def similar_to_no_hook(name: str, names: Iterable[str], host: Host) -> tuple[str, ...]:
+    """Return the similar names that belong to no hook: each of the others is meant as it is."""
+    real_names: set[str] = host.known.get(note_hooks, set())
+    return similar_among(name, tuple(other for other in names if other not in real_names), host)
 
 
 def similar_among(name: str, names: tuple[str, ...], host: Host) -> tuple[str, ...]:

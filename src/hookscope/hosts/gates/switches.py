@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hookscope.hosts.gates.evidence import setting_location, similar_among
+from hookscope.hosts.gates.evidence import setting_location, similar_to_no_hook
 from hookscope.hosts.gates.rules import cached_by_field
 from hookscope.model.hook import Edit, Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
@@ -49,7 +49,7 @@ def similar_entries(gate: Gate, hook: Hook, host: Host) -> Evidence:
         return looked, (f"{dotted}.{hook.name} is there; its entry is {hook.key}",)
     return looked, tuple(
         f"{dotted}.{like} is there; its entry is {hook.key}"
-        for like in similar_among(hook.key, tuple(map(str, entries)), host)
+        for like in similar_to_no_hook(hook.key, map(str, entries), host)
     )
 
 

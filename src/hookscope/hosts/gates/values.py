@@ -6,7 +6,7 @@ from typing import Any
 
 from hookscope.formats.positions import KeyPath, path_steps
 from hookscope.formats.script_values import is_truthy
-from hookscope.hosts.gates.evidence import setting_location, similar_names
+from hookscope.hosts.gates.evidence import is_of_another_hook, setting_location, similar_names
 from hookscope.hosts.gates.rules import cached_by_field, nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
@@ -74,14 +74,15 @@ def _near_settings(path: str, host: Host) -> Iterator[str]:
             continue
         for like in similar_names(step, tuple(map(str, value))):
             written = (*steps[:place], like, *steps[place + 1 :])
-            if host.settings.get(written) is not None:
+            if host.settings.get(written) is not None and not is_of_another_hook(written, steps, host):
                 yield f"{_located_path(written, host)} is set; {path} is needed"
                 return
         break
     else:
         return  # it stands there, and does not count: `found` says what it is
     for other in _paths_ending_in(steps[-1], host.settings.value):
-        if set(other[:-1]) & set(steps[:-1]) or len(steps) == 1 or len(other) == 1:
+        is_near = set(other[:-1]) & set(steps[:-1]) or len(steps) == 1 or len(other) == 1
+        if is_near and not is_of_another_hook(other, steps, host):
             yield f"{_located_path(other, host)} is set; {path} is needed"
             return
 

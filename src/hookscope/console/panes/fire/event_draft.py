@@ -443,7 +443,8 @@ def saved_draft_of(draft: EventDraft, event: Event, view: Snapshot) -> SavedDraf
     if CFG in event.context and event.context[CFG] in (settings, in_force):
         context[CFG] = settings
     ctx = {name: value for name, value in event.ctx.items() if name != REPLAY_MARK}
-    return draft_with_context(replace(event, ctx=ctx), template_event(event.key, view.host), context)
+    template, workspace = template_event(event.key, view.host), view.host.workspace
+    return draft_with_context(replace(event, ctx=ctx), template, context, workspace)
 
 
 def suggested_file_name(key: str) -> str:
