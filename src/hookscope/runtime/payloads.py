@@ -367,7 +367,7 @@ def _write_nested(target: dict[str, Any], before: Any, after: dict[str, Any]) ->
 
 def _write_messages(target: list[Any], before: Any, after: list[Any]) -> None:
     """Keep the old messages, which may be longer than in the document."""
-    if isinstance(before, list) and after[: len(before)] == before:
+    if isinstance(before, list) and is_same_json(after[: len(before)], before):
         target.extend(after[len(before) :])
     else:
         target[:] = after
