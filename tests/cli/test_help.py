@@ -1,9 +1,14 @@
 """`hookscope help`: the manual in the terminal."""
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import click
+import pytest
 from tests.cli.conftest import Program
+from tests.cli.test_folding import environment, terminal
 
 from hookscope.cli.command_index import COMMANDS
 from hookscope.cli.main import root_command
@@ -55,3 +60,22 @@ def test_the_options_that_the_manual_names_are_there() -> None:
         assert command is not None
         has = {word for one in command.params for word in (*one.opts, *one.secondary_opts)}
         assert options <= has, name
+
+
+@pytest.mark.parametrize(
+    ("pager", "topic", "is_paged"),
+    [("sed s/^/PAGED/", "why", True), ("./pager", "why", False)],
+)
+def test_a_long_chapter_goes_through_the_pager_of_the_user(
+    workspace: Path, pager: str, topic: str, is_paged: bool
+) -> None:
+    (workspace / "pager").write_text("#!/bin/sh\necho PAGED by the workspace\n")
+    (workspace / "pager").chmod(0o755)
+    command = [sys.executable, "-m", "hookscope", "help", topic]
+    with terminal(100) as (theirs, heard):
+        subprocess.run(
+            command, cwd=workspace, stdout=theirs, env={**environment(), "PAGER": pager}, check=True
+        )
+    text = b"".join(heard).decode()
+    assert ("PAGED" in text) is is_paged
+    assert "hookscope" in text

@@ -1,5 +1,9 @@
 """`hookscope help`: the manual in the terminal."""
 
+import os
+import shlex
+import shutil
+import subprocess
 import sys
 
 import click
@@ -7,6 +11,7 @@ import click
 from hookscope.cli.answers import Answer, print_answer
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import ExampledCommand
+from hookscope.helpers import user_command
 from hookscope.manual import Chapter, Section, chapter_of, chapters, sections_about
 from hookscope.model.text import one_line
 
@@ -25,7 +30,22 @@ def command(ctx: click.Context, topic: tuple[str, ...], as_json: bool) -> int:
     group = ctx.parent.command if ctx.parent is not None else None
     assert isinstance(group, click.Group)
     query = " ".join(topic)
-    return print_answer(_answer(query, ctx, group) if query.strip() else _contents(), as_json=as_json)
+    answer = _answer(query, ctx, group) if query.strip() else _contents()
+    if not as_json and sys.stdout.isatty() and _paged(answer.rendered_text()):
+        return 0
+    return print_answer(answer, as_json=as_json)
+
+
+def _paged(text: str) -> bool:
+    """Show a text that is longer than the screen in the user's pager; return False if it was not shown."""
+    if text.count("\n") + 1 < shutil.get_terminal_size().lines:
+        return False
+    try:  # a pager of the workspace is never found
+        pager = user_command(shlex.split(os.environ.get("PAGER") or "less"), [os.getcwd()])
+        subprocess.run(pager, input=text, text=True, env={"LESS": "FRX", **os.environ}, check=True)
+    except (OSError, ValueError, IndexError, subprocess.CalledProcessError):
+        return False
+    return True
 
 
 def _contents() -> Answer:
