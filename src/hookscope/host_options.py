@@ -1,7 +1,7 @@
-"""The options that choose a host and a machine: one record each, read by whatever takes or repeats them.
+"""The options that choose a host and a machine, one record each, for all code that reads or repeats them.
 
-That is the command line, the launch arguments of an editor, the What if form, commands to copy and options
-that another process is started with. `hookscope --help` reads this file, so that it imports nothing.
+These are the command line, an editor's launch configuration, the What if form, copied commands and options
+of child processes. `hookscope --help` reads this file, so it imports nothing.
 """
 
 from typing import Literal, NamedTuple
@@ -10,7 +10,7 @@ PLATFORMS = ("linux", "darwin", "win32")
 
 
 class HostOption(NamedTuple):
-    """One of the options. `name` is its field in `app.options.Options`."""
+    """One option. `name` is its field in `app.options.Options`."""
 
     name: str
     metavar: str
@@ -21,32 +21,32 @@ class HostOption(NamedTuple):
 
     @property
     def flag(self) -> str:
-        """As the command line has it: `--env-from`."""
+        """The command line's spelling: `--env-from`."""
         return f"--{self.name.replace('_', '-')}"
 
     @property
     def argument(self) -> str:
-        """As an editor's launch has it: `envFrom`."""
+        """The spelling of an editor's launch configuration: `envFrom`."""
         first, *more = self.name.split("_")
         return first + "".join(map(str.capitalize, more))
 
 
-DIALECT = HostOption("dialect", "D", "Whose rules apply. Found out where not given.")
+DIALECT = HostOption("dialect", "D", "The host whose rules apply; detected by default.")
 WORKSPACE = HostOption("workspace", "DIR", "The agent's workspace.", "path")
-HOME = HostOption("home", "DIR", "The home folder to look in.", "path")
+HOME = HostOption("home", "DIR", "Your home folder.", "path")
 BUNDLED = HostOption("bundled", "DIR", "The folder of bundled hooks.", "path")
 CONFIG = HostOption("config", "FILE", "The host's settings file.", "path")
-AGENT = HostOption("agent", "ID", "In this agent's workspace, of those in the settings.")
-OS = HostOption("os", "NAME", "What if: this platform.", choices=PLATFORMS)
-ENV = HostOption("env", "K=V", "What if: this variable.", "pairs", is_copied=False)  # may be a secret
+AGENT = HostOption("agent", "ID", "Use the workspace of this agent in the settings.")
+OS = HostOption("os", "NAME", "What if: another platform.", choices=PLATFORMS)
+ENV = HostOption("env", "K=V", "What if: a variable.", "pairs", is_copied=False)  # may be a secret
 ENV_FROM = HostOption(
     "env_from",
     "SOURCE",
     "What if: the environment of a FILE, unit:NAME, launchd:LABEL, pid:N or process:NAME.",
 )
-PATH = HostOption("path", "DIRS", "What if: this PATH; with a + in front: these folders before it.")
+PATH = HostOption("path", "DIRS", "What if: another PATH; with a leading +, these folders before it.")
 ENVIRONMENT = HostOption(
-    "environment", "NAME", "Whose variables fill events: .hookscope/environments.", is_copied=False
+    "environment", "NAME", "Fill events with variables of .hookscope/environments.", is_copied=False
 )
 CLEAN_ENV = HostOption(
     "clean_env", "", "What if: a service's environment, not this shell's.", "flag", is_copied=False

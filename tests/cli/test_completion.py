@@ -104,7 +104,7 @@ def test_a_shell_that_quotes_by_itself_is_given_whole_words(
     assert both[0] == "command:new,command:reset"
     assert offered(hookscope, shell, f"{at} fire command:new --only=gre")[0][0] == "--only=greet"
     ((name, about),) = offered(hookscope, shell, "hookscope unin")
-    assert (name, about) == ("uninstall", "Take back exactly what an install did.")
+    assert (name, about) == ("uninstall", "Remove a pack: revert exactly what its install did.")
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

@@ -96,7 +96,7 @@ def except_option() -> click.Option:
         ["--except", "left_out"],
         multiple=True,
         metavar="HOOK",
-        help="Leave this hook out; repeat it for others.",
+        help="Exclude this hook. Repeatable.",
     )
 
 
@@ -104,7 +104,7 @@ def shuffle_options() -> tuple[click.Option, click.Option]:
     """Return `--shuffle`, and `--seed N` for its random orders."""
     return (
         click.Option(
-            ["--shuffle"], is_flag=True, help="With --repeat: in other orders, and who disturbs whom."
+            ["--shuffle"], is_flag=True, help="With --repeat: also fire in other orders."
         ),
         click.Option(["--seed"], type=SEED_NUMBER, metavar="N", help="The same seed gives the same orders."),
     )

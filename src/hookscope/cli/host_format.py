@@ -25,7 +25,7 @@ def format_option() -> click.Option:
         ["--format", "shape"],
         type=click.Choice(FORMATS),
         default=FORMATS[0],
-        help="Whose shape and words the answer has: ours, or the host's own command's.",
+        help="The format of the answer: ours, or that of the host's own command.",
     )
 
 
@@ -34,7 +34,7 @@ def host_list_options() -> list[click.Parameter]:
     return [
         format_option(),
         click.Option(["--eligible"], is_flag=True, help="Only hooks whose requirements are met."),
-        click.Option(["--verbose", "-v"], is_flag=True, help="With each shut check: what is missing."),
+        click.Option(["--verbose", "-v"], is_flag=True, help="For each failed check: what is missing."),
     ]
 
 

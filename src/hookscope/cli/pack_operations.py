@@ -29,12 +29,12 @@ DRY_RUN = "Show everything that would be written, and write nothing."
 
 def yes_option() -> click.Option:
     """Return `--yes`."""
-    return click.Option(["--yes", "-y"], is_flag=True, help="Do not ask: for scripts.")
+    return click.Option(["--yes", "-y"], is_flag=True, help="Do not ask; for scripts.")
 
 
 def diff_option() -> click.Option:
     """Return `--diff`."""
-    return click.Option(["--diff"], is_flag=True, help="Show each file against what stands there now.")
+    return click.Option(["--diff"], is_flag=True, help="Show a diff of each file.")
 
 
 def accept_changed_option() -> click.Option:
@@ -42,7 +42,7 @@ def accept_changed_option() -> click.Option:
     return click.Option(
         ["--accept-changed"],
         is_flag=True,
-        help="Install over files that changed on disk, and take other bytes for the same version.",
+        help="Overwrite changed files, and accept other bytes for the same version.",
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def only_option() -> click.Option:
     """Return `--only HOOK`. Several names are an error: all but one would be ignored silently."""
     return click.Option(
-        ["--only"], metavar="HOOK", multiple=True, callback=_single_hook, help="Fire at this hook alone."
+        ["--only"], metavar="HOOK", multiple=True, callback=_single_hook, help="Fire only at this hook."
     )
 
 
@@ -59,8 +59,8 @@ def wait_option() -> click.Option:
         type=Seconds(zero=True),
         default=LINGER,
         metavar="S",
-        help=f"Seconds to wait for what handlers leave running; else {LINGER:g}, 0: not at all. "
-        "How that ends is noted, and changes no exit code.",
+        help=f"Seconds to wait for background work of handlers; default: {LINGER:g}. "
+        "It never changes the exit code.",
     )
 
 
@@ -103,16 +103,16 @@ def run_filter_options() -> list[click.Option]:
     return [
         click.Option(["--hook"], metavar="NAME", help="Only runs in which this hook was called."),
         click.Option(["--event"], metavar="KEY", help="Only runs of this event."),
-        click.Option(["--outcome"], type=click.Choice(RUN_OUTCOMES), help="Only runs that ended so."),
-        click.Option(["--failed"], is_flag=True, help="Only runs that did not end well."),
-        click.Option(["--since"], type=Moment(), help="Only runs from then on: 2h, 10:30, 2026-11-20T10:30."),
-        click.Option(["--until"], type=Moment(), help="Only runs up to then."),
+        click.Option(["--outcome"], type=click.Choice(RUN_OUTCOMES), help="Only runs with this outcome."),
+        click.Option(["--failed"], is_flag=True, help="Only runs that failed."),
+        click.Option(["--since"], type=Moment(), help="Only runs since then: 2h, 10:30, 2026-11-20T10:30."),
+        click.Option(["--until"], type=Moment(), help="Only runs until then."),
         click.Option(
             ["--text"],
             metavar="WORDS",
-            help="Only runs that hold these words side by side; WORD* also what begins so.",
+            help="Only runs with this phrase; WORD* matches the start of a word.",
         ),
-        click.Option(["--pinned"], is_flag=True, help="Only runs that are pinned."),
+        click.Option(["--pinned"], is_flag=True, help="Only pinned runs."),
     ]
 
 

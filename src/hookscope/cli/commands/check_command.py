@@ -10,7 +10,7 @@ from hookscope.cli.render import hook_output
 
 @answers.command("check", *host_format.host_list_options())
 def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answer:
-    """How many hooks are ready, and what stops the others."""
+    """Count the hooks that are ready, and show what stops the others."""
     if host_format.is_host_format(shape, eligible=eligible):
         return host_format.host_check(options, verbose)
     view = answers.workbench_for(options).scan()

@@ -159,16 +159,14 @@ def _fold_cell(text: str, width: int) -> list[str]:
 PARAMETERS = (
     click.Argument(["names"], metavar="[NAME...]", nargs=-1),
     click.Option(["--dialects"], metavar="A,B,...", help="These dialects, in this order."),
-    click.Option(["--shipped"], is_flag=True, help="The programs as they ship, not their guides."),
+    click.Option(["--shipped"], is_flag=True, help="Use the shipped programs instead of the guides."),
     click.Option(
         ["--surroundings"],
         metavar="SOURCE,...",
-        help="Not hosts but surroundings: here, clean, FILE, unit:NAME, launchd:LABEL, pid:N, process:NAME.",
+        help="Compare environments: here, clean, FILE, unit:NAME, launchd:LABEL, pid:N, process:NAME.",
     ),
     click.Option(["--different"], is_flag=True, help="Only hooks that the hosts treat differently."),
-    click.Option(
-        ["--fire"], metavar="KEY|FILE", help="Fire this event at each of them, and line the runs up."
-    ),
+    click.Option(["--fire"], metavar="KEY|FILE", help="Fire this event at each host, and compare the runs."),
     click.Option(["--trust"], is_flag=True, help="With --fire: run handlers of untrusted folders too."),
     click.Option(["--sandbox"], is_flag=True, help="With --fire: run handlers on copies."),
 )
@@ -186,21 +184,22 @@ def command(
     trust: bool,
     sandbox: bool,
 ) -> Answer:
-    """The same hooks under the rules of several hosts, side by side: who finds them, reads their metadata,
-    calls them, in which order; what differs, and what to change so that every host calls them. Runs nothing,
-    but with --fire.
+    """Compare the same hooks under the rules of several hosts, side by side.
 
-    Without --dialects: the guides of all hosts with HOOK.md folders; in place of one guide the dialect in
-    force, where that is its program. All get the same workspace, each its own settings and managed hooks.
-    Trust is left out. Exit 1 where something differs.
+    The comparison shows which hosts find the hooks, read their metadata and call them, in which order, and
+    what to change so that every host calls them. Only --fire runs anything.
 
-    --fire sends each host its own realistic event of that key, one host after another, each with a run of
-    its own, at the named hook alone or at all: handlers run once for each host that calls them. Exit 1 where
-    a run differs, too, or a handler that ought to have run could not.
+    Without --dialects: the guides of all hosts with HOOK.md folders. A shipped program in force replaces its
+    guide. All hosts get the same workspace, each with its own settings and managed hooks. Trust is ignored.
+    Exit code 1: something differs.
 
-    --surroundings compares not hosts but environments, under one host: what runs in this shell and not in a
-    service, which program or variable is behind it, and which line the service wants. One source alone is
-    compared with `here`.
+    --fire sends each host its own realistic event of that key, one host after another, to the named hook or
+    to all. Handlers run once for each host that calls them. Exit code 1: a run differs, or a handler could
+    not run.
+
+    --surroundings compares environments under one host: what runs in this shell and not in a service, which
+    program or variable is the cause, and which line the service needs. A single source is compared with
+    `here`.
     """
     if surroundings is not None:
         if dialects is not None or shipped:

@@ -14,9 +14,9 @@ from hookscope.cli.lazy_group import ExampledCommand
 @click.argument("shell", required=False, type=click.Choice(SHELLS))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def command(shell: str | None, as_json: bool) -> int:
-    """The script that completes commands, hooks, events, dialects, packs, runs and saved events.
+    """Print the script that completes commands, hooks, events, dialects, packs, runs and saved events.
 
-    Without a name: for the shell that SHELL names. What is offered is looked up at each tab: nothing is run.
+    Without a name: for the shell in SHELL. Candidates are looked up at each tab; nothing is run.
     """
     shell = shell or PurePath(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:

@@ -18,11 +18,11 @@ from hookscope.model.run import Plan, Run
 
 @answers.command("dap", trust_option())
 def command(options: Options, trust: bool) -> Answer:
-    """Debug handlers from an editor: speaks the Debug Adapter Protocol on standard input and output.
+    """Debug handlers from an editor with the Debug Adapter Protocol on standard input and output.
 
-    The editor starts it, and its launch says which event is fired, in the words of `fire`: `event`, `only`,
-    `except`, `context`, `sandbox` and others, and `stopOnEntry`. `hookscope help debugging` has what VS Code,
-    Neovim and Emacs want to be told.
+    The editor starts this command. Its launch configuration names the event, with the options of `fire`
+    (`event`, `only`, `except`, `context`, `sandbox` and others) and `stopOnEntry`. See `hookscope help
+    debugging` for VS Code, Neovim and Emacs.
     """
     if sys.stdin.isatty():
         next_step = "`hookscope help debugging` says how; `hookscope fire KEY --debug` is for a terminal."

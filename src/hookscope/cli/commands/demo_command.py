@@ -32,7 +32,7 @@ KEPT_VARIABLES = (
 @click.command("demo", cls=ExampledCommand)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 def command(folder: Path | None) -> int:
-    """Five small tasks in a workspace where something is wrong with nearly every hook.
+    """Practise with five small tasks in a workspace where nearly every hook has a problem.
 
     The files are in a new folder, which is removed at the end; DIR is kept. Your own hooks, settings and
     records are neither read nor changed.

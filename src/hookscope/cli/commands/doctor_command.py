@@ -9,7 +9,7 @@ from hookscope.model.text import one_line
 
 @answers.command("doctor")
 def command(options: Options) -> Answer:
-    """What was detected and from where, and what is missing, each with the next step."""
+    """Show what was detected, from where, and what is missing, each with the next step."""
     bench = answers.workbench_for(options)
     findings = bench.doctor(bench.scan())
     width = max(len(item.name) for item in findings)

@@ -218,13 +218,13 @@ def _saved_event_cells(row: SavedEventRow, name: str, keys: int) -> Iterator[str
 
 PARAMETERS = (
     click.Argument(["key"], metavar="[KEY]", required=False),
-    click.Option(["--saved"], is_flag=True, help="The saved events of .hookscope/events; with KEY, of it."),
+    click.Option(["--saved"], is_flag=True, help="List saved events of .hookscope/events, or those of KEY."),
 )
 
 
 @answers.command("events", *PARAMETERS)
 def command(options: Options, key: str | None, saved: bool) -> Answer:
-    """What the host sends: when, with which fields, what becomes of answers, and who listens."""
+    """Show the events that the host sends: when, with which fields, and which hooks are subscribed."""
     bench = answers.workbench_for(options)
     if saved:
         host = bench.open()

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
 STANDARD_OUTPUT = "-"
 PARAMETERS = (
     click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=WholeNumber(1, 2**62)),
-    click.Option(["--jsonl"], metavar="FILE", help="A line of JSON for each run; - is standard output."),
-    click.Option(["--html"], metavar="FILE", help="A page of one run, whole in one file; - as above."),
+    click.Option(["--jsonl"], metavar="FILE", help="Write one JSON line per run; - is standard output."),
+    click.Option(["--html"], metavar="FILE", help="Write one run as a self-contained page; - as above."),
     click.Option(
-        ["--limit"], metavar="N", type=WholeNumber(1, 10_000), help="Only the last N that fit; else all."
+        ["--limit"],
+        metavar="N",
+        type=WholeNumber(1, 10_000),
+        help="Only the last N matching runs; default: all.",
     ),
     *run_filter_options(),
 )
@@ -48,12 +51,13 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> Answer:
-    """Write runs to a file that opens on another machine: those of these numbers, those that fit the filters
-    of `hookscope log`, or all of this workspace. With them stand the digests of their handlers' files and
-    the host's settings. Secrets are masked, as they were before anything was kept.
+    """Write runs to a file that opens on another machine: by number, by the filters of `hookscope log`, or
+    all of this workspace.
 
-    --jsonl is for programs, and for `hookscope log --from FILE`. --html is a page of one run, the last that
-    fits: it needs no script, no network and no Hookscope.
+    The file includes digests of handler files and the host's settings. Secrets are masked.
+
+    --jsonl is for programs, and for `hookscope log --from FILE`. --html is a page of one run, the last match:
+    it needs no script, no network and no Hookscope.
     """
     target = html if jsonl is None else jsonl
     if target is None or None not in (jsonl, html):

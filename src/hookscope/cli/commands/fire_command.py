@@ -128,30 +128,30 @@ PARAMETERS = (
     click.Option(["--ctx"], metavar="JSON|@FILE", help="The second argument of plugin and stream handlers."),
     only_option(),
     except_option(),
-    click.Option(["--force"], is_flag=True, help="With --only: call it though it would not run."),
+    click.Option(["--force"], is_flag=True, help="With --only: call the hook although it would not run."),
     click.Option(
         ["--break", "breaks"], multiple=True, metavar="HOOK=FAULT",
-        help="Break it on purpose: exception, hang, slow[:SECONDS], junk, exit[:STATUS].",
+        help="Inject a fault: exception, hang, slow[:SECONDS], junk, exit[:STATUS].",
     ),
     click.Option(
         ["--repeat"],
         type=WholeNumber(2, MOST_REPETITIONS),
         metavar="N",
-        help="N times, and what was done again.",
+        help="Fire N times, and compare the runs.",
     ),
     *shuffle_options(),
     timeout_option(),
     wait_option(),
     trust_option(),
     click.Option(["--step"], is_flag=True, help="Ask on the terminal before each handler."),
-    click.Option(["--debug"], is_flag=True, help="Stop in each handler, and go through it line by line."),
+    click.Option(["--debug"], is_flag=True, help="Debug each handler line by line."),
     click.Option(
         ["--stop-at"], multiple=True, metavar="FILE:LINE",
-        help="With --debug: stop there; also 'FILE:LINE if EXPRESSION'.",
+        help="With --debug: stop at a line; also 'FILE:LINE if EXPRESSION'.",
     ),
-    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
-    click.Option(["--save"], metavar="NAME|FILE", help="Keep the event, in .hookscope/events or a file."),
-    click.Option(["--json-lines"], is_flag=True, help="Print each step as a line of JSON, the run last."),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show their changes."),
+    click.Option(["--save"], metavar="NAME|FILE", help="Save the event in .hookscope/events or a file."),
+    click.Option(["--json-lines"], is_flag=True, help="Print each step as a JSON line, then the run."),
 )  # fmt: skip
 
 
@@ -182,21 +182,25 @@ class FireLine(TypedDict):
 
 @answers.command("fire", *PARAMETERS)
 def command(options: Options, as_json: bool, **line: Unpack[FireLine]) -> Answer:
-    """Fire an event such as command:new, or a saved one, and see what each handler did.
+    """Fire an event such as command:new, or a saved one, and show what each handler did.
 
-    Without --context the event gets a realistic example and the settings in force as `cfg`. With
-    --sandbox handlers get copies of HOME, of the host's state folder and of the workspace; what they
-    wrote, changed and deleted is shown, and thrown away. --force calls the handler of a hook that is off,
-    blocked, silent, or does not listen to this event; never of one that is untrusted or broken.
-    --except leaves a hook out, also of what the event causes.
-    --break puts a fault of ours in a handler's place, and shows what the host makes of it: what it logs, who
-    runs afterwards, whether it fails closed. A hang ends after 2 s, or after --timeout. --repeat says of
-    each handler whether it does the same again, does nothing new or grows; with --sandbox of each file too.
-    --shuffle fires in other orders too, N times in all, and says who disturbs whom.
-    --step waits before each handler: it runs, or is passed over, and the event can be seen as it is by then.
-    --debug stops at the first line of each handler, at `breakpoint()` or `debugger;`, and where an error
-    leaves it; it has no limit of time then, and reads what it is told from standard input. With --stop-at
-    handlers run to that line, of a path or the end of one (greet/handler.py:12), where a condition holds.
+    Without --context the event gets a realistic example and the current settings as `cfg`.
+
+    --sandbox gives handlers copies of HOME, the host's state folder and the workspace. Their file changes are
+    shown and discarded. --force calls a handler whose hook is off, blocked, silent or not subscribed. It does
+    not override missing trust or a broken handler. --except excludes a hook, also from events that this one
+    causes.
+
+    --break replaces a handler with a fault, and shows the host's reaction: its log, later handlers, and
+    whether it fails closed. A hang ends after 2 s, or after --timeout.
+
+    --repeat reports whether each handler repeats its effects, adds nothing new or grows; with --sandbox each
+    file too. --shuffle also fires in other orders, N runs in all, and reports handlers that interfere with
+    each other.
+
+    --step waits before each handler, which you can run, skip or inspect. --debug stops at the first line of
+    each handler, at `breakpoint()` or `debugger;`, and at errors. It has no time limit and reads commands
+    from standard input. --stop-at runs to that line (greet/handler.py:12), optionally with a condition.
     """
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     fire_arguments.check_option_combinations(_options_given(line, as_json, at_terminal))

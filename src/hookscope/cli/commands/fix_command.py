@@ -20,15 +20,11 @@ from hookscope.model.failure import Refusal
         ["--value", "values"],
         metavar="[NAME=]VALUE",
         multiple=True,
-        help="A value that a fix asks for; without NAME where one alone is asked for. Can be repeated.",
+        help="A value for a fix; NAME is optional for a single value. Repeatable.",
     ),
-    click.Option(["--lint"], is_flag=True, help="Mend too what lint has a safe fix for."),
-    click.Option(
-        ["--rule", "rules"], multiple=True, metavar="ID", help="Of lint only this; may be repeated."
-    ),
-    click.Option(
-        ["--apply"], is_flag=True, help="Write the edits; `hookscope undo` takes each of them back."
-    ),
+    click.Option(["--lint"], is_flag=True, help="Also apply the safe fixes of lint."),
+    click.Option(["--rule", "rules"], multiple=True, metavar="ID", help="Only this lint rule. Repeatable."),
+    click.Option(["--apply"], is_flag=True, help="Write the edits; `hookscope undo` reverts each."),
 )
 def command(
     options: Options,
@@ -39,10 +35,10 @@ def command(
     rules: tuple[str, ...],
     apply: bool,
 ) -> Answer:
-    """What would open each check that stops a hook, as a diff; --apply writes it and looks again.
+    """Show what would fix each failed check of a hook, as a diff; --apply writes it.
 
-    Exit code 0: the hook is ready then, or would be. Install hints are shown and never run; whose code may
-    run is asked by `hookscope trust`.
+    Exit code 0: the hook is ready, or would be after the fix. Install hints are shown and never run.
+    `hookscope trust` allows code to run.
     """
     bench = answers.workbench_for(options)
     view = bench.scan()

@@ -131,7 +131,7 @@ PARAMETERS = (
     click.Option(["--seed"], type=SEED_NUMBER, metavar="N", help="The same seed gives the same events."),
     click.Option(["--save"], metavar="NAME", help="Keep failing events under this name."),
     timeout_option(LIMIT),
-    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, which are thrown away."),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, which are discarded."),
     trust_option(),
 )  # fmt: skip
 
@@ -148,15 +148,15 @@ def command(
     sandbox: bool,
     trust: bool,
 ) -> Answer:
-    """Fire strange events at each hook that hears KEY, and find the smallest that it fails at.
+    """Fire unusual events at each hook subscribed to KEY, and find the smallest that makes it fail.
 
-    Fields are dropped, null, of wrong types, huge, in odd scripts; so are session keys. Handlers really
-    run, hundreds of times: --sandbox lets them do it on copies; without it, bundled hooks are fired at only
-    where --only names one.
+    Fields are dropped, null, of wrong types, huge or in unusual scripts; so are session keys. Handlers really
+    run, hundreds of times: --sandbox runs them on copies. Without it, bundled hooks are only fired if --only
+    names one.
 
-    What fails is shown with its error, and kept in .hookscope/events as an event that expects no errors, so
-    that `hookscope test` passes once the hook is mended. Exit 1 where a failure was found. Needs
-    hypothesis, which the extra `hookscope[fuzz]` brings.
+    Each failure is shown with its error, and saved in .hookscope/events as an event that expects no errors,
+    so that `hookscope test` passes once the hook is fixed. Exit code 1: a failure was found. Requires
+    hypothesis, from the extra `hookscope[fuzz]`.
     """
     bench = answers.workbench_for(
         options, trust_all=trust, timeout=LIMIT if timeout is None else timeout, compare_shipped=False

@@ -14,12 +14,13 @@ from hookscope.cli.render import hook_output
 @answers.command(
     "info",
     click.Argument(["name"]),
-    click.Option(["--places"], is_flag=True, help="Also list where each missing thing was looked for."),
+    click.Option(["--places"], is_flag=True, help="Also list where each missing requirement was searched."),
     host_format.format_option(),
 )
 def command(options: Options, name: str, places: bool, shape: str) -> Answer:
-    """One hook, by its name or settings key: every check, what has come of it so far – loaded, registered,
-    an event that came, its last run – which copy wins, what it declares."""
+    """Show one hook, by name or settings key: every check, its history (loaded, registered, last event, last
+    run), which copy takes precedence, and its metadata.
+    """
     if host_format.is_host_format(shape):
         return host_format.host_info(options, name)
     bench = answers.workbench_for(options)

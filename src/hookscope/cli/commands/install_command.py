@@ -13,10 +13,10 @@ from hookscope.packs.install_plan import InstallOptions
 @answers.command(
     "install",
     click.Argument(["spec"]),
-    click.Option(["--link"], is_flag=True, help="Copy nothing: the host looks into the folder itself."),
-    click.Option(["--pin"], is_flag=True, help="Of npm: keep to this very version and its integrity."),
-    click.Option(["--force"], is_flag=True, help="In place of what is installed under this name."),
-    click.Option(["--dependencies"], is_flag=True, help="Install what it depends on too, scripts off."),
+    click.Option(["--link"], is_flag=True, help="Link: the host reads the folder itself."),
+    click.Option(["--pin"], is_flag=True, help="npm only: stay at this version and integrity."),
+    click.Option(["--force"], is_flag=True, help="Replace what is installed under this name."),
+    click.Option(["--dependencies"], is_flag=True, help="Install its dependencies too, without scripts."),
     pack_operations.accept_changed_option(),
     pack_operations.yes_option(),
     pack_operations.dry_run_option(),
@@ -37,12 +37,12 @@ def command(
     shape: str,
     as_json: bool,
 ) -> Answer:
-    """Put a hook or a pack into the host's own folder, and switch it on in its settings.
+    """Install a hook or a pack into the host's own folder, and switch it on in the settings.
 
     SPEC is a folder, an archive (.zip .tgz .tar.gz .tar), an npm package (name, name@version, name@tag),
-    python:NAME (an installed package that carries hooks) or a git address (git+https://…#ref). It is fetched
-    and checked as a whole; then everything that would be written is shown, and a terminal is asked. Nothing
-    of it is run. `hookscope uninstall` takes exactly that back.
+    python:NAME (an installed package with hooks) or a git address (git+https://…#ref). It is fetched and
+    checked as a whole. Then Hookscope shows everything that it would write, and asks on a terminal. No
+    package code runs. `hookscope uninstall` reverts exactly this.
     """
     install_options = InstallOptions(link=link, pin=pin, force=force, dependencies=dependencies)
     if is_host_format(shape):

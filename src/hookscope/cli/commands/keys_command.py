@@ -13,15 +13,15 @@ from hookscope.model.text import one_line, printable
 
 @answers.command(
     "keys",
-    click.Option(["--preset"], metavar="NAME", help="Keys of this preset alone."),
-    click.Option(["--commands"], is_flag=True, help="The command that does the same as each."),
+    click.Option(["--preset"], metavar="NAME", help="Only the keys of this preset."),
+    click.Option(["--commands"], is_flag=True, help="Show the equivalent command of each action."),
 )
 def command(options: Options, preset: str | None, commands: bool) -> Answer:
-    """Every action of the console by its name, with its keys and what it does.
+    """List every action of the console with its name, keys and meaning.
 
-    `keys.yaml` in Hookscope's config folder gives actions other keys: lines of `action: key` or
-    `action: [key, key]`, and `preset: vim`. Mistakes in it are told here, and the answer is no.
-    `--commands` names the command that does the same in a shell, or says why there is none.
+    `keys.yaml` in Hookscope's config folder assigns other keys: lines of `action: key` or `action: [key,
+    key]`, and `preset: vim`. Mistakes in it are reported here, with exit code 1. `--commands` shows the
+    equivalent shell command, or why there is none.
     """
     from hookscope.app.preferences import read_keys
     from hookscope.console.keymap.key_listing import key_listing_of, preset_names

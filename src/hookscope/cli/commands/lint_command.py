@@ -275,13 +275,13 @@ def _sarif_location(place: FilePosition, root: Path) -> dict[str, Any]:
 
 PARAMETERS = (
     click.Argument(["paths"], metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path)),
-    click.Option(["--rule", "rules"], multiple=True, metavar="ID", help="Only this rule; may be repeated."),
+    click.Option(["--rule", "rules"], multiple=True, metavar="ID", help="Only this rule. Repeatable."),
     click.Option(
-        ["--sarif"], metavar="FILE", help="Write SARIF there too, for code hosts and editors.",
+        ["--sarif"], metavar="FILE", help="Also write SARIF, for code hosts and editors.",
         type=ReportFile(),
     ),
     click.Option(
-        ["--explain"], metavar="ID", help="What a rule is about, with an example; `all` lists them."
+        ["--explain"], metavar="ID", help="Explain a rule with an example; `all` lists them."
     ),
 )  # fmt: skip
 
@@ -294,11 +294,11 @@ def command(
     sarif: Path | None,
     explain: str | None,
 ) -> Answer:
-    """What is wrong with hooks, and what to do about it. Runs nothing.
+    """Find mistakes in hooks, and show how to correct them. Runs nothing.
 
-    PATH is a hook's folder, a folder with hooks somewhere below it, or the name of a hook; without one, all
-    hooks of the host are linted, but for those that ship with Hookscope. Exit code 1: there are errors.
-    Warnings and hints alone: 0.
+    PATH is a hook's folder, a folder with hooks below it, or the name of a hook. Without one, all hooks of
+    the host are checked, except those that ship with Hookscope. Exit code 1: there are errors. Warnings and
+    hints alone: 0.
 
     `metadata: {hookscope: {lint: {ignore: [ID]}}}` in a HOOK.md ignores a rule for the hook, and a comment
     `hookscope: ignore[ID]` in its handler for that line.

@@ -14,7 +14,7 @@ from hookscope.model.hook_status import Inventory
 
 @answers.command("list", *host_format.host_list_options())
 def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answer:
-    """What hooks there are, and why some would not run."""
+    """List all hooks, and why some would not run."""
     if host_format.is_host_format(shape):
         return host_format.host_list(options, eligible, verbose)
     view = answers.workbench_for(options).scan()

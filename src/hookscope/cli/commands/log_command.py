@@ -45,8 +45,8 @@ PARAMETERS = (
         ["--limit"], metavar="N", type=WholeNumber(1, 10_000), help=f"How many runs; else {DEFAULT_LIMIT}."
     ),
     *run_filter_options(),
-    click.Option(["--follow"], is_flag=True, help="Go on with new runs as they come; Ctrl-C ends it."),
-    click.Option(["--from", "file"], metavar="FILE", help="Runs that `hookscope export` wrote there."),
+    click.Option(["--follow"], is_flag=True, help="Keep showing new runs until Ctrl-C."),
+    click.Option(["--from", "file"], metavar="FILE", help="Read a file written by `hookscope export`."),
 )  # fmt: skip
 
 
@@ -60,13 +60,13 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> Answer:
-    """What was fired in this workspace, newest last. Secrets were masked before they were kept.
+    """Show the runs of this workspace, newest last. Secrets are masked.
 
-    With numbers: those runs, each with all that its handlers did, as `fire` told it then.
+    With numbers: those runs in full, as `fire` showed them.
 
-    --text finds words in events, messages, errors, answers, output and notes: whole words, in capitals or
-    not, with accents or not. It looks into the first 2,000 characters of each text and 32,000 of each run;
-    names of fields are not searched.
+    --text finds whole words in events, messages, errors, answers, output and notes, ignoring case and
+    accents. It searches the first 2,000 characters of each text and 32,000 of each run; field names are not
+    searched.
     """
     run_filter = run_filter_of(given)
     if numbers and (limit is not None or follow or any(given.values())):

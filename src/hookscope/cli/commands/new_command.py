@@ -118,17 +118,23 @@ def _status_lines(status: ScaffoldStatus, result: ScaffoldResult) -> Iterator[st
 @answers.command(
     "new",
     click.Argument(["name"]),
-    click.Option(["--event", "events"], metavar="KEY", multiple=True, help="What it listens to; repeatable."),
-    click.Option(["--language"], type=click.Choice(LANGUAGES), help="Chosen by the hosts where not given."),
-    click.Option(["--dialects"], metavar="A,B", help="Whose rules it is to keep; else the one in force."),
-    click.Option(["--in", "where"], metavar="workspace|managed|DIR", default="", help="Where it is put."),
-    click.Option(["--description"], metavar="TEXT", default="", help="What it is, in one line."),
-    click.Option(["--kind"], metavar="KIND", help="hook, pack, plugin or stream; chosen where not given."),
-    click.Option(["--pack"], is_flag=True, help="A package of hooks with a first one, below this folder."),
-    click.Option(["--plugin"], is_flag=True, help="A plugin that guards tools."),
+    click.Option(
+        ["--event", "events"], metavar="KEY", multiple=True, help="An event to subscribe to. Repeatable."
+    ),
+    click.Option(
+        ["--language"], type=click.Choice(LANGUAGES), help="The language; by default the hosts' own."
+    ),
+    click.Option(["--dialects"], metavar="A,B", help="The hosts to support; default: the one in force."),
+    click.Option(["--in", "where"], metavar="workspace|managed|DIR", default="", help="Where to create it."),
+    click.Option(["--description"], metavar="TEXT", default="", help="Its description, on one line."),
+    click.Option(["--kind"], metavar="KIND", help="hook, pack, plugin or stream; chosen by default."),
+    click.Option(["--pack"], is_flag=True, help="Create a pack with a first hook, below this folder."),
+    click.Option(["--plugin"], is_flag=True, help="Create a plugin that guards tools."),
     click.Option(["--dry-run"], is_flag=True, help="Show the files and write nothing."),
-    click.Option(["--trust/--no-trust"], default=None, help="May it run: yes, where its folder is new."),
-    click.Option(["--edit"], is_flag=True, help="Open the handler in $EDITOR then."),
+    click.Option(
+        ["--trust/--no-trust"], default=None, help="Whether it may run; by default if its folder is new."
+    ),
+    click.Option(["--edit"], is_flag=True, help="Open the handler in $EDITOR."),
 )
 def command(
     options: Options,
@@ -145,10 +151,10 @@ def command(
     trust: bool | None,
     edit: bool,
 ) -> Answer:
-    """Write a hook that works: HOOK.md, a handler, and a saved event with what is expected of it.
+    """Create a working hook: HOOK.md, a handler, and a saved event with its expected result.
 
-    Nothing is overwritten, and `hookscope undo` takes all of it back. The new folder may run: it was not
-    there before, and what lies in it comes from here.
+    Nothing is overwritten, and `hookscope undo` removes everything. The new folder is trusted, because
+    Hookscope has just created it.
     """
     request = ScaffoldRequest(
         name,

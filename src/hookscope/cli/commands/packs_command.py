@@ -8,7 +8,7 @@ from hookscope.cli.render import pack_output
 
 @answers.command("packs")
 def command(options: Options) -> Answer:
-    """What is installed for this host: version, source, hooks, and what has changed on disk since."""
+    """List installed packs: version, source, hooks, and files changed on disk since."""
     bench, manager = pack_operations.open_pack_manager(options, writes=False)
     host = bench.open()
     statuses, host_installs = manager.statuses(), manager.installed_by_host()

@@ -18,14 +18,15 @@ PARAMETERS = (
     click.Argument(
         ["numbers"], metavar="RUN...", nargs=-1, required=True, type=WholeNumber(1, 2**62)
     ),
-    click.Option(["--off"], is_flag=True, help="Let them go with the others when they are old."),
+    click.Option(["--off"], is_flag=True, help="Unpin the runs."),
 )  # fmt: skip
 
 
 @answers.command("pin", *PARAMETERS)
 def command(options: Options, numbers: Sequence[int], off: bool) -> Answer:
-    """Keep runs: a pinned run is never cleared away to make room. `hookscope log` shows the numbers, and
-    with --pinned those that are pinned. Exit 1 where a run is not there.
+    """Pin runs, so that they are never deleted to make room.
+
+    `hookscope log` shows the numbers; with --pinned, only pinned runs. Exit code 1: a run does not exist.
     """
     bench = answers.workbench_for(options)
     journal = bench.run_record.journal(bench.open())

@@ -11,7 +11,7 @@ from hookscope.cli.render import run_output
 
 @answers.command("plan", click.Argument(["key"]))
 def command(options: Options, key: str) -> Answer:
-    """Who would run for an event such as command:new, in order, and who not. Runs nothing."""
+    """Show which handlers would run for an event such as command:new, in order. Runs nothing."""
     bench = answers.workbench_for(options)
     view = bench.scan()
     plan = bench.plan(view, bench.template(view, key))

@@ -161,7 +161,7 @@ FIRST_MESSAGE = "hi"  # the message without arguments
 PARAMETERS = (
     click.Argument(["messages"], metavar="[MESSAGE...]", nargs=-1),
     click.Option(
-        ["--reply", "replies"], metavar="TEXT", multiple=True, help="What the model says; repeat it."
+        ["--reply", "replies"], metavar="TEXT", multiple=True, help="A reply of the model. Repeatable."
     ),
     click.Option(["--script"], metavar="FILE", help="A YAML or JSON list of the model's replies."),
     timeout_option(),
@@ -180,10 +180,10 @@ def command(
     wait: float,
     trust: bool,
 ) -> Answer:
-    """Play a whole session: send messages, and see every event with what its hooks did.
+    """Simulate a session: send messages, and show every event with what its hooks did.
 
-    The model is the scripted one of the project's agent, or what --reply or --script say: the reply used is
-    the one at the number of tool results so far, the last one after that. Tools and subagents are the
+    The model is the scripted one of the project's agent, or the replies of --reply or --script. The number of
+    tool results so far selects the reply; the last one is used after that. Tools and subagents are the
     project's own.
     """
     late: list[str] = []

@@ -107,17 +107,17 @@ def _short_difference_value(value: object, kind: str) -> str:
 
 PARAMETERS = (
     click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=WholeNumber(min=1)),
-    click.Option(["--last"], type=WholeNumber(1, 10_000), metavar="N", help="The last N runs; else one."),
-    click.Option(["--all", "every"], is_flag=True, help="All runs, or all of those below."),
+    click.Option(["--last"], type=WholeNumber(1, 10_000), metavar="N", help="The last N runs; default: 1."),
+    click.Option(["--all", "every"], is_flag=True, help="All runs, or all that match the filters."),
     *run_filter_options(),
     only_option(),
     click.Option(
-        ["--from", "start"], metavar="K|HOOK", help="Fire from its handler K on, with the event as it was."
+        ["--from", "start"], metavar="K|HOOK", help="Start at handler K, with the event as it was then."
     ),
-    click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
+    click.Option(["--dry"], is_flag=True, help="Show which handlers would run; run nothing."),
     timeout_option(),
     wait_option(),
-    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies; so is what ran on copies then."),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies; the default if they did then."),
     trust_option(),
 )
 
@@ -147,15 +147,15 @@ def command(
     trust: bool,
     **given: Any,
 ) -> Answer:
-    """Fire the event of an earlier run again, the last one's where none is named, and say what is different:
-    handlers, order, messages, context, verdict. Handlers find which run it was in `replayed`. Exit 1 where
-    anything is different.
+    """Fire the event of an earlier run again, by default the last one, and show what differs.
 
-    The last ones are those that were no replays themselves, so that each is compared with what was first.
-    Where a window or an event is asked for (--since, --event, …) all of those are fired again.
+    The comparison covers handlers, order, messages, context and verdict. Handlers find the number of the run
+    in `replayed`. Exit code 1: something differs.
 
-    With --from the handlers before that one are not fired: what they changed is laid on the event as it was
-    recorded.
+    Replays themselves are skipped, so that each run is compared with the original. With a filter (--since,
+    --event, …) all matching runs are fired again.
+
+    With --from earlier handlers are not fired: their recorded changes are applied to the event.
     """
     if start is not None and only is not None:
         raise Refusal("--from and --only leave out different handlers.", "Choose one of them.", code=2)

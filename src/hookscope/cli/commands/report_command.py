@@ -23,10 +23,10 @@ DEFAULT_NAME = "hookscope-report.zip"
     click.Option(["--yes", "-y"], is_flag=True, help="Do not ask before the host is started."),
 )
 def command(options: Options, file: str, verify: bool, yes: bool, as_json: bool) -> Answer:
-    """Write a zip file about this host for a problem report, without secrets.
+    """Write a zip file about this host for a problem report, with secrets masked.
 
-    It has the versions, the answers of `list` and `doctor`, the settings with their secrets masked, and with
-    --verify the result of `hookscope verify`. Nothing is sent anywhere.
+    It contains the versions, the answers of `list` and `doctor`, the masked settings, and with --verify the
+    result of `hookscope verify`. Nothing is sent anywhere.
     """
     from hookscope.analysis.support_bundle import write_bundle
 

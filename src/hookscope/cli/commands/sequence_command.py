@@ -165,13 +165,13 @@ def _count_line(sequence_result: SequenceResult) -> str:
 
 PARAMETERS = (
     click.Argument(["names"], metavar="[NAME|FILE...]", nargs=-1),
-    click.Option(["--dry"], is_flag=True, help="Say who would run at each step, and run nothing."),
-    click.Option(["--no-delays"], is_flag=True, help="Wait between no steps."),
-    click.Option(["--stop"], is_flag=True, help="Fire nothing after a step that fails."),
+    click.Option(["--dry"], is_flag=True, help="Show which handlers would run at each step; run nothing."),
+    click.Option(["--no-delays"], is_flag=True, help="Skip the delays between steps."),
+    click.Option(["--stop"], is_flag=True, help="Stop after a step that fails."),
     timeout_option(),
     wait_option(),
     trust_option(),
-    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, made anew for each step."),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, fresh for each step."),
 )
 
 
@@ -187,12 +187,13 @@ def command(
     trust: bool,
     sandbox: bool,
 ) -> Answer:
-    """Fire the events of a sequence one after another, with the time between them: one of
-    .hookscope/sequences, one that ships (/new as the host does it, a turn, a restart), or a file. Without a
-    name: what there is.
+    """Fire the events of a sequence one after another, with the delays between them.
 
-    All steps run in the same workers, as in a host: what a handler keeps in memory is there at the next
-    step. Exit 1 where a handler fails or a step is not what its `expect:` says.
+    A sequence is one of .hookscope/sequences, one that ships (/new as the host sends it, a turn, a restart),
+    or a file. Without a name: list them.
+
+    All steps run in the same workers, as in a host: what a handler keeps in memory is still there at the next
+    step. Exit code 1: a handler fails, or a step differs from its `expect:`.
     """
     bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compare_shipped=False)
     view = bench.scan()

@@ -22,25 +22,33 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 4665
 PARAMETERS = (
-    click.Option(["--host"], metavar="ADDRESS", default="127.0.0.1", help="Where to listen; else 127.0.0.1."),
+    click.Option(
+        ["--host"],
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help="The address to listen on; default: 127.0.0.1.",
+    ),
     click.Option(
         ["--port"],
         metavar="N",
         type=WholeNumber(0, 65535),
         default=DEFAULT_PORT,
-        help=f"0: any that is free; else {DEFAULT_PORT}.",
+        help=f"The port; 0: any free one; default: {DEFAULT_PORT}.",
     ),
-    click.Option(["--token"], metavar="TEXT", help="What lets one in; `auto` makes one, as on 127.0.0.1."),
+    click.Option(["--token"], metavar="TEXT", help="The access token; `auto` creates one, as on 127.0.0.1."),
     click.Option(
-        ["--token-file"], type=click.Path(path_type=Path), metavar="FILE", help="The token stands there."
+        ["--token-file"],
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="A file that contains the token.",
     ),
-    click.Option(["--public-url"], metavar="URL", help="The address by which others reach it."),
+    click.Option(["--public-url"], metavar="URL", help="The address that others use."),
     click.Option(
         ["--sessions"],
         metavar="N",
         type=WholeNumber(1, 64),
         default=4,
-        help="Consoles at once; else 4.",
+        help="Number of consoles at once; default: 4.",
     ),
     click.Option(["--open", "opens"], is_flag=True, help="Open it in the browser."),
 )
@@ -58,14 +66,13 @@ def command(
     opens: bool,
     as_json: bool,
 ) -> Answer:
-    """The console in a browser: prints the address to open, and serves until Ctrl-C.
+    """Serve the console to a browser until Ctrl-C, and print its address.
 
-    Each page is a console of its own, with these options; it ends when its page closes. Whoever comes in
-    can run code as you: the address carries a token, on this machine too, and without it there is nothing
-    to see. Only --token or --token-file let other machines in; what goes to them is not encrypted, so put
-    TLS in front and name it with --public-url.
+    Each page is its own console with these options; it ends when its page closes. Whoever has access can run
+    code as you: the address contains a token, and without it nothing is shown. Only --token or --token-file
+    admit other machines. That traffic is not encrypted, so put TLS in front and name it with --public-url.
 
-    Needs textual-serve, which the extra `hookscope[serve]` brings.
+    Requires textual-serve, from the extra `hookscope[serve]`.
     """
     if find_spec("textual_serve") is None:
         raise Refusal(

@@ -38,7 +38,7 @@ class TapGroup(LazyGroup):
 @click.group("tap", cls=TapGroup, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Keep the real events of a running agent, and work with them here.
+    """Record the real events of a running agent, and work with them here.
 
     The tap is a small hook of the host's own kind. It appends every event that the host sends to a file, and
     changes nothing.

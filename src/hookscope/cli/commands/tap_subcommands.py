@@ -44,18 +44,18 @@ from hookscope.recording.tap_files import TapLanguage, spool_path
         ["--language"],
         type=click.Choice(["typescript", "python"]),
         default="typescript",
-        help="Of the tap; else TypeScript, which every host runs.",
+        help="The tap's language; default: TypeScript, which every host runs.",
     ),
     click.Option(
-        ["--plugin-hooks"], is_flag=True, help="Also hear the plugin hooks that only observe, by a plugin."
+        ["--plugin-hooks"], is_flag=True, help="Also record plugin hooks that only observe, with a plugin."
     ),
     click.Option(["--dry-run"], is_flag=True, help="Show what would be written, and write nothing."),
 )
 def tap_install(options: Options, language: str, plugin_hooks: bool, dry_run: bool) -> Answer:
-    """Put the tap into the host's own folder of hooks, where it hears every event that the host sends.
+    """Install the tap into the host's own folder of hooks, where it receives every event that the host sends.
 
-    Prints what is written, and what else the host wants before it runs the tap. Of Eve, every agent of the
-    project gets one. Nothing of anybody else's is touched; run again, it brings the tap up to date.
+    Prints the written files, and what the host still needs before it runs the tap. In an Eve project every
+    agent gets one. Other files are not touched; run it again to update the tap.
     """
     bench = answers.workbench_for(options)
     host = bench.open()
@@ -83,8 +83,9 @@ def tap_install(options: Options, language: str, plugin_hooks: bool, dry_run: bo
 
 @answers.command("status")
 def tap_status(options: Options) -> Answer:
-    """Whether the tap stands as it was written, what else the host wants before it runs it, and what was
-    recorded. Exit 1 where none is installed, or something is wanted.
+    """Show whether the tap is unchanged, what the host still needs before it runs it, and what was recorded.
+
+    Exit code 1: no tap is installed, or something is missing.
     """
     bench = answers.workbench_for(options)
     view = bench.scan()
@@ -110,14 +111,20 @@ POLL_SECONDS = 0.25  # seconds between two checks for new events
 @answers.command(
     "events",
     click.Option(
-        ["--limit"], metavar="N", type=WholeNumber(1, 10_000), default=20, help="How many; else 20."
+        ["--limit"],
+        metavar="N",
+        type=WholeNumber(1, 10_000),
+        default=20,
+        help="Number of events; default: 20.",
     ),
     click.Option(["--event"], metavar="KEY", help="Only events of this key."),
-    click.Option(["--follow"], is_flag=True, help="Go on with new ones as they come; Ctrl-C ends it."),
+    click.Option(["--follow"], is_flag=True, help="Keep showing new events until Ctrl-C."),
 )
 def tap_events(options: Options, limit: int, event: str | None, follow: bool, as_json: bool) -> Answer:
-    """The real events that were recorded, newest last: id, time, key, session, host. `tap fire ID` fires one
-    again. Context is as the tap was given it: only values under keys such as `token` are masked.
+    """List the recorded real events, newest last: id, time, key, session, host.
+
+    `tap fire ID` fires one again. Context is stored as received: only values under keys such as `token` are
+    masked.
     """
     bench = answers.workbench_for(options)
     spool = spool_path(bench.open())
@@ -168,12 +175,12 @@ def _events_as_they_come(spool: Path, limit: int, key: str | None) -> Iterator[S
     "fire",
     click.Argument(["names"], metavar="[ID...]", nargs=-1),
     click.Option(
-        ["--last"], type=WholeNumber(1, 1_000), metavar="N", default=1, help="The last N; else one."
+        ["--last"], type=WholeNumber(1, 1_000), metavar="N", default=1, help="The last N events; default: 1."
     ),
     only_option(),
-    click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
+    click.Option(["--dry"], is_flag=True, help="Show which handlers would run; run nothing."),
     timeout_option(),
-    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show their changes."),
     trust_option(),
 )
 def tap_fire(
@@ -186,8 +193,10 @@ def tap_fire(
     sandbox: bool,
     trust: bool,
 ) -> Answer:
-    """Fire real events again, the newest where none is named, and see what each handler does. Handlers find
-    which event it was in `replayed`. Ids are those of `tap events`; four characters will do.
+    """Fire real events again, by default the newest, and show what each handler does.
+
+    Handlers find the id of the event in `replayed`. Ids are those of `tap events`; four characters are
+    enough.
     """
     bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compare_shipped=False)
     try:
@@ -226,9 +235,9 @@ async def _fire_all_recorded(
     click.Argument(["file"], metavar="[NAME|FILE]", required=False),
 )
 def tap_save(options: Options, name: str, file: str | None) -> Answer:
-    """Keep a real event in .hookscope/events, or in a file, for `fire` and `test`.
+    """Save a real event in .hookscope/events, or in a file, for `fire` and `test`.
 
-    Without a name it is called after its key and id. Secrets become names of variables.
+    Without a name, its key and id make one. Secrets become names of variables.
     """
     bench = answers.workbench_for(options)
     view = bench.scan()
@@ -252,8 +261,9 @@ def tap_save(options: Options, name: str, file: str | None) -> Answer:
 
 @answers.command("lists")
 def tap_lists(options: Options) -> Answer:
-    """Two lists over what was recorded: hooks that listen to what never came, and events that came and
-    nobody listens to. Both hold for as long as the tap has recorded, which is said.
+    """List subscriptions that never received an event, and events without subscribed hooks.
+
+    Both lists cover only the time since the tap started recording, which is shown.
     """
     bench = answers.workbench_for(options)
     view = bench.scan()
@@ -266,13 +276,13 @@ def tap_lists(options: Options) -> Answer:
 
 @answers.command(
     "remove",
-    click.Option(["--events"], is_flag=True, help="Also remove what was recorded."),
+    click.Option(["--events"], is_flag=True, help="Also remove recorded events."),
     click.Option(["--dry-run"], is_flag=True, help="Show what would be removed, and remove nothing."),
 )
 def tap_remove(options: Options, events: bool, dry_run: bool) -> Answer:
-    """Take the tap away: what `tap install` has written, and the folders that it made.
+    """Remove the tap: the files that `tap install` wrote, and the folders that it created.
 
-    What was recorded stays, unless --events is given. Refused where a file of it was changed since.
+    Recorded events stay, unless --events is given. Refused if one of its files was changed since.
     """
     bench = answers.workbench_for(options)
     host = bench.open()

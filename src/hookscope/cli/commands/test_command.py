@@ -44,15 +44,19 @@ WAITING_MESSAGE = "hookscope: waiting for a save of hooks, settings or saved eve
 WATCHED_KINDS = {*AUTHORED, *YAML_ENDINGS}
 PARAMETERS = (
     click.Argument(["what"], metavar="[FILE|DIR...]", nargs=-1),
-    click.Option(["--junit"], metavar="FILE", type=ReportFile(), help="Write JUnit's XML there too."),
+    click.Option(["--junit"], metavar="FILE", type=ReportFile(), help="Also write JUnit XML."),
     click.Option(
-        ["--accept"], is_flag=True, help="Write what happened into the files that missed or had nothing."
+        ["--accept"],
+        is_flag=True,
+        help="Write the actual results into failed files and those without expectations.",
     ),
     click.Option(["--watch"], is_flag=True, help="Test again on every save; Ctrl-C ends it."),
     timeout_option(),
     wait_option(),
     click.Option(
-        ["--sandbox"], is_flag=True, help="Run handlers on copies, anew for each event, and show the files."
+        ["--sandbox"],
+        is_flag=True,
+        help="Run handlers on fresh copies for each event, and show changed files.",
     ),
     trust_option(),
 )
@@ -85,14 +89,15 @@ def command(
     trust: bool,
     as_json: bool,
 ) -> Answer:
-    """Fire saved events and sequences, those of .hookscope/events and .hookscope/sequences where none is
-    named, and compare each run with the `expect:` of its file. Exit 1 where one misses.
+    """Fire saved events and sequences, and compare each run with the `expect:` of its file.
 
-    With --accept what happened is expected from now on: missed values are replaced where they stand, and
-    a file without `expect:` gets a first draft. With --watch all is tested again on every save.
+    Without names: all of .hookscope/events and .hookscope/sequences. Exit code 1: one failed.
 
-    All handlers that listen to an event really run, as its host would call them. With --sandbox they get
-    copies of HOME, of the host's state folder and of the workspace; what they wrote is shown and thrown away.
+    --accept writes the actual results as expected: failed values are replaced in place, and a file without
+    `expect:` gets a first draft. --watch tests again on every save.
+
+    All handlers subscribed to an event really run, as its host would call them. --sandbox gives them copies
+    of HOME, the host's state folder and the workspace; their changes are shown and discarded.
     """
     named = [Path(name) for name in what]
     arguments = TestArguments(options, named, junit, accept, timeout, wait, sandbox, trust)

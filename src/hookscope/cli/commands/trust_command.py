@@ -23,15 +23,15 @@ LINK_LIMIT = 5  # links to name one by one
     click.Option(
         [EVERYTHING_BELOW],
         is_flag=True,
-        help="Also where DIR is your home, lies above it or above the workspace, or is the root.",
+        help="Allow DIR even if it is your home, above it or above the workspace, or the root.",
     ),
 )
 def command(options: Options, folder: str, everything_below: bool) -> Answer:
     """Allow the handlers in DIR, and in all folders below it, to run on this machine.
 
     Links in DIR are resolved first. Hookscope refuses your home folder, every folder above it or above the
-    workspace, and the root of all folders, unless --everything-below allows them. What a link inside DIR
-    leads out to is not below it: the answer names it, with the command that allows it.
+    workspace, and the root folder, unless --everything-below allows them. Targets of links inside DIR are not
+    included: the answer names them, with the command that allows them.
     """
     if not folder:  # probably an unset variable
         raise Refusal("An empty text names no folder.", "`hookscope trust .` is of this one.", code=2)

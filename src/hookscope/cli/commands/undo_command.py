@@ -22,19 +22,19 @@ from hookscope.storage.edits.masked_preview import masked_preview
     click.Option(
         ["--keep-later"],
         is_flag=True,
-        help="Where the file has changed since: take back this edit alone and keep what came later.",
+        help="If the file has changed since: undo only this edit, and keep later changes.",
     ),
     click.Option(
         ["--forget"],
         is_flag=True,
-        help="Give the last edit up: its files stay as they are, and the one before it is next.",
+        help="Discard the last edit: its files stay, and the one before it is next.",
     ),
 )
 def command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> Answer:
-    """Take back the last change that Hookscope made to your files; prints the edit.
+    """Undo the last change that Hookscope made to your files; print the edit.
 
-    That is the settings, a HOOK.md, or all that one `new` has written. What cannot be taken back stays the
-    next one, until it can be, or --forget gives it up.
+    A change is an edit of the settings or a HOOK.md, or everything that one `new` wrote. A change that cannot
+    be undone stays next, until it can be or --forget discards it.
     """
     bench = answers.workbench_for(options)
     if forget:

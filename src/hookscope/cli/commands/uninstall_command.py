@@ -12,10 +12,10 @@ from hookscope.cli.pack_operations import ConfirmationOptions
     "uninstall", click.Argument(["id"]), pack_operations.yes_option(), pack_operations.dry_run_option()
 )
 def command(options: Options, id: str, yes: bool, dry_run: bool, as_json: bool) -> Answer:  # noqa: A002
-    """Take back exactly what an install did: its folders, and its edits of the settings.
+    """Revert exactly what an install did: its folders, and its edits of the settings.
 
-    Where the settings have changed since, its edits alone are taken back. Files that were changed or added
-    since are kept aside, and it says where.
+    If the settings have changed since, only the pack's edits are reverted. Files that were changed or added
+    since are kept aside, and the answer says where.
     """
     bench, manager = pack_operations.open_pack_manager(options, writes=not dry_run)
     plan = manager.plan_uninstall(id)

@@ -18,8 +18,8 @@ from hookscope.packs.plan import PackUpToDate
 @answers.command(
     "update",
     click.Argument(["ids"], nargs=-1, metavar="[ID]..."),
-    click.Option(["--all", "everything"], is_flag=True, help="Every pack that is installed here."),
-    click.Option(["--force"], is_flag=True, help="Put it in place again even if there is nothing newer."),
+    click.Option(["--all", "everything"], is_flag=True, help="Update every installed pack."),
+    click.Option(["--force"], is_flag=True, help="Reinstall even if nothing is newer."),
     pack_operations.accept_changed_option(),
     pack_operations.yes_option(),
     pack_operations.dry_run_option(),
@@ -38,10 +38,10 @@ def command(
     shape: str,
     as_json: bool,
 ) -> Answer:
-    """Fetch packs again from where they came, and put in place what is newer.
+    """Fetch packs again from their source, and install newer versions.
 
-    Where a registry gives other bytes for the same version, or files have changed on disk since, nothing is
-    written without --accept-changed, which keeps copies of such files. Exit code 1: one of them could not be
+    If a registry has other bytes for the same version, or files have changed on disk since, nothing is
+    written without --accept-changed, which keeps copies of such files. Exit code 1: a pack could not be
     updated.
     """
     if is_host_format(shape):

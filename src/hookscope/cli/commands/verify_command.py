@@ -19,15 +19,15 @@ from hookscope.model.text import one_line
 
 @answers.command(
     "verify",
-    click.Option(["--yes", "-y"], is_flag=True, help="Do not ask: for scripts."),
-    click.Option(["--each"], is_flag=True, help="Compare the files and keys of every hook too: slow."),
+    click.Option(["--yes", "-y"], is_flag=True, help="Do not ask; for scripts."),
+    click.Option(["--each"], is_flag=True, help="Also compare the files and keys of every hook (slow)."),
 )
 def command(options: Options, yes: bool, each: bool, as_json: bool) -> Answer:
     """Compare Hookscope's answers with those of the installed host, hook by hook and gate by gate.
 
-    The host's own program is started on a copy of its settings, hooks and workspace: without credentials
-    and sessions, with secrets masked, and without network if bubblewrap works here. It may load plugins, so
-    the command asks first. Exit code 1: something differs, or nothing was compared.
+    The host's own program is started on a copy of its settings, hooks and workspace: without credentials and
+    sessions, with secrets masked, and without network if bubblewrap works here. It may load plugins, so the
+    command asks first. Exit code 1: something differs, or nothing was compared.
     """
     result = verified(options, yes=yes, as_json=as_json, each=each)
     return Answer(result.document(), fold_text(verification_lines(result)), ok=result.agrees)

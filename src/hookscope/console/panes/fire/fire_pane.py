@@ -210,7 +210,7 @@ class FirePane(RemovableWidget):
         composer = self._composed()
         event = composer.checked.event
         if event is None:
-            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still is_scanning')}.", "warning")
+            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still scanning')}.", "warning")
             composer.go_to_mistake()
         elif not self._busy():
             only = composer.draft.only
@@ -355,7 +355,7 @@ class FirePane(RemovableWidget):
         composer = self._composed()
         event = composer.checked.event
         if event is None or self.view is None:
-            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still is_scanning')}.", "warning")
+            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still scanning')}.", "warning")
             composer.go_to_mistake()
             return
         listening = (
@@ -401,7 +401,7 @@ class FirePane(RemovableWidget):
         composer = self._composed()
         event = composer.checked.event
         if event is None or self.view is None:
-            self._say(f"Not saved: {safe_word(composer.checked.problem or 'still is_scanning')}.", "warning")
+            self._say(f"Not saved: {safe_word(composer.checked.problem or 'still scanning')}.", "warning")
             composer.go_to_mistake()
             return
         file = None if anew else self.event_view.loaded
