@@ -103,9 +103,7 @@ def except_option() -> click.Option:
 def shuffle_options() -> tuple[click.Option, click.Option]:
     """Return `--shuffle`, and `--seed N` for its random orders."""
     return (
-        click.Option(
-            ["--shuffle"], is_flag=True, help="With --repeat: also fire in other orders."
-        ),
+        click.Option(["--shuffle"], is_flag=True, help="With --repeat: also fire in other orders."),
         click.Option(["--seed"], type=SEED_NUMBER, metavar="N", help="The same seed gives the same orders."),
     )
 
