@@ -42,3 +42,14 @@ async def test_the_pointer_goes_to_the_best_match(console: Open, hooks: None, ty
         await story.until(
             lambda: story.screen.state.row and story.screen.state.row.name == found, f"still at {found}"
         )
+
+
+async def test_under_a_guide_the_list_says_how_many_hooks_the_program_would_run(
+    console: Open, hooks: None, home: Path
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw" / "openclaw.json").write_text("{}")
+    async with console((80, 24)) as story:
+        await story.shows("Hooks 4   ≠ OpenClaw 2026.9 would run 0 of 4 · D shows why")
+        await story.press("D")
+        await story.hides("would run")

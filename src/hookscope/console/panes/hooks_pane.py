@@ -17,7 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from hookscope.console.keymap.active_keys import key_hints, with_keys
+from hookscope.console.keymap.active_keys import key_hints, key_of, with_keys
 from hookscope.console.keymap.available_actions import why_unavailable
 from hookscope.console.panes.hook_list import HookList
 from hookscope.console.state.console_state import ConsoleState
@@ -51,7 +51,7 @@ from hookscope.console.state.state_changes import (
     SideChosen,
     StartHereShown,
 )
-from hookscope.console.theme.text_styles import MUTED
+from hookscope.console.theme.text_styles import MUTED, safe_line
 from hookscope.console.widgets.lines import SCROLLBAR_ROOM, KeyScroll, TextLines
 from hookscope.console.widgets.painting import (
     RemovableWidget,
@@ -324,7 +324,7 @@ class HooksPane(RemovableWidget, Container):
         total = len(state.rows)
         grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
         count_title = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
-        title = Content.assemble(count_title, (grouping, MUTED))
+        title = Content.assemble(count_title, (grouping, MUTED), _shipped_title(state))
         filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
         below = key_hints(filtered, ("hooks.group", "group"), ("list.why", "why"))
         pane.border_title, pane.border_subtitle = title, below
@@ -512,6 +512,17 @@ def first_event(row: HookRow, view: Snapshot) -> str:
     if first in view.keys:
         return first
     return next((key for key in view.keys if is_subscribed(first, key, view)), first)
+
+
+def _shipped_title(state: ConsoleState) -> Content:
+    """Return how many of the hooks the shipped program would run, if they are not those of the guide."""
+    summary = state.view.shipped_summary if state.view is not None else ""
+    if not summary or state.filter:
+        return Content()
+    words = summary.partition(";")[0].replace(" of these ", " of ").removesuffix(" hooks")
+    return Content.assemble(
+        ("   ≠ ", "$text-warning"), safe_line(words), f" · {key_of('console.dialect')} shows why"
+    )
 
 
 def _empty_text(state: ConsoleState, shown: int) -> Content:
