@@ -30,7 +30,8 @@ def test_topics_are_listed_and_shown(hookscope: Program) -> None:
 def test_a_command_is_a_topic_and_so_is_a_title(hookscope: Program) -> None:
     assert "Usage: hookscope plan" in hookscope("help", "plan").out
     assert hookscope("help", "checks").out == hookscope("help", "gates").out
-    assert hookscope("help", "why", "doesn't", "my", "hook", "run?").out == hookscope("help", "why").out
+    titled = hookscope("help", "why", "doesn't", "my", "hook", "run?").out
+    assert hookscope("help", "why").out.startswith(titled.rstrip())
 
 
 def test_words_find_sections_and_nonsense_finds_none(hookscope: Program) -> None:

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "list-host": (*SHIPPED, "list", "--json", "--format", "host"),
     "info": (*OPENCLAW, "info", "needs-much", "--json"),
     "info-unknown": (*OPENCLAW, "info", "gret", "--json"),
+    "why": (*OPENCLAW, "why", "needs-much", "--json"),
     "check": (*OPENCLAW, "check", "--json"),
     "check-host": (*SHIPPED, "check", "--json", "--format", "host"),
     "plan": (*OPENCLAW, "plan", "command:new", "--json"),

@@ -33,6 +33,7 @@ LIMIT = 120  # seconds: a guard against what never ends
 CALLS: dict[str, tuple[str, ...]] = {
     "list": (),
     "info": ("typed",),
+    "why": ("typed",),
     "check": (),
     "lint": (),
     "compare": (),

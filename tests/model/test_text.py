@@ -20,6 +20,7 @@ from hookscope.model.text import (
     ("seconds", "told"),
     [
         (0.0, "0.0 ms"),
+        (0.00004, "<0.1 ms"),
         (0.0999, "99.9 ms"),
         (0.09996, "100 ms"),
         (0.9994, "999 ms"),

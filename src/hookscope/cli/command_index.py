@@ -22,6 +22,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope info greet --places", "where each missing requirement was searched"),
         ("hookscope info greet --json", "as JSON, for programs"),
     ),
+    "why": (
+        ("hookscope why greet command:new", "does it run on this event, and if not, why"),
+        ("hookscope why greet", "the same for each event that it subscribes to"),
+    ),
     "check": (
         ("hookscope check", "how many are ready, and what stops the others"),
         ("hookscope check -v", "each failed check with near misses"),
@@ -199,6 +203,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
 COMMANDS = {
     "list": "List all hooks, and why some would not run.",
     "info": "Show one hook: every check, precedence, metadata, history.",
+    "why": "Show why a hook does not run on an event, and what fixes it. Runs nothing.",
     "check": "Count the ready hooks, and show what stops the others.",
     "lint": "Find mistakes in hooks, and show how to correct them.",
     "compare": "Compare the same hooks under several hosts.",

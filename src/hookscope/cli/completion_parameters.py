@@ -31,6 +31,7 @@ CANDIDATES_BY_PARAMETER = {
 # The others, by command. A name that ends with `+` offers files too.
 CANDIDATES_BY_COMMAND = {
     ("info", "name"): "hooks",
+    ("why", "name"): "hooks",
     ("load", "name"): "hooks",
     ("fix", "name"): "hooks",
     ("enable", "name"): "hooks",

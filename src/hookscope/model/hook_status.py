@@ -199,6 +199,7 @@ class GateKind:
     why_no_fix: str = "nothing here opens it"
     entry_advice: str = ""  # for a handler that the settings list: {entry} and {file}
     next_step: str = ""  # in the console, with {keys}; where no fix has a better one
+    problem: str = ""  # the end of "NAME does not run: …", with {missing} and {is}; empty: the host's reason
     remedy: str = ""  # as advice to the hook's author: {missing} and {platform}
     shows_needed: bool = True  # its name alone does not say what it needs
     is_requirement: bool = False  # the hook's metadata declares what it needs

@@ -114,6 +114,8 @@ def nearest_word(word: str, words: Iterable[str]) -> str | None:
 def duration(seconds: float) -> str:
     """Return a duration to three digits; from 100 s on in minutes and seconds."""
     ms = seconds * 1000
+    if 0 < ms < 0.05:
+        return "<0.1 ms"
     if ms < 99.95:
         return f"{ms:.1f} ms"
     if ms < 999.5:

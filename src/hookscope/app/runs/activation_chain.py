@@ -43,13 +43,14 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun, Snapshot
 
 
-LinkName = Literal["loads", "export", "registered", "arrived", "ran"]
+LinkName = Literal["loads", "export", "registered", "arrived", "ran", "delivered"]
 LINK_TITLES: Mapping[LinkName, str] = {
     "loads": "its module loads",
     "export": "its export is a function",
     "registered": "it is registered",
     "arrived": "an event has come",
     "ran": "it ran",
+    "delivered": "its messages are shown",
 }
 
 
@@ -134,11 +135,16 @@ def activity_of_runs(runs: Iterable[PastRun]) -> Activity:
 MOST_KEYS = 12  # events of a hook whose last run is looked up
 
 
-def event_link(view: Snapshot, row: HookStatus, journal: Journal, now: datetime) -> ActivationLink:
-    """Return the last event that the hook subscribes to: from the journal's runs and from taps."""
-    if row.events is None:
+def event_link(
+    view: Snapshot, row: HookStatus, journal: Journal, now: datetime, event: str | None = None
+) -> ActivationLink:
+    """Return the last event that the hook subscribes to: from the journal's runs and from taps.
+
+    `event`: this one, or one of this family.
+    """
+    if row.events is None and event is None:
         return ActivationLink("arrived", None, "what it listens to is known after a load")
-    keys = tuple(islice(_subscribed_keys(view, row), MOST_KEYS))
+    keys = tuple(islice(_subscribed_keys(view, row, event), MOST_KEYS))
     runs = [run for key in keys for run in journal.select(_run_filter(key), 1)]
     newest = max(runs, key=lambda run: run.id, default=None)
     real = [
@@ -172,7 +178,8 @@ def event_link(view: Snapshot, row: HookStatus, journal: Journal, now: datetime)
         when += one_line(known.when, 120)
         when += f"; not {one_line(known.when_not, 120)}" if known.when_not else ""
     next_step = f"`hookscope fire {quote(first)}` fires it" if first else ""
-    return ActivationLink("arrived", None, f"subscribed, never seen{when}", next_step)
+    seen = "subscribed, never seen" if event is None else "never seen here"
+    return ActivationLink("arrived", None, f"{seen}{when}", next_step)
 
 
 def _run_filter(key: str) -> RunFilter:
@@ -183,10 +190,13 @@ def _is_subscribed(key: str, keys: tuple[str, ...]) -> bool:
     return key in keys or ALL_EVENTS in keys or key.partition(":")[0] in keys
 
 
-def _subscribed_keys(view: Snapshot, row: HookStatus) -> Iterator[str]:
-    """Yield the hook's events in the host's spelling, and each documented event of a whole type."""
+def _subscribed_keys(view: Snapshot, row: HookStatus, event: str | None = None) -> Iterator[str]:
+    """Yield the hook's events in the host's spelling, and each documented event of a whole type.
+
+    `event`: as if the hook subscribed to this one alone.
+    """
     catalogue = view.host.dialect.catalogue()
-    for key in row.events or ():
+    for key in (row.events or ()) if event is None else (event,):
         key = catalogue.canonical(key)
         yield key
         if ":" not in key and event_kind_of_key(key, row) == "folder":
@@ -350,21 +360,51 @@ def export_link(loaded: LoadState) -> ActivationLink:
     return ActivationLink("export", known, "it could be called" if known else "known after a load")
 
 
-def activation_chain(bench: Workbench, view: Snapshot, row: HookStatus) -> tuple[ActivationLink, ...]:
-    """Return the links of one hook, in order. Blocks; raises OSError if the journal cannot be read."""
+def activation_chain(
+    bench: Workbench, view: Snapshot, row: HookStatus, event: str | None = None
+) -> tuple[ActivationLink, ...]:
+    """Return the links of one hook, in order. Blocks; raises OSError if the journal cannot be read.
+
+    `event`: arrivals and runs of this event, or of this family, alone.
+    """
     if row.verdict.shadowed_by is not None or row.hook.handler is None:
         return ()
     journal, now = bench.run_record.journal(view.host), datetime.now(UTC)
-    last = next(iter(journal.select(RunFilter(hook=row.hook.name), 1)), None)
-    last = last if last is not None and result_of_hook(last, row) is not None else None
+    last = _last_run(journal, row, RunFilter(hook=row.hook.name))
     loaded = load_state(bench, view, row, journal, last, now)
+    if event is not None:
+        keys = islice(_subscribed_keys(view, row, event), MOST_KEYS)
+        runs = (_last_run(journal, row, replace(_run_filter(key), hook=row.hook.name)) for key in keys)
+        last = max((run for run in runs if run is not None), key=lambda run: run.id, default=None)
     return (
         load_link(loaded, row),
         export_link(loaded),
         _registered_link(view, row, loaded),
-        event_link(view, row, journal, now),
+        event_link(view, row, journal, now, event),
         run_link(row, last, now),
+        delivery_link(view, row, last),
     )
+
+
+def _last_run(journal: Journal, row: HookStatus, chosen: RunFilter) -> StoredRun | None:
+    last = next(iter(journal.select(chosen, 1)), None)
+    return last if last is not None and result_of_hook(last, row) is not None else None
+
+
+def delivery_link(view: Snapshot, row: HookStatus, last: StoredRun | None) -> ActivationLink:
+    """Return the link for the messages of the hook's last run: does the host show them to the user?"""
+    result = result_of_hook(last, row) if last is not None else None
+    if last is None or result is None:
+        return ActivationLink("delivered", None, "it has not run")
+    product, count = view.host.dialect.product, len(result["messages"])
+    if not count:
+        return ActivationLink("delivered", None, f"it pushed no message in run {last.id}")
+    pushed = f"1 message in run {last.id}" if count == 1 else f"{count} messages in run {last.id}"
+    if result["delivered"]:
+        found = f"{pushed}; {product} shows them to the user"
+        return ActivationLink("delivered", True, found, "", last.started, last.id)
+    found = f"{pushed}; {product} ignores messages on {last.key}"
+    return ActivationLink("delivered", False, found, "", last.started, last.id)
 
 
 def _registered_link(view: Snapshot, row: HookStatus, loaded: LoadState) -> ActivationLink:

@@ -87,6 +87,7 @@ BINS = register_gate(
         evidence=_programs,
         evidence_of_host=True,
         fix=FixKind.PROGRAMS,
+        problem="{missing} {is} not on the PATH",
         remedy="install {missing}",
         is_requirement=True,
     )
@@ -98,6 +99,7 @@ ANY_BINS = register_gate(
         evidence=_programs,
         evidence_of_host=True,
         fix=FixKind.PROGRAMS,
+        problem="none of {missing} is on the PATH",
         remedy="install one of {missing}",
         is_requirement=True,
         any_of=True,

@@ -68,6 +68,7 @@ ENABLED = register_gate(
         check=enabled_gate,
         evidence=similar_entries,
         fix=FixKind.TOGGLE,
+        problem="it is switched off",
         shows_needed=False,
     )
 )

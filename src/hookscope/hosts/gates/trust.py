@@ -41,6 +41,7 @@ TRUSTED = register_gate(
         state=State.UNTRUSTED,
         check=trusted_gate,
         fix=FixKind.TRUST,
+        problem="its folder is not trusted",
         next_step="{hooks.trust} asks and allows the folder",
         shows_needed=False,
     )

@@ -114,6 +114,7 @@ CONFIG = register_gate(
         evidence=_settings,
         evidence_of_host=True,
         fix=FixKind.SET_VALUES,
+        problem="{missing} {is} not set in the host's settings",
         remedy="set {missing} in the host's settings",
         is_requirement=True,
     )

@@ -122,6 +122,7 @@ ENV = register_gate(
         evidence=_variables,
         fix=FixKind.SET_VARIABLES,
         next_step="{hooks.fix} sets it in its settings entry; or set it where the host starts",
+        problem="{missing} {is} not set",
         remedy="set {missing}",
         is_requirement=True,
     )

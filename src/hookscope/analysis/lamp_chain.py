@@ -1,0 +1,311 @@
+"""The chain of lamps from a hook's file to its user, for one event: the first dark lamp is the answer.
+
+Gates, plan and activation links decide; this module only puts their answers in one order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Literal
+
+from hookscope.engine.discovery import unsent_event_notes
+from hookscope.model.event_catalogue import ALL_EVENTS
+from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, HookStatus, RejectedHook, State, gate_state
+from hookscope.model.text import one_line, shell_path
+from hookscope.model.trust import trust_target
+from hookscope.model.uncalled_hooks import event_kind_of_key, may_be_called
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.runs.activation_chain import ActivationLink
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+    from hookscope.model.run import NotRun, Plan
+
+LampName = Literal[
+    "found",
+    "wins",
+    "header",
+    "enabled",
+    "requirements",
+    "trusted",
+    "loads",
+    "subscribed",
+    "sent",
+    "arrived",
+    "ran",
+    "delivered",
+]
+LAMP_TITLES: Mapping[LampName, str] = {
+    "found": "found",
+    "wins": "wins",
+    "header": "header reads",
+    "enabled": "enabled",
+    "requirements": "requirements",
+    "trusted": "trusted",
+    "loads": "loads",
+    "subscribed": "subscribed",
+    "sent": "host sends it",
+    "arrived": "arrived here",
+    "ran": "ran",
+    "delivered": "message shown",
+}
+HISTORY = frozenset({"arrived", "ran", "delivered"})  # what happened so far; it stops no later run
+LOAD_GATES = frozenset({"load", "export", "handler", "build"})
+LAMP_OF_STATE: Mapping[State, LampName] = {
+    State.OFF: "enabled",
+    State.UNTRUSTED: "trusted",
+    State.SILENT: "sent",
+    State.BROKEN: "header",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lamp:
+    """One step between a hook's file and its user. `passed` is None if nothing is known."""
+
+    name: LampName
+    passed: bool | None
+    found: str = ""
+    fix: str = ""  # the command that fixes it, or what to do
+    gate: Gate | None = None  # the failed gate that it shows
+
+    @property
+    def title(self) -> str:
+        """The lamp's name for people."""
+        return LAMP_TITLES[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class LampChain:
+    """All lamps of one hook for one event; `event` is empty if only a load can tell the events."""
+
+    hook: str
+    event: str
+    lamps: tuple[Lamp, ...]
+
+    @property
+    def first_dark(self) -> Lamp | None:
+        """The first lamp that is known to be dark."""
+        return next((lamp for lamp in self.lamps if lamp.passed is False), None)
+
+    @property
+    def stopped_by(self) -> Lamp | None:
+        """The first dark lamp that keeps the hook from running."""
+        return next((one for one in self.lamps if one.passed is False and one.name not in HISTORY), None)
+
+    @property
+    def would_run(self) -> bool:
+        """Whether the hook would run for the event."""
+        return self.stopped_by is None
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        name, event = one_line(self.hook, 80), one_line(self.event, 80)
+        on = f" on {event}" if event else ""
+        if (stop := self.stopped_by) is not None:
+            return f"{name} does not run{on}: {stop.found.rstrip('.')}."
+        named = {lamp.name: lamp for lamp in self.lamps}
+        if not event:
+            return f"Nothing stops {name}; only a load shows which events it subscribes to."
+        if (ran := named["ran"]).passed is False:
+            return f"{name} runs{on} and fails: {ran.found.rstrip('.')}."
+        if (delivered := named["delivered"]).passed is False:
+            return f"{name} runs{on}, but nobody sees its message: {delivered.found.rstrip('.')}."
+        if ran.passed:
+            return f"{name} runs{on}: {ran.found.rstrip('.')}."
+        came = "has not run yet" if named["arrived"].passed else "no such event has arrived yet"
+        return f"{name} would run{on}; {came if came.startswith('no') else 'it ' + came}."
+
+
+def lamp_chains(
+    bench: Workbench, view: Snapshot, row: HookStatus | RejectedHook, event: str | None = None
+) -> tuple[LampChain, ...]:
+    """Return the chain for an event, or for each event that the hook subscribes to. Blocks.
+
+    Raises Refusal for an unknown event, and OSError if the journal cannot be read.
+    """
+    if isinstance(row, RejectedHook):
+        return (LampChain(row.name or row.path.name, event or "", _rejected_lamps(row, view)),)
+    from hookscope.app.runs.activation_chain import activation_chain  # it imports the database
+
+    chains = []
+    for key in dict.fromkeys([event] if event is not None else row.events or [""]):
+        plan = bench.plan(view, bench.template(view, _key_to_plan(key, view))) if key else None
+        links = activation_chain(bench, view, row, key or None)
+        chains.append(lamp_chain(view, row, key, plan, links))
+    return tuple(chains)
+
+
+def _key_to_plan(key: str, view: Snapshot) -> str:
+    """Return the key, or for all events the first that the host sends."""
+    events = view.host.dialect.catalogue().events if key == ALL_EVENTS else ()
+    return next((one.key for one in events if one.kind == "stream" and one.emitted), key)
+
+
+def lamp_chains_document(chains: Sequence[LampChain]) -> dict[str, Any]:
+    """Return `why --json`: the answer for each event, with the lamps from file to user."""
+    return {
+        "hook": chains[0].hook,
+        "would_run": any(chain.would_run for chain in chains),
+        "events": [
+            {
+                "event": chain.event or None,
+                "would_run": chain.would_run,
+                "sentence": chain.sentence,
+                "first_dark": chain.first_dark.name if chain.first_dark is not None else None,
+                "lamps": [_lamp_document(lamp) for lamp in chain.lamps],
+            }
+            for chain in chains
+        ],
+    }
+
+
+def _lamp_document(lamp: Lamp) -> dict[str, Any]:
+    gate = lamp.gate.name if lamp.gate is not None else None
+    return {"lamp": lamp.name, "passed": lamp.passed, "found": lamp.found, "fix": lamp.fix, "gate": gate}
+
+
+def lamp_chain(
+    view: Snapshot, row: HookStatus, event: str, plan: Plan | None, links: Sequence[ActivationLink]
+) -> LampChain:
+    """Return the lamps of a hook for one event. Pure.
+
+    Args:
+        plan: the event's plan; None if only a load can tell the hook's events.
+        links: the activation links of the hook for this event; empty if there are none.
+    """
+    entry = next((item for item in plan.not_run if item.hook is row.hook), None) if plan else None
+    is_called = plan is not None and any(call.hook is row.hook for call in plan.calls)
+    sent = _sent(row, event, view)
+    lamps = [
+        Lamp("found", True, _place(row, view)),
+        _wins(row, view),
+        *(_gate_lamp(name, row, view) for name in ("header", "enabled", "requirements", "trusted")),
+        _loads(row, view, links),
+        _subscribed(row, event, entry, is_called=is_called),
+        sent,
+        *_history(links, sent),
+    ]
+    chain = LampChain(row.hook.name, event, tuple(lamps))
+    if chain.would_run and entry is not None and not is_called:  # as a language without a program
+        reason = Lamp("loads", False, entry.reason)
+        return LampChain(chain.hook, event, tuple(reason if one.name == "loads" else one for one in lamps))
+    return chain
+
+
+def _place(row: HookStatus, view: Snapshot) -> str:
+    path = row.hook.path or row.hook.handler
+    return view.host.machine.short(path) if path is not None else "registered by code"
+
+
+def _wins(row: HookStatus, view: Snapshot) -> Lamp:
+    winner = row.verdict.shadowed_by
+    if winner is None:
+        return Lamp("wins", True, f"over {len(row.shadows)} of the same name" if row.shadows else "")
+    where = winner.path or winner.handler
+    fix = f"rename one of the two: the other is {view.host.machine.short(where)}" if where else ""
+    return Lamp("wins", False, row.verdict.why(view.host.machine.short), fix)
+
+
+def _lamp_of(gate: Gate) -> LampName:
+    if gate.name in LOAD_GATES:
+        return "loads"
+    return LAMP_OF_STATE.get(gate_state(gate), "requirements")
+
+
+def _gate_lamp(name: LampName, row: HookStatus, view: Snapshot) -> Lamp:
+    """Return the lamp of all gates of one kind: dark with the first failed gate."""
+    gates = [gate for gate in row.verdict.gates if _lamp_of(gate) == name]
+    failed = [gate for gate in gates if gate.passed is False]
+    if not failed:
+        needed = [one for gate in gates if gate.kind.is_requirement and gate.passed for one in gate.needed]
+        return Lamp(name, True, ", ".join(needed))
+    return Lamp(name, False, gate_problem(failed[0]), _gate_fix(failed[0], row, view), failed[0])
+
+
+def gate_problem(gate: Gate) -> str:
+    """Return what is wrong at a failed gate, as the end of "NAME does not run: …"."""
+    names = gate.missing or gate.needed
+    words = {"missing": ", ".join(names), "is": "is" if len(names) == 1 else "are"}
+    problem = gate.kind.problem
+    for word, text in words.items():
+        problem = problem.replace(f"{{{word}}}", text)
+    return problem if problem and names else gate.reason or gate.found or gate.name
+
+
+def _gate_fix(gate: Gate, row: HookStatus, view: Snapshot) -> str:
+    hook, short = row.hook, view.host.machine.short
+    name = one_line(shell_path(hook.name))
+    if gate.found == TOO_WIDE:
+        return "move the hook into a folder of hooks"
+    if gate.kind.fix is FixKind.TRUST:
+        return trust_target(hook, view.host).command(short)
+    if gate.kind.fix is FixKind.TOGGLE:
+        return f"hookscope enable {name}"
+    return f"hookscope fix {name} --gate {gate.name}"
+
+
+def _loads(row: HookStatus, view: Snapshot, links: Sequence[ActivationLink]) -> Lamp:
+    lamp = _gate_lamp("loads", row, view)
+    if lamp.passed is False:
+        return lamp
+    if (failed := view.failed_loads.get(row.hook)) is not None:
+        return Lamp("loads", False, failed.why, f"mend it, then hookscope load {quote(row.hook.name)}")
+    known = [link for link in links if link.name in ("loads", "export")]
+    worst = next((link for link in known if link.passed is False), known[0] if known else None)
+    if worst is None:
+        return Lamp("loads", True)
+    return Lamp("loads", worst.passed, worst.found, worst.next_step.replace("`", ""))
+
+
+def _subscribed(row: HookStatus, event: str, entry: NotRun | None, *, is_called: bool) -> Lamp:
+    name = one_line(shell_path(row.hook.name))
+    if not event or (row.events is None and not is_called):
+        return Lamp("subscribed", None, "known after a load", f"hookscope load {name}")
+    own = event in (row.events or ()) or ALL_EVENTS in (row.events or ())
+    if is_called or own or (entry is not None and entry.subscribed and not entry.near_miss):
+        return Lamp("subscribed", True, row.events_text)
+    listed = row.events_text or "no event"
+    reason = entry.near_miss if entry is not None and may_be_called(row) else ""
+    file = row.hook.manifest or row.hook.handler
+    fix = f"add {event} to its events in {file.name}" if file is not None else ""
+    return Lamp("subscribed", False, reason or f"it subscribes to {listed}", fix)
+
+
+def _sent(row: HookStatus, event: str, view: Snapshot) -> Lamp:
+    host = view.host
+    gate = next((one for one in row.verdict.failed() if _lamp_of(one) == "sent"), None)
+    later = {**host.dialect.later_events, **host.dialect.later_plugin_events}
+    if gate is not None and (not event or event in (row.events or ())):
+        return Lamp("sent", False, gate.reason, _gate_fix(gate, row, view), gate)
+    if not event or event in later:
+        return Lamp("sent", True if event else None, f"by {later[event]}" if event else "")
+    catalogue = host.dialect.catalogue()
+    known = catalogue.find(event)
+    if catalogue.sends(event, event_kind_of_key(event, row)):
+        return Lamp("sent", True, one_line(known.when, 120) if known is not None else "")
+    notes = unsent_event_notes([event], row.hook, host, row.folder_events)
+    return Lamp("sent", False, next(iter(notes), f"{host.dialect.product} never sends {event}"))
+
+
+def _history(links: Sequence[ActivationLink], sent: Lamp) -> Iterator[Lamp]:
+    named = {link.name: link for link in links}
+    for name in ("arrived", "ran", "delivered"):
+        link = named.get(name)
+        if link is None or (sent.passed is False and not link.passed):
+            yield Lamp(name, None)
+        else:
+            yield Lamp(name, link.passed, link.found, link.next_step.replace("`", ""))
+
+
+def _rejected_lamps(item: RejectedHook, view: Snapshot) -> tuple[Lamp, ...]:
+    name = one_line(shell_path(item.name or item.path.name))
+    path = view.host.machine.short(item.path)
+    fix = f"hookscope fix {name}"
+    if item.place is None:
+        return (Lamp("found", False, f"{item.reason} ({path})", fix),)
+    at = f"{item.place.file.name}:{item.place.line}"
+    return Lamp("found", True, path), Lamp("header", False, f"{item.reason} ({at})", fix)

@@ -1,0 +1,33 @@
+"""`hookscope why NAME [EVENT]`."""
+
+import click
+
+from hookscope.analysis.lamp_chain import lamp_chains, lamp_chains_document
+from hookscope.app.options import Options
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.cli.render.lamp_output import lamp_chains_text
+
+
+@answers.command(
+    "why",
+    click.Argument(["name"]),
+    click.Argument(["event"], required=False),
+)
+def command(options: Options, name: str, event: str | None) -> Answer:
+    """Why a hook does not run: one sentence, and each step from its file to the user.
+
+    The first step that fails is marked, with the command that fixes it. Without EVENT: for each event that
+    the hook subscribes to. Runs nothing. Exit code 0: it would run, on at least one of them.
+    """
+    bench = answers.workbench_for(options)
+    view = bench.scan()
+    rejected = (item for item in view.inventory.rejected if name in (item.name, item.path.name))
+    row = view.inventory.find(name) or next(rejected, None) or bench.hook(view, name)
+    chains = lamp_chains(bench, view, row, event)
+    return Answer(
+        lamp_chains_document(chains),
+        lambda: lamp_chains_text(chains),
+        ok=any(chain.would_run for chain in chains),
+        notes=answers.unreadable_settings_warnings(view.host),
+    )
