@@ -232,7 +232,8 @@ def test_an_entry_of_another_hook_is_no_typo(
         make_hook(
             workspace / "hooks",
             name,
-            "{openclaw: {events: [command], requires: {config: [hooks.internal.entries.greet.room]}}}",
+            '{"openclaw": {"events": ["command"], '
+            '"requires": {"config": ["hooks.internal.entries.greet.room"]}}}',
         )
     (home / ".openclaw").mkdir(exist_ok=True)
     (home / ".openclaw/openclaw.json").write_text(

@@ -280,8 +280,13 @@ def plan_scaffold(request: ScaffoldRequest, host: Host, inventory: Inventory) ->
     kind = default_kind(names, request.kind)
     targets = target_hosts(names, kind, explicit=bool(request.dialects))
     place = scaffold_place(request, kind, host)
-    language, about_language = chosen_language(request.language, targets)
     of_events = KIND_OF_SYSTEM[kind]
+    others = [
+        row.hook
+        for row in inventory.hooks
+        if row.hook.handler is not None and row.hook.handler.is_relative_to(place.workspace)
+    ]
+    language, about_language = chosen_language(request.language, targets, others)
     keys = check_events(request.events, of_events, targets) or (default_event(of_events, targets),)
     events = tuple(handled_event(key, of_events, targets) for key in keys)
     request = replace(request, description=request.description or default_description(events, of_events))

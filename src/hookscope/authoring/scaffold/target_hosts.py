@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from hookscope.app.host_detection import shipped_dialect
-from hookscope.authoring.scaffold.request import KIND_OF_SYSTEM, ScaffoldKind, ScriptLanguage
+from hookscope.authoring.scaffold.request import KIND_OF_SYSTEM, LANGUAGES, ScaffoldKind, ScriptLanguage
 from hookscope.hosts.dialects import DIALECTS, GUIDES, UnknownDialect, dialect_named
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import PYTHON_HANDLERS
@@ -13,6 +14,7 @@ from hookscope.hosts.plugins import PluginSystem
 from hookscope.hosts.streams import StreamSystem
 from hookscope.model.event_catalogue import Catalogue
 from hookscope.model.failure import Refusal
+from hookscope.model.hook import Hook
 from hookscope.model.host import Dialect
 from hookscope.model.run import EventKind
 from hookscope.values import dataclass
@@ -21,6 +23,13 @@ ENDINGS: dict[ScriptLanguage, tuple[str, ...]] = {
     "python": (".py",),
     "typescript": (".ts",),
     "javascript": (".js", ".mjs"),
+}
+
+
+LANGUAGE_NAMES: dict[ScriptLanguage, str] = {
+    "python": "Python",
+    "typescript": "TypeScript",
+    "javascript": "JavaScript",
 }
 
 
@@ -130,17 +139,23 @@ def package_key(dialect: Dialect) -> str:
 
 
 def chosen_language(
-    requested: ScriptLanguage | None, targets: TargetHosts
+    requested: ScriptLanguage | None, targets: TargetHosts, others: Iterable[Hook]
 ) -> tuple[ScriptLanguage, tuple[str, ...]]:
-    """Return the requested language, else Python, or TypeScript if a chosen program runs no Python.
+    """Return the requested language, else that of most other hooks, else Python or TypeScript.
 
-    Also returns notes about hosts that run no Python.
+    Python is chosen only if every chosen program runs it. Also returns notes about the choice, and about
+    hosts that run no Python. `others` are the hooks of the workspace.
     """
-    if requested is None:
-        return (
-            "python" if all(one.runs_python for one in targets.chosen) else "typescript"
-        ), _no_python_notes(targets, chosen=False)
-    return requested, _no_python_notes(targets, chosen=True) if requested == "python" else ()
+    if requested is not None:
+        return requested, _no_python_notes(targets, chosen=True) if requested == "python" else ()
+    runs_python = all(one.runs_python for one in targets.chosen)
+    default: ScriptLanguage = "python" if runs_python else "typescript"
+    counts = Counter(hook.language for hook in others)
+    usual = max(LANGUAGES, key=lambda language: (counts[language], language == default))
+    if not counts[usual] or usual == default or (usual == "python" and not runs_python):
+        return default, _no_python_notes(targets, chosen=False)
+    note = f"In {LANGUAGE_NAMES[usual]}, as most hooks of this workspace; `--language` chooses another."
+    return usual, (note,)
 
 
 def _no_python_notes(targets: TargetHosts, *, chosen: bool) -> tuple[str, ...]:

@@ -122,7 +122,9 @@ def _status_lines(status: ScaffoldStatus, result: ScaffoldResult) -> Iterator[st
         ["--event", "events"], metavar="KEY", multiple=True, help="An event to subscribe to. Repeatable."
     ),
     click.Option(
-        ["--language"], type=click.Choice(LANGUAGES), help="The language; by default the hosts' own."
+        ["--language"],
+        type=click.Choice(LANGUAGES),
+        help="The language; by default that of the workspace's other hooks.",
     ),
     click.Option(["--dialects"], metavar="A,B", help="The hosts to support; default: the one in force."),
     click.Option(["--in", "where"], metavar="workspace|managed|DIR", default="", help="Where to create it."),
