@@ -36,6 +36,7 @@ class HandlerFacts:
     network: tuple[Occurrence, ...] = ()  # calls that reach other machines
     writes: tuple[Occurrence, ...] = ()  # calls that write files
     fields: tuple[Occurrence, ...] = ()  # members of the event's context that it reads
+    changes: tuple[Occurrence, ...] = ()  # members of the event's context that it sets
     strays: tuple[Occurrence, ...] = ()  # members that it reads on the event and no event has
     puts: tuple[Occurrence, ...] = ()  # members that it sets on the event and no event has
     guards: tuple[Occurrence, ...] = ()  # values that it compares; kind: "type" or "action"

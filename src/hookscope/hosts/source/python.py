@@ -254,7 +254,7 @@ class _PythonReader:
         """Return all facts, each kind in the order of the source."""
         for node in self._nodes:
             self._visit(node)
-        stored = {occurrence.name for occurrence in self._occurrences.pop("stored", [])}
+        stored = {occurrence.name for occurrence in self._occurrences.get("changes", ())}
         if "fields" in self._occurrences:
             self._occurrences["fields"] = [
                 occurrence for occurrence in self._occurrences["fields"] if occurrence.name not in stored
@@ -325,7 +325,7 @@ class _PythonReader:
             if function.attr == "get":
                 self._record("fields", field, node)
             elif function.attr == "setdefault":
-                self._record("stored", field, node)
+                self._record("changes", field, node, "default")
 
     def _writes(self, node: ast.Call) -> bool:
         match node.func:
@@ -359,13 +359,13 @@ class _PythonReader:
         if self._names.dotted(node.value) == "os.environ" and not stores:
             self._variable(node.slice, node, optional=self._fallbacks.is_in_try(node))
         elif self._names.is_context(node.value):
-            self._record("stored" if stores else "fields", name, node)
+            self._record("changes" if stores else "fields", name, node)
 
     def _attribute(self, node: ast.Attribute) -> None:
         parent = self._parents.get(node)
         called = isinstance(parent, ast.Call) and parent.func is node
         if self._names.is_context(node.value) and not called:
-            self._record("fields" if isinstance(node.ctx, ast.Load) else "stored", node.attr, node)
+            self._record("fields" if isinstance(node.ctx, ast.Load) else "changes", node.attr, node)
 
     def _variable(self, name: ast.expr, node: ast.expr, *, optional: bool) -> None:
         text = text_of(name)

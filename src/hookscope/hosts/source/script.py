@@ -210,7 +210,7 @@ class _ScriptReader:
                 self._record("code", word, node)
         for category, name, node in unknown_event_members(self._nodes, self._parents):
             self._record(category, name, node)
-        stored = {occurrence.name for occurrence in self._occurrences.pop("stored", [])}
+        stored = {occurrence.name for occurrence in self._occurrences.get("changes", ())}
         if "fields" in self._occurrences:
             self._occurrences["fields"] = [
                 occurrence for occurrence in self._occurrences["fields"] if occurrence.name not in stored
@@ -262,7 +262,8 @@ class _ScriptReader:
         parent, used = self._fallbacks.enclosing(node)
         stores = (
             parent is not None
-            and parent.type in ("assignment_expression", "unary_expression")
+            and parent.type
+            in ("assignment_expression", "augmented_assignment_expression", "unary_expression")
             and (is_field_of_parent(parent, "left", used) or _first_word(parent) == "delete")
         )
         if dotted(owner) == "process.env":
@@ -274,7 +275,7 @@ class _ScriptReader:
                 optional = optional or fallbacks.is_tested_later(parent, used, self._tested_names)
                 self._record("env", name, node, "optional" if optional else "")
         elif self._names.is_context(owner) and not is_field_of_parent(parent, "function", used):
-            self._record("stored" if stores else "fields", name, node)
+            self._record("changes" if stores else "fields", name, node)
 
     def _declarator(self, node: Node) -> None:
         """Record `const { A, B = "b" } = process.env` and `const { a } = event.context`."""
