@@ -125,3 +125,57 @@ def test_a_package_whose_main_is_no_entry_is_told_what_to_add(hookscope: Program
     linted = hookscope("lint", "remember", *SHIPPED)
     assert linted.code == 1
     assert 'add "openclaw": {"extensions": ["./dist/index.js"]}' in linted.out
+
+
+HELPERS = """
+import path from "node:path";
+import { resolveStateDir } from "openclaw/plugin-sdk/state-paths";
+import { normalizeAgentId, parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
+const file = path.join(resolveStateDir(), "store.json");
+const agent = normalizeAgentId(parseAgentSessionKey("Agent:My Bot:main")?.agentId);
+export default { id: "store", register(api: any) {
+  const memory = path.join(api.runtime.agent.resolveAgentWorkspaceDir(api.config, "helper"), "memory");
+  api.on("session_start", () => { console.log(file, agent, memory); });
+} };
+"""
+
+
+def test_helpers_of_the_sdk_that_only_compute_answer_as_a_plugin_loads(
+    hookscope: Program, plugin: Plugin, home: Path
+) -> None:
+    plugin("store", "", whole=HELPERS)
+    agents = {"list": [{"id": "main", "default": True}, {"id": "helper"}]}
+    (home / ".openclaw" / "openclaw.json").write_text(json.dumps({"agents": agents}))
+    fired = hookscope("fire", "session_start", "--trust", "--json", *SHIPPED).json
+    state = home / ".openclaw"
+    (result,) = fired["results"]
+    assert result["stdout"] == f"{state / 'store.json'} my-bot {state / 'workspace-helper' / 'memory'}\n"
+
+
+def test_a_load_that_fails_names_the_helper_that_only_the_host_has(
+    hookscope: Program, plugin: Plugin
+) -> None:
+    imported = 'import { loadSessionStore } from "openclaw/plugin-sdk/session-store-runtime";'
+    plugin("p", "", whole=f"{imported}\nimport path from 'node:path';\npath.join(loadSessionStore('x'));")
+    loaded = hookscope("load", "p", "--trust", *SHIPPED).out
+    assert "a stub answered for `loadSessionStore` of openclaw/plugin-sdk/session-store-runtime" in loaded
+
+
+def test_lint_reads_what_a_plugin_registers_and_answers(hookscope: Program, plugin: Plugin) -> None:
+    answers = 'if (event.tool_name === "Bash") return { decision: "block" }; return { allow: true };'
+    plugin("guard", f'api.on("before_tool_call", (event: any) => {{ {answers} }});')
+    plugin("noname", 'api.registerHook("message:received", () => {});')
+    plugin("later", "", whole="export default async function register(api) { }")
+    plugin("wrong", 'api.registerHook("before_tool_call", () => {}, { name: "g" });')
+    own = 'api.on("before_tool_call", (event) => ({ block: event.toolName === "exec" }));'
+    hook = 'api.registerHook(["command:new"], () => {}, { name: "x" });'
+    plugin("right", f"{own} {hook} const text = 'async register()';")
+    linted = json.loads(hookscope("lint", "--json", *SHIPPED).out)
+    found = {(item["hook"], item["rule"]) for item in linted["findings"]}
+    assert found == {
+        ("guard", "plugin-member"),
+        ("noname", "plugin-register"),
+        ("later", "plugin-register"),
+        ("wrong", "events-unknown"),
+    }
+    assert "is heard with `on`" in hookscope("lint", "wrong", *SHIPPED).out

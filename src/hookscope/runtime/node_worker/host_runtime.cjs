@@ -2,8 +2,7 @@
 
 "use strict";
 
-const os = require("node:os");
-const path = require("node:path");
+const { COMPUTED } = require("./openclaw_helpers.cjs");
 const { loggerOf } = require("./openclaw.cjs");
 const { ofHost } = require("./stubs.cjs");
 
@@ -20,12 +19,15 @@ function runtimeOf(settings, vain) {
     return answer;
   };
   const off = () => {};
-  const stateDir = () => process.env.OPENCLAW_STATE_DIR || path.join(os.homedir(), ".openclaw");
   return over(NAME, {
     version: VERSION,
     config: { loadConfig: () => settings, current: () => settings },
     logging: { getChildLogger: () => loggerOf(console), shouldLogVerbose: () => false },
-    state: { resolveStateDir: stateDir },
+    state: { resolveStateDir: COMPUTED.resolveStateDir },
+    agent: {
+      resolveAgentDir: COMPUTED.resolveAgentDir,
+      resolveAgentWorkspaceDir: COMPUTED.resolveAgentWorkspaceDir,
+    },
     system: {
       enqueueSystemEvent: nothing("system.enqueueSystemEvent", true),
       requestHeartbeat: nothing("system.requestHeartbeat"),

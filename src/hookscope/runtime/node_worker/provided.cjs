@@ -6,6 +6,7 @@
 const { pathToFileURL } = require("node:url");
 const { EVE, TYPES_OF_EVE } = require("./eve.cjs");
 const { HELPERS, isSdk } = require("./openclaw.cjs");
+const { COMPUTED } = require("./openclaw_helpers.cjs");
 const { standIn } = require("./schemas.cjs");
 const { ofHost, SCHEME, stub } = require("./stubs.cjs");
 
@@ -26,7 +27,8 @@ function isProvided(specifier) {
   return EVE.has(specifier) || isSdk(specifier) || makesSchemas(specifier);
 }
 
-const packageOf = (specifier) => (isSdk(specifier) ? HELPERS : EVE.get(specifier));
+const SDK = { ...COMPUTED, ...HELPERS };
+const packageOf = (specifier) => (isSdk(specifier) ? SDK : EVE.get(specifier));
 
 /** The address of a module with what we have; other names are of the package at `real`, or stubs that say `why`. */
 function providedAddress(specifier, names, why, real) {
@@ -46,9 +48,10 @@ function unprovided(specifier, names) {
 function provided(specifier, name, why, installed) {
   if (makesSchemas(specifier)) return standIn;
   const given = packageOf(specifier);
+  const answersItself = name in installed && !Object.hasOwn(isSdk(specifier) ? HELPERS : given, name);
+  if (answersItself && name !== "default") return installed[name];
   if (Object.hasOwn(given, name)) return given[name];
   if (name === "default") return given;
-  if (name in installed) return installed[name];
   return isSdk(specifier) ? ofHost(`\`${name}\` of ${specifier}`, why) : stub(name, specifier, why);
 }
 

@@ -33,9 +33,19 @@ async function whileLoading(task) {
   loading.depth += 1;
   try {
     return await task();
+  } catch (error) {
+    throw withAsked(error, askedWhileLoading());
   } finally {
     loading.depth -= 1;
   }
+}
+
+/** The error that loading threw; its text names what was called of the host before, which may be its cause. */
+function withAsked(error, names) {
+  if (names.length && error instanceof Error && !(error instanceof NotInstalled)) {
+    error.message += ` (before it, a stub answered for ${names.join(", ")})`;
+  }
+  return error;
 }
 
 /** The names of what was called of the host since this was asked last. */

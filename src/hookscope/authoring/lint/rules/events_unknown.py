@@ -41,7 +41,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     severity = Severity.ERROR if is_all_dead(subject) else Severity.WARNING
     never = ", and so this hook never runs" if severity is Severity.ERROR else ""
     for dead in dead_events(subject):
-        if not dead.known:
+        if not dead.known and _is_heard_with_on(dead.key, subject):
+            text = f"`{dead.key}` is heard with `on`: what `registerHook` registers is not called for it."
+            advice = f'Write `api.on("{dead.key}", …)`.'
+            yield RuleMessage(severity, subject.event_position(dead.key), text, advice)
+        elif not dead.known:
             why = f": {dead.why}" if dead.why else ""
             host = subject.host.dialect if dead.other_dialect else subject.host.product
             text = f"`{one_line(dead.key, 60)}` is no event of {host}{never}{why}."
@@ -60,6 +64,13 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         text = f"`{name}` is none that {subject.host.product} documents; it may never come{why}."
         next_step = dead.advice or "`hookscope events` lists what there is."
         yield RuleMessage(Severity.HINT, subject.event_position(dead.key), text, next_step)
+
+
+def _is_heard_with_on(key: str, subject: LintSubject) -> bool:
+    """Return whether a plugin registers one of its own events as one of hook folders."""
+    known = subject.host.catalogue.by_key.get(key)
+    in_folder = subject.hook is not None and key in subject.hook.meta.folder_events
+    return in_folder and known is not None and known.kind == "plugin"
 
 
 def _fix(dead: UnsentEvent, subject: LintSubject) -> tuple[Edit, ...] | None:

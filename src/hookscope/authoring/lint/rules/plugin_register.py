@@ -1,0 +1,73 @@
+"""A plugin registers in a way for which its host fails the whole plugin.
+
+Its `register` may not be `async`: the host does not wait for it. `registerHook` wants a name among its
+options. Either way the host loads nothing of the plugin.
+
+Host: openclaw@2026.9
+
+Bad:
+    openclaw.plugin.json
+        {"id": "memory", "configSchema": {}}
+    index.ts
+        export default { id: "memory", async register(api) { api.on("session_end", save); } };
+
+Good:
+    openclaw.plugin.json
+        {"id": "memory", "configSchema": {}}
+    index.ts
+        export default { id: "memory", register(api) { api.on("session_end", save); } };
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.formats.script_source import call_arguments, object_members
+from hookscope.formats.script_tokens import TokenizedScript, read_script
+from hookscope.model.hook import FilePosition
+
+ASYNC = (
+    ("async", "register", "("),
+    ("register", ":", "async"),
+    ("register", "=", "async"),
+    ("async", "function", "register", "("),
+    ("export", "default", "async"),
+)
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    hook = subject.hook
+    if hook is None or hook.kind != "plugin" or hook.language == "python" or not subject.host.loads_like_node:
+        return
+    script = read_script(subject.text.encode())
+    for at in range(len(script.tokens)) if script is not None and subject.handler is not None else ():
+        assert script is not None
+        place = FilePosition(subject.handler_position().file, script.tokens[at].line)
+        is_member = script.is_at(at - 1, ".")
+        if not is_member and any(script.is_at(at, *texts) for texts in ASYNC):
+            text = (
+                "`register` is async, and the host fails such a plugin: plugin register must be synchronous."
+            )
+            yield error(place, text, "Register first; start what takes time without waiting for it.")
+        elif script.is_at(at, "registerHook", "(") and _is_unnamed(script, at + 1):
+            text = (
+                "`registerHook` gets no name, and the host fails the plugin: hook registration missing name."
+            )
+            yield error(place, text, 'Add `{ name: "…" }` as its third argument.')
+
+
+def _is_unnamed(script: TokenizedScript, bracket: int) -> bool:
+    """Return whether this call of `registerHook` plainly has no name among its options."""
+    arguments = call_arguments(script, bracket)
+    if (
+        arguments is None
+        or not 2 <= len(arguments) <= 3
+        or any(script.is_at(at, "...") for at, _ in arguments)
+    ):
+        return False
+    if len(arguments) == 2:
+        return True
+    members = object_members(script, arguments[2][0])
+    return members is not None and all(member.name != "name" for member in members)
+
+
+RULE = Rule("plugin-register", __doc__, check, depends_on_host=True)
