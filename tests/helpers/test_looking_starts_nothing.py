@@ -72,6 +72,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "demo": (),
     "verify": (),
     "report": (),
+    "schema": ("event",),
     "help": ("trust",),
     "completion": ("bash",),
 }

@@ -187,6 +187,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope keys --commands", "the equivalent shell commands"),
         ("hookscope keys --json", "as JSON, for programs"),
     ),
+    "schema": (
+        ("hookscope schema", "which files have a schema"),
+        ("hookscope schema event", "of saved events; write it into a file for your editor"),
+    ),
     "help": (
         ("hookscope help", "the topics of the manual"),
         ("hookscope help fire", "a topic, or a command"),
@@ -237,6 +241,7 @@ COMMANDS = {
     "doctor": "Show what was detected, from where, and what is missing.",
     "report": "Write a zip file for a problem report, with secrets masked.",
     "verify": "Compare Hookscope's answers with the installed host's own.",
+    "schema": "Print the JSON Schema of a file that you write, for editors.",
     "help": "Show a topic of the manual.",
     "completion": "Print the script for shell completion.",
 }
