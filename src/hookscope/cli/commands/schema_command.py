@@ -39,7 +39,7 @@ MEMBERS: Mapping[str, Any] = {
     "file": {"type": "string", "description": "A saved event, relative to this file."},
 }
 EXPECTATIONS: Mapping[str, Any] = {
-    "errors": {"type": ["integer", "array"]},
+    "errors": NUMBER,
     "messages": {"anyOf": [TEXTS, {"type": "integer"}, BY_HOOK]},
     "output": BY_HOOK,
     "ran": TEXTS,
