@@ -88,7 +88,7 @@ REFUSED: list[tuple[str, int, int, str]] = [
     ("a: %x", 1, 4, "cannot start a value"),
     ("a: 1\n---\nb: 2", 2, 1, "a second document starts here"),
     ("a: 1\n---\n", 2, 1, "a second document starts here"),
-    ("a: b: c", 1, 5, "mapping values are not allowed"),
+    ("a: b: c", 1, 5, "mapping values are not allowed in this context: quote the value"),
     ("a: [1", 2, 1, "did not find expected"),
     ('a: "x', 1, 7, "unexpected end of stream"),
     ('a: "\\z"', 1, 5, "unknown escape"),

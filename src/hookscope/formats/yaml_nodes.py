@@ -262,6 +262,8 @@ def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
     problem = error.problem or "not YAML"
     if "nesting depth" in problem:  # libyaml 0.2.6 refuses depths above 1,000
         return TOO_DEEP
+    if "mapping values are not allowed" in problem:  # `description: Note: this greets`
+        return f"{problem}: quote the value, its colon starts another one"
     if "cannot start any token" in problem:
         if found == "\t":
             return "a tab stands where YAML wants spaces"

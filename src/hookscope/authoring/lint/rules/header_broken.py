@@ -44,6 +44,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         if subject.hook is None
         else "The hook has no events there."
     )
+    if subject.header.quoted_line:
+        next_step = f"Write it as `{one_line(subject.header.quoted_line, 200)}`."
     if subject.header.conflict_line:
         next_step = (
             f"A merge was left in the middle at line {subject.header.conflict_line}: keep one of its sides."
