@@ -52,6 +52,10 @@ KEPT = st.builds(
 )
 
 
+def test_what_an_older_version_kept_is_restored_without_its_log_filter() -> None:
+    assert saved_view_from({"mode": "log", "log_filter": "kind:fire"}) == SavedView(mode="log")
+
+
 @given(KEPT)
 def test_what_is_kept_is_what_is_restored(kept: SavedView) -> None:
     assert saved_view_from(json.loads(json.dumps(saved_view_values(kept)))) == kept

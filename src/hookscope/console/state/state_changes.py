@@ -79,12 +79,16 @@ def saved_view_values(kept: SavedView) -> dict[str, Any]:
     return values
 
 
+FORMER_FIELDS = ("log_filter",)  # older versions wrote them
+
+
 def saved_view_from(values: Mapping[str, Any]) -> SavedView:
     """Parse the values of a file. Raises ValueError with the name of an invalid value."""
     draft = values.get("draft", {})
     if not isinstance(draft, Mapping):
         raise ValueError("draft")
-    taken = _checked({name: value for name, value in values.items() if name != "draft"}, FIELD_CHECKS)
+    own = {name: value for name, value in values.items() if name not in ("draft", *FORMER_FIELDS)}
+    taken = _checked(own, FIELD_CHECKS)
     return SavedView(**taken, draft=ComposerDraft(**_checked(draft, DRAFT_FIELD_CHECKS)))
 
 
