@@ -181,4 +181,4 @@ def test_only_ordinary_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
     assert read_source("r", tmp_path / "small", here).text == "text \ufffd"
     assert "too large" in read_source("r", tmp_path / "large", here).problem
     assert "gone" in read_source("r", tmp_path / "absent", here).problem
-    assert "no ordinary file" in read_source("r", tmp_path, here).problem
+    assert "no regular file" in read_source("r", tmp_path, here).problem

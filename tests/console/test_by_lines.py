@@ -98,7 +98,7 @@ async def test_left_it_stands_all_the_same_and_its_run_can_be_ended(
         await story.press("B")
         await story.shows("at its first line")
         await story.press("y")
-        await story.shows("Copied where it stands.")
+        await story.shows("Copied the position and variables.")
         assert f"{greet}:5 in handler" in story.app.clipboard
         assert "event = " in story.app.clipboard
         await story.press("x")
@@ -113,7 +113,7 @@ async def test_a_variable_shows_whole_and_escape_leaves_the_field_first(
     async with console(size) as story:
         await at_fire(story)
         await story.press("f3", *["down"] * 6, "space", "down", "down", "space")
-        await story.shows("handlers get copies of files", "it stops in each handler")
+        await story.shows("handlers work on copies", "stops in each handler")
         await story.press("enter")
         await story.shows("at its first line")
         await story.press("tab", "enter")
@@ -187,7 +187,7 @@ async def test_long_lines_are_moved_sideways_and_the_one_where_it_stands_is_seen
         await story.hides("4711")
         assert "→ more" in story.text()
         await story.press(*["right"] * 12)
-        await story.shows("4711", "This is all of the lines.", "→ 2  …")
+        await story.shows("4711", "There are no more lines.", "→ 2  …")
         await story.press("left")
         await story.until(lambda: "4711" not in story.text(), "the end is aside again")
         await story.press("n")

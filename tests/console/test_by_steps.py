@@ -32,7 +32,7 @@ async def test_each_handler_waits_and_shows_the_event_as_it_is_by_then(
         await at_fire(story)
         await story.press("b")
         await story.shows("‖ waits before a-first", "It waits: b lets it begin")
-        await story.until(lambda: "Pass over" in story.lines()[-1], "its keys are named")
+        await story.until(lambda: "Skip" in story.lines()[-1], "its keys are named")
         await story.press("b")
         await story.shows("‖ waits before b-second")
         await story.press("i")
@@ -41,7 +41,7 @@ async def test_each_handler_waits_and_shows_the_event_as_it_is_by_then(
         await story.press("b")
         await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.shows("2 handlers ran", "passed over by hand")
-        await story.until(lambda: "Pass over" not in story.lines()[-1], "its keys are named no more")
+        await story.until(lambda: "Skip" not in story.lines()[-1], "its keys are named no more")
 
 
 @small
@@ -79,7 +79,7 @@ async def test_on_copies_and_out_of_an_editor_too(console: Open, size: tuple[int
         await story.press("tab", "tab")
         await story.until(lambda: isinstance(story.screen.focused, JsonEditor), "the editor has the focus")
         await story.press("f3", *["down"] * 6, "space", "down", "space")
-        await story.shows("handlers get copies of files", "it waits before each handler")
+        await story.shows("handlers work on copies", "waits before each handler")
         await story.press("enter")
         await story.shows("‖ waits before a-first")
         await story.press("i")  # no letter of the editor's

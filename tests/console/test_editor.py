@@ -74,7 +74,7 @@ class App:
         ({"EDITOR": "{here}/plain"}, App(), "does not start: permission denied"),
         ({"EDITOR": "'{here}/not a program'"}, App(), "does not start: exec format error"),
         ({"EDITOR": "true"}, App(can_suspend=False), "cannot be handed"),
-        ({}, App(is_web=True), "A page opens no editor."),
+        ({}, App(is_web=True), "A browser page cannot open an editor."),
         ({"EDITOR": "false"}, App(), "exit code 1"),
         ({"EDITOR": "sh -c 'kill -9 $$'"}, App(), "sh was killed by SIGKILL"),
         ({"EDITOR": "sh -c 'kill -INT $$ $PPID; exit 3'"}, App(), "sh was killed by SIGINT"),
@@ -128,6 +128,6 @@ def test_the_console_comes_back_from_an_editor_that_fails(
         console.press(b"E")
         until(lambda: console.shows(why), "the failure is shown")
         console.press(b"?")
-        until(lambda: console.shows("a click does it"), "the console takes keys again")
+        until(lambda: console.shows("click to run"), "the console takes keys again")
         console.press(b"\x11")  # ctrl+q
         assert console.process.wait(60) == 0

@@ -131,7 +131,7 @@ async def test_the_worker_processes_are_listed(console: Open, workspace: Path, m
     Workbench(Options(workspace=workspace)).trust(workspace)
     async with console(USUAL) as story:
         await story.press("P")
-        await story.shows("Worker processes", "No worker runs")
+        await story.shows("Worker processes", "No worker is running")
         await story.press("escape", "f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
         await story.focus_in("fire")

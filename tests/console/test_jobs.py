@@ -114,7 +114,7 @@ async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
         await story.press("ctrl+r")
         await story.shows("first", "» running")
         await story.press("ctrl+r")
-        await story.shows("The test is still going on; esc cancels it.")
+        await story.shows("The test is still running; esc cancels it.")
         await story.press("escape")
         await rests(story)
         assert "second" in story.text(), "the list stays"
@@ -129,11 +129,11 @@ async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
         await rests(story)
         monkeypatch.setattr(fire_display, "JUST_ENDED_SECONDS", 3600.0)
         await story.press("x")  # a moment too late: it was to stop the run, and exports nothing
-        await story.shows("The run is over already.")
+        await story.shows("The run is already done.")
         await story.press("Z")
         await story.shows("» The search")
         await story.press("escape")
-        await story.shows("Fuzz   command:new", "stopped before its end")
+        await story.shows("Fuzz   command:new", "stopped early")
         await story.press("escape")
         await rests(story)
         await story.until(lambda: "» The search" not in story.text(), "nothing is said to go on")

@@ -56,7 +56,7 @@ async def test_a_letter_leads_to_every_row_and_pane(
         await story.until(lambda: isinstance(story.app.screen, JumpScreen), "labels are shown")
         await story.shows("[/odd]")
         await story.press("1")
-        await story.shows("No label has these letters")
+        await story.shows("No label matches")
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "the labels are gone")
         await jump(story, "2 Fire")

@@ -65,7 +65,7 @@ def test_what_waits_for_more_than_trust_can_be_fixed(workspace: Path, make_hook:
         why_unavailable("fix", ConsoleState(listing=listing, selected=rows[name].id))
         for name in ("slips", "waits")
     ]
-    assert said == ["", "waits waits for trust alone: t asks."]
+    assert said == ["", "waits needs only trust: t asks."]
 
 
 async def test_every_binding_is_named_once_and_stands_in_help_and_palette(

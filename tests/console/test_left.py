@@ -31,7 +31,7 @@ async def packs(story: Story) -> None:
 
 async def bar(story: Story) -> None:
     await story.press("W")
-    await story.shows("What if   an empty field is as it really is")
+    await story.shows("What if   empty fields keep real values")
     story.app.screen.query_one("#whatif-platform", Input).value = "darwin"
     await story.press("enter")
 

@@ -26,9 +26,9 @@ async def test_three_keys_to_a_hook_that_runs(
     monkeypatch.delenv("EDITOR", raising=False)
     before = tree(workspace)
     async with console(size) as story:
-        await story.shows("write your own")
+        await story.shows("create your own")
         await story.press("n")
-        await story.shows("A name is wanted.", "enter write", "language")
+        await story.shows("Enter a name.", "enter write", "language")
         await story.press("enter")
         assert isinstance(story.app.screen, NewHookForm)
         await story.press(*"greet")
@@ -74,7 +74,7 @@ async def test_every_line_counts_and_the_editor_opens(
 
 async def test_escape_writes_nothing(console: Open, workspace: Path) -> None:
     before = tree(workspace)
-    assert why_unavailable("new", ConsoleState()).startswith("Still looking")
+    assert why_unavailable("new", ConsoleState()).startswith("Still scanning")
     async with console((80, 24)) as story:
         await story.press("n", *"a/b")
         await story.shows("'a/b' cannot be a hook's name.")

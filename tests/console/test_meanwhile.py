@@ -1,4 +1,4 @@
-"""Every action while a run goes on under a what-if: it does something or says why not; the run goes on."""
+"""Every action while a run is in progress under a what-if: it works, or says why not."""
 
 import re
 from pathlib import Path

@@ -61,8 +61,8 @@ async def test_a_ready_hook_that_did_not_load_is_not_said_to_run(
     make_hook(workspace / "hooks", "tidy", READY, "import no_such_thing\n\n\ndef handler(event): ...\n")
     Workbench().trust(workspace / "hooks")
     async with console((200, 50), dialect="openclaw") as story:
-        await story.shows("ready – will run", "Nothing stops it")
+        await story.shows("ready – will run", "All checks pass")
         await story.press("f", "ctrl+r")
         await story.shows("no_such_thing is neither beside the handler")
         await story.press("1")
-        await story.shows("broken – does not load", "No check stops it, and it cannot run as it is")
+        await story.shows("broken – does not load", "All checks pass, but it cannot run")

@@ -41,9 +41,9 @@ async def test_a_fault_in_a_handlers_place_shows_what_the_others_do(
     async with console(size) as story:
         await at_fire(story)
         await story.press("o")
-        await story.shows("Fire otherwise   command:new", "a fault in its handler's place")
+        await story.shows("Fire options   command:new", "a fault instead of its handler")
         await story.press("down", "down", "right", "down", "left")  # break audit with exit
-        await story.shows("its process ends")
+        await story.shows("its process exits")
         await story.press("enter")
         await over(story, 1)
         await story.shows("1 of 2 failed", "broken on purpose: exit")
@@ -61,7 +61,7 @@ async def test_a_hook_that_is_off_runs_when_it_is_forced(
     async with console((80, 24)) as story:
         await at_fire(story)
         await story.press("f3", "left")  # at the last one
-        await story.shows("◂ other ▸", "only if it would run")
+        await story.shows("◂ other ▸", "only if ready")
         y, line = next((y, line) for y, line in enumerate(story.lines()) if "◂ other" in line)
         await story.pilot.click(offset=(line.index("◂"), y))
         await story.shows("◂ greet ▸")
@@ -103,7 +103,7 @@ async def test_who_disturbs_whom_is_told_of_other_orders(
     async with console(size) as story:
         await at_fire(story)
         await story.press("o", "down", "down", "down", "down", "down", "right")
-        await story.shows("◂ 25 ▸", "◂ others too ▸", "says who disturbs whom")
+        await story.shows("◂ 25 ▸", "◂ others too ▸", "finds handlers that interfere")
         await story.press("enter")
         await story.shows("command:new   4 times", "The order matters: 1 finding in all 2 orders")
         await story.shows("greet fails (KeyError: 'user') unless auth runs before it.")

@@ -28,7 +28,7 @@ def settings(home: Path) -> Path:
 async def install(story: Story, spec: str) -> None:
     """Ask for it, up to the question or the refusal."""
     await story.press("i")
-    await story.shows("enter shows everything first")
+    await story.shows("enter preview")
     story.app.screen.query_one(Input).value = spec  # typing a long path takes a test a second
     await story.press("enter")
 

@@ -99,7 +99,7 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
 async def test_before_anything_is_typed_what_acts_here_comes_first(console: Open) -> None:
     async with console((80, 24)) as story:
         await story.press("ctrl+p")
-        await story.shows("Why the selected hook stands as it does · hookscope info NAME")  # whole, below
+        await story.shows("Why the selected hook has its status · hookscope info NAME")  # whole, below
         await story.press("down")
         await story.shows("Compose a test event for the selected hook · hookscope fire KEY")
         await story.press("up")
@@ -132,11 +132,11 @@ async def test_enter_at_once_does_what_was_typed_and_a_click_does_its_line(conso
             story.app.post_message(events.Key(key, " " if key == "space" else key if len(key) == 1 else None))
         await story.until(lambda: story.screen.state.mode == "log", "what fits what was typed last is done")
         await story.press("ctrl+p", *"nobody knows this")
-        await story.shows("Nothing fits.")
+        await story.shows("No matches.")
         await story.press("enter", *["backspace"] * 17, *"every hook", "pagedown", "up", "up", "down", "f1")
         await story.shows("Help", "A page down")
         await story.press("escape")
         line = next(y for y, line in enumerate(story.lines()) if "1      Hooks" in line)
         await story.pilot.click(offset=(20, line))
-        await story.until(lambda: story.screen.state.mode == "hooks", "a click does it")
+        await story.until(lambda: story.screen.state.mode == "hooks", "click to run")
         assert len(story.app.screen_stack) == 1

@@ -96,10 +96,8 @@ async def test_the_lists_stand_over_everything_and_can_be_copied(
     async with console((120, 36), dialect="openclaw") as story:
         await at_the_log(story)
         await story.press("T")
-        await story.shows(
-            "Live agent", "stands as written", "2 events", "Subscribed, never seen", "command:nwe"
-        )
-        await story.shows("typo (workspace)", "Seen, nobody listens", "2 ×")
+        await story.shows("Live agent", "unchanged", "2 events", "Subscribed, never seen", "command:nwe")
+        await story.shows("typo (workspace)", "Seen, no subscriber", "2 ×")
         await story.press("y", "escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "it is closed")
         assert "command:nwe" in story.app.clipboard
@@ -109,9 +107,9 @@ async def test_without_a_tap_the_keys_say_so(console: Open, workspace: Path) -> 
     async with console((80, 24)) as story:
         await at_the_log(story)
         await story.press("s")
-        await story.shows("there is nothing to save")
+        await story.shows("no real event")
         await story.press("T")
-        await story.shows("hookscope tap install", "both lists are empty")
+        await story.shows("hookscope tap install", "Nothing was recorded yet")
         await story.hides("has not loaded it")
 
 
@@ -126,7 +124,7 @@ async def test_hostile_events_do_no_harm(console: Open, workspace: Path, spool: 
         sent(spool, "command:new")
         with spool.open("ab") as file:
             file.write(b"\xff more garbage\n")
-        await story.shows("1 line is no event")
+        await story.shows("1 invalid line")
         await story.press("home", "enter", "y", "T", "escape")
         await story.hides("\x1b")
         await story.hides("\u202e")

@@ -39,7 +39,7 @@ async def composed(story: Story, text: str = '{"who": "Ada"}') -> None:
 async def kept(story: Story, name: str) -> None:
     """Saved under this name."""
     await story.press("ctrl+s")
-    await story.shows("Save this event as")
+    await story.shows("Save event as")
     await story.press(*["backspace"] * 20, *name, "enter")
     await story.shows(f"Event   {name}.yaml")
 
@@ -74,9 +74,9 @@ async def test_from_a_failing_fire_to_a_test_that_tells_when_the_handler_breaks(
         await story.shows("↻ on save: command:new")
         await saved(story, handler, GREETS, lambda: "greet ✗ → ✓" in story.text())  # fix it: green
         await story.until(lambda: not story.screen.state.job, "the run is over")
-        await story.shows("hello.yaml expects nothing yet")
+        await story.shows("hello.yaml has no expectations yet")
         await story.press("A")  # accept as expectation
-        await story.shows("Expect what happened?", '+  messages: ["Hello Ada"]')
+        await story.shows("Accept these results?", '+  messages: ["Hello Ada"]')
         await story.press("w")
         await story.shows("✓ as hello.yaml expects")
         assert 'messages: ["Hello Ada"]' in file.read_text()
@@ -109,7 +109,7 @@ async def test_a_changed_event_is_saved_over_its_file_and_keeps_what_it_expects(
         await story.press("ctrl+r")
         await story.shows("✓ as hello.yaml expects")
         await story.press("ctrl+s")
-        await story.shows("says just that already")
+        await story.shows("is up to date")
 
 
 async def test_a_run_from_before_it_was_saved_can_be_accepted(
@@ -120,13 +120,13 @@ async def test_a_run_from_before_it_was_saved_can_be_accepted(
     async with console((80, 24)) as story:
         await composed(story)
         await story.press("A")
-        await story.shows("nothing to accept")
+        await story.shows("Nothing was fired yet")
         await story.press("ctrl+r")
         await story.shows("1 handler ran")
         await story.press("A")
-        await story.shows("is of no saved event")
+        await story.shows("has no saved event")
         await kept(story, "hello")
-        await story.shows("expects nothing yet")
+        await story.shows("has no expectations yet")
 
 
 async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
@@ -162,7 +162,7 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
         await story.shows("What you had written for command:new is kept")
         await story.press("ctrl+@", *"command:new", "enter")
         await story.until(lambda: "written by hand" in composer.draft.text, "it is there again")
-        await story.shows("What you had written stands here again")
+        await story.shows("Your text was restored")
         await story.press("ctrl+@", *"command:reset", "enter")
         await story.until(lambda: composer.draft.key == "command:reset", "another event")
         assert "written by hand" in composer.draft.text, "as before: what is written goes on to another event"
@@ -179,16 +179,18 @@ async def test_undo_takes_back_what_is_saved_and_accepted_and_the_screen_says_so
         await kept(story, "hello")
         made = file.read_text()
         await story.press("ctrl+r")
-        await story.shows("hello.yaml expects nothing yet")
+        await story.shows("hello.yaml has no expectations yet")
         await story.until(lambda: "Older" not in story.lines()[-1], "there is one run alone")
         await story.until(lambda: "Newer" not in story.lines()[-1], "line -1 is without it")
         await story.press("A")
-        await story.shows("Expect what happened?")
+        await story.shows("Accept these results?")
         await story.press("w")
         await story.shows("✓ as hello.yaml expects")
         story.screen.query_one("#fire-run Waterfall").focus()
         await story.press("u")
-        await story.shows("taken back: accept what happened in hello.yaml", "hello.yaml expects nothing yet")
+        await story.shows(
+            "taken back: accept what happened in hello.yaml", "hello.yaml has no expectations yet"
+        )
         assert file.read_text() == made
         story.screen.query_one(JsonEditor).rewrite('{"who": "Bob"}')
         await story.shows("hello.yaml • changed")
@@ -202,7 +204,7 @@ async def test_undo_takes_back_what_is_saved_and_accepted_and_the_screen_says_so
         await story.until(lambda: not file.exists(), "the file is gone")
         await story.until(lambda: "hello.yaml expects" not in story.text(), "the run is of no file")
         await story.press("A")
-        await story.shows("is of no saved event")
+        await story.shows("has no saved event")
         await story.press("u")
         await story.shows("There is nothing to undo.")
 
@@ -235,7 +237,7 @@ async def test_two_runs_stand_side_by_side_with_what_is_different_alone(
         await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.press("d")
         await story.shows(
-            "Side by side   command:new", "run 1", "run 2", "Hello Ada", "HELLO Ada", "context [/seen]"
+            "Compare runs   command:new", "run 1", "run 2", "Hello Ada", "HELLO Ada", "context [/seen]"
         )
         await story.hides("handler greet")
         await story.press("escape")
@@ -243,7 +245,7 @@ async def test_two_runs_stand_side_by_side_with_what_is_different_alone(
         await story.shows("Run 3")
         await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.press("d")
-        await story.shows("Both did the same.")
+        await story.shows("The runs are equal.")
         await story.press("left_square_bracket")
         await story.shows("context [/seen]")
         await story.press("left_square_bracket")
@@ -267,7 +269,7 @@ async def test_a_run_is_replayed_from_a_handler_on(
         (first / "handler.py").write_text("def handler(event): event.context['n'] = 2\n")
         story.screen.query_one("#fire-run Waterfall").focus()
         await story.press("down", "K")
-        await story.shows("Side by side", "run 1", "run 2", "n is 1, False", "n is 1, True")
+        await story.shows("Compare runs", "run 1", "run 2", "n is 1, False", "n is 1, True")
         await story.hides("handler a-first")
         await story.press("escape", "R")
         await story.shows("run 3", "n is 2, True")
@@ -296,7 +298,7 @@ async def test_a_handler_that_was_passed_over_is_not_counted_where_a_replay_begi
         await story.press("K")
         await story.shows("a-first did not run")
         await story.press("down", "K")
-        await story.shows("Side by side", "run 1", "run 2", "b-second, False", "b-second, True")
+        await story.shows("Compare runs", "run 1", "run 2", "b-second, False", "b-second, True")
 
 
 def sequence(workspace: Path, name: str, text: str) -> None:
@@ -331,7 +333,7 @@ async def test_a_sequence_is_fired_step_after_step(
         listed = ("Saved events and sequences", "twice", "2 steps", "as the host does it")
         await fired_sequence(story, "twice", *listed)
         await story.shows("Run 2", "✗ 1 thing not as twice.yaml expects", "- Bye*", "+ Hello Bob")
-        await story.shows("twice is over, and not as it should be")
+        await story.shows("twice is done, with failed expectations")
         await story.press("left_square_bracket")
         await story.shows("Run 1", "✓ as twice.yaml expects")
         await story.press("s")

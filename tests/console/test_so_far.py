@@ -1,4 +1,4 @@
-"""What has come of a hook stands below its checks, and follows what is fired; who nearly heard it is told."""
+"""What has come of a hook stands below its checks, and follows what is fired; who near misses is told."""
 
 from pathlib import Path
 

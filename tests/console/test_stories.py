@@ -33,7 +33,9 @@ async def test_a_first_start_says_that_nothing_has_happened(
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
     async with console(size) as story:
-        await story.shows("no config yet", "Start here", "nothing has run", "workspace", "absent", "greet")
+        await story.shows(
+            "no config yet", "Start here", "Nothing was written or run", "workspace", "absent", "greet"
+        )
         await story.press("escape")
         await story.until(lambda: "Start here" not in story.text(), "the strip is gone")
         await story.press("i")
@@ -65,7 +67,7 @@ async def test_passing_checks_are_folded_until_enter(
     make_hook(workspace / "hooks", "greet", READY)
     async with console(size) as story:
         await story.press("enter")
-        await story.shows("Nothing stops it", "checks pass")
+        await story.shows("All checks pass", "checks pass")
         await story.hides("e fix")  # there is nothing to fix
         await story.press("enter")
         await story.shows("✓ events", "✓ enabled")
@@ -150,7 +152,7 @@ async def test_a_folder_is_trusted_from_the_list(
         await story.press("t")
         await story.shows("● ready")
         await story.press("t")
-        await story.shows("greet waits for no trust: it is ready.")
+        await story.shows("greet needs no trust: it is ready.")
         for key in ("1", "escape", "e", "t", "t", "e"):
             await story.press(key)
         last = ("Nothing is open here.", "greet waits for no trust", "greet is ready: nothing stops it")
@@ -212,9 +214,9 @@ async def test_a_filter_that_nothing_fits_loses_no_selection(
         make_hook(workspace / "hooks", name, READY)
     async with console(size) as story:
         await story.press("down", "slash", *"zzz")
-        await story.shows("Hooks 0/2", "No hook fits the filter")
+        await story.shows("Hooks 0/2", "No hook matches the filter")
         await story.press("enter", "space")
-        await story.shows("does not fit the filter: esc")
+        await story.shows("does not match the filter: esc")
         await story.press("escape")
         await story.shows("Hooks 2", "▸ beta")
 
@@ -245,9 +247,9 @@ async def test_what_is_no_hook_stands_in_the_list_with_its_reason(
     async with console(size) as story:
         await story.shows("✗ no hook")
         await story.press("enter")
-        await story.shows("This looks like a hook and is none", "HOOK.md:3", "metadata: {openclaw: [}")
+        await story.shows("This looks like a hook but is not", "HOOK.md:3", "metadata: {openclaw: [}")
         await story.press("f")
-        await story.shows("odd is no hook, so no event reaches it.")
+        await story.shows("odd is not a hook, so it receives no events.")
 
 
 @large
@@ -260,9 +262,9 @@ async def test_all_copies_of_a_name_are_listed_and_one_wins(
     async with console(size) as story:
         await story.shows("◌ shadowed")
         await story.press("enter")
-        await story.shows("Which file wins")
+        await story.shows("Precedence")
         await story.press("end")
-        await story.shows("this one wins", "shadowed by 1")
+        await story.shows("this one takes precedence", "shadowed by 1")
 
 
 @small
@@ -401,7 +403,7 @@ async def test_a_look_that_fails_leaves_the_console_alive(
 async def test_help_lists_the_keys_of_the_pane(console: Open, size: tuple[int, int], workspace: Path) -> None:
     async with console(size) as story:
         await story.press("question_mark")
-        await story.shows("Help", "Every hook that was found", "Compose a test event")
+        await story.shows("Help", "Every hook by folder", "Compose a test event")
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "help is closed")
 
@@ -454,9 +456,9 @@ async def test_what_is_no_hook_has_no_checks_to_list(
     (folder / "HOOK.md").write_text("nothing of use")
     async with console(size) as story:
         await story.press("enter")
-        await story.shows("This looks like a hook and is none")
+        await story.shows("This looks like a hook but is not")
         await story.press("enter")
-        await story.shows("odd is no hook: it has no checks to list.")
+        await story.shows("odd is not a hook: it has no checks.")
 
 
 @at_every_size

@@ -70,12 +70,12 @@ async def test_u_offers_to_take_back_one_edit_where_the_file_has_changed_since(
         await story.until(lambda: "○ off" in story.text(), "it is off")
         extend(settings, "// later\n")
         await story.press("u")
-        await story.shows("Take back this edit?", "This edit alone")
+        await story.shows("Undo this edit?", "Only this edit")
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
         assert "greet" in written(settings)
         await story.press("u")
-        await story.shows("Take back this edit?")
+        await story.shows("Undo this edit?")
         await story.press("w")
         await story.until(lambda: "● ready" in story.text(), "it is on again")
         assert written(settings) == SETTINGS + "// later\n"
@@ -99,12 +99,12 @@ async def test_what_another_program_has_done_is_taken_back_once_that_is_agreed_t
         await story.until(lambda: "○ off" in story.text(), "another terminal has switched it off")
         switched = written(settings)
         await story.press("u")
-        await story.shows("Take back this edit?", "another terminal", "enabled")
+        await story.shows("Undo this edit?", "another terminal", "enabled")
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
         assert written(settings) == switched
         await story.press("u")
-        await story.shows("Take back this edit?")
+        await story.shows("Undo this edit?")
         await story.press("w")
         await story.until(lambda: "● ready" in story.text(), "it is on again")
         assert written(settings) == SETTINGS
@@ -125,7 +125,7 @@ async def test_what_cannot_be_taken_back_stays_until_it_is_given_up(
         mine.unlink()
         for answer in ("escape", "escape", "g"):
             await story.press("u")
-            await story.shows("Give up this undo?", "./mine.md is gone", "write mine", "Give up")
+            await story.shows("Forget this edit?", "./mine.md is gone", "write mine", "Forget")
             await story.press(answer)
             await story.until(lambda: len(story.app.screen_stack) == 1, "the question is answered")
         await story.shows("forgotten: write mine")

@@ -59,7 +59,7 @@ async def test_an_environment_fills_what_is_fired(console: Open, agent: Path, si
         assert not story.screen.state.job
         story.screen.query_one("#fire-key").focus()
         await story.press("V")
-        await story.shows("Whose variables?", "● none")
+        await story.shows("Which environment?", "● none")
         await story.press("down", "down", "enter")
         await story.shows("environment dev")
         await story.press("f5")

@@ -81,7 +81,7 @@ async def test_a_service_is_assumed_and_all_is_real_again(
         await story.until(lambda: state_of(story, "search") == "untrusted", "all is real again")
         assert not story.screen.query_one(WhatIfStrip).display
         await story.press("0")
-        await story.shows("Nothing is assumed")
+        await story.shows("No assumptions")
         assert not (home / ".openclaw").exists()
 
 
@@ -110,7 +110,7 @@ async def test_every_field_is_assumed(
         assert held.host.machine.assumed == {"env", "settings", "workspace", "host"}
         await story.press("f8")
         await story.until(lambda: len(story.screen.state.rows) == 2, "all is real again")
-        await story.shows("All is as it really is.")
+        await story.shows("No assumptions.")
         for name in ("path", "variables", "settings", "workspace", "host"):
             assert story.app.screen.query_one(f"#whatif-{name}", Input).value == ""
 
@@ -153,7 +153,7 @@ async def test_here_beside_what_is_assumed(console: Open, service: Path, home: P
     async with console((80, 24), dialect="openclaw") as story:
         await bar(story)
         await story.press("f9")
-        await story.shows("✗ Nothing is assumed: there is nothing to compare.")
+        await story.shows("✗ No assumptions: there is nothing to compare.")
         await type_into(story, environment="unit:gateway")
         await story.shows("What if: environment")
         await story.press("f9")

@@ -55,6 +55,6 @@ async def test_another_workspace_is_opened_and_the_first_is_as_it_was_left(
             assert story.screen.state.filter == "he"
             rmtree(other)
             await story.press("escape", "O")
-            await story.shows("No other one is known: type a path.")
+            await story.shows("No other workspace is known: type a path.")
         finally:
             await story.app.bench.close()

@@ -134,7 +134,7 @@ class Console(App[None]):
             show=False,
             priority=True,
             id="app.quit",
-            tooltip="Leave, from editors too",
+            tooltip="Quit, also from editors",
         ),
         Binding(
             "f1,ctrl+g",
@@ -143,7 +143,7 @@ class Console(App[None]):
             show=False,
             priority=True,
             id="app.help",
-            tooltip="What can be done where you are, in editors and over dialogs too",
+            tooltip="Actions and keys here, also in editors and dialogs",
         ),
         Binding(
             "ctrl+p",
@@ -152,7 +152,7 @@ class Console(App[None]):
             show=False,
             priority=True,
             id="app.palette",
-            tooltip="Find an action of where you are, in editors and over dialogs too",
+            tooltip="Find an action, also in editors and dialogs",
         ),
     ]
 
@@ -256,7 +256,7 @@ class Console(App[None]):
 
         before, main = self.bench, self._main_screens()[0]
         if main.controllers.firing:
-            main.context.notify("An event is on its way; wait for its end, or cancel it.", "warning")
+            main.context.notify("An event is running; wait for its end, or cancel it.", "warning")
             return
         try:
             bench = await asyncio.to_thread(self._bench_of, folder, main)

@@ -61,7 +61,7 @@ class ConsoleContext:
     def scanned(self) -> Snapshot | None:
         """Return the last snapshot. Before the first scan has ended: notify the user, and return None."""
         if self.state.view is None:
-            self.notify("Still looking.", "warning")
+            self.notify("Still scanning.", "warning")
         return self.state.view
 
     @cached_property

@@ -128,4 +128,4 @@ async def test_in_the_form_the_values_of_a_field_are_offered(console: Any) -> No
         await c.press("enter")
         await c.shows("▸ toolName   Aa exec")
         await c.press("pagedown", "ctrl+@")
-        await c.shows("Nothing is known")
+        await c.shows("No values are known")

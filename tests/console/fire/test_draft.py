@@ -90,7 +90,7 @@ def test_help_for_the_field_under_the_cursor(view: Snapshot) -> None:
         told == "channelId: where it came from: whatsapp, telegram, signal; such as telegram · text, needed"
     )
     absent = known_field_help(fields, None, '{"from": 1}')
-    assert absent.startswith("could also hold: content, channelId, timestamp")
+    assert absent.startswith("other fields:  content, channelId, timestamp")
     assert known_field_help((), "x", "{}") == ""
 
 

@@ -99,7 +99,7 @@ async def test_half_a_value_does_not_fire_and_is_mended_in_place(console: Any, s
 async def test_of_text_that_cannot_be_read_there_is_no_form(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("tab", "tab", "comma", "f4")
-        await c.shows("✗ line 1, column 1: Expecting value", "The form needs JSON that can be read")
+        await c.shows("✗ line 1, column 1: Expecting value", "The form needs valid JSON")
         assert "telegram" not in c.screen
         await c.press("ctrl+r", "delete", "f4")  # to the mistake, and without it
         await c.shows("[form]", "Aa telegram")
@@ -108,7 +108,7 @@ async def test_of_text_that_cannot_be_read_there_is_no_form(console: Any, size: 
 async def test_a_form_that_is_there_again_is_written_in(console: Any) -> None:
     async with console((80, 24)) as c:
         await c.press("tab", "tab", "comma", "f4")
-        await c.shows("The form needs JSON that can be read")
+        await c.shows("The form needs valid JSON")
         await c.press("ctrl+t", "x")
         assert json.loads(text(c))["sessionId"] == "3f1cx"
 

@@ -143,7 +143,7 @@ def test_few_listeners_are_named_and_many_are_counted() -> None:
 
     assert shown(1, 0) == ["l0"]
     assert shown(2, 1) == ["l0", "l1", "1 other listens to other events · n lists them"]
-    assert shown(3, 2) == ["3 listen and did not run · 2 others listen to other events · n lists them"]
+    assert shown(3, 2) == ["3 subscribed hooks did not run · 2 others listen to other events · n lists them"]
 
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=60)

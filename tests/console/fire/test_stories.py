@@ -119,7 +119,7 @@ async def test_rows_stand_there_at_once_and_grow(console: Any, size: Size) -> No
         c.pane.run_view.firing_ended(
             3, Run(3, plan.event, (Result(plan.calls[0], "ok"),), (), Ending(), cancelled=True)
         )
-        await c.shows("⊘ cancelled, 1 of 2 ran", "the run ended before", "– not run")
+        await c.shows("⊘ cancelled, 1 of 2 ran", "the run ended first", "– not run")
         assert c.pane.run_view._frame is None, "no timer runs when nothing does"
 
 
@@ -148,7 +148,7 @@ async def test_a_firing_that_came_to_nothing_says_so(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.run_view.firing_started(4, c.pane.run_view.plan)
         c.pane.run_view.firing_ended(4, None, "the worker is gone [/]")
-        await c.shows("✗ could not be fired", "the worker is gone [/]")
+        await c.shows("✗ failed to start", "the worker is gone [/]")
         assert c.pane.run_view._frame is None
 
 
@@ -221,7 +221,7 @@ async def test_unknown_field_suggests_the_closest_match(console: Any) -> None:
 async def test_a_key_of_ones_own_is_allowed_and_doubted(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("ctrl+@", *"message:recieved", "enter")
-        await c.shows("did you mean message:received?", "nothing would run: no hook listens to")
+        await c.shows("did you mean message:received?", "nothing would run: no hook subscribes to")
         await c.press("ctrl+r")
         assert c.last(fire_requests.FireRequested).event.key == "message:recieved"
 

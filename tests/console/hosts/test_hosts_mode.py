@@ -37,7 +37,7 @@ async def test_other_hosts_are_chosen(console: Open, hooks: Path) -> None:
         await story.press("h")
         await story.until(lambda: isinstance(story.app.screen, HostChooser), "the chooser is there")
         await story.press("space", "down", "down", "space", "enter")
-        await story.shows("Choose two hosts or more", "✓ milady ", "· openclaw ")
+        await story.shows("Choose at least two hosts", "✓ milady ", "· openclaw ")
         await story.press(*["down"] * 5, "space", "enter")
         await story.shows("milady@2.0.0-alp")
         pane = story.screen.panes.hosts_pane

@@ -49,7 +49,7 @@ async def test_what_is_read_stays_where_it_is(log: Any) -> None:
         c.pane.add(entries(100))
         await c.shows("text 99")
         await c.press("up", "up", "up", "up", "up", *["up"] * 30)
-        await c.shows("▸ 12:04:31", "text 64", "G follows the end")
+        await c.shows("▸ 12:04:31", "text 64", "G following")
         row = next(number for number, line in enumerate(c.screen.split("\n")) if "text 64 " in line + " ")
         c.pane.add(entries(50, 100))
         await c.shows("text 64")
@@ -82,7 +82,7 @@ async def test_a_filter_narrows_and_lets_go(log: Any) -> None:
         c.pane.add(entries(1, 700, level="error"))
         await c.shows("Log 3 of 33", "text 700")
         await c.press(*"no")
-        await c.shows("Log 0 of 33", "No entry fits the filter. esc clears it.")
+        await c.shows("Log 0 of 33", "No entry matches the filter. esc clears it.")
         await c.press("enter", "escape")
         await c.shows("Log 33", "text 29")
         await c.press("slash")
@@ -98,7 +98,7 @@ async def test_enter_leads_to_the_run(log: Any) -> None:
         await c.press("enter")
         assert c.app.runs == [7]
         await c.press("up", "enter")
-        await c.shows("tells of no run")
+        await c.shows("has no run")
         await c.press("y")
         assert "text 0" in c.app.copied
 

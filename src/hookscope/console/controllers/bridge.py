@@ -258,7 +258,7 @@ class Bridge:
             except Exception as error:
                 post_to(self.screen, SettingsWritten("undo", "", error_text(error)))
             else:
-                taken = f"taken back: {undoing.change.meaning}"
+                taken = f"undone: {undoing.change.meaning}"
                 post_to(self.screen, SettingsWritten("undo", taken, files=undoing.files))
                 for message in undoing.skipped_messages:
                     post_to(self.screen, NoticeShown(message))
@@ -312,12 +312,12 @@ def read_source(row: str, path: Path, machine: Machine) -> SourceText:
     """Return the text of a file, or why it is not shown. Only regular files of limited size are shown."""
     facts = machine.files.facts(path)
     if facts is None or not facts.file:
-        return SourceText(row, path, problem="it is gone, or no ordinary file")
+        return SourceText(row, path, problem="it is missing, or no regular file")
     if facts.size > LARGEST_SOURCE:
         return SourceText(
             row,
             path,
-            problem=f"{facts.size:,} bytes: too large to be shown here; {key_of('hooks.edit')} opens it",
+            problem=f"{facts.size:,} bytes: too large to show; {key_of('hooks.edit')} opens it",
         )
     try:
         return SourceText(row, path, machine.files.read(path).decode("utf-8", "replace"))

@@ -72,7 +72,7 @@ class EditController:
         """Preview the edit, or write it."""
         toggle, view, bridge = planned.toggle, self.context.state.view, self.context.bridge
         if toggle is None or view is None:
-            self._say(planned.problem or "Still looking.")
+            self._say(planned.problem or "Still scanning.")
         elif not toggle.needed:
             self._say(f"{toggle.name} is {toggle.after} already.")
         elif self._shown:
@@ -98,9 +98,9 @@ class EditController:
         if planned.stuck is not None and view is not None:
             stuck = planned.stuck
             sheet = stuck_sheet(planned.problem, stuck, view.host.machine)
-            self._ask(ForgetScreen("Give up this undo?", sheet), lambda: self._give_up(stuck))
+            self._ask(ForgetScreen("Forget this edit?", sheet), lambda: self._give_up(stuck))
         elif undoing is None or view is None:
-            self._say(planned.problem or "Still looking.")
+            self._say(planned.problem or "Still scanning.")
         else:
             self._take_back(undoing, view)
 
@@ -112,7 +112,7 @@ class EditController:
             bridge.apply_undo(undoing)
             return
         sheet = undo_sheet(undoing, view.host.machine, ours=ours)
-        self._ask(EditScreen("Take back this edit?", sheet), lambda: bridge.apply_undo(undoing))
+        self._ask(EditScreen("Undo this edit?", sheet), lambda: bridge.apply_undo(undoing))
 
     def _give_up(self, change: Change) -> None:
         """Forget an edit that cannot be undone."""
@@ -154,7 +154,7 @@ def repair_sheet(repair: Repair, fix: Fix, machine: Machine) -> Content:
     parts = [outcome, safe_paragraph(fix.title), Content()]
     parts += [change_sheet(change, machine) for change in repair.changes]
     for gate in repair.remaining_gates:
-        parts.append(safe_paragraph(f"still shut: {gate.name} – {gate.reason}").stylize(MUTED))
+        parts.append(safe_paragraph(f"still fails: {gate.name} – {gate.reason}").stylize(MUTED))
     for other in repair.others:
         parts.append(safe_paragraph(f"also {other.name} ({other.source}): {other.before} → {other.after}"))
     return Content("\n").join(parts)
@@ -177,7 +177,7 @@ class FixController:
         """Find a fix for the first fixable gate. `wanted`: the fix that `values` were typed for."""
         view, bench = self.context.state.view, self.context.bench
         if view is None:
-            self._say("Still looking.")
+            self._say("Still scanning.")
             return
         given = FixValues(values or {})
         self.context.bridge.ask(
@@ -225,7 +225,7 @@ class FixController:
             fix.title,
             enter="shows the edit",
             why_not=lambda value: (
-                "" if value.strip() else with_keys("A value is wanted; {question.cancel} goes back.")
+                "" if value.strip() else with_keys("Enter a value; {question.cancel} goes back.")
             ),
             secret=is_secret_name(name),
         )
@@ -240,7 +240,7 @@ class FixController:
         reason = one_line(
             useless.failed_gate.reason if useless.failed_gate is not None else useless.why_not, 120
         )
-        self._say(f"With {values} {wanted.gate} stays shut ({reason}); nothing was written.")
+        self._say(f"With {values} {wanted.gate} still fails ({reason}); nothing was written.")
 
     def _in_words(self, asked: FixRequested, repair: Repair) -> None:
         """Handle a fix without an edit: ask for trust, copy a hint, or say why."""
@@ -248,9 +248,7 @@ class FixController:
         why = next((fix for fix in repair.fixes if fix.why_not), None)
         view = self.context.state.view
         if hint is not None:
-            self.context.post(
-                CopyRequested(hint.hint, f"hint, which is never run: {one_line(hint.hint, 120)}")
-            )
+            self.context.post(CopyRequested(hint.hint, f"hint, never run: {one_line(hint.hint, 120)}"))
         elif why is not None:
             what = f"{why.gate}, by hand" if why.is_manual else f"No fix for {why.gate}"
             self._say(f"{what}: {one_line(why.why_not, 240)}.")
@@ -272,9 +270,9 @@ class FixController:
         before, after = (_status_line(row).plain for row in (repair.before, repair.after))
         now = f"{before} → {after}"
         if before == after and repair.fixed_gates:  # another check is shut: the write is no failure
-            now = f"{', '.join(repair.fixed_gates)} open now, {after} still"
+            now = f"{', '.join(repair.fixed_gates)} pass now, {after} still"
         still = (
-            f"; still shut: {', '.join(gate.name for gate in repair.remaining_gates)}"
+            f"; still failing: {', '.join(gate.name for gate in repair.remaining_gates)}"
             if repair.remaining_gates
             else ""
         )
@@ -311,16 +309,16 @@ def open_editor(app: App[object], place: FilePosition, env: Mapping[str, str], w
     editor = editor_of(env)
     where = f"{place.file}:{place.line}"
     if app.is_web:
-        return f"A page opens no editor. The place is {where}"
+        return f"A browser page cannot open an editor. The position is {where}"
     if not editor:
-        return f"No editor is named: set VISUAL or EDITOR. The place is {where}"
+        return f"No editor is set: define VISUAL or EDITOR. The position is {where}"
     try:
         words = editor_command(editor, place)
     except ValueError as error:
-        return f"VISUAL or EDITOR is no command: {error}. The place is {where}"
+        return f"VISUAL or EDITOR is not a command: {error}. The position is {where}"
     try:
         with app.suspend():  # an exception inside would leave the terminal to nobody
             problem = run_editor(words, workspace)
     except SuspendNotSupported:
-        return f"This terminal cannot be handed to an editor. The place is {where}"
-    return f"{problem} The place is {where}" if problem else ""
+        return f"This terminal cannot run an editor. The position is {where}"
+    return f"{problem} The position is {where}" if problem else ""

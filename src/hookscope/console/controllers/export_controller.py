@@ -84,7 +84,7 @@ def without_secrets(picture: str, redaction: Redaction) -> str:
 
 
 EXPORT_GROUP = "export"
-NOTHING_TO_EXPORT = "There is nothing here to export yet."
+NOTHING_TO_EXPORT = "There is nothing to export yet."
 
 
 class ExportController:
@@ -149,7 +149,7 @@ class ExportController:
                 return f"The {shown.what} has no JSON: {TEXT} or {SVG}."
             if not problem and os.path.exists(file) and file != self._again:
                 self._again = file
-                return f"There is {file.name} already: {ENTER_KEY} again replaces it."
+                return f"{file.name} exists: {ENTER_KEY} again replaces it."
             return problem
 
         def named(typed: str | None) -> None:

@@ -77,7 +77,7 @@ class FireController:
     def _plan(self, draft: ComposedEvent, automatic: bool = False) -> tuple[Plan | None, str]:
         view, event = self.state.view, draft.event
         if view is None or event is None:
-            return None, "Still looking."
+            return None, "Still scanning."
         try:
             plan = self.context.bench.plan(view, event, only=draft.only, automatic=automatic)
             return plan, ""
@@ -101,7 +101,7 @@ class FireController:
         draft, unset = self._filled(draft)
         plan, problem = self._plan(draft) if not unset else (None, unset)
         if view is None or plan is None:
-            self.context.notify(problem or "Still looking.", "warning")
+            self.context.notify(problem or "Still scanning.", "warning")
             return
         targets = waiting_for_trust(view, plan)
         if targets:
@@ -147,7 +147,7 @@ class FireController:
         """Log the outcome of a simulated session."""
         if event.result is None:
             self.context.log_line("play", event.problem, "error")
-            self.context.notify(f"The session could not be played: {event.problem}", "error")
+            self.context.notify(f"The session could not be simulated: {event.problem}", "error")
             return
         entries = log_messages.session_entries(local_now(), event.result)
         self.context.log_entries(entries)
@@ -250,7 +250,7 @@ class FireController:
             "The search", lambda: job_runner.fuzz_job(runner, view, filled, only, self._fuzzed)
         ):
             self.context.notify(
-                f"Strange events of {event.key} are fired on copies; {key_of('fire.leave')} ends it."
+                f"Unusual events of {event.key} are fired on copies; {key_of('fire.leave')} ends it."
             )
 
     def _fuzzed(self, fuzzed: FuzzResult) -> None:
@@ -275,7 +275,7 @@ class FireController:
         event, before = armed.event, self.state.armed
         assert event is not None, "the composer has checked it"
         if not self._watches:
-            self.context.notify("Nothing is watched, so no save would be noticed.", "warning")
+            self.context.notify("Files are not watched, so saves go unnoticed.", "warning")
         elif before and same_event(before.event, event) and before.only == armed.only:
             self.context.change(FireOnSaveChanged(None))
             self.context.notify(f"{event.key} no longer fires on save.")
@@ -309,7 +309,7 @@ class FireController:
         if event.run is None:
             self.pane.run_view.firing_ended(event.number, None, event.problem)
             self.context.log_line(f"run {event.number}" if event.number else "fire", event.problem, "error")
-            self.context.notify(f"The run could not be made: {event.problem}", "error")
+            self.context.notify(f"The run failed: {event.problem}", "error")
             return
         self.pane.run_view.firing_ended(event.number, event.run)
         self._saved().ran(event.number, event.run)
@@ -344,7 +344,7 @@ class FireController:
     def lift_quarantine(self, hook: Hook) -> None:
         """Let automatic fires run a hook again."""
         if self.context.bench.worker_pools.lift_quarantine(hook):
-            self.context.log_line("quarantine", "lifted: automatic fires run it again", subject=hook.name)
+            self.context.log_line("quarantine", "ended: automatic fires run it again", subject=hook.name)
             self.context.bridge.scan()
 
     def _report_quarantine(self, run: Run) -> None:
@@ -357,10 +357,10 @@ class FireController:
             hook for hook in hooks if bench.worker_pools.quarantined(hook) and hook.handler not in known
         ]
         for hook in quarantined:
-            text = "three faults within five minutes: only a fire by hand runs it now"
+            text = "three faults within five minutes; only manual fires run it"
             self.context.log_line("quarantine", text, "warning", hook.name)
             self.context.notify(
-                f"{hook.name}: {text}. {key_of('hooks.lift')} among the hooks lifts it.", "warning"
+                f"{hook.name}: {text}. {key_of('hooks.lift')} in the hook list ends this.", "warning"
             )
         if quarantined:
             self.context.bridge.scan()

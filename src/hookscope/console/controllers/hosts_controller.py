@@ -95,7 +95,7 @@ class HostsController:
             self.pane.show(found)
             if self._told_to and before is not None and not self._stale:
                 same = before.lines == found.lines
-                self.context.notify(f"Compared again: {'nothing is' if same else 'hooks stand'} different.")
+                self.context.notify(f"Compared again: {'no changes' if same else 'hooks have changed'}.")
                 self._told_to = False
         self.refresh()
 
@@ -150,7 +150,7 @@ class HostsController:
             return
         dialects, event = self._dialects(), self._event()
         if self._firing is not None:
-            self.context.notify(with_keys("An event is on its way; {hosts.leave} cancels it."), "warning")
+            self.context.notify(with_keys("An event is running; {hosts.leave} cancels it."), "warning")
         elif event is not None and dialects:
             from hookscope.analysis.several_hosts import HostRuns, exact_event
 
@@ -170,7 +170,7 @@ class HostsController:
         draft, filling = self.context.state.draft, self.context.state.filling
         if draft.event is None:
             self.context.notify(
-                with_keys("Compose an event first: {console.fire} goes to the composer."), "warning"
+                with_keys("Compose an event first: {console.fire} opens the composer."), "warning"
             )
             return None
         if not draft.written or filling is None:
@@ -231,7 +231,7 @@ class HostsController:
             try:
                 runs = await firing.run()
             except Exception as error:
-                self.context.notify(f"The hosts could not be fired at: {error_text(error)}", "error")
+                self.context.notify(f"Firing at the hosts failed: {error_text(error)}", "error")
             finally:
                 self._firing = None
             self._fired(event, runs)
@@ -241,7 +241,7 @@ class HostsController:
     def _fired(self, event: Event, runs: tuple[RunAtHost, ...]) -> None:
         self.pane.fire_ended(runs)
         if runs:
-            words = "they differ" if outcomes_differ(runs) else "all did the same"
+            words = "they differ" if outcomes_differ(runs) else "equal results"
             names = ", ".join(one.dialect.name for one in runs)
             self.context.log_line("hosts", f"fired at {names}: {words}", subject=event.key)
             if "hosts" not in self.context.panes.shown:

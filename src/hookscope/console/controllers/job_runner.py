@@ -113,7 +113,7 @@ class JobRunner:
         """Start a job. If another one runs, report that and return False."""
         if self.busy:
             on_result = with_keys("{fire.leave} cancels it.")
-            post_to(self.screen, NoticeShown(f"{self.job} is still going on; {on_result}", "warning"))
+            post_to(self.screen, NoticeShown(f"{self.job} is still running; {on_result}", "warning"))
             return False
         self.job, self.cancelled = job, False
         post_to(self.screen, JobStarted(job))

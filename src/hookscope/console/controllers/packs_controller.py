@@ -89,9 +89,7 @@ class PackTaskRunner:
     ) -> None:
         """Run a task in a thread, and show its steps."""
         if self._job is not None:
-            self._context.notify(
-                with_keys("One thing at a time: {packs.close} stops what goes on."), "warning"
-            )
+            self._context.notify(with_keys("A task is running: {packs.close} stops it."), "warning")
             return
         job = self._job = PackTask()
         context, bench = self._context, self._context.bench
@@ -221,7 +219,7 @@ class PacksReader:
         from hookscope.packs.plan import PackUpToDate
 
         if isinstance(planned, PackUpToDate):
-            known = "used as it is" if planned.record.linked is not None else "newest"
+            known = "used directly" if planned.record.linked is not None else "newest"
             self._newer[planned.record.id, planned.record.integrity] = known
         elif planned.before is not None and planned.after is not None:
             after = planned.after
@@ -343,7 +341,7 @@ class PacksController:
         self.reading.remember(planned)
         if isinstance(planned, PackUpToDate):
             changed = planned.on_disk.state == "changed"
-            aside = f" What was changed on disk stays: {key_of('packs.diff')} shows it." if changed else ""
+            aside = f" Changes on disk stay: {key_of('packs.diff')} shows it." if changed else ""
             self._came(f"{planned.record.id}: {planned.reason}.{aside}")
             self.reading.refresh()
             self._next()
@@ -449,7 +447,7 @@ class PacksController:
         from hookscope.app.pack_manager import pack_changes
 
         if row.status.record.linked is not None:
-            self._say(f"{row.id} is linked: its folder is used as it is.")
+            self._say(f"{row.id} is linked: its folder is used directly.")
             return
         self._run(lambda manager, progress: pack_changes(manager, row.id, progress), self._compared)
 
@@ -461,7 +459,7 @@ class PacksController:
         if self._list is None or view is None:
             return
         if not compared.files:
-            self._say(f"{compared.record.id}: every file is as it was installed.")
+            self._say(f"{compared.record.id}: all files are unchanged.")
             return
         machine = view.host.machine
         title = f"{one_line(compared.record.id, 60)}   changed on disk since"
@@ -474,7 +472,7 @@ class PacksController:
         assumed = sorted(self.context.bench.setup.machine.assumed - {"home"})
         if assumed:
             words, ends = " and ".join(assumed), key_of("console.all_real")
-            self._wrong(f"What is installed is real, and {words} would be assumed; {ends} ends that.")
+            self._wrong(f"Packs cannot change under a what-if ({words}); {ends} ends it.")
         return not assumed
 
     # What is said.

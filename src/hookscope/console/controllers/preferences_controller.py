@@ -100,7 +100,7 @@ class PreferencesController:
         if keymap.keys or not first:
             count = len(keymap.keys)
             words = f"preset {keymap.preset}; {count} action{'s have' if count != 1 else ' has'} other keys"
-            kept = "" if keys.readable else "; those from before stay"
+            kept = "" if keys.readable else "; earlier ones stay"
             self.context.log_line("keys", words + kept, subject=keys.file.name)
 
     def _name_keys(self) -> None:

@@ -69,7 +69,7 @@ class RestoreController:
                 return None, ()
             kept = saved_view_from(values)
         except ValueError as error:
-            return None, (f"What the console showed last time is not restored: {error} is nothing it keeps.",)
+            return None, (f"The last view is not restored: {error} is not a saved value.",)
         except Exception as error:  # the first look says what is wrong with the workspace
             return None, (error_text(error),) if isinstance(error, Refusal) else ()
         return kept, tuple(filter(None, (self._use_dialect(kept), self._use_environment(kept))))
@@ -89,7 +89,7 @@ class RestoreController:
         except Refusal as refused:
             return str(refused)
         return (
-            f"{kept.dialect}, as chosen last time; {key_of('console.dialect')} goes on."
+            f"{kept.dialect}, as last time; {key_of('console.dialect')} selects the next."
             if kept.dialect != before
             else ""
         )
@@ -104,7 +104,7 @@ class RestoreController:
             return ""
         if kept.environment and kept.environment not in environment_files(self._workspace):
             other = key_of("fire.environment")
-            return f"There is no environment {kept.environment} any more: {other} chooses another."
+            return f"The environment {kept.environment} no longer exists: {other} chooses another."
         self._opened.use_environment(kept.environment or None)
         return ""
 

@@ -35,7 +35,7 @@ class CompareController:
         runs = self.context.panes.fire_pane.run_view.runs
         sheet = runs.current
         if sheet is None or sheet.run is None:
-            self.context.notify("No run that has ended is on the screen.")
+            self.context.notify("No finished run is shown.")
             return
         self._after = sheet.number
         others = self._partners()
@@ -61,7 +61,7 @@ class CompareController:
         """
         sheet = self.context.panes.fire_pane.run_view.runs.current
         if sheet is None or sheet.run is None:
-            self.context.notify("No run that has ended is on the screen.")
+            self.context.notify("No finished run is shown.")
             return
         past = PastRun(sheet.run.id, sheet.at, sheet.plan, sheet.run)
 
@@ -144,7 +144,7 @@ class DebugController:
         view = self.context.state.view
         if self._last is None:
             job = self.context.runner.job or "Nothing"
-            self.context.notify(f"{job} is going on, and none of its handlers stands.")
+            self.context.notify(f"{job} is running, and no handler is stopped.")
         elif view is not None:
             short = view.host.machine.short
             self._opened = DebugScreen(self._last.debugger, self._last.seen, short, self._cancel)

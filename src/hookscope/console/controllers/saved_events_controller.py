@@ -125,7 +125,7 @@ class SavedEventsController:
             shown = self.pane.run_view.runs.current
             if called and shown is not None and shown.number > called[-1] and not shown.rows:
                 self.pane.run_view.show_run(called[-1])
-            text = "over" if passed else "over, and not as it should be"
+            text = "over" if passed else "done, with failed expectations"
             self.context.log_line("sequence", text, "info" if passed else "error", sequence.name)
             self.context.notify(
                 f"The sequence {sequence.name} is {text}.", "information" if passed else "warning"
@@ -179,7 +179,7 @@ class SavedEventsController:
             return saved_event_path(name.strip(), host.workspace, host.workspace / EVENTS_FOLDER)
 
         def why_not(name: str) -> str:
-            there = f"There is {place(name).name} already: it wants another name."
+            there = f"There is {place(name).name} already: choose another name."
             return file_name_problem(name.strip()) or (there if os.path.exists(place(name)) else "")
 
         def named(name: str | None) -> None:
@@ -191,7 +191,7 @@ class SavedEventsController:
 
         short = host.machine.short(host.workspace / EVENTS_FOLDER)
         question = Question(
-            "Save this event as",
+            "Save event as",
             f"a file in {short}",
             enter="save",
             why_not=why_not,
@@ -239,7 +239,7 @@ class SavedEventsController:
         self.pane.event_view.kept_as(file, draft)
         then = f"; from the environment: {', '.join(variables)}" if variables else ""
         self.context.log_line("saved", f"{file.name}{then}", subject=draft.key)
-        self.context.notify(f"Saved as {file.name}{then}. {key_of('hooks.undo')} takes it back.")
+        self.context.notify(f"Saved as {file.name}{then}. {key_of('hooks.undo')} undoes it.")
         self._compare_shown(file)
 
     def _compare_shown(self, file: Path) -> None:
@@ -298,7 +298,7 @@ class SavedEventsController:
         if view is None:
             return
         if change is None:
-            self.context.notify(f"{item.file.name} expects that already.")
+            self.context.notify(f"{item.file.name} expects this already.")
             return
 
         def answered(agreed: bool | None) -> None:
@@ -308,9 +308,9 @@ class SavedEventsController:
                 )
 
         sheet = change_sheet(change, view.host.machine)
-        self.context.push_dialog(EditScreen("Expect what happened?", sheet), answered)
+        self.context.push_dialog(EditScreen("Accept these results?", sheet), answered)
 
     def _accepted(self, number: int, item: SavedEventResult) -> None:
-        self.context.log_line("accepted", "what happened is expected from now on", subject=item.file.name)
+        self.context.log_line("accepted", "these results are expected from now on", subject=item.file.name)
         if item.run is not None:
             self.ran(number, item.run)

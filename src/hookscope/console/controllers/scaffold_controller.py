@@ -75,12 +75,12 @@ class ScaffoldController:
             self.context.log_line("new", note, "warning", name)
         first = made.statuses[0] if made.statuses else None
         if first is None or first.row is None:
-            said = f"{name} is written; no list here has it: {made.next_commands[0]}"
+            said = f"{name} is created, but not listed here: {made.next_commands[0]}"
         elif first.failed_gates:
             said = f"{name} is written and {first.row.state}: {one_line(first.failed_gates[0].reason, 160)}"
         else:
             fire, undo = key_of("hooks.fire"), key_of("hooks.undo")
-            said = f"{name} is written and ready: {fire} fires at it, {undo} takes it back."
+            said = f"{name} is created and ready: {fire} fires an event, {undo} undoes it."
         self.context.notify(said)
         self._awaited = scaffold.main_file
         self.context.bridge.scan()

@@ -105,7 +105,7 @@ class ScanController:
             context.bridge.scan_ended()
             self._listener.after_failed_scan()
             context.log_line("look", change.text, "error")
-            context.notify(f"Looking failed: {change.text}", "error")
+            context.notify(f"The scan failed: {change.text}", "error")
 
     def _scan_finished(self, before: ConsoleState, scan: ScanFinished) -> None:
         from hookscope.console.state import log_messages  # here, and below: the first paint tells nothing yet
@@ -117,9 +117,9 @@ class ScanController:
         else:
             context.log_entries(entries)
         if not first and len(entries) == 1 and self._is_requested:
-            context.notify("Looked again: nothing is different.")
+            context.notify("Scanned again: no changes.")
         elif not first and len(entries) > 1 and "list" not in context.panes.shown:
-            context.notify(f"Looked again: {len(entries) - 1} different. The log says which.")
+            context.notify(f"Scanned again: {len(entries) - 1} changes, listed in the log.")
         self._is_requested = False
         self._listener.scanned(scan.view)
         if first:

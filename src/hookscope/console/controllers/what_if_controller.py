@@ -62,7 +62,7 @@ class WhatIfController:
             from hookscope.console.dialogs.what_if_form import real_values, what_if_fields_of
 
             self._bar.show(what_if_fields_of(options), real_values(view, options))
-            self._bar.say(f"What if: {', '.join(words)}." if words else "All is as it really is.")
+            self._bar.say(f"What if: {', '.join(words)}." if words else "No assumptions.")
 
     def open(self) -> None:
         """Show the form."""
@@ -95,15 +95,15 @@ class WhatIfController:
     def reset(self) -> None:
         """Drop all assumptions."""
         if not has_what_if(self.context.bench.options):
-            self._wrong("Nothing is assumed: all is as it really is.")
+            self._wrong("No assumptions are active.")
         elif self.context.bench.options == self._real:
-            self._wrong("Only the home is assumed, by --home: it stays.")
+            self._wrong("Only --home is assumed: it stays.")
         else:
             self._use(self._real)
 
     def _use(self, options: Options) -> None:
         if self._firing():
-            self._wrong("An event is on its way; wait for its end, or cancel it.")
+            self._wrong("An event is running; wait for its end, or cancel it.")
             return
         bench = self.context.bench
 
@@ -123,13 +123,13 @@ class WhatIfController:
         bench = self.context.bench
         self.context.bridge.scan()
         if not has_what_if(bench.options):
-            self.context.log_line("what if", "all is as it really is")
+            self.context.log_line("what if", "no assumptions")
             self.context.run(bench.worker_pools.close_others(), WHAT_IF_GROUP, WHAT_IF_GROUP)
 
     def compare(self) -> None:
         """Compare the real and the assumed machine in mode 4."""
         if not has_what_if(self.context.bench.options):
-            self._wrong("Nothing is assumed: there is nothing to compare.")
+            self._wrong("No assumptions: there is nothing to compare.")
             return
         if self._bar is not None:
             self._bar.action_leave()

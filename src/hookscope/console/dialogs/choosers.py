@@ -50,9 +50,11 @@ def event_key_rows(view: Snapshot) -> tuple[EventKeyRow, ...]:
     rows = []
     for key in view.keys:
         exact, event_type = catalogue.by_key.get(key), catalogue.find(key)
-        when = exact.when if exact else f"a hook listens to it; {view.host.dialect.product} has no such event"
+        when = (
+            exact.when if exact else f"a hook subscribes to it; {view.host.dialect.product} has no such event"
+        )
         if exact is None and event_type is not None and event_type.open:
-            when = f"one of your own: {event_type.when}"
+            when = f"your own: {event_type.when}"
         dialect = view.host.dialect
         event = dialect.event_of(key)
         received_keys = set(dialect.system_of(event.kind).keys(event))
@@ -82,11 +84,9 @@ class EventPicker(Picker[EventKeyRow, str]):
     """A list of events: typing filters it, enter chooses; any other key can be typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="keys.cancel", tooltip="Leave the event as it is"),
-        Binding(
-            "down", "move(1)", "Down", show=False, priority=True, id="keys.down", tooltip="The next event"
-        ),
-        Binding("up", "move(-1)", "Up", show=False, priority=True, id="keys.up", tooltip="The event before"),
+        Binding("escape", "cancel", "Back", id="keys.cancel", tooltip="Keep the event"),
+        Binding("down", "move(1)", "Down", show=False, priority=True, id="keys.down", tooltip="Next event"),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="keys.up", tooltip="Previous event"),
     ]
 
     def __init__(self, view: Snapshot, current: str = "", typed: str = "") -> None:
@@ -103,7 +103,7 @@ class EventPicker(Picker[EventKeyRow, str]):
                 key_hints((ENTER_KEY, "take"), ("keys.cancel", "back")),
             )
             yield Input(
-                self._typed, placeholder="type to find, or type any key", compact=True, select_on_focus=False
+                self._typed, placeholder="search, or type any key", compact=True, select_on_focus=False
             )
             keys = OptionList(compact=True)
             keys.can_focus = False
@@ -122,7 +122,7 @@ class EventPicker(Picker[EventKeyRow, str]):
     def _fill(self, typed: str) -> None:
         rows = matching_keys(self._rows, typed)
         width = min(max((cell_len(safe_word(row.key)) for row in self._rows), default=10), WIDEST_KEY)
-        none = f"{ENTER_KEY} takes {safe_word(typed)} as it is" if typed.strip() else "no events here"
+        none = f"{ENTER_KEY} uses {safe_word(typed)}" if typed.strip() else "no events here"
         self.list_rows(rows, (event_key_prompt(row, width) for row in rows), none)
 
     @on(Input.Submitted)
@@ -164,7 +164,7 @@ class EnvironmentScreen(Dialog[EnvironmentChosen | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = Content("Whose variables?")
+            frame.border_title = Content("Which environment?")
             frame.border_subtitle = key_hints((ENTER_KEY, "take"), ("environment.cancel", "back"))
             names = OptionList(*(Option(self._prompt(name)) for name in self._names), compact=True)
             names.highlighted = self._names.index(self._current) if self._current in self._names else 0
@@ -216,11 +216,9 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
     """All dialects with HOOK.md folders; the chosen ones are marked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "turn", "Choose", id="chooser.turn", tooltip="Choose this host, or leave it out"),
-        Binding(
-            "enter", "take", "Take", priority=True, id="chooser.take", tooltip="Put these hosts side by side"
-        ),
-        Binding("escape,h", "leave", "Back", id="chooser.leave", tooltip="Leave the hosts as they are"),
+        Binding("space", "turn", "Choose", id="chooser.turn", tooltip="Include or exclude this host"),
+        Binding("enter", "take", "Take", priority=True, id="chooser.take", tooltip="Compare these hosts"),
+        Binding("escape,h", "leave", "Back", id="chooser.leave", tooltip="Keep the hosts"),
     ]
     DEFAULT_CSS = """
     HostChooser {
@@ -234,7 +232,7 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = "Hosts side by side"
+            frame.border_title = "Which hosts?"
             frame.border_subtitle = key_hints(
                 ("chooser.turn", "choose"), ("chooser.take", "take"), ("chooser.leave", "back")
             )
@@ -251,7 +249,7 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
     def action_take(self) -> None:
         chosen = self.choices.chosen
         if len(chosen) < LEAST_HOSTS:
-            message = with_keys("Choose two hosts or more: {chooser.turn} marks one.")
+            message = with_keys("Choose at least two hosts: {chooser.turn} marks one.")
             self.app.notify(message, severity="warning", markup=False)
             return
         self.dismiss(tuple(dialect.name for dialect in self.choices.known if dialect.name in chosen))
@@ -283,7 +281,7 @@ class WorkspaceScreen(Picker[Path, Path]):
             "Complete",
             priority=True,
             id="workspaces.complete",
-            tooltip="Write the path under the cursor, and go on into it",
+            tooltip="Complete the path, and open its folder",
         ),
         Binding(
             "down",
@@ -307,11 +305,11 @@ class WorkspaceScreen(Picker[Path, Path]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = "Open another workspace"
+            frame.border_title = "Open a workspace"
             frame.border_subtitle = key_hints(
                 (ENTER_KEY, "open"), ("workspaces.complete", "complete"), ("workspaces.leave", "back")
             )
-            yield Input(placeholder="a folder; those used last are listed", compact=True)
+            yield Input(placeholder="a folder; recent ones are listed", compact=True)
             yield OptionList(markup=False)
 
     async def on_mount(self) -> None:
@@ -328,14 +326,14 @@ class WorkspaceScreen(Picker[Path, Path]):
         if typed != self.typed:
             return  # more was typed meanwhile
         rows = tuple(dict.fromkeys((*recent, *below)))
-        none = "No folder begins so." if typed.strip() else "No other one is known: type a path."
+        none = "No folder starts with this." if typed.strip() else "No other workspace is known: type a path."
         longest = max((cell_len(safe_word(str(path), 400)) for path in rows), default=0)
         width = min(longest, self.room - PATH_NOTE)
         self.list_rows(rows, (self._prompt(path, path in recent, width) for path in rows), none)
 
     @staticmethod
     def _prompt(path: Path, recent: bool, width: int) -> Content:
-        note = "open lately" if recent else "has hooks" if is_workspace(path) else ""
+        note = "recent" if recent else "has hooks" if is_workspace(path) else ""
         shown = keep_tail(Content(safe_word(str(path), 400)), width)
         return Content.assemble(shown.truncate(width, pad=True), "  ", (note, MARK_MUTED))
 
@@ -345,7 +343,7 @@ class WorkspaceScreen(Picker[Path, Path]):
             box.value = f"{row}/"
             box.cursor_position = len(box.value)
         else:
-            self.app.notify("No folder fits: there is nothing to complete.", markup=False)
+            self.app.notify("No folder matches.", markup=False)
 
     @on(Input.Submitted)
     def _taken(self, event: Input.Submitted) -> None:

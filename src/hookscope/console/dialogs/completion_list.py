@@ -46,7 +46,7 @@ class CompletionScreen(Overlay[Completion | None]):
     """A list of completions: typing filters it, enter chooses."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="completion.cancel", tooltip="Put nothing there"),
+        Binding("escape", "cancel", "Back", id="completion.cancel", tooltip="Insert nothing"),
         Binding(
             "down", "move(1)", "Down", show=False, priority=True, id="completion.down", tooltip="The next one"
         ),
@@ -123,7 +123,7 @@ class CompletionScreen(Overlay[Completion | None]):
             for choice in self._found
         )
         if not self._found:
-            option_list.add_option(Option(Content.styled("nothing fits", MARK_MUTED), disabled=True))
+            option_list.add_option(Option(Content.styled("no matches", MARK_MUTED), disabled=True))
         option_list.highlighted = 0 if self._found else None
 
     @on(Input.Submitted)

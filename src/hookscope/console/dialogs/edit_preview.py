@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from hookscope.storage.edits.change import Change
 
 DIFF_STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
-GIVE_UP_NOTE = "It stays the next to be undone, unless it is given up: then its files stay as they are."
-LATER_EDITS_NOTE = "It has changed since. This edit alone is taken back; what came later stays."
-OTHER_TERMINAL_NOTE = "It was made in another terminal, or before this console began."
+GIVE_UP_NOTE = "It stays the next undo until you forget it; then its files stay."
+LATER_EDITS_NOTE = "The file has changed since. Only this edit is undone; later changes stay."
+OTHER_TERMINAL_NOTE = "It was made in another terminal, or before this console started."
 
 
 def toggle_sheet(toggle: Toggle, machine: Machine) -> Content:
@@ -145,30 +145,28 @@ class EditScreen(EditQuestion):
             "answer(True)",
             "Write",
             id="edit.write",
-            tooltip="Write it; {hooks.undo} takes it back",
+            tooltip="Write it; {hooks.undo} undoes it",
         ),
-        Binding(
-            "left,right", "other_button", "Choose", show=False, id="edit.choose", tooltip="Another answer"
-        ),
+        Binding("left,right", "other_button", "Choose", show=False, id="edit.choose", tooltip="Next button"),
     ]
 
 
 class ForgetScreen(EditQuestion):
     """Asks whether to forget an edit that cannot be undone."""
 
-    room, act = "forget", ("forget.forget", "Give up")
+    room, act = "forget", ("forget.forget", "Forget")
     ON_BUTTONS = frozenset({"forget.forget"})
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "answer(False)", "Cancel", id="forget.cancel", tooltip="Forget nothing"),
+        Binding("escape,n", "answer(False)", "Cancel", id="forget.cancel", tooltip="Keep the edit"),
         Binding(
             "g",
             "answer(True)",
-            "Give up",
+            "Forget",
             id="forget.forget",
-            tooltip="Its files stay as they are; {hooks.undo} goes on with the one before it",
+            tooltip="Keep its files; {hooks.undo} then undoes the previous edit",
         ),
         Binding(
-            "left,right", "other_button", "Choose", show=False, id="forget.choose", tooltip="Another answer"
+            "left,right", "other_button", "Choose", show=False, id="forget.choose", tooltip="Next button"
         ),
     ]

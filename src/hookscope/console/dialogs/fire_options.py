@@ -26,11 +26,11 @@ TIMES_CHOICES = (1, 2, 3, 5, 10, 25, 100)
 DEFAULT_ORDER_RUNS = 25  # default number of runs for other orders
 OPTION_LABEL_WIDTH = 10  # cells
 FAULT_NOTES: Mapping[FaultName, str] = {
-    "exception": "it throws",
-    "hang": "it never answers: ended after 2 s",
+    "exception": "it raises an error",
+    "hang": "it hangs; ended after 2 s",
     "slow": "it answers a second later",
-    "junk": "it answers with nonsense",
-    "exit": "its process ends",
+    "junk": "it returns invalid data",
+    "exit": "its process exits",
 }
 
 
@@ -45,25 +45,25 @@ class OptionLine:
 
 def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
     """Return the lines from top to bottom."""
-    alone = "nobody else is called" if chosen.only else "all that listen"
+    alone = "only this hook is called" if chosen.only else "all subscribed"
     although = (
-        "it runs although it is off, blocked or does not listen"
+        "it runs even if off, blocked or not subscribed"
         if chosen.forced
-        else "only if it would run"
+        else "only if ready"
         if chosen.only
-        else "wants one hook above"
+        else "needs one target hook"
     )
-    fault = FAULT_NOTES[chosen.fault] if chosen.broken else "wants a hook above"
-    many = "fires at most, of all orders" if chosen.shuffled else "says what is done again"
+    fault = FAULT_NOTES[chosen.fault] if chosen.broken else "needs a target hook"
+    many = "runs at most" if chosen.shuffled else "compares the runs"
     times = many if chosen.times > 1 else "once"
-    order = "says who disturbs whom" if chosen.shuffled else "as registered"
-    steps = "it waits before each handler" if chosen.stepped else "handlers run without a pause"
-    lines = "it stops in each handler" if chosen.debugged else "handlers run through"
-    copies = "handlers get copies of files" if chosen.guarded else "files are written as always"
+    order = "finds handlers that interfere" if chosen.shuffled else "as registered"
+    steps = "waits before each handler" if chosen.stepped else "handlers run without pauses"
+    lines = "stops in each handler" if chosen.debugged else "handlers run normally"
+    copies = "handlers work on copies" if chosen.guarded else "files are really written"
     return (
         OptionLine("at", safe_word(chosen.only or "all hooks", 60), alone),
         OptionLine("forced", "yes" if chosen.forced else "no", although),
-        OptionLine("break", safe_word(chosen.broken or "nobody", 60), "a fault in its handler's place"),
+        OptionLine("break", safe_word(chosen.broken or "nobody", 60), "a fault instead of its handler"),
         OptionLine("fault", chosen.fault if chosen.broken else "–", fault),
         OptionLine("times", str(chosen.times), times),
         OptionLine("order", "others too" if chosen.shuffled else "one", order),
@@ -174,11 +174,9 @@ class FireOptionsScreen(Dialog[FireOptions | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="otherwise.leave", tooltip="Fire nothing"),
-        Binding("left,h", "turn(-1)", "Before", show=False, id="otherwise.left", tooltip="The value before"),
-        Binding(
-            "right,l,space", "turn(1)", "Next", show=False, id="otherwise.right", tooltip="The next value"
-        ),
-        Binding("ctrl+r,f5", "fire", "Fire", id="otherwise.fire", tooltip="Fire it so"),
+        Binding("left,h", "turn(-1)", "Before", show=False, id="otherwise.left", tooltip="Previous value"),
+        Binding("right,l,space", "turn(1)", "Next", show=False, id="otherwise.right", tooltip="Next value"),
+        Binding("ctrl+r,f5", "fire", "Fire", id="otherwise.fire", tooltip="Fire with these options"),
     ]
     DEFAULT_CSS = """
     FireOptionsScreen {
@@ -200,7 +198,7 @@ class FireOptionsScreen(Dialog[FireOptions | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = Content(f"Fire otherwise   {safe_word(self._event, 60)}")
+            frame.border_title = Content(f"Fire options   {safe_word(self._event, 60)}")
             frame.border_subtitle = Content.assemble(
                 key_hints(("otherwise.left", ""), ("otherwise.right", "change"), gap=1),
                 "   ",

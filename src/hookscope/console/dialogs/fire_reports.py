@@ -73,9 +73,7 @@ def _order_lines(findings: OrderFindings, copies: bool) -> Iterator[Content]:
     if findings.unstable:
         yield Content()
         differing = ", ".join(unsteady_subjects(findings))
-        yield Content.styled(
-            f"Different from run to run in one order, and so not judged: {differing}.", MARK_MUTED
-        )
+        yield Content.styled(f"Varies within one order, so not compared: {differing}.", MARK_MUTED)
     if not copies:
         yield Content()
         yield Content.styled(FRESH_COPIES_NOTE, MARK_MUTED)
@@ -96,7 +94,7 @@ REPEAT_SIGNS: Mapping[RepeatOutcome, str] = {
     RepeatOutcome.ONCE: "·",
 }
 MOST_SHOWN_RUNS = 8  # runs whose values are shown one by one
-FILES_UNKNOWN = "What was written to files is not known: on copies it is."
+FILES_UNKNOWN = "File changes are unknown; run on copies to see them."
 
 
 def repetition_report(told: Repetition, short: Callable[[Path], str] = str) -> Content:
@@ -217,7 +215,7 @@ def fuzz_summary(fuzzed: FuzzResult) -> str:
     """Return the number of events, the hooks, and the result."""
     fired = sum(hook.fired for hook in fuzzed.hooks)
     hooks = ", ".join(safe_word(hook.hook, 40) for hook in fuzzed.hooks)
-    stopped = "; stopped before its end" if fuzzed.stopped else ""
+    stopped = "; stopped early" if fuzzed.stopped else ""
     result = counted(len(fuzzed.failures), "failure") if fuzzed.failures else "nothing failed"
     return f"{counted(fired, 'event')} at {hooks}: {result}{stopped}"
 
@@ -294,7 +292,7 @@ class FuzzScreen(Dialog[Path | None]):
         event.stop()
         failure = self._fuzzed.failures[event.index]
         if failure.file is None:
-            self.app.notify(safe_word(failure.save_problem or "It was not kept.", 300), markup=False)
+            self.app.notify(safe_word(failure.save_problem or "It was not saved.", 300), markup=False)
         else:
             self.dismiss(failure.file)
 
@@ -303,7 +301,7 @@ class FuzzScreen(Dialog[Path | None]):
         if not lines.found:
             return
         failure = lines.found[lines.cursor]
-        file_note = f"kept as {failure.file.name}" if failure.file is not None else failure.save_problem
+        file_note = f"saved as {failure.file.name}" if failure.file is not None else failure.save_problem
         where = f"{Path(failure.place[0]).name}:{failure.place[1]}   " if failure.place is not None else ""
         self.query_one("#fuzzed-event", Static).update(
             Content.assemble(

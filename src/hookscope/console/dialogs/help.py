@@ -145,7 +145,7 @@ class HelpScreen(Overlay[AvailableAction | None]):
             "dismiss",
             "Close",
             id="help.close",
-            tooltip="Back to where you were",
+            tooltip="Back",
         ),
     ]
 
@@ -157,7 +157,7 @@ class HelpScreen(Overlay[AvailableAction | None]):
 
     def compose(self) -> ComposeResult:
         with KeyScroll(id="help") as box:
-            box.border_title = "Help   a click does it"
+            box.border_title = "Help   click to run"
             box.border_subtitle = key_hints(("help.close", "close"))
             yield HelpSheet(self._sheet)
 

@@ -70,7 +70,7 @@ class JumpScreen(Overlay[JumpAction | None]):
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+o", "dismiss(None)", "Back", id="jump.leave", tooltip="Stay where you were"),
+        Binding("escape,ctrl+o", "dismiss(None)", "Back", id="jump.leave", tooltip="Stay here"),
     ]
     DEFAULT_CSS = "JumpScreen { align: left top; background: $background 40%; }"
 
@@ -96,7 +96,7 @@ class JumpScreen(Overlay[JumpAction | None]):
             for labels in self.query(JumpLabels):
                 labels.narrow(typed)
         else:
-            message = with_keys("No label has these letters; {jump.leave} leaves.")
+            message = with_keys("No label matches; {jump.leave} cancels.")
             self.app.notify(message, severity="warning", markup=False)
 
     def on_click(self) -> None:

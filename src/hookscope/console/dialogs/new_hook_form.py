@@ -82,9 +82,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="new.cancel", tooltip="Write nothing"),
-        Binding(
-            "enter", "write", "Write", id="new.write", tooltip="Write it; {hooks.undo} takes all of it back"
-        ),
+        Binding("enter", "write", "Write", id="new.write", tooltip="Create it; {hooks.undo} undoes it"),
         Binding("down", "app.focus_next", "Next", show=False, id="new.down", tooltip="The next line"),
         Binding("up", "app.focus_previous", "Before", show=False, id="new.up", tooltip="The line before"),
         Binding(
@@ -108,8 +106,8 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
     }
     """
     HELP = (
-        "What is made passes lint and its own saved event; below the lines stands what would be written. "
-        "Nothing is overwritten, and one {hooks.undo} takes all of it back."
+        "The new hook passes lint and its own saved event. The files are previewed below. "
+        "Nothing is overwritten; {hooks.undo} removes everything."
     )
 
     def __init__(self, view: Snapshot, plan: ScaffoldPlanner) -> None:
@@ -117,7 +115,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
         self._view, self._plan = view, plan
         self._asked = 0  # number of requested previews; older results are dropped
         self._sketch: ScaffoldPlan | None = None
-        self._problem = "A name is wanted."
+        self._problem = "Enter a name."
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
@@ -143,7 +141,9 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
         return {
             "name": typed("name", "letters, digits, - and _"),
             "kind": WordChoice((CHOOSE_AUTOMATICALLY, *KINDS), id="new-kind"),
-            "events": typed("events", "a good first one; several with commas", self._events),
+            "events": typed(
+                "events", "default: a good first event; separate several with commas", self._events
+            ),
             "language": WordChoice((CHOOSE_AUTOMATICALLY, *LANGUAGES), id="new-language"),
             "dialects": typed("dialects", f"{host}; several with commas", dialect_names),
             "in": typed("where", f"{WORKSPACE}, {MANAGED} or a folder", lambda: places),
@@ -200,7 +200,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
         self._asked += 1
         request_number = self._asked
         if not self._typed("name"):
-            self._problem = "A name is wanted."
+            self._problem = "Enter a name."
             self._show()
             return
 
@@ -228,7 +228,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
 
     def action_write(self) -> None:
         if self._sketch is None:
-            self.app.notify(self._problem or "Still looking.", severity="warning", markup=False)
+            self.app.notify(self._problem or "Still scanning.", severity="warning", markup=False)
         else:
             self.dismiss(self._sketch)
 

@@ -186,8 +186,8 @@ PANE_ENTRIES: tuple[tuple[str, StateChange], ...] = (
     ("Fire", ModeChosen("fire")),
     ("Log", ModeChosen("log")),
     ("Hosts", ModeChosen("hosts")),
-    ("Why this hook stands as it does", SideChosen("why")),
-    ("What the registry holds per event", SideChosen("keys")),
+    ("Why this hook has its status", SideChosen("why")),
+    ("Handlers by event", SideChosen("keys")),
 )
 
 
@@ -239,7 +239,7 @@ def listed_entries(screen: Screen[Any], source: PaletteSource | None = None) -> 
     if source is not None:
         yield from _pane_entries(source.context)
     for name in sorted(app.available_themes):
-        note = "the colours in use" if name == app.theme else "other colours"
+        note = "the colours in use" if name == app.theme else "use other colours"
         if app.no_color:
             note = "not while NO_COLOR is set"
         yield PaletteEntry("theme", name, note, partial(setattr, app, "theme", name))
@@ -250,7 +250,7 @@ def _pane_entries(context: ConsoleContext) -> Iterator[ListedEntries]:
         yield PaletteEntry("go to", title, "", partial(context.change, change))
     state = context.state
     for key in state.view.keys if state.view is not None else ():
-        yield PaletteEntry("event", key, "compose it in the Fire mode", partial(context.compose_event, key))
+        yield PaletteEntry("event", key, "compose it in Fire mode", partial(context.compose_event, key))
     yield LazyEntries(lambda most: (_hook_entry(context, row) for row in islice(state.rows, most)))
 
 
@@ -380,7 +380,7 @@ class PaletteList(LineList):
 
     @property
     def empty(self) -> Content:
-        return Content.styled("Nothing fits.", MARK_MUTED)
+        return Content.styled("No matches.", MARK_MUTED)
 
     def line_at(self, index: int, width: int) -> Content:
         entry = self.entries[index]
@@ -411,7 +411,7 @@ class PaletteScreen(Dialog[None]):
     """The palette: typing searches, enter runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", id="find.leave", tooltip="Do nothing, go back"),
+        Binding("escape", "leave", "Back", id="find.leave", tooltip="Close"),
         Binding("down", "move(1)", "Down", show=False, priority=True, id="find.down", tooltip="The next one"),
         Binding("up", "move(-1)", "Up", show=False, priority=True, id="find.up", tooltip="The one before"),
         Binding(

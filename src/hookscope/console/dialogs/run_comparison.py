@@ -111,7 +111,7 @@ def comparison_table(lines: Sequence[ComparedLine], numbers: tuple[int, int], wi
     )
     rows = [heading.stylize(MARK_MUTED)]
     if all(line.time for line in lines):
-        rows.append(Content("Both did the same."))
+        rows.append(Content("The runs are equal."))
     for line in lines:
         rows += _table_row(line, first, value_width)
     return Content("\n").join(rows)
@@ -147,8 +147,12 @@ class RunComparisonScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,d", "leave", "Back", id="beside.leave", tooltip="Back to the run"),
-        Binding("left_square_bracket", "turn(-1)", "Older", id="beside.older", tooltip="Beside an older run"),
-        Binding("right_square_bracket", "turn(1)", "Newer", id="beside.newer", tooltip="Beside a newer run"),
+        Binding(
+            "left_square_bracket", "turn(-1)", "Older", id="beside.older", tooltip="Compare with an older run"
+        ),
+        Binding(
+            "right_square_bracket", "turn(1)", "Newer", id="beside.newer", tooltip="Compare with a newer run"
+        ),
     ]
     DEFAULT_CSS = """
     RunComparisonScreen {
@@ -167,7 +171,7 @@ class RunComparisonScreen(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = Content(f"Side by side   {safe_word(self._event, 60)}")
+            frame.border_title = Content(f"Compare runs   {safe_word(self._event, 60)}")
             frame.border_subtitle = Content.assemble(
                 key_hints(("beside.older", ""), ("beside.newer", "another run"), gap=1),
                 "   ",

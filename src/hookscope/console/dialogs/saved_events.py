@@ -36,7 +36,7 @@ TEST_RESULT_WIDTH = 16  # cells of the last test result
 COLUMN_GAP = 2
 MOST_REASON_LINES = 6  # lines of failures
 RUNNING_SIGN = Content.styled("» running", "$text-accent")
-NO_SAVED_EVENTS = "No saved events yet: {fire.save} in the composer saves the one that it holds."
+NO_SAVED_EVENTS = "No saved events yet: {fire.save} saves the composer's event."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +104,10 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
     """A list of saved events: typing filters it, enter loads an event or fires a sequence."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "escape", "cancel", "Back", id="saved.cancel", tooltip="Stop the tests that go on; else back"
-        ),
+        Binding("escape", "cancel", "Back", id="saved.cancel", tooltip="Stop running tests, or go back"),
         Binding("ctrl+r,f5", "test", "Test all", id="saved.test", tooltip="Fire all, and compare each run"),
-        Binding(
-            "down", "move(1)", "Down", show=False, priority=True, id="saved.down", tooltip="The next event"
-        ),
-        Binding("up", "move(-1)", "Up", show=False, priority=True, id="saved.up", tooltip="The event before"),
+        Binding("down", "move(1)", "Down", show=False, priority=True, id="saved.down", tooltip="Next event"),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="saved.up", tooltip="Previous event"),
     ]
     DEFAULT_CSS = """
     SavedScreen {
@@ -177,7 +173,7 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
         what = min(max((cell_len(safe_word(row.what)) for row in self._rows), default=10), WIDEST_EVENT_KEY)
         name = max((cell_len(safe_word(row.name)) for row in self._rows), default=10)
         widths = min(name, max(10, self.room - what - TEST_RESULT_WIDTH - 2 * COLUMN_GAP)), what
-        none = f"None is called {safe_word(typed)}." if self._rows else with_keys(NO_SAVED_EVENTS)
+        none = f"No match for {safe_word(typed)}." if self._rows else with_keys(NO_SAVED_EVENTS)
         self.list_rows(rows, (self._prompt(row, *widths) for row in rows), none, at or 0)
         self.leave_room()
         self._say_why()
@@ -239,7 +235,7 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
     def action_test(self) -> None:
         files = tuple(row.file for row in self.found if row.testable)
         if not files:
-            self.app.notify("There is nothing to test here.", markup=False)
+            self.app.notify("There is nothing to test.", markup=False)
             return
         if self._test(files):
             self.app.notify(f"Testing {counted(len(files), 'saved event')}.", markup=False)
@@ -253,9 +249,9 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
 def file_name_problem(name: str) -> str:
     """Return why a file cannot have this name; empty if it can."""
     if not name:
-        return "A name is wanted, such as hello."
+        return "Enter a name, such as hello."
     parts = Path(name).parts
     is_unsafe = name.startswith(("/", "~")) or ".." in parts or any(part.startswith(".") for part in parts)
     if is_unsafe or not name.isprintable() or "\\" in name:
-        return f"{safe_word(name, 60)} is no name for it: letters, digits and - are."
+        return f"{safe_word(name, 60)} is not a valid name: use letters, digits and -."
     return ""

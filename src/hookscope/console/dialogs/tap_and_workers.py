@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 NO_TAP_NOTE = "No tap is installed here: `hookscope tap install` puts one into the host's own folder."
-NOTHING_RECORDED = "Nothing was recorded yet, so both lists are empty."
+NOTHING_RECORDED = "Nothing was recorded yet."
 NO_LINES = Content.styled("  none", MUTED)
 MOST_LIST_LINES = 200  # lines of one list
 EVENT_KEY_WIDTH = 26  # cells
@@ -49,12 +49,12 @@ def _tap_lines(taps: tuple[TapStatus, ...], view: Snapshot) -> Iterator[Content]
         yield safe_text(NO_TAP_NOTE)
     for tap in taps:
         where = safe_line(view.host.machine.short(tap.root))
-        state_texts = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
+        state_texts = {"installed": "unchanged", "changed": "changed since", "gone": "missing"}
         is_healthy = tap.files_state == "installed" and not tap.blockers
         sign = Content.styled("✓ " if is_healthy else "✗ ", "$text-success" if is_healthy else "$text-error")
         yield Content.assemble(sign, where, (f"  {tap.language}, {state_texts[tap.files_state]}", MUTED))
         for need in tap.blockers:
-            yield Content("    the host will not run it: ") + safe_line(need.reason)
+            yield Content("    the host does not run it: ") + safe_line(need.reason)
             yield Content.styled("    → ", MUTED) + safe_line(need.next_step, 300)
         yield from (Content.styled("    ", MUTED) + safe_line(note, 300).stylize(MUTED) for note in tap.notes)
 
@@ -72,7 +72,7 @@ def _recorded_lines(
         last = f", the last {ago(summary.last, now)}" if summary.last is not None else ""
         yield Content(f"  {summary.events:,} events{last}, in ") + where
     if summary.skipped:
-        yield Content(f"  {summary.skipped:,} lines of the spool are no events and are left out")
+        yield Content(f"  {summary.skipped:,} invalid spool lines are skipped")
 
 
 def _list_lines(usage: EventUsage, now: datetime) -> Iterator[Content]:
@@ -83,19 +83,19 @@ def _list_lines(usage: EventUsage, now: datetime) -> Iterator[Content]:
     yield Content.assemble(("Subscribed, never seen", "bold"), (f"   in {since} of recording", MUTED))
     yield from _first_lines([*_never_seen(usage)])
     yield Content()
-    yield Content.styled("Seen, nobody listens", "bold")
+    yield Content.styled("Seen, no subscriber", "bold")
     unanswered = (
         (entry.key, f"{entry.count:>7,} ×  last {ago(entry.last, now)}") for entry in usage.without_hook
     )
     yield from _first_lines([_seen_line(*entry) for entry in unanswered])
     if usage.unknown:
         yield Content()
-        yield Content("Only a load tells what they listen to: ") + safe_line(", ".join(usage.unknown), 300)
+        yield Content("Subscriptions known after a load: ") + safe_line(", ".join(usage.unknown), 300)
 
 
 def _never_seen(usage: EventUsage) -> Iterator[Content]:
     for subscription in sorted(usage.never_received, key=lambda one: not one.recorded):
-        unknown = "" if subscription.recorded else "  ? no tap hears it"
+        unknown = "" if subscription.recorded else "  ? not recorded by any tap"
         yield _seen_line(
             subscription.key,
             f"{keep_ends(one_line(subscription.hook), HOOK_NAME_WIDTH)} ({subscription.source}){unknown}",
@@ -120,8 +120,8 @@ class TapScreen(Overlay[None]):
     """The taps, over everything; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,T,q,enter", "dismiss", "Close", id="tap.close", tooltip="Back to where you were"),
-        Binding("y", "copy", "Copy", id="tap.copy", tooltip="Copy what stands here"),
+        Binding("escape,T,q,enter", "dismiss", "Close", id="tap.close", tooltip="Back"),
+        Binding("y", "copy", "Copy", id="tap.copy", tooltip="Copy this text"),
     ]
 
     def __init__(self, report: TapReport, view: Snapshot) -> None:
@@ -141,7 +141,7 @@ class TapScreen(Overlay[None]):
 
 REFRESH_SECONDS = 1.0  # seconds
 ROLE_WIDTH = 17  # cells of a worker's role
-NO_WORKERS = "No worker runs: the first handler of a language starts one."
+NO_WORKERS = "No worker is running. The first handler starts one."
 
 
 def workers_sheet(workers: Mapping[str, tuple[WorkerFacts, ...]]) -> Content:
@@ -172,7 +172,7 @@ class WorkersScreen(Overlay[None]):
     """The worker processes, over everything; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,P,q,enter", "dismiss", "Close", id="workers.close", tooltip="Back to where you were"),
+        Binding("escape,P,q,enter", "dismiss", "Close", id="workers.close", tooltip="Back"),
     ]
 
     def __init__(self, bench: Workbench) -> None:

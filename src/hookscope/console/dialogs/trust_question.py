@@ -123,12 +123,8 @@ class TrustScreen(ButtonDialog[TrustAnswer]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer('cancel')", "Cancel", id="trust.cancel", tooltip="Change nothing"),
         Binding("t", "answer('trust')", "Trust", id="trust.trust", tooltip="Allow these folders to run"),
-        Binding(
-            "w", "answer('without')", "Without", id="trust.without", tooltip="Fire, and leave these hooks out"
-        ),
-        Binding(
-            "left,right", "other_button", "Choose", show=False, id="trust.choose", tooltip="Another answer"
-        ),
+        Binding("w", "answer('without')", "Without", id="trust.without", tooltip="Fire without these hooks"),
+        Binding("left,right", "other_button", "Choose", show=False, id="trust.choose", tooltip="Next button"),
     ]
 
     def __init__(self, requests: tuple[TrustRequest, ...], view: Snapshot, *, firing: bool) -> None:
@@ -161,7 +157,7 @@ class TrustScreen(ButtonDialog[TrustAnswer]):
         """Return why an action of this question would have no effect."""
         if self.firing or "without" not in action:
             return ""
-        return with_keys("Nothing is fired here: {trust.trust} allows it, {trust.cancel} leaves it.")
+        return with_keys("Nothing fires here: {trust.trust} trusts, {trust.cancel} cancels.")
 
     def action_answer(self, answer: TrustAnswer) -> None:
         if why := self.cannot(answer):

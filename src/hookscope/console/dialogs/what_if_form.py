@@ -87,13 +87,13 @@ def _variables(text: str) -> dict[str, str]:
         words = shlex.split(text)
     except ValueError:
         raise Refusal(
-            "A quote in the variables is never closed.", "They are NAME=value, with blanks between."
+            "A quote in the variables is never closed.", "Write NAME=value, separated by blanks."
         ) from None
     variables = {}
     for word in words:
         name, sign, value = word.partition("=")
         if not sign or not name or "\0" in word:
-            raise Refusal(f"{word!r} is not NAME=value.", "Blanks stand between variables.")
+            raise Refusal(f"{word!r} is not NAME=value.", "Separate variables with blanks.")
         variables[name] = value
     return variables
 
@@ -110,7 +110,7 @@ def real_values(view: Snapshot, options: Options) -> WhatIfFields:
         variables="NAME=value …",
         settings="FILE" if "settings" in supposed else short(host.settings.file),
         workspace="DIR" if supposed & {"workspace", "agent"} else short(host.workspace),
-        agent="of those in the settings",
+        agent="from the settings",
         host="NAME, or NAME@VERSION"
         if "host" in supposed
         else f"{host.dialect.name}   {view.dialect_reason}",
@@ -128,16 +128,16 @@ def field_text(text: str) -> str:
 class WhatIfForm(Dialog[None]):
     """Passes the typed fields to `take`; `compare` and `reset` are its other actions."""
 
-    HELP = "What if the machine were another one: an empty field is as it really is. Nothing is ever written."
+    HELP = "Assume another machine. Empty fields keep the real values. Nothing is written."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", id="whatif.leave", tooltip="Close the bar; what was taken holds"),
+        Binding("escape", "leave", "Back", id="whatif.leave", tooltip="Close the form; assumptions stay"),
         Binding("f8", "reset", "All real", priority=True, id="whatif.reset", tooltip="Assume nothing"),
         Binding("f9", "compare", "Compare", priority=True, id="whatif.compare",
-                tooltip="How hooks stand here and under the what-if, side by side"),
+                tooltip="Compare this machine and the what-if"),
         Binding("down", "move(1)", "Next", show=False, priority=True, id="whatif.next",
-                tooltip="Take what is typed; to the next field"),
+                tooltip="Apply, and go to the next field"),
         Binding("up", "move(-1)", "Previous", show=False, priority=True, id="whatif.previous",
-                tooltip="Take what is typed; to the field before"),
+                tooltip="Apply, and go to the previous field"),
     ]  # fmt: skip
     DEFAULT_CSS = """
     WhatIfForm {
@@ -166,7 +166,7 @@ class WhatIfForm(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = Content.assemble("What if", ("   an empty field is as it really is", MUTED))
+            frame.border_title = Content.assemble("What if", ("   empty fields keep real values", MUTED))
             frame.border_subtitle = key_hints(
                 (ENTER_KEY, "take"),
                 ("whatif.reset", "all real"),

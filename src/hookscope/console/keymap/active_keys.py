@@ -84,11 +84,11 @@ KEY_SCOPES = (
     KeyScope("completion", "what could stand there", "dialogs.completion_list:CompletionScreen", typing=True),
     KeyScope("environment", "the environments", "dialogs.choosers:EnvironmentScreen"),
     KeyScope("saved", "the saved events", "dialogs.saved_events:SavedScreen", typing=True),
-    KeyScope("otherwise", "firing otherwise", "dialogs.fire_options:FireOptionsScreen"),
+    KeyScope("otherwise", "fire options", "dialogs.fire_options:FireOptionsScreen"),
     KeyScope("debug", "a handler line by line", "screens.debugger:DebugScreen"),
     KeyScope("beside", "two runs side by side", "dialogs.run_comparison:RunComparisonScreen"),
     KeyScope("repeated", "an event fired several times", "dialogs.fire_reports:RepeatScreen"),
-    KeyScope("fuzzed", "strange events", "dialogs.fire_reports:FuzzScreen"),
+    KeyScope("fuzzed", "fuzzing", "dialogs.fire_reports:FuzzScreen"),
     KeyScope("packs", "the installed packs", "screens.packs_screen:PacksScreen"),
     KeyScope("spec", "a pack to install", "screens.packs_screen:PackSpecScreen", typing=True),
     KeyScope(

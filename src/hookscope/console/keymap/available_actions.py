@@ -42,19 +42,19 @@ GLOBAL_BINDINGS = (
         "Hooks",
         show=False,
         id="console.hooks",
-        tooltip="Every hook, and why it stands so",
+        tooltip="All hooks, and why each has its status",
     ),
     Binding(
         "2", "mode('fire')", "Fire", show=False, id="console.fire", tooltip="Compose an event and run it"
     ),
-    Binding("3", "mode('log')", "Log", show=False, id="console.log", tooltip="What happened since the start"),
+    Binding("3", "mode('log')", "Log", show=False, id="console.log", tooltip="Everything since the start"),
     Binding(
         "4",
         "mode('hosts')",
         "Hosts",
         show=False,
         id="console.hosts",
-        tooltip="The same hooks under several hosts, side by side",
+        tooltip="Compare hooks across hosts",
     ),
     Binding("tab", "app.focus_next", "Pane", id="console.next", tooltip="To the next pane"),
     Binding(
@@ -63,7 +63,7 @@ GLOBAL_BINDINGS = (
         "Pane back",
         show=False,
         id="console.previous",
-        tooltip="To the pane before",
+        tooltip="To the previous pane",
     ),
     Binding(
         "D",
@@ -71,7 +71,7 @@ GLOBAL_BINDINGS = (
         "Dialect",
         show=False,
         id="console.dialect",
-        tooltip="Another dialect: a guide, or a program as it ships",
+        tooltip="Next dialect: a guide, or a shipped program",
     ),
     Binding(
         "W",
@@ -79,7 +79,7 @@ GLOBAL_BINDINGS = (
         "What if",
         show=False,
         id="console.what_if",
-        tooltip="Another platform, environment, settings, agent or host: assumed, never written",
+        tooltip="Assume another platform, environment, settings, agent or host",
     ),
     Binding(
         "0",
@@ -87,7 +87,7 @@ GLOBAL_BINDINGS = (
         "All real",
         show=False,
         id="console.all_real",
-        tooltip="Assume nothing any more: the view is this machine's again",
+        tooltip="Drop all assumptions",
     ),
     Binding(
         "P",
@@ -95,7 +95,7 @@ GLOBAL_BINDINGS = (
         "Processes",
         show=False,
         id="console.workers",
-        tooltip="The worker processes that run now",
+        tooltip="Running worker processes",
     ),
     Binding(
         "O",
@@ -103,7 +103,7 @@ GLOBAL_BINDINGS = (
         "Workspaces",
         show=False,
         id="console.workspaces",
-        tooltip="Open another workspace: one that was open lately, or a folder",
+        tooltip="Open a recent workspace, or a folder",
     ),
     Binding(
         "x",
@@ -111,15 +111,15 @@ GLOBAL_BINDINGS = (
         "Export",
         show=False,
         id="console.export",
-        tooltip="Write what the focus is on to a file: text, JSON or a picture",
+        tooltip="Write the focused pane to a file: text, JSON or SVG",
     ),
-    Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="The focused pane alone, or all again"),
+    Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="Show only the focused pane, or all"),
     Binding(
         "ctrl+o,o",
         "jump",
         "Jump",
         id="console.jump",
-        tooltip="A letter on every pane, tab and row: press it to go there",
+        tooltip="Jump to any pane, tab or row by letter",
     ),
     Binding(
         "escape",
@@ -164,34 +164,34 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
             else "Select a hook in the list first."
         )
     if action in needs_row and row is not None and state.filter and not matching_rows((row,), state.filter):
-        return f"{row.name} does not fit the filter: {key_of('console.back')} clears it."
+        return f"{row.name} does not match the filter: {key_of('console.back')} clears it."
     match action:
         case "trust" if row is not None and not _waits_for_trust(row.item, state):
-            return f"{row.name} waits for no trust: it is {row.state_style.word}."
+            return f"{row.name} needs no trust: it is {row.state_style.word}."
         case "fix" if row is not None and row.failed is not None:
             return f"{row.name} {row.why}: {key_of('hooks.edit')} opens it there."
         case "fix" if row is not None and row.state is State.READY:
-            return f"{row.name} is ready: nothing stops it here."
+            return f"{row.name} is ready: nothing to fix."
         case "fix" if row is not None and row.state is State.UNTRUSTED and row.reasons == 1:
-            return f"{row.name} waits for trust alone: {key_of('hooks.trust')} asks."
+            return f"{row.name} needs only trust: {key_of('hooks.trust')} asks."
         case "lift" if row is not None and not row.quarantined:
             return f"{row.name} is not in quarantine: automatic fires run it."
         case "switch" if row is not None and isinstance(row.item, RejectedHook):
-            return f"{row.name} is no hook: there is nothing to switch."
+            return f"{row.name} is not a hook: nothing to switch."
         case "fire_hook" if row is not None and isinstance(row.item, RejectedHook):
-            return f"{row.name} is no hook, so no event reaches it. {key_of('hooks.edit')} opens its folder."
+            return f"{row.name} is not a hook and receives no events. {key_of('hooks.edit')} opens it."
         case "fire_hook" if row is not None and not row.events:
-            return f"{row.name} listens to no event. {key_of('hooks.edit')} opens its HOOK.md."
+            return f"{row.name} subscribes to no event. {key_of('hooks.edit')} opens its HOOK.md."
         case "fold" if row is not None and isinstance(row.item, RejectedHook):
-            return f"{row.name} is no hook: it has no checks to list."
+            return f"{row.name} is not a hook: it has no checks."
         case "new" if state.view is None:
-            return "Still looking: the folders of the host are not known yet."
+            return "Still scanning: the folders of the host are not known yet."
         case "cancel_run" if not state.job:
             return "Nothing is running."
         case "filter" if state.filtering:
-            return with_keys("Type what to look for; {filter.clear} clears it.")
+            return with_keys("Type a search; {filter.clear} clears it.")
         case "recheck" if state.is_scanning:
-            return "Already looking."
+            return "Already scanning."
     return ""
 
 
@@ -349,5 +349,5 @@ async def run_action(app: App[Any], action: AvailableAction) -> None:
     """Run an action as its key does; if it is unavailable, notify the user of the reason."""
     if not await app.run_action(action.binding.action, action.node):
         why = why_unavailable_at(action.node, action.binding.action)
-        why = why or f"{action.binding.description}: there is nothing to do now."
+        why = why or f"{action.binding.description}: nothing to do now."
         app.notify(safe_text(why, 400).plain, markup=False)

@@ -102,7 +102,7 @@ class HookList(LineList, inherit_bindings=False):
         Binding("pagedown", "page(1)", "Page down", show=False, id="list.page_down", tooltip="A page down"),
         Binding("home", "first", "First", show=False, id="list.first", tooltip="The first hook"),
         Binding("end", "last", "Last", show=False, id="list.last", tooltip="The last hook"),
-        Binding("enter", "choose", "Why", id="list.why", tooltip="Why the selected hook stands as it does"),
+        Binding("enter", "choose", "Why", id="list.why", tooltip="Why the selected hook has its status"),
     ]
     KEPT_OFF = 0  # its columns already leave a gap before the scroll bar
     COMPONENT_CLASSES: ClassVar[set[str]] = {"hooks--heading", "hooks--cursor", "hooks--hover"}

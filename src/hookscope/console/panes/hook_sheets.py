@@ -50,7 +50,7 @@ def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snap
     if not copies or (isinstance(row, RejectedHook) and (row.unread_rank is None or len(copies) == 1)):
         return
     winner = next((n for n, copy in enumerate(copies, 1) if _has_precedence(copy)), None)
-    sheet.title("Which file wins")
+    sheet.title("Precedence")
     for number, copy in enumerate(copies, 1):
         is_shown = copy.item is row
         head = Content.styled(
@@ -84,7 +84,7 @@ def _outcome(copy: SameNameHook, winner: int | None, count: int) -> str:
         return f"does not count: {copy.item.reason}"
     if copy.item.verdict.shadowed_by is not None:
         return f"shadowed by {winner}" if winner else "shadowed"
-    return "the only one" if count == 1 else "this one wins"
+    return "the only one" if count == 1 else "this one takes precedence"
 
 
 GATE_NAME_WIDTH = 11  # cells of a gate's name
@@ -138,7 +138,7 @@ def _next_step(gate: Gate, hook: Hook, view: Snapshot) -> str:
         return f"{key_of('hooks.fix')} writes {gate.fix.meaning} in {file}"
     if kind.fix is FixKind.PROGRAMS:
         offers = install_lines(hook.meta.install)
-        again = with_keys("; {hooks.recheck} looks again")
+        again = with_keys("; {hooks.recheck} scans again")
         return f"HOOK.md offers: {offers}" if offers else install_words(gate) + again
     if kind.fix is FixKind.SET_VALUES and gate.setting is not None:
         path = ".".join(str(part) for part in gate.setting)
@@ -159,7 +159,7 @@ def put_passed_gates(sheet: Sheet, gates: tuple[Gate, ...], view: Snapshot, unfo
     passing = [gate for gate in gates if gate.passed]
     skipped = [gate for gate in gates if gate.passed is None]
     if not unfolded:
-        also = f", {len(skipped)} not looked at" if skipped else ""
+        also = f", {len(skipped)} not checked" if skipped else ""
         checks = "1 check passes" if len(passing) == 1 else f"{len(passing)} checks pass"
         sheet.say(
             Content.assemble((f" ✓ {checks}{also}", MUTED), (f"   {key_of('why.fold')} lists them", FAINT))
@@ -167,7 +167,7 @@ def put_passed_gates(sheet: Sheet, gates: tuple[Gate, ...], view: Snapshot, unfo
         return
     for gate in (*passing, *skipped):
         sign = Content.styled(f" {'✓' if gate.passed else '–'} {gate.name}", MUTED)
-        words = [gate.found or ", ".join(gate.needed) or "as it should be", _setting_place(gate, view)]
+        words = [gate.found or ", ".join(gate.needed) or "passed", _setting_place(gate, view)]
         sheet.put(
             [(sign, GATE_NAME_WIDTH + 2)],
             safe_paragraph(" · ".join(word for word in words if word)).stylize(MUTED),
@@ -215,7 +215,7 @@ def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded
         )
         if any(link.name == "loads" and link.passed is False for link in links):
             next_step = with_keys(
-                "{hooks.edit} opens it there; {hooks.fire} fires an event, which tries again"
+                "{hooks.edit} opens it there; {hooks.fire} fires an event, which loads it again"
             )
             sheet.put([(Content(), 3)], Content.styled(next_step, MUTED))
         return
@@ -318,13 +318,13 @@ def _hook_part(
 def _summary(row: HookStatus, checked: HookCheck | None, failed: FailedLoad | None) -> tuple[str, str]:
     shut = len(row.verdict.failed())
     if row.verdict.shadowed_by is not None:
-        also = f"; {_plural(shut)} would stop it too" if shut else ""
-        return f"Another hook of this name wins{also}", ""
+        also = f"; {_plural(shut)} would fail too" if shut else ""
+        return f"Another hook of this name takes precedence{also}", ""
     if shut:
         return f"{_plural(shut)} {'stops' if shut == 1 else 'stop'} it", ""
     if later_failure(row, checked, failed):
-        return "No check stops it, and it cannot run as it is", ""
-    return "Nothing stops it", ""
+        return "All checks pass, but it cannot run", ""
+    return "All checks pass", ""
 
 
 def _plural(count: int) -> str:
@@ -405,9 +405,9 @@ def _handler(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
     if hook.leads_out is not None:
         sheet.put([(Content(), 3)], safe_paragraph(f"leads to {view.host.machine.short(hook.leads_out)}"))
     if row.events:
-        sheet.put([(Content(), 3)], safe_paragraph(f"hears {row.events_text}").stylize(MUTED))
+        sheet.put([(Content(), 3)], safe_paragraph(f"subscribes to {row.events_text}").stylize(MUTED))
     elif row.events is None:
-        sheet.put([(Content(), 3)], Content.styled("what it hears is known after a load", MUTED))
+        sheet.put([(Content(), 3)], Content.styled("events are known after a load", MUTED))
 
 
 def _declared(sheet: Sheet, row: HookStatus, view: Snapshot, source: SourceText | None) -> None:
@@ -436,9 +436,9 @@ def header_lines(text: str) -> list[tuple[int, str]]:
 def _rejected_part(sheet: Sheet, rejected: RejectedHook, view: Snapshot, source: SourceText | None) -> None:
     short = view.host.machine.short
     if rejected.ignored:
-        sheet.say(Content.styled("This stands among hooks and is passed over:", MUTED))
+        sheet.say(Content.styled("This file is ignored:", MUTED))
     else:
-        sheet.say(Content.styled("This looks like a hook and is none:", MUTED))
+        sheet.say(Content.styled("This looks like a hook but is not:", MUTED))
     style = IGNORED_FILE if rejected.ignored else NOT_A_HOOK
     sheet.blank()
     sheet.put([(Content.styled(f" {style.glyph}", style.style), 3)], safe_paragraph(rejected.reason))
@@ -453,7 +453,7 @@ def _rejected_part(sheet: Sheet, rejected: RejectedHook, view: Snapshot, source:
             for number in range(first, min(len(lines), rejected.place.line + SOURCE_CONTEXT) + 1):
                 sheet.code(number, lines[number - 1], number == rejected.place.line)
     sheet.blank()
-    sheet.say(Content.styled(with_keys("{hooks.edit} opens it, {hooks.recheck} looks again."), MUTED))
+    sheet.say(Content.styled(with_keys("{hooks.edit} opens it, {hooks.recheck} scans again."), MUTED))
     put_same_name_hooks(sheet, rejected, view)
 
 
@@ -465,7 +465,7 @@ def registry_sheet(view: Snapshot, width: int) -> Content:
     sheet = Sheet(width)
     handled_keys = [(key, calls) for key in all_keys(view) if (calls := registrations_of(key, view))]
     if not handled_keys:
-        sheet.say(Content.styled("No handler is registered: no event would call anything.", MUTED))
+        sheet.say(Content.styled("No handler is registered.", MUTED))
     for key, calls in handled_keys:
         sheet.blank()
         _event_part(sheet, key, view)
@@ -512,7 +512,7 @@ def _event_part(sheet: Sheet, key: str, view: Snapshot) -> None:
 
 def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Registration, ...]) -> None:
     for number, call in enumerate(calls[:MOST_HANDLERS], 1):
-        under = "" if call.key == key else f" · listens to {call.key}"
+        under = "" if call.key == key else f" · subscribed to {call.key}"
         source = call.hook.folder.source if call.hook is not None else "by code"
         runs = call.hook is None or call.hook.language in view.languages
         node = "" if runs else " · needs Node"
@@ -527,5 +527,5 @@ def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Reg
 def _unsubscribed_part(sheet: Sheet, view: Snapshot, handled_keys: set[str]) -> None:
     unhandled = [key for key in view.keys if key not in handled_keys]
     if unhandled:
-        sheet.title("Nobody that may run listens to")
+        sheet.title("No hook that can run subscribes to")
         sheet.say(safe_paragraph(", ".join(unhandled)).stylize(MUTED), 2)

@@ -70,11 +70,9 @@ HOOK_BINDINGS: list[BindingType] = [
     Binding(
         "space", "switch", "On/off", id="hooks.toggle", tooltip="Switch the selected hook in the settings"
     ),
-    Binding(
-        "e", "fix", "Fix", id="hooks.fix", tooltip="Show the edit that opens what stops the selected hook"
-    ),
-    Binding("u", "undo", "Undo", show=False, id="hooks.undo", tooltip="Take back the last such change"),
-    Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the fault, else at HOOK.md"),
+    Binding("e", "fix", "Fix", id="hooks.fix", tooltip="Show the edit that fixes the selected hook"),
+    Binding("u", "undo", "Undo", show=False, id="hooks.undo", tooltip="Undo the last change"),
+    Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the error, else at HOOK.md"),
     Binding("t", "trust", "Trust", id="hooks.trust", tooltip="Allow the folder of the selected hook to run"),
     Binding(
         "slash",
@@ -88,18 +86,18 @@ HOOK_BINDINGS: list[BindingType] = [
         "new",
         "New",
         id="hooks.new",
-        tooltip="Write a new hook, pack, plugin or module that works, and open it in $EDITOR",
+        tooltip="Create a hook, pack, plugin or module, and open it in $EDITOR",
     ),
     Binding(
         "I",
         "packs",
         "Packs",
         id="hooks.packs",
-        tooltip="What is installed: install, update, remove, and what has changed on disk since",
+        tooltip="Packs: install, update, remove, compare",
     ),
     Binding("s", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
-    Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Who is called for each event, in order"),
-    Binding("y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook as plain text"),
+    Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Handlers by event, in call order"),
+    Binding("y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook"),
     Binding(
         "L",
         "lift",
@@ -107,14 +105,14 @@ HOOK_BINDINGS: list[BindingType] = [
         id="hooks.lift",
         tooltip="End the quarantine of the selected hook: automatic fires run it again",
     ),
-    Binding("R", "recheck", "Recheck", id="hooks.recheck", tooltip="Look at all hooks again"),
+    Binding("R", "recheck", "Recheck", id="hooks.recheck", tooltip="Scan all hooks again"),
     Binding(
         "i",
         "folders",
         "Folders",
         show=False,
         id="hooks.folders",
-        tooltip="Which folders are looked in, best first",
+        tooltip="Searched folders, highest precedence first",
     ),
 ]
 
@@ -123,7 +121,7 @@ class ListPane(Vertical):
     """The list with its heading and its filter."""
 
     HELP = (
-        "Every hook that was found, under the folder it lies in; the folder that wins comes first.\n"
+        "Every hook by folder, highest precedence first.\n"
         "● ready, ○ off, ▲ blocked, ◌ shadowed,\n✗ broken, ◇ untrusted, ◐ silent"
     )
 
@@ -204,9 +202,7 @@ class WhyPane(SheetPane):
         "needs, what was found, the host's own words, and what to do next."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter", "fold", "All checks", id="why.fold", tooltip="List the checks that pass, or fold them"
-        ),
+        Binding("enter", "fold", "All checks", id="why.fold", tooltip="List or fold passed checks"),
     ]
 
     class FoldRequested(Message):
@@ -233,7 +229,7 @@ class KeysPane(SheetPane):
     """The registry by event key."""
 
     HINTS = (("console.back", "back"), ("hooks.fire", "fire"))
-    HELP = "For every event: who is called, in which order, and whether messages reach the user."
+    HELP = "For every event: called handlers in order, and whether messages reach the user."
 
 
 def is_switched_on(row: HookStatus) -> bool:
@@ -490,7 +486,7 @@ class HooksPane(RemovableWidget, Container):
     def action_folders(self) -> None:
         view, state = self.state.view, self.state
         if view is None:
-            self.post_message(NoticeShown("Still looking: the folders of the host are not known yet."))
+            self.post_message(NoticeShown("Still scanning: the folders of the host are not known yet."))
             return
         self.post_message(
             StateChanged(StartHereShown(True, not state.folders_shown if state.start else True))
@@ -531,10 +527,10 @@ def _empty_text(state: ConsoleState, shown: int) -> Content:
     if state.view is None:
         return Content.styled("  Looking …", MUTED)
     if state.filter:
-        return Content.styled(with_keys("  No hook fits the filter. {console.back} clears it."), MUTED)
+        return Content.styled(with_keys("  No hook matches the filter. {console.back} clears it."), MUTED)
     return Content.styled(
         with_keys(
-            "  No hook was found in these folders: {hooks.new} writes one, {hooks.recheck} looks again."
+            "  No hook was found in these folders: {hooks.new} creates one, {hooks.recheck} scans again."
         ),
         MUTED,
     )

@@ -45,8 +45,8 @@ from hookscope.model.hook import FilePosition
 from hookscope.model.hook_status import State
 from hookscope.values import dataclass
 
-NOT_SCANNED = StateStyle("–", "absent", MUTED, "is not looked for")
-HOOKSCOPE_ONLY = StateStyle("◐", "not run", "$text-secondary", "would be run by Hookscope only")
+NOT_SCANNED = StateStyle("–", "absent", MUTED, "is not found here")
+HOOKSCOPE_ONLY = StateStyle("◐", "not run", "$text-secondary", "runs only in Hookscope")
 MATRIX_STATE_WIDTH = 11  # cells of a sign and the longest word
 MATRIX_SOURCE_WIDTH = 10
 DIFFERENCE_WIDTH = 20  # cells reserved for differences, if there is room
@@ -99,7 +99,7 @@ def matrix_row(line: ComparedHook, columns: MatrixColumns) -> Content:
     difference_cells = []
     if columns.said:
         texts = "; ".join(dict.fromkeys(safe_word(difference.text, 200) for difference in line.differs))
-        difference_cells = [fixed_width(texts or "alike", columns.said, MUTED)]
+        difference_cells = [fixed_width(texts or "equal", columns.said, MUTED)]
     return Content(" " * MATRIX_GAP).join(
         [fixed_width(safe_word(line.name), columns.name), *states, *difference_cells]
     )
@@ -131,13 +131,11 @@ def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparis
     sheet = Sheet(width)
     around = comparison is not None and comparison.compares_machines
     if not line.differs:
-        sheet.say(
-            Content.styled("It is the same in both." if around else "All of them do the same with it.", MUTED)
-        )
+        sheet.say(Content.styled("It is equal in both." if around else "All hosts treat it equally.", MUTED))
     for difference in line.differs:
         sheet.put([(Content.styled("≠", "$text-warning"), 2)], safe_paragraph(difference.text))
     if line.suggestions:
-        sheet.title("So that it runs in both" if around else "So that every host calls it")
+        sheet.title("To run in both" if around else "To run on every host")
         for text in line.suggestions:
             sheet.put([(Content.styled("→", "$text-success"), 2)], safe_paragraph(text))
     sheet.title("In each" if around else "At each host")
@@ -157,7 +155,7 @@ def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparis
 def _put_causes(sheet: Sheet, comparison: HostComparison) -> None:
     """Add the machines' differences for all hooks, and the lines to add to one of them."""
     if comparison.causes:
-        sheet.title("What they have otherwise")
+        sheet.title("Differences")
     for cause in comparison.causes:
         stops = f": stops {', '.join(cause.hooks)}" if cause.hooks else ""
         sheet.put([(Content.styled("≠", "$text-warning"), 2)], safe_paragraph(cause.text + stops))
@@ -272,7 +270,7 @@ class Matrix(LineList):
 class HostDetail(SheetPane, can_focus=True):
     """One hook at every host, or the runs of an event at each."""
 
-    HELP = "What the hosts do otherwise with the hook, and what to change so that every host calls it."
+    HELP = "How hosts treat the hook differently, and what to change so that every host calls it."
 
 
 class HostsPane(RemovableWidget, Container):
@@ -280,25 +278,25 @@ class HostsPane(RemovableWidget, Container):
 
     HELP = (
         "The same folders under the rules of several hosts. A row that differs says how; below stand what to "
-        "change so that every host calls the hook, and how it stands at each. Trust is left out: it is asked "
+        "change so that every host calls the hook, and how it stands at each. Trust is excluded: it is asked "
         "before anything runs. {console.what_if} and {whatif.compare}: one host in two surroundings, here "
         "and assumed."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r,f5", "fire", "Fire at all", id="hosts.fire",
-                tooltip="Fire the composer's event at every host, and line the runs up"),
+                tooltip="Fire the composer's event at every host, and compare"),
         Binding("equals_sign", "narrow", "All or differing", id="hosts.narrow",
-                tooltip="All hooks, or only those that hosts treat differently"),
-        Binding("h", "choose", "Hosts", id="hosts.choose", tooltip="Choose which hosts stand side by side"),
+                tooltip="Show all hooks, or only those with differences"),
+        Binding("h", "choose", "Hosts", id="hosts.choose", tooltip="Choose the hosts to compare"),
         Binding("r", "runs", "Runs", id="hosts.runs",
-                tooltip="The runs of the last event at all hosts, or the hook again"),
+                tooltip="Show the last runs, or the hook"),
         Binding("E", "edit_hook", "Edit", id="hosts.edit", tooltip="Open $EDITOR at the hook's HOOK.md"),
         Binding("y", "copy_hook", "Copy", id="hosts.copy",
-                tooltip="Copy what differs and what to change as plain text"),
+                tooltip="Copy the differences and the advice"),
         Binding("R", "again", "Compare again", show=False, id="hosts.again",
-                tooltip="Look at every host again"),
+                tooltip="Compare all hosts again"),
         Binding("escape", "leave", "Back", show=False, id="hosts.leave",
-                tooltip="Cancel what is fired; from below to the matrix"),
+                tooltip="Cancel, or go back to the matrix"),
     ]  # fmt: skip
     DEFAULT_CSS = """
     HostsPane {
@@ -368,7 +366,7 @@ class HostsPane(RemovableWidget, Container):
         if action != "runs" or self.runs:
             return ""
         if self.firing:
-            return f"{safe_word(self.firing, 40)} is on its way: its runs stand here once all hosts are done."
+            return f"{safe_word(self.firing, 40)} is running: its results appear when all hosts are done."
         return with_keys("Nothing was fired at all hosts yet: {hosts.fire} fires the composer's event.")
 
     def fire_began(self, key: str) -> None:
@@ -417,12 +415,12 @@ class HostsPane(RemovableWidget, Container):
         matrix.border_title = title
         differing = len(comparison.differing)
         alike = counted(len(comparison.lines) - differing, "hook")
-        matrix.border_subtitle = Content(f"{alike} alike · {differing} differ")
+        matrix.border_subtitle = Content(f"{alike} equal · {differing} differ")
 
     def _draw_below(self) -> None:
         below, line = self.query_one(HostDetail), self.query_one(Matrix).line
         if runs := self.shown_runs:
-            words = "they differ" if outcomes_differ(runs) else "all did the same"
+            words = "they differ" if outcomes_differ(runs) else "equal results"
             title = Content.assemble(
                 safe_word(self._fired, 60), (f"   fired at {len(runs)}, {words}", MARK_MUTED)
             )
@@ -432,9 +430,9 @@ class HostsPane(RemovableWidget, Container):
         below.border_subtitle = key_hints(("hosts.copy", "copy"), ("hosts.edit", "edit"))
         if line is None:
             hint = (
-                with_keys("Nothing differs: {hosts.narrow} shows all hooks.")
+                with_keys("No differences: {hosts.narrow} shows all hooks.")
                 if self._different
-                else "There is no hook at any of them."
+                else "No hook was found."
             )
             empty = Content.styled(hint if self.comparison is not None else "", MARK_MUTED)
             below.show("", Content(""), lambda _: empty)

@@ -67,7 +67,7 @@ def entry_line(entry: LogEntry, width: int) -> Content:
 
 
 class LogView(LineList):
-    """Shows the entries of an index; follows the end until the user moves away from it."""
+    """Shows the entries of an index; following until the user moves away from it."""
 
     ALLOW_MAXIMIZE = False  # its pane is maximized instead
 
@@ -85,7 +85,9 @@ class LogView(LineList):
     def empty(self) -> Content:
         if not self._index.ring:
             return Content.styled("Nothing has happened yet.", MARK_MUTED)
-        return Content.styled(with_keys("No entry fits the filter. {log.filter_drop} clears it."), MARK_MUTED)
+        return Content.styled(
+            with_keys("No entry matches the filter. {log.filter_drop} clears it."), MARK_MUTED
+        )
 
     @property
     def entry(self) -> LogEntry | None:
@@ -179,18 +181,18 @@ class LogPane(RemovableWidget, Widget):
             tooltip="Narrow down: words, kind:fire, level:warn, run:7",
         ),
         Binding(
-            "p", "pause", "Pause", id="log.pause", tooltip="Hold the picture still; entries are kept coming"
+            "p", "pause", "Pause", id="log.pause", tooltip="Pause the display; entries are still collected"
         ),
-        Binding("G", "tail", "Tail", id="log.tail", tooltip="Go to the newest entry and follow"),
-        Binding("s", "save", "Save", id="log.save", tooltip="Keep the real event as a saved event"),
+        Binding("G", "tail", "Tail", id="log.tail", tooltip="Follow the newest entry"),
+        Binding("s", "save", "Save", id="log.save", tooltip="Save the real event"),
         Binding(
             "T",
             "tap",
             "Live agent",
             id="log.tap",
-            tooltip="The tap: how it stands, what was never seen, what nobody listens to",
+            tooltip="Tap status, unused subscriptions, unsubscribed events",
         ),
-        Binding("y", "copy_line", "Copy", id="log.copy", tooltip="Copy the entry under the cursor, whole"),
+        Binding("y", "copy_line", "Copy", id="log.copy", tooltip="Copy the whole entry"),
         Binding("escape", "clear", "Clear", id="log.clear", show=False, tooltip="Show all entries again"),
     ]
     DEFAULT_CSS = """
@@ -314,7 +316,7 @@ class LogPane(RemovableWidget, Widget):
         if self._still is not None:
             new_entries = self.ring.end - self._still.end
             title += Content.styled(f"   ‖ {new_entries:,} new", "$text-warning")
-        follows = key_hints(("log.tail", "follows the end"))
+        follows = key_hints(("log.tail", "following"))
         below = Content() if view.following or self._still else follows
         self.border_title, self.border_subtitle = title, below
 
@@ -346,7 +348,7 @@ class LogPane(RemovableWidget, Widget):
         if entry is not None and entry.real is not None:
             self.post_message(self.RealEventRequested(entry.real))
         elif entry is None or entry.run is None:
-            self.app.notify("This line tells of no run: there is nothing to open.", markup=False)
+            self.app.notify("This entry has no run.", markup=False)
         else:
             self.post_message(self.RunRequested(entry.run))
 
@@ -376,7 +378,7 @@ class LogPane(RemovableWidget, Widget):
             self._still = None
             self._rebuild()
         elif self.query_one(LogView).following:
-            self.app.notify("The newest entry is shown, and those to come.", markup=False)
+            self.app.notify("Following the newest entry.", markup=False)
         view = self.query_one(LogView)
         view.action_last()
         self._title()
@@ -384,7 +386,7 @@ class LogPane(RemovableWidget, Widget):
     def action_save(self) -> None:
         entry = self.query_one(LogView).entry
         if entry is None or entry.real is None:
-            self.app.notify("This line is no real event (≈): there is nothing to save.", markup=False)
+            self.app.notify("This entry is no real event (≈).", markup=False)
         else:
             self.post_message(self.RealEventRequested(entry.real, save=True))
 

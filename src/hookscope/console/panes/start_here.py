@@ -37,7 +37,7 @@ def start_sheet(view: Snapshot, row: HookRow | None, folders: bool, width: int) 
     count_text = (
         "No hook was found." if not count else f"{count} hook{'s were' if count > 1 else ' was'} found."
     )
-    sheet.say(Content(f"Nothing to set up. {count_text} Nothing was written to disk, and nothing has run."))
+    sheet.say(Content(f"{count_text} No set-up is needed. Nothing was written or run."))
     sheet.blank()
     fire = Content("fire a test event at the selected hook")
     if row is not None and row.events:
@@ -46,8 +46,8 @@ def start_sheet(view: Snapshot, row: HookRow | None, folders: bool, width: int) 
     reason_by_key = {key_of("list.why"): _reason(row, room)} if row is not None and row.why else {}
     reason_by_key |= {
         key_of("hooks.fire"): fire,
-        key_of("hooks.new"): Content("write your own: a hook that works, opened in $EDITOR"),
-        key_of("hooks.folders"): Content("folders looked in, the one that wins first"),
+        key_of("hooks.new"): Content("create your own hook, opened in $EDITOR"),
+        key_of("hooks.folders"): Content("searched folders, highest precedence first"),
     }
     cells = max(map(len, reason_by_key)) + START_GAP
     for key, what in reason_by_key.items():

@@ -188,9 +188,9 @@ DEBUGGER_FRAME = 8  # cells of a frame beside its title
 PLACE_PATTERN = 16  # cells of a path at least
 SCOPE_NAMES = (30, 20, 12, 8)  # cells of a name at most; fewer where there is no room
 RAISE_MODES = ("its condition raises", "$text-error")
-NOTHING_HIDDEN = "This is all of the lines."
-HANDLER_ENDED = "The handler stands all the same: {fire.debug} shows it again, {fire.cancel} ends the run."
-HANDLER_RUNS = "It goes on: {debug.leave} leaves this, {debug.end} ends the run."
+NOTHING_HIDDEN = "There are no more lines."
+HANDLER_ENDED = "The handler is still stopped: {fire.debug} shows it, {fire.cancel} ends the run."
+HANDLER_RUNS = "It is running: {debug.leave} closes this, {debug.end} ends the run."
 
 
 class DebugScreen(Overlay[None]):
@@ -205,30 +205,30 @@ class DebugScreen(Overlay[None]):
     )
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE_WIDTH, "-wide")]  # noqa: RUF012  (Textual's own says no more)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n,f10", "word('over')", "Over", show=False, id="debug.over", tooltip="On to the next line"),
+        Binding("n,f10", "word('over')", "Over", show=False, id="debug.over", tooltip="Run to the next line"),
         Binding("s,f11", "word('into')", "Into", show=False, id="debug.into",
-                tooltip="On, into what the line calls"),
+                tooltip="Step into the call"),
         Binding("o,f12", "word('out')", "Out", show=False, id="debug.out",
-                tooltip="On, out of this function"),
-        Binding("c,f8", "word('go_on')", "On", show=False, id="debug.on", tooltip="On to the next stop"),
-        Binding("f", "word('run_all')", "The rest", show=False, id="debug.rest",
-                tooltip="Run all, and stop no more"),
-        Binding("b,f9", "name_line", "Stop here", show=False, id="debug.line",
-                tooltip="Stop at the line of the cursor, or no longer"),
-        Binding("i", "condition", "Stop if", show=False, id="debug.condition",
-                tooltip="Stop at the line of the cursor where a condition holds"),
+                tooltip="Run to the end of this function"),
+        Binding("c,f8", "word('go_on')", "On", show=False, id="debug.on", tooltip="Run to the next stop"),
+        Binding("f", "word('run_all')", "Run all", show=False, id="debug.rest",
+                tooltip="Run without stopping"),
+        Binding("b,f9", "name_line", "Breakpoint", show=False, id="debug.line",
+                tooltip="Set or remove a breakpoint"),
+        Binding("i", "condition", "Condition", show=False, id="debug.condition",
+                tooltip="Set a conditional breakpoint"),
         Binding("right,l", "aside(1)", "Sideways", show=False, id="debug.right",
-                tooltip="The rest of long lines, further to the right"),
+                tooltip="Scroll long lines right"),
         Binding("left,h", "aside(-1)", "Left", show=False, id="debug.left",
-                tooltip="Long lines, back to the left"),
-        Binding("u", "turn(-1)", "Caller", id="debug.caller", tooltip="Look at the call around this one"),
-        Binding("d", "turn(1)", "Called", id="debug.called", tooltip="Look at the call inside of this one"),
-        Binding("e", "ask", "Ask", show=False, id="debug.ask", tooltip="Type an expression, or a statement"),
+                tooltip="Scroll long lines left"),
+        Binding("u", "turn(-1)", "Caller", id="debug.caller", tooltip="Go to the calling function"),
+        Binding("d", "turn(1)", "Called", id="debug.called", tooltip="Go to the called function"),
+        Binding("e", "ask", "Ask", show=False, id="debug.ask", tooltip="Evaluate an expression"),
         Binding("y", "copy", "Copy", show=False, id="debug.copy",
-                tooltip="Copy where it stands, and its variables"),
+                tooltip="Copy the position and variables"),
         Binding("x", "end", "End", show=False, id="debug.end", tooltip="End the run"),
         Binding("escape", "leave", "Back", id="debug.leave",
-                tooltip="Out of the field, then back; it stands all the same"),
+                tooltip="Leave the field, then go back; the handler stays stopped"),
     ]  # fmt: skip
     DEFAULT_CSS = """
     DebugScreen {
@@ -257,7 +257,7 @@ class DebugScreen(Overlay[None]):
         with Vertical() as frame:
             frame.border_subtitle = key_hints(
                 ("debug.over", "over"), ("debug.into", "into"), ("debug.out", "out"), ("debug.on", "on"),
-                ("debug.rest", "the rest"), ("debug.line", "stop here"), ("debug.ask", "ask"),
+                ("debug.rest", "run all"), ("debug.line", "breakpoint"), ("debug.ask", "ask"),
                 ("debug.right", "more"),
             )  # fmt: skip
             with Horizontal(id="debug-parts"):
@@ -266,7 +266,7 @@ class DebugScreen(Overlay[None]):
             with KeyScroll(id="debug-said"):
                 yield Static(markup=False)
             yield OneLineInput(
-                placeholder="an expression or a statement, done where it stands",
+                placeholder="an expression or a statement",
                 compact=True, select_on_focus=False, id="debug-ask",
             )  # fmt: skip
 
@@ -344,7 +344,7 @@ class DebugScreen(Overlay[None]):
     async def action_name_line(self) -> None:
         number = self.query_one(SourceLines).number
         if number is None:
-            self.notify("There is no line here to stop at.", markup=False)
+            self.notify("There is no line here.", markup=False)
         elif self._stood:
             await self._debugger.toggle(number)
 
@@ -352,7 +352,7 @@ class DebugScreen(Overlay[None]):
         """Start typing a conditional breakpoint for the line at the cursor."""
         number = self.query_one(SourceLines).number
         if number is None:
-            self.notify("There is no line here to stop at.", markup=False)
+            self.notify("There is no line here.", markup=False)
         else:
             field = self.query_one(Input)
             field.value = f"b {number} if "
@@ -409,7 +409,7 @@ class DebugScreen(Overlay[None]):
         error = [] if told is None else [safe_word(told, 2000)]
         lines = [self._title().plain, *error, self.query_one(SourceLines).as_text().rstrip(), *variables]
         self.app.copy_to_clipboard("\n".join(lines) + "\n")
-        self.notify("Copied where it stands.", markup=False)
+        self.notify("Copied the position and variables.", markup=False)
 
     def action_end(self) -> None:
         self._cancel()

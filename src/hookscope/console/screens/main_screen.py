@@ -235,9 +235,9 @@ class MainScreen(PaintedOnce[None]):
     def action_zoom(self) -> None:
         pane, zoom = pane_of(self.focused), self.state.zoom
         if zoom is None and pane is None:
-            self.context.notify(with_keys("Nothing is in focus: {console.next} goes to a pane."), "warning")
+            self.context.notify(with_keys("No pane has the focus: {console.next} selects one."), "warning")
         elif zoom is None and self.panes.shown == (pane,):
-            self.context.notify("This pane has all the room already.")
+            self.context.notify("This is the only pane.")
         else:
             self.store.change(PaneZoomed(None if zoom is not None else pane))
 
@@ -286,6 +286,6 @@ class MainScreen(PaintedOnce[None]):
         from hookscope.console.dialogs.tap_and_workers import WorkersScreen
 
         if self.bridge.opener.opened is None:
-            self.context.notify("Still looking.", "warning")
+            self.context.notify("Still scanning.", "warning")
         else:
             self.app.push_screen(WorkersScreen(self.bridge.bench))

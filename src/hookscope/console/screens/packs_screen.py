@@ -30,38 +30,34 @@ if TYPE_CHECKING:
 
 
 PACK_BINDINGS: list[BindingType] = [
-    Binding("escape,q,I", "close", "Close", id="packs.close", tooltip="Stop what goes on; else back"),
-    Binding(
-        "i", "install", "Install", id="packs.install", tooltip="Show what a package would write, then ask"
-    ),
+    Binding("escape,q,I", "close", "Close", id="packs.close", tooltip="Cancel, or go back"),
+    Binding("i", "install", "Install", id="packs.install", tooltip="Preview a package, then ask"),
     Binding(
         "l",
         "link",
         "Link",
         id="packs.link",
-        tooltip="Copy nothing: the host looks into a folder of yours",
+        tooltip="Link a folder of yours instead of copying",
     ),
-    Binding(
-        "u", "update", "Update", id="packs.update", tooltip="Fetch the chosen pack again; show, then ask"
-    ),
+    Binding("u", "update", "Update", id="packs.update", tooltip="Fetch the selected pack again, then ask"),
     Binding(
         "U",
         "update_all",
         "Update all",
         id="packs.all",
-        tooltip="The same for every pack, one after another",
+        tooltip="Update every pack, one after another",
     ),
     Binding(
         "c",
         "check",
         "Check",
         id="packs.check",
-        tooltip="Ask every source whether there is something newer",
+        tooltip="Check all sources for newer versions",
     ),
-    Binding("d", "diff", "Diff", id="packs.diff", tooltip="What has changed on disk since it was installed"),
-    Binding("x,delete", "remove", "Remove", id="packs.remove", tooltip="Show what goes, then ask"),
+    Binding("d", "diff", "Diff", id="packs.diff", tooltip="Show changes since the install"),
+    Binding("x,delete", "remove", "Remove", id="packs.remove", tooltip="Preview the removal, then ask"),
     Binding("R", "recheck", "Recheck", id="packs.recheck", tooltip="Read all files of the packs again"),
-    Binding("y", "copy", "Copy", id="packs.copy", tooltip="Copy what is known of the chosen pack"),
+    Binding("y", "copy", "Copy", id="packs.copy", tooltip="Copy the details of the selected pack"),
     Binding("question_mark", "app.help", "Help", show=False, id="packs.help", tooltip="These keys"),
     Binding(
         "pagedown",
@@ -88,7 +84,7 @@ WIDE_PACKS = 130  # cells from which list and sheet stand side by side
 NEEDS_A_PACK = frozenset({"update", "update_all", "check", "diff", "remove", "recheck", "copy"})
 PACKS_HINT = (
     "{packs.install} installs one: a folder, an archive, a package of npm, an installed Python package or a "
-    "git address. It is checked as a whole, and everything that would be written is shown first."
+    "git address. It is checked and previewed first."
 )
 
 
@@ -284,7 +280,7 @@ class PacksScreen(Dialog[None]):
         if row is not None and self._view is not None:
             sheet = pack_sheet(row, self._view, self._inside, 100, datetime.now(UTC))
             self.app.copy_to_clipboard(sheet.plain)
-            self.app.notify("Copied what is known of it.", markup=False)
+            self.app.notify("Copied the details.", markup=False)
 
     def action_scroll(self, by: int) -> None:
         box = self.query_one("#packs-about", VerticalScroll)
@@ -308,12 +304,12 @@ def _no_packs_text(view: Snapshot, width: int) -> Content:
 SPEC_PLACEHOLDER = "folder, archive, npm name, python:NAME or git+https://…"
 SPEC_FORMS = "a folder, an archive, NAME or NAME@VERSION of npm, python:NAME, git+https://…"
 COPY_WORD, LINK_WORD, PIN_WORD = "copy", "link", "pin"
-NO_DEPENDENCIES_WORD, DEPENDENCIES_WORD = "leave", "install too, scripts off"
-REFUSE_WORD, REPLACE_WORD = "refuse", "put this one in its place"
+NO_DEPENDENCIES_WORD, DEPENDENCIES_WORD = "leave", "install too, without scripts"
+REFUSE_WORD, REPLACE_WORD = "refuse", "replace it"
 MEANING_OF_WORDS = {
     COPY_WORD: "A copy goes into the host's own folder.",
-    LINK_WORD: "Nothing is copied: the host looks into the folder itself.",
-    PIN_WORD: "Of npm: kept at this very version and its integrity.",
+    LINK_WORD: "Nothing is copied: the host reads the folder itself.",
+    PIN_WORD: "npm only: stays at this version and integrity.",
 }
 ENTER_DELAY = 0.4  # seconds in which enter says yes to nothing: it may be the second of two
 LONGEST_SPEC = 2_000  # characters of a spec
@@ -354,7 +350,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="spec.cancel", tooltip="Install nothing"),
-        Binding("enter", "take", "Show", id="spec.take", tooltip="Fetch it, and show what would be written"),
+        Binding("enter", "take", "Show", id="spec.take", tooltip="Fetch and preview it"),
         Binding("down", "app.focus_next", "Next", show=False, id="spec.down", tooltip="The next line"),
         Binding("up", "app.focus_previous", "Before", show=False, id="spec.up", tooltip="The line before"),
     ]
@@ -372,9 +368,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Install"
-            frame.border_subtitle = key_hints(
-                ("spec.take", "shows everything first"), ("spec.cancel", "back")
-            )
+            frame.border_subtitle = key_hints(("spec.take", "preview"), ("spec.cancel", "back"))
             package = Input(
                 self._spec,
                 placeholder=SPEC_PLACEHOLDER,
@@ -403,7 +397,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
     def _show(self) -> None:
         means = MEANING_OF_WORDS[self.query_one("#spec-how", WordChoice).word]
         self.query_one("#spec-means", Static).update(
-            f"{means} It is checked as a whole and shown before anything is written; nothing of it is run."
+            f"{means} It is checked and previewed before anything is written. No package code runs."
         )
 
     @on(Input.Submitted)
@@ -414,7 +408,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
     def action_take(self) -> None:
         spec = self.query_one(Input).value.strip()
         if not spec:
-            self.app.notify(f"A package is wanted: {SPEC_FORMS}.", severity="warning", markup=False)
+            self.app.notify(f"Enter a package: {SPEC_FORMS}.", severity="warning", markup=False)
             return
         how = self.query_one("#spec-how", WordChoice).word
         asked = InstallOptions(
@@ -434,8 +428,8 @@ class PackPlanScreen(Overlay[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n,q", "answer(False)", "Cancel", id="plan.cancel", tooltip="Write nothing"),
-        Binding("enter", "answer(True)", "Yes", id="plan.yes", tooltip="Do what is shown"),
-        Binding("y", "copy", "Copy", id="plan.copy", tooltip="Copy what stands here"),
+        Binding("enter", "answer(True)", "Yes", id="plan.yes", tooltip="Proceed"),
+        Binding("y", "copy", "Copy", id="plan.copy", tooltip="Copy this text"),
     ]
     DEFAULT_CSS = """
     PackPlanScreen {
@@ -474,4 +468,4 @@ class PackPlanScreen(Overlay[bool]):
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self._sheet(100).plain)
-        self.app.notify("Copied what stands here.", markup=False)
+        self.app.notify("Copied the text.", markup=False)

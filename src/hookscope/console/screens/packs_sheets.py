@@ -86,12 +86,12 @@ def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
     lacking = [name for name in names if name in missing]
     gives = f" gives {', '.join(names)}" if names else ""
     if lacking:
-        gives += f": opens the check of {', '.join(lacking)}"
+        gives += f": satisfies {', '.join(lacking)}"
     elif names:
-        gives += ": nothing of that is missing"
+        gives += ": already satisfied"
     said = f" ({label})" if label else ""
     named = " ".join(filter(None, (str(spec.get("kind", "?")), str(what))))
-    return Content.assemble(safe_paragraph(f"{named}{gives}{said}"), ("; never run from here", MUTED))
+    return Content.assemble(safe_paragraph(f"{named}{gives}{said}"), ("; never run automatically", MUTED))
 
 
 def put_uses(sheet: Sheet, uses: HandlerUses, indent: int) -> None:
@@ -114,7 +114,7 @@ def _first_diff_lines(lines: list[str]) -> Iterator[str]:
     yield from lines[:MOST_DIFF_LINES]
 
 
-LINKED_NOTE = "used as it is"
+LINKED_NOTE = "used directly"
 MOST_PACK_FILES = 200  # files that are listed
 INTEGRITY_WORDS = {
     "as installed": ("✓ as installed", "$text-success"),
@@ -209,7 +209,7 @@ def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int
         put_fact(sheet, "exactly", record.resolved)
     put_fact(sheet, "integrity", keep_ends(record.integrity, sheet.width - PACK_LABEL_WIDTH - 1))
     put_fact(sheet, "installed", f"{age} ago, for {record.dialect}")
-    put_fact(sheet, "update", row.newer or with_keys("not known: {packs.check} asks the source"))
+    put_fact(sheet, "update", row.newer or with_keys("unknown: {packs.check} checks the source"))
     sheet.title(f"Hooks {len(record.hooks)}")
     stands = hooks_of_pack(record, view)
     for one in stands:
@@ -217,7 +217,7 @@ def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int
     listed = {one.hook.name for one in stands}
     for name in record.hooks:
         if name not in listed:
-            sheet.say(safe_paragraph(f"{name}: no look finds it now").stylize("$text-error"), 2)
+            sheet.say(safe_paragraph(f"{name}: no longer found").stylize("$text-error"), 2)
     if inside is not None:
         for root in [record.linked] if record.linked is not None else record.folders:
             if root in inside.uses and not any(one.hook.path == root for one in stands):
@@ -229,7 +229,7 @@ def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int
     for setting in record.settings:
         sheet.say(safe_paragraph(setting.setting.meaning), 2)
     if not record.settings:
-        sheet.say(Content.styled("nothing was set", MUTED), 2)
+        sheet.say(Content.styled("none", MUTED), 2)
     return sheet.content()
 
 
@@ -260,7 +260,7 @@ def _put_changes(sheet: Sheet, row: PackRow, view: Snapshot) -> None:
 def _put_files(sheet: Sheet, record: InstalledPack, view: Snapshot) -> None:
     count = sum(len(files) for files in record.folders.values())
     if record.linked is not None:
-        sheet.title("Linked", "nothing was copied")
+        sheet.title("Linked", "nothing copied")
         sheet.say(keep_tail(safe_paragraph(view.host.machine.short(record.linked)), sheet.width - 2), 2)
         return
     sheet.title(f"Files {count:,}")
@@ -307,9 +307,7 @@ def pack_plan_sheet(
             for note in hook.row.notes:
                 sheet.say(safe_paragraph(note).stylize(MUTED), 2 + HOOK_INDENT)
             if hook.row.hook.folder.trusted:
-                warned = Content.styled(
-                    "Hookscope runs it without asking: its folder is trusted", "$text-warning"
-                )
+                warned = Content.styled("Its folder is trusted, so it may run", "$text-warning")
                 sheet.say(warned, 2 + HOOK_INDENT)
         put_uses(sheet, planned.shared_uses, 2)
     if planned.dependency_ranges:
@@ -376,7 +374,7 @@ def _put_planned_files(sheet: Sheet, planned: PackPlan, machine: Machine) -> Non
     if same:
         sheet.say(Content.styled(f"{same:,} stay as they are", MUTED), 2)
     if planned.excluded:
-        sheet.say(safe_paragraph(f"left out: {', '.join(planned.excluded)}").stylize(MUTED), 2)
+        sheet.say(safe_paragraph(f"excluded: {', '.join(planned.excluded)}").stylize(MUTED), 2)
 
 
 def _put_settings(sheet: Sheet, planned: PackPlan, machine: Machine) -> None:
@@ -385,7 +383,7 @@ def _put_settings(sheet: Sheet, planned: PackPlan, machine: Machine) -> None:
     if preview:
         put_diff(sheet, preview)
     else:
-        sheet.say(Content.styled("nothing changes", MUTED), 2)
+        sheet.say(Content.styled("no changes", MUTED), 2)
     if hides_secrets(planned.change):
         sheet.say(Content.styled(MASKED_NOTE, MUTED), 2)
     for other in planned.other_effects:
@@ -406,7 +404,7 @@ def done_text(done: PackChanged) -> str:
         text += f" {count} changed file{'s were' if count != 1 else ' was'} kept in {done.kept_folder}."
     waiting = [hook.name for hook in planned.hooks if hook.row.state is State.UNTRUSTED]
     if planned.action == "install":
-        text += with_keys(" {packs.remove} takes exactly that back.")
+        text += with_keys(" {packs.remove} reverts it.")
     if waiting:
         text += f" {one_line(', '.join(waiting), 120)}: untrusted, {key_of('hooks.trust')} in the list asks."
     return text
@@ -418,7 +416,7 @@ def pack_changes_sheet(compared: PackChanges, machine: Machine, width: int) -> C
     if compared.problem:
         sheet.say(Content.assemble(("✗ ", "$text-error"), safe_paragraph(compared.problem)))
     if not compared.files:
-        sheet.say(Content("Nothing has changed on disk since it was installed."))
+        sheet.say(Content("Nothing has changed since the install."))
     for file in compared.files:
         sheet.blank()
         path = keep_tail(safe_paragraph(machine.short(file.path)), sheet.width - 10)

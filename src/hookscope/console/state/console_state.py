@@ -121,7 +121,7 @@ def _panes_below(height: int, start: bool) -> tuple[Pane, ...]:
 def too_small(width: int, height: int) -> str:
     """Return the message for a terminal that is too small."""
     wide, high = LEAST_SIZE
-    return f"needs {wide}x{high}; now {width}x{height} – the command line does the same: hookscope list"
+    return f"needs {wide}x{high}; now {width}x{height} – or use the command line: hookscope list"
 
 
 @dataclass(frozen=True, slots=True)

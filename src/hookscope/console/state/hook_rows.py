@@ -40,7 +40,7 @@ GROUPINGS: tuple[Grouping, ...] = ("source", "state", "event")
 QUARANTINED = "in quarantine  "
 REASON_WIDTH = 24  # cells that most reasons need
 TRUST_HINT_WIDTH = 14  # cells of the trust key's hint, which replaces a longer reason
-OLD_VERSION_RUNS = "the old version runs: "  # precedes the reason why the saved version does not run
+OLD_VERSION_RUNS = "previous version runs: "  # precedes the reason why the saved version does not run
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def scan_entries(
     entries = [
         LogEntry(at, "state", name, text, level) for name, text, level in scan_differences(before, now)
     ]
-    summary = "nothing is different" if not entries else f"{len(entries)} different"
+    summary = "no changes" if not entries else f"{len(entries)} different"
     return [LogEntry(at, "look", hooks, f"{summary} · {duration(took)}"), *entries]
 
 
@@ -104,7 +104,7 @@ def handler_entry(at: datetime, number: int, result: Result | Slow) -> LogEntry:
     took = duration(result.took)
     if result.stale is not None:
         fault = f"{result.stale.type}: {one_line(result.stale.message)}"
-        took += f" · the version from before, since the saved one does not load: {fault}"
+        took += f" · the previous version; the saved one does not load: {fault}"
     if result.status == "ok":
         level = "info" if result.stale is None else "warning"
         return LogEntry(at, "step", result.call.name, f"✓ ok · {took}", level, number)
@@ -122,7 +122,7 @@ def run_ended_entry(at: datetime, number: int, run: Run) -> LogEntry:
     elif not count and run.event.kind == "stream":  # most events of a stream have no handler
         text, level = "no hook hears it", "info"
     elif not count:
-        text, level = "nobody was called", "warning"
+        text, level = "no handler was called", "warning"
     elif run.ending.verdict:
         text, level = one_line(run.ending.verdict), "info"
     else:
@@ -154,7 +154,7 @@ def past_run_entry(past: PastRun) -> LogEntry:
     if past.run is not None:
         entry = run_ended_entry(at, past.id, past.run)
     else:
-        text = f"run {past.id} interrupted: its program ended before it did"
+        text = f"run {past.id} interrupted: its program ended"
         entry = LogEntry(at, "run", past.plan.event.key, text, "warning", past.id)
     return replace(entry, text=f"{entry.text} · {on}") if (on := short_day(at)) else entry
 
@@ -172,9 +172,9 @@ def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
         note = f"{news.dropped:,} more came before these; `hookscope tap events` lists them"
         entries.insert(0, LogEntry(at, "real", "others", note))
     if news.missed:
-        entries.append(LogEntry(at, "real", "others", "some came too fast to be shown here", "warning"))
+        entries.append(LogEntry(at, "real", "others", "some arrived too fast to be shown", "warning"))
     if news.skipped:
-        lines = "1 line is no event" if news.skipped == 1 else f"{news.skipped:,} lines are no events"
+        lines = "1 invalid line" if news.skipped == 1 else f"{news.skipped:,} invalid lines"
         entries.append(LogEntry(at, "real", "spool", lines, "warning"))
     return entries
 

@@ -38,13 +38,13 @@ STATE_STYLES: dict[State, StateStyle] = {
     State.READY: StateStyle("●", "ready", "$text-success", "will run"),
     State.OFF: StateStyle("○", "off", MUTED, "switched off, will not run"),
     State.BLOCKED: StateStyle("▲", "blocked", "$text-warning", "will not run"),
-    State.SHADOWED: StateStyle("◌", "shadowed", MUTED, "another of this name wins"),
+    State.SHADOWED: StateStyle("◌", "shadowed", MUTED, "another hook of this name takes precedence"),
     State.BROKEN: StateStyle("✗", "broken", "$text-error", "cannot run"),
     State.UNTRUSTED: StateStyle("◇", "untrusted", "$text-secondary", "not allowed to run yet"),
     State.SILENT: StateStyle("◐", "silent", "$text-secondary", "would run, but is never called"),
 }
-NOT_A_HOOK = StateStyle("✗", "no hook", "$text-error", "does not count as a hook")
-IGNORED_FILE = StateStyle("–", "ignored", MUTED, "is plainly something else, and stands among hooks")
+NOT_A_HOOK = StateStyle("✗", "no hook", "$text-error", "is not a hook")
+IGNORED_FILE = StateStyle("–", "ignored", MUTED, "is not a hook")
 WORD_WIDTH = 2 + max(len(style.word) for style in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE))
 
 

@@ -195,7 +195,7 @@ class ThemeManager:
             made = user_theme_of(file)
             problems += made.problems
             if file.name in self._shipped:
-                sentence = f"A theme {one_line(file.name, 40)} is there already: give the file another name."
+                sentence = f"The theme {one_line(file.name, 40)} exists: rename the file."
                 problems.append(Problem(sentence, made.place))
             else:
                 user_themes[file.name] = made.theme
@@ -248,11 +248,11 @@ def user_theme_of(file: ThemeFile) -> UserTheme:
         if name == "dark" and isinstance(value, bool):
             dark = value
         elif name == "dark":
-            problems.append(Problem("dark wants true or false.", place))
+            problems.append(Problem("dark must be true or false.", place))
         elif name not in PALETTE_COLORS:
             closest = nearest_word(name, (*PALETTE_COLORS, "dark"))
             then = f"Did you mean {closest}?" if closest else f"There are dark, {', '.join(PALETTE_COLORS)}."
-            problems.append(Problem(f"{one_line(name, 40)} is no colour of a theme. {then}", place))
+            problems.append(Problem(f"{one_line(name, 40)} is not a theme colour. {then}", place))
         else:
             colour = _color(value)
             if colour is None:

@@ -51,9 +51,9 @@ class FilterBox(FilterField):
     AGAIN = "filter.again"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter, back to the list"),
+        Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter and return"),
         Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="The same"),
-        Binding("up", "again", "Again", show=False, id="filter.again", tooltip="The filter that was cleared"),
+        Binding("up", "again", "Again", show=False, id="filter.again", tooltip="Restore the cleared filter"),
         Binding("escape", "screen.back", "Clear", id="filter.clear", tooltip="Show all hooks again"),
     ]
 
@@ -66,10 +66,15 @@ class FilterInput(FilterField):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "drop", "Clear", id="log.filter_drop", tooltip="Show all entries again"),
         Binding(
-            "down", "submit", "To the log", show=False, id="log.filter_keep", tooltip="Keep it, go to the log"
+            "down",
+            "submit",
+            "To the log",
+            show=False,
+            id="log.filter_keep",
+            tooltip="Keep the filter and return",
         ),
         Binding(
-            "up", "again", "Again", show=False, id="log.filter_again", tooltip="The filter that was cleared"
+            "up", "again", "Again", show=False, id="log.filter_again", tooltip="Restore the cleared filter"
         ),
     ]
     DEFAULT_CSS = """

@@ -206,15 +206,13 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False, id="lines.up", tooltip="The line above"),
-        Binding("down,j", "move(1)", "Down", show=False, id="lines.down", tooltip="The line below"),
+        Binding("up,k", "move(-1)", "Up", show=False, id="lines.up", tooltip="Previous line"),
+        Binding("down,j", "move(1)", "Down", show=False, id="lines.down", tooltip="Next line"),
         Binding("pageup", "page(-1)", "Page up", show=False, id="lines.page_up", tooltip="A page up"),
         Binding("pagedown", "page(1)", "Page down", show=False, id="lines.page_down", tooltip="A page down"),
         Binding("home", "first", "First", show=False, id="lines.first", tooltip="The first line"),
         Binding("end", "last", "Last", show=False, id="lines.last", tooltip="The last line"),
-        Binding(
-            "enter", "choose", "Open", show=False, id="lines.choose", tooltip="Open what the cursor is on"
-        ),
+        Binding("enter", "choose", "Open", show=False, id="lines.choose", tooltip="Open the selected line"),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor"}
     KEPT_OFF: ClassVar[int] = SCROLLBAR_ROOM  # blank cells at the end of each line
@@ -374,4 +372,4 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         if self.line_count:
             self.post_message(self.Chosen(self, self.cursor))
         else:
-            self.app.notify("There is no line here yet: nothing to open.", markup=False)
+            self.app.notify("There is nothing to open.", markup=False)

@@ -49,7 +49,7 @@ DEMO_TASKS = (
         shown=_is_ready("deploy-note", "command:new"),
     ),
     Task(
-        "welcome is silent: no event is called comand:new. Select it; {hooks.fix} mends it.",
+        "welcome is silent: no event is called comand:new. Select it; {hooks.fix} fixes it.",
         shown=_is_ready("welcome", "command:new"),
     ),
     Task(

@@ -138,13 +138,13 @@ class Head(Horizontal):
         update_text(part, two_way_choice(PART_LABELS, bool(ctx)))
 
 
-ANSWERS_IGNORED = "handlers observe: answers are ignored"
+ANSWERS_IGNORED = "answers are ignored"
 ANSWER_POLICIES = {
     "modify": "answers are merged, one after another",
     "gate": "each handler may block it",
-    "claim": "the first handler that claims it wins",
+    "claim": "the first answer wins",
     "synchronous": "answers count at once, promises do not",
-    "evaluate": "answers stand side by side",
+    "evaluate": "answers are kept separately",
 }
 
 
@@ -308,9 +308,7 @@ class Composer(RemovableWidget, Vertical):
         self.load(key, only)
         if edited is not None:
             self.put(replace(edited, only=only))
-            self._tell(
-                "What you had written stands here again; {fire.template} puts the example in its place."
-            )
+            self._tell("Your text was restored; {fire.template} loads the example.")
 
     def take(self, draft: EventDraft) -> None:
         """Load a draft from a file or a run; edited text is kept until its event is chosen again."""
@@ -318,8 +316,8 @@ class Composer(RemovableWidget, Vertical):
         self.put(draft)
         self._given = draft
         if key:
-            then = with_keys("{fire.keys} and that event bring it back.")
-            self.app.notify(f"What you had written for {safe_word(key, 60)} is kept: {then}", markup=False)
+            then = with_keys("choose that event with {fire.keys} to restore it.")
+            self.app.notify(f"Your text for {safe_word(key, 60)} is kept: {then}", markup=False)
 
     def settled(self, draft: EventDraft) -> None:
         """Record that this draft was saved to a file."""
@@ -346,7 +344,7 @@ class Composer(RemovableWidget, Vertical):
             draft = replace(draft, ctx_text=template_draft(key, self.view).ctx_text)
             self._pristine = replace(self._pristine, ctx_text=draft.ctx_text)
         self.put(draft)
-        self._tell("Your context was kept; {fire.template} puts the event's example in its place.")
+        self._tell("Your context was kept; {fire.template} loads the example.")
 
     def limit(self, only: str | None) -> None:
         """Set the only hook to fire at; None for all."""

@@ -95,7 +95,7 @@ class JsonEditor(TextArea):
             "complete",
             "Fields",
             id="editor.complete",
-            tooltip="What could stand at the cursor: fields that are not there, values of this one",
+            tooltip="Complete: missing fields, or values of this one",
         ),
     ]
 
@@ -280,7 +280,7 @@ class ContextEditor(RemovableWidget, Vertical):
         place = completion_place_at(text, offset_at(text, row, column))
         choices = completions_at(place, self.known) if place is not None else ()
         if place is None or not choices:
-            self.app.notify("Nothing more is known that could stand here.", markup=False)
+            self.app.notify("There are no completions here.", markup=False)
             return
         found_place = place
 
@@ -307,5 +307,5 @@ class ContextEditor(RemovableWidget, Vertical):
         before = self.editor.text
         (self.editor.redo if again else self.editor.undo)()
         if self.editor.text == before:
-            message = "No change is left to make again." if again else "No change is left to take back."
+            message = "There is nothing to redo." if again else "There is nothing to undo."
             self.app.notify(message, markup=False)

@@ -192,8 +192,8 @@ def value_problem(source: str, *, is_text: bool = False) -> str:
     except (ValueError, RecursionError):
         if is_text:
             return "a backslash begins an escape: \\\\ is one backslash, \\n a line end"
-        return "no JSON value" if source else "a value is wanted"
-    return "" if end == len(source) else "one JSON value is wanted"
+        return "no JSON value" if source else "a value is required"
+    return "" if end == len(source) else "one JSON value is required"
 
 
 def quote_text(typed: str) -> str:
@@ -313,7 +313,7 @@ def known_field_help(known: Sequence[KnownField], name: str | None, text: str) -
     if field is not None:
         return f"{name}: {field.told or field.help}"
     absent = [offer.name for offer in known if f'"{offer.name}"' not in text and offer.name != CFG]
-    return f"could also hold: {', '.join(absent)}" if absent else ""
+    return f"other fields:  {', '.join(absent)}" if absent else ""
 
 
 CursorSlot = Literal["name", "value", "after"]  # `after`: after a member, before a missing comma

@@ -197,23 +197,26 @@ class ValueInput(Input):
             "wish('complete')",
             "Values",
             id="form.complete",
-            tooltip="What this field can be, as far as is known",
+            tooltip="Known values of this field",
         ),
         Binding("pagedown", "page(1)", "Page down", show=False, id="form.page_down", tooltip="A page down"),
-        Binding(
-            "ctrl+l", "wish('leave out')", "Leave out", id="form.leave_out", tooltip="Without this field"
-        ),
+        Binding("ctrl+l", "wish('leave out')", "Leave out", id="form.leave_out", tooltip="Remove this field"),
         Binding(
             "ctrl+n",
             "wish('turn')",
             "Text/JSON",
             id="form.turn",
-            tooltip="This value as a text, or as number, true/false, null, list or object",
+            tooltip="Switch between text and JSON value",
         ),
+        Binding("ctrl+z", "wish('undo')", "Undo", show=False, id="form.undo", tooltip="Undo the last change"),
         Binding(
-            "ctrl+z", "wish('undo')", "Undo", show=False, id="form.undo", tooltip="Take the last change back"
+            "ctrl+y",
+            "wish('redo')",
+            "Redo",
+            show=False,
+            id="form.redo",
+            tooltip="Redo the last undone change",
         ),
-        Binding("ctrl+y", "wish('redo')", "Redo", show=False, id="form.redo", tooltip="Make it again"),
     ]
     DEFAULT_CSS = """
     ValueInput {
@@ -271,9 +274,7 @@ class ValueInput(Input):
         self._owner.wish(what)
 
 
-FORM_NEEDS_JSON = (
-    "The form needs JSON that can be read: {fire.fire} goes to the mistake, {fire.form} to the text."
-)
+FORM_NEEDS_JSON = "The form needs valid JSON: {fire.fire} shows the error, {fire.form} the text."
 VALUE_TOO_LONG = "too long for a form: {fire.form} has it"
 
 
@@ -469,20 +470,20 @@ class FieldForm(RemovableWidget, Container):
         elif what == "complete":
             self._complete()
         elif self.row.field is None:
-            self._say(f"This field is not there: type its value, or {ENTER_KEY} takes the example.")
+            self._say(f"Type a value, or {ENTER_KEY} uses the example.")
         elif what == "leave out":
             self._take(self._form.remove(self._at))
             self._show_value()
         elif (turned := self._form.turn(self._at)) is not self._form:
             self._take(turned)
         else:
-            self._say("This text is no number, true, false, null, list or object.")
+            self._say("This text is not a JSON value.")
 
     def _complete(self) -> None:
         row = self.row
         choices = value_completions(row.offer)
         if not choices:
-            self._say("Nothing is known of what this field can be.")
+            self._say("No values are known for this field.")
             return
 
         def taken(choice: Completion | None) -> None:

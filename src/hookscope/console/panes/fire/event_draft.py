@@ -157,7 +157,7 @@ def first_unset_variable(value: Any, text: str, variables: Variables, now: datet
 def variable_problem(written: str, values: Mapping[str, str]) -> str:
     """Return why a reference cannot be filled, in a few words."""
     if written.startswith(NOW) and not written.isidentifier():
-        return f"${{{written}}} is no time; one looks like ${{now-1h30m}}"
+        return f"${{{written}}} is not a time; example: ${{now-1h30m}}"
     closest = nearest_word(written, values)
     return f"${{{written}}} is not set{f'; did you mean ${{{closest}}}?' if closest else ''}"
 
@@ -255,10 +255,10 @@ def check_draft(
     """Return the event of a draft, or its problem. Without `filling` variables stay unfilled."""
     key = draft.key.strip()
     if not key:
-        return CheckedDraft(None, "an event key is wanted, such as command:new")
+        return CheckedDraft(None, "enter an event key, such as command:new")
     kind, _, action = key.partition(":")
     if not kind or has_controls(key) or " " in key:
-        return CheckedDraft(None, f"{safe_word(key, 60)} is no event key; one looks like command:new")
+        return CheckedDraft(None, f"{safe_word(key, 60)} is not an event key; example: command:new")
     try:
         context = parse_context(draft.text)
     except BadContext as error:
@@ -312,7 +312,7 @@ def key_note(key: str, view: Snapshot) -> str:
     if catalogue.sends(key):
         return ""
     if key in catalogue.by_key:
-        return f"{product} documents {key} and never sends it"
+        return f"{product} documents {key} but never sends it"
     if key in view.host.dialect.later_events:
         return f"not in {product}'s guide; {view.host.dialect.later_events[key]} sends it"
     closest = catalogue.nearest(key)

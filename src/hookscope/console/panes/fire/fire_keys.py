@@ -18,17 +18,15 @@ FIRE_BINDINGS: list[BindingType] = [
         "step",
         "Step",
         id="fire.step",
-        tooltip="Fire handler by handler: wait before each one; then let the one that waits begin",
+        tooltip="Fire handler by handler; then run the waiting one",
     ),
-    Binding(
-        "i", "pass_over", "Pass over", id="fire.pass_over", tooltip="Go on without the handler that waits"
-    ),
+    Binding("i", "pass_over", "Skip", id="fire.pass_over", tooltip="Skip the waiting handler"),
     Binding(
         "f",
         "run_all",
-        "The rest",
+        "Run all",
         id="fire.run_all",
-        tooltip="Run the handler that waits and all that follow",
+        tooltip="Run the waiting handler and all later ones",
     ),
     Binding(
         "B",
@@ -36,7 +34,7 @@ FIRE_BINDINGS: list[BindingType] = [
         "By line",
         id="fire.debug",
         show=False,
-        tooltip="Fire line by line: stop in each handler; then show again where it stands",
+        tooltip="Debug line by line; then show the stop again",
     ),
     Binding(
         "x",
@@ -44,7 +42,7 @@ FIRE_BINDINGS: list[BindingType] = [
         "Cancel",
         id="fire.cancel",
         show=False,
-        tooltip="Stop the run, session, test or search that goes on",
+        tooltip="Cancel the running job",
     ),
     Binding(
         "escape",
@@ -52,7 +50,7 @@ FIRE_BINDINGS: list[BindingType] = [
         "Cancel",
         id="fire.leave",
         show=False,
-        tooltip="Stop what goes on; else out of an editor, then back",
+        tooltip="Cancel; else leave the editor, then go back",
     ),
     Binding(
         "w,f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"
@@ -63,32 +61,32 @@ FIRE_BINDINGS: list[BindingType] = [
         "On copies",
         id="fire.guarded",
         show=False,
-        tooltip="Fire on copies of your files, and see what handlers did to them",
+        tooltip="Fire on copies of your files, and show the changes",
     ),
     Binding(
         "m,f9",
         "play",
         "Play",
         id="fire.play",
-        tooltip="Play a whole session: the composer's message, the scripted model, every event",
+        tooltip="Simulate a session: message, scripted model, every event",
     ),
     Binding(
         "ctrl+t",
         "template",
         "Template",
         id="fire.template",
-        tooltip="Write the event's realistic example",
+        tooltip="Load the event's example",
     ),
-    Binding("ctrl+s", "save", "Save", id="fire.save", tooltip="Save the event, over the file it came from"),
+    Binding("ctrl+s", "save", "Save", id="fire.save", tooltip="Save the event to its file"),
     Binding("S", "save(True)", "Save as", id="fire.save_as", show=False, tooltip="Save under another name"),
-    Binding("s,f2", "saved", "Saved", id="fire.saved", tooltip="The saved events: load one, test all"),
+    Binding("s,f2", "saved", "Saved", id="fire.saved", tooltip="Saved events: load one, test all"),
     Binding(
         "o,f3",
         "otherwise",
-        "Otherwise",
+        "Options",
         id="fire.otherwise",
         show=False,
-        tooltip="Fire forced, with a fault, several times, in other orders, by steps, by lines",
+        tooltip="Fire options: target, run anyway, fault, repeat, order, copies, step",
     ),
     Binding(
         "Z,f10",
@@ -96,30 +94,28 @@ FIRE_BINDINGS: list[BindingType] = [
         "Fuzz",
         id="fire.fuzz",
         show=False,
-        tooltip="Fire strange events like this one on copies, and keep the smallest that fails",
+        tooltip="Find the smallest failing variant of this event, on copies",
     ),
-    Binding(
-        "R", "replay", "Replay", id="fire.replay", show=False, tooltip="Fire the shown run again, marked so"
-    ),
+    Binding("R", "replay", "Replay", id="fire.replay", show=False, tooltip="Replay the shown run"),
     Binding(
         "K",
         "replay(True)",
         "From here",
         id="fire.from_here",
         show=False,
-        tooltip="Replay from the handler under the cursor on, with the event as it was then",
+        tooltip="Replay from the selected handler, with the event as it was",
     ),
-    Binding("d", "compare", "Diff", id="fire.compare", show=False, tooltip="This run beside another one"),
+    Binding("d", "compare", "Diff", id="fire.compare", show=False, tooltip="Compare with another run"),
     Binding(
-        "A", "accept", "Accept", id="fire.accept", show=False, tooltip="Expect from now on what happened"
+        "A", "accept", "Accept", id="fire.accept", show=False, tooltip="Accept these results as expected"
     ),
-    Binding("v,f4", "face", "Form", id="fire.form", tooltip="The context as a form, or as JSON again"),
+    Binding("v,f4", "face", "Form", id="fire.form", tooltip="Show the context as a form or as JSON"),
     Binding(
         "c,f12",
         "part",
         "ctx",
         id="fire.ctx",
-        tooltip="The second argument of the event's handlers, or its context again",
+        tooltip="Show the handlers' second argument, or the context",
     ),
     Binding(
         "V",
@@ -127,22 +123,20 @@ FIRE_BINDINGS: list[BindingType] = [
         "Environment",
         id="fire.environment",
         show=False,
-        tooltip="Whose variables fill the event: one of the workspace's environments",
+        tooltip="Choose the environment whose variables fill the event",
     ),
     Binding("ctrl+space,ctrl+@", "pick", "Events", id="fire.keys", tooltip="Choose the event to fire"),
-    Binding("left_square_bracket", "turn_run(-1)", "Older", id="fire.older", tooltip="Show the run before"),
-    Binding("right_square_bracket", "turn_run(1)", "Newer", id="fire.newer", tooltip="Show the run after"),
+    Binding("left_square_bracket", "turn_run(-1)", "Older", id="fire.older", tooltip="Show the previous run"),
+    Binding("right_square_bracket", "turn_run(1)", "Newer", id="fire.newer", tooltip="Show the next run"),
     Binding(
         "y",
         "copy_tab",
         "Copy",
         id="fire.copy",
-        tooltip="Copy what has the focus: the event, the plan, or the open tab of the run",
+        tooltip="Copy the focused part: event, plan, or open tab",
     ),
-    Binding("u", "undo", "Undo", id="hooks.undo", show=False, tooltip="Take back the last such change"),
-    Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="This part alone, or all again"),
-    Binding("p", "swap", "Plan", id="fire.plan", tooltip="Go to the plan, or back to the run"),
-    Binding(
-        "a,f8", "everyone", "All hooks", id="fire.everyone", show=False, tooltip="Fire at all hooks again"
-    ),
+    Binding("u", "undo", "Undo", id="hooks.undo", show=False, tooltip="Undo the last change"),
+    Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="Show only this part, or all"),
+    Binding("p", "swap", "Plan", id="fire.plan", tooltip="Switch between plan and run"),
+    Binding("a,f8", "everyone", "All hooks", id="fire.everyone", show=False, tooltip="Fire at all hooks"),
 ]

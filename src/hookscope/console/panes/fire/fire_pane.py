@@ -155,8 +155,8 @@ class FirePane(RemovableWidget):
         host = self.view.host.dialect if self.view is not None else None
         if action == "play" and (host is None or "stream" not in host.kinds):
             other = key_of("console.dialect")
-            sends = f"{host.product} sends no stream of events" if host is not None else "Still looking"
-            return f"{sends}: there is no session to play. {other} goes on to another dialect."
+            sends = f"{host.product} sends no stream of events" if host is not None else "Still scanning"
+            return f"{sends}: there is no session to simulate. {other} selects another dialect."
         if action == "part" and self.parts_mounted:
             ctx = has_second_argument(self._composer.draft.key, self.view)
             return "" if ctx else "Handlers of this event get no second argument."
@@ -237,7 +237,7 @@ class FirePane(RemovableWidget):
     def action_again(self) -> None:
         sheet = self.run_view.runs.current
         if sheet is None:
-            self._say(with_keys("Nothing was fired yet, so there is nothing to repeat: {fire.fire} fires."))
+            self._say(with_keys("Nothing was fired yet: {fire.fire} fires."))
         elif not self._busy():
             file = sheet.checked.file if sheet.checked is not None else None
             guarded = sheet.run is not None and sheet.run.guarded is not None
@@ -252,11 +252,11 @@ class FirePane(RemovableWidget):
         sheet = self.run_view.runs.current
         row = self.query_one(RunPane).row
         if sheet is None:
-            self._say(with_keys("Nothing was fired yet, so there is nothing to replay: {fire.fire} fires."))
+            self._say(with_keys("Nothing was fired yet: {fire.fire} fires."))
         elif from_here and (row is None or row.follow_up is not None):
-            self._say("Put the cursor on the handler to begin with.")
+            self._say("Select the handler to start from.")
         elif from_here and row is not None and row.result is None and not sheet.running:
-            self._say(f"{row.name} did not run: put the cursor on one that did.")
+            self._say(f"{row.name} did not run: select one that did.")
         elif not self._busy():
             self.post_message(
                 fire_requests.ReplayRequested(sheet.place_of(row) if from_here and row is not None else None)
@@ -268,16 +268,16 @@ class FirePane(RemovableWidget):
     def action_accept(self) -> None:
         sheet = self.run_view.runs.current
         if sheet is None:
-            self._say(with_keys("Nothing was fired yet, so there is nothing to accept: {fire.fire} fires."))
+            self._say(with_keys("Nothing was fired yet: {fire.fire} fires."))
         elif sheet.checked is None:
             then = (
                 "load it and fire"
                 if self.event_view.loaded
                 else f"{key_of('fire.save')} saves the event, then fire it"
             )
-            self._say(f"Run {sheet.number} is of no saved event: {then}.")
+            self._say(f"Run {sheet.number} has no saved event: {then}.")
         elif sheet.checked.accepted:
-            self._say(f"{safe_word(sheet.checked.file.name)} expects that already.")
+            self._say(f"{safe_word(sheet.checked.file.name)} expects this already.")
         else:
             self.post_message(fire_requests.AcceptRequested(sheet.number, sheet.checked))
 
@@ -293,7 +293,7 @@ class FirePane(RemovableWidget):
 
     def _no_neighbour(self, by: int) -> str:
         if self.run_view.runs.current is None:
-            return with_keys("Nothing was fired yet, so there are no runs to turn: {fire.fire} fires.")
+            return with_keys("Nothing was fired yet: {fire.fire} fires.")
         return "There is no older run in memory." if by < 0 else "This is the newest run."
 
     @on(Composer.Changed)
@@ -330,7 +330,7 @@ class FirePane(RemovableWidget):
     @on(LineList.Chosen, "#fire-plan")
     def _plan_chosen(self, event: LineList.Chosen) -> None:
         event.stop()
-        self._say(with_keys("{fire.fire} fires; {plan.others} lists the hooks that listen to other events."))
+        self._say(with_keys("{fire.fire} fires; {plan.others} lists hooks with other events."))
 
     @on(LineList.Moved)
     def _line_moved(self, event: LineList.Moved) -> None:
@@ -406,7 +406,7 @@ class FirePane(RemovableWidget):
             return
         file = None if anew else self.event_view.loaded
         if file is not None and self.event_view.unchanged is not None:
-            self._say(f"{safe_word(file.name)} says just that already.")
+            self._say(f"{safe_word(file.name)} is up to date.")
             return
         saved = saved_draft_of(composer.draft, event, self.view)
         self.post_message(fire_requests.SaveEventRequested(saved, file, composer.draft))
@@ -426,7 +426,7 @@ class FirePane(RemovableWidget):
         if self.run_view.going:
             self.post_message(fire_requests.CancelRequested())
         elif self.run_view.just_over:
-            self._say(f"{self.run_view.just_over} is over already.")
+            self._say(f"{self.run_view.just_over} is already done.")
         elif share_a_key("fire.cancel", "console.export"):
             raise SkipAction  # the key means that while nothing runs
         else:
@@ -458,14 +458,14 @@ class FirePane(RemovableWidget):
     def action_template(self) -> None:
         composer = self._composer
         if self.view is None:
-            self._say("The hooks are still being looked at.")
+            self._say("The hooks are still being scanned.")
         elif not composer.draft.key:
             self._say(with_keys("Choose an event first: {fire.keys} lists them."))
         else:
             before = composer.draft
             composer.load(before.key, before.only)
             if composer.draft == before:
-                self._say(f"The example of {safe_word(before.key)} stands there already.")
+                self._say(f"The example of {safe_word(before.key)} is already loaded.")
 
     def action_face(self) -> None:
         self._composer.turn_face()
@@ -473,7 +473,7 @@ class FirePane(RemovableWidget):
     def action_environment(self) -> None:
         filling = self._composer.filling
         if filling is None or not filling.environments:
-            self._say("There is no environment. A file .hookscope/environments/dev.yaml makes one.")
+            self._say("There is no environment. Create .hookscope/environments/dev.yaml.")
         else:
             self.app.push_screen(EnvironmentScreen(filling), self._environment_chosen)
 
@@ -487,7 +487,7 @@ class FirePane(RemovableWidget):
 
     def action_pick(self) -> None:
         if self.view is None:
-            self._say("The hooks are still being looked at.")
+            self._say("The hooks are still being scanned.")
             return
         self.app.push_screen(EventPicker(self.view, self._composer.draft.key), self._picked)
 
@@ -509,10 +509,10 @@ class FirePane(RemovableWidget):
             return
         text = self.query_one(RunPane).copied_text()
         if not text:
-            self._say(with_keys("Nothing was fired yet, so there is nothing to copy: {fire.fire} fires."))
+            self._say(with_keys("Nothing was fired yet: {fire.fire} fires."))
             return
         self.app.copy_to_clipboard(text)
-        self._say("Copied what the open tab says.")
+        self._say("Copied the open tab.")
 
     def action_swap(self) -> None:
         self._arrangement.swap()
@@ -520,7 +520,7 @@ class FirePane(RemovableWidget):
     def action_everyone(self) -> None:
         composer = self._composer
         if composer.draft.only is None:
-            self._say("The event goes to all hooks already.")
+            self._say("The event already goes to all hooks.")
         else:
             composer.limit(None)
 

@@ -77,10 +77,10 @@ def nothing_runs_text(plan: Plan) -> str:
     """Return why no handler would run, in one line."""
     listeners = [item for item in plan.not_run if item.subscribed]
     if not listeners:
-        return f"nothing would run: no hook listens to {safe_word(plan.event.key, 60)}"
+        return f"nothing would run: no hook subscribes to {safe_word(plan.event.key, 60)}"
     if len(listeners) == 1:
-        return f"nothing would run: {safe_word(listeners[0].name, 40)} listens, and is stopped"
-    return f"nothing would run: {len(listeners)} listen, and all are stopped"
+        return f"nothing would run: {safe_word(listeners[0].name, 40)} is subscribed, but stopped"
+    return f"nothing would run: {len(listeners)} are subscribed, but all are stopped"
 
 
 def plan_summary(plan: Plan | None) -> str:
@@ -187,11 +187,9 @@ class PlanView(LineList):
             "trust_folders",
             "Trust",
             id="plan.trust",
-            tooltip="Allow the untrusted listeners' folders to run",
+            tooltip="Trust the folders of subscribed hooks",
         ),
-        Binding(
-            "n", "unfold", "Others", id="plan.others", tooltip="List the hooks that listen to other events"
-        ),
+        Binding("n", "unfold", "Others", id="plan.others", tooltip="List hooks with other events"),
     ]
     DEFAULT_CSS = """
     PlanView {
@@ -264,7 +262,7 @@ class PlanView(LineList):
 
     def action_unfold(self) -> None:
         if self._plan is None or not split_listed(self._plan.not_run)[1]:
-            self.app.notify("No hook listens to other events only: nothing is folded.", markup=False)
+            self.app.notify("There are no hooks with other events.", markup=False)
             return
         self._unfolded = not self._unfolded
         self._draw()
@@ -279,7 +277,7 @@ class PlanView(LineList):
     def cannot(self, action: str) -> str:
         """Return why an action would have no effect now."""
         is_trust = action == "trust_folders"
-        return "" if not is_trust or self._waiting else "No listener of this event waits for trust."
+        return "" if not is_trust or self._waiting else "No subscribed hook needs trust."
 
     def action_trust_folders(self) -> None:
         if self._waiting:

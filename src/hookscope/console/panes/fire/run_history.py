@@ -71,7 +71,7 @@ class RecentRuns:
         """Add a run from the journal, in its place."""
         if past.id not in self._sheets:
             self._sheets[past.id] = begin_sheet(past.id, past.plan, self.clock(), past.at)
-            self.end(past.id, past.run, "its program ended before it did")
+            self.end(past.id, past.run, "its program ended early")
             self._sheets = dict(sorted(self._sheets.items()))
             self._make_room(past.id)
 
@@ -106,7 +106,7 @@ class RecentRuns:
         if number in self._sheets:
             sheet = replace(self._sheets[number], before=self._last_of(number))
             self._sheets[number] = (
-                finish_sheet(sheet, run) if run else fail_sheet(sheet, problem or "no reason was given")
+                finish_sheet(sheet, run) if run else fail_sheet(sheet, problem or "no reason")
             )
 
     def sheet(self, number: int) -> RunSheet | None:

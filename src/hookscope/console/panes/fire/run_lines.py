@@ -51,9 +51,7 @@ def _outcome_changes(old: CallResults, new: CallResults) -> list[str]:
             signs = f"{OUTCOME_MARKS[past.status].glyph} → {OUTCOME_MARKS[result.status].glyph}"
             changes.append(f"{safe_word(call[0], 30)} {signs}")
         if result.stale is not None:
-            changes.append(
-                f"{safe_word(call[0], 30)} is the version from before: the saved one does not load"
-            )
+            changes.append(f"{safe_word(call[0], 30)} is the previous version: the saved one does not load")
     changes += [f"{safe_word(call[0], 30)} did not run" for call in old if call not in new]
     if len(changes) > MOST_COMPARED_HANDLERS:
         return [*changes[:MOST_COMPARED_HANDLERS], f"{len(changes) - MOST_COMPARED_HANDLERS} more"]
@@ -80,9 +78,9 @@ def expectation_remark(checked: SavedEventResult) -> tuple[str, str]:
     if checked.problem:
         return f"✗ {name}: {safe_word(checked.problem, 200)}", "$text-error"
     if checked.accepted:
-        return f"✓ {name} expects what happened", "$text-success"
+        return f"✓ {name} passed", "$text-success"
     if not checked.expects:
-        return f"{name} expects nothing yet: {key_of('fire.accept')} writes what happened", MARK_MUTED
+        return f"{name} has no expectations yet: {key_of('fire.accept')} saves the results", MARK_MUTED
     missed = len(checked.misses) + len(checked.could_not_run)
     if not checked.passed:
         return (
@@ -109,7 +107,7 @@ def _expectation_lines(checked: SavedEventResult) -> Iterator[Content]:
         else:
             yield safe_block(line, 600)
     if any(line.startswith(("  -", "  +")) for line in checked.failure_lines):
-        yield muted("- was expected and did not come, + came")
+        yield muted("- expected, + actual")
 
 
 FILE_CHANGE_KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")
@@ -137,8 +135,8 @@ class GroupHeading:
 
 WaterfallEntry: TypeAlias = CallRow | NotRun | Remark | GroupHeading
 GROUP_NOTES: Mapping[str, str] = {
-    "channel": "the channel's own handler, before the event is on record",
-    "typed": "hooks of this very event",
+    "channel": "the channel's handler, before recording",
+    "typed": "hooks of this event",
     "*": "hooks of every event",
     "dynamic": "resolvers of tools and instructions",
 }
@@ -164,9 +162,9 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[Waterfall
     shown = listed if len(listed) <= FEW_SKIPPED else listeners if len(listeners) <= FEW_SKIPPED else []
     folded = []
     if len(listeners) > len(shown):
-        folded.append(f"{len(listeners)} listen and did not run")
+        folded.append(f"{len(listeners)} subscribed hooks did not run")
     if near_misses and len(listed) > len(shown):
-        folded.append(f"{counted(len(near_misses), 'other')} nearly heard it")
+        folded.append(f"{counted(len(near_misses), 'other')} near misses")
     if others:
         folded.append(
             f"{counted(len(others), 'other')} {'listens' if len(others) == 1 else 'listen'} to other events"
@@ -214,14 +212,12 @@ def run_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
     )  # for streams it is the error of a call, shown with the follow-up events
     failure = (sheet.run.ending.failure,) if sheet.run.ending.failure and not of_stream else ()
     assumed = (
-        (f"fired under a what-if: {', '.join(sorted(sheet.run.assumed))} assumed",)
+        (f"fired with assumptions: {', '.join(sorted(sheet.run.assumed))} assumed",)
         if sheet.run.assumed
         else ()
     )
     forced = dict.fromkeys(result.call.name for result in sheet.run.results if result.forced)
-    called = (
-        (f"forced: without that {', '.join(map(safe_word, forced))} would not have run",) if forced else ()
-    )
+    called = (f"forced: otherwise {', '.join(map(safe_word, forced))} would not have run",) if forced else ()
     texts = (
         *called,
         *against,
@@ -252,7 +248,7 @@ def _follow_up_lines(run: Run) -> list[str]:
 
 
 def _follow_up_note(caused: Run) -> str:
-    return "" if caused.results else "; no hook hears it"
+    return "" if caused.results else "; no subscribed hook"
 
 
 def _copies_remark(guarded: SandboxResult) -> Remark:
@@ -261,7 +257,7 @@ def _copies_remark(guarded: SandboxResult) -> Remark:
     walls = (
         "no network, no other disk"
         if guarded.no_network and guarded.read_only_disk
-        else "no walls but the copies"
+        else "copies only, no isolation"
     )
     originals = guarded.originals
     past = (
@@ -270,7 +266,7 @@ def _copies_remark(guarded: SandboxResult) -> Remark:
         else _changed_originals(originals)
     )
     counts = ", ".join(filter(None, (counts, past)))
-    none = "no copy was touched" if guarded.complete else "not everything could be compared"
+    none = "no copy was changed" if guarded.complete else "not everything could be compared"
     return Remark(f"on copies ({walls}): {counts or none}", about="copies")
 
 
@@ -332,14 +328,14 @@ def run_title(sheet: RunSheet | None, now: float) -> Content:
 def paused_text(row: CallRow) -> Content:
     """Return a paused handler's keys, and the event it would get."""
     keys = (
-        "It waits: {fire.step} lets it begin, {fire.pass_over} passes it over, {fire.run_all} runs it and "
+        "It waits: {fire.step} runs it, {fire.pass_over} skips it, {fire.run_all} runs it and "
         "all that follow, {fire.cancel} ends the run."
     )
     return Content("\n").join(
         [
             Content(with_keys(keys)),
             Content(),
-            muted("the event as it would get it"),
+            muted("the event that it would get"),
             safe_block(readable_json(row.event), MOST_EVENT_CHARACTERS),
         ]
     )

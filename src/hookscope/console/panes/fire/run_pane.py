@@ -119,11 +119,11 @@ class RunPane(RemovableWidget, Vertical):
 
     ALLOW_MAXIMIZE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "turn(-1)", "Tab", show=False, id="run.tab_left", tooltip="The tab to the left"),
-        Binding("right,l", "turn(1)", "Tab", show=False, id="run.tab_right", tooltip="The tab to the right"),
+        Binding("left,h", "turn(-1)", "Tab", show=False, id="run.tab_left", tooltip="Previous tab"),
+        Binding("right,l", "turn(1)", "Tab", show=False, id="run.tab_right", tooltip="Next tab"),
         Binding("E", "edit_line", "Edit", id="run.edit", tooltip="Open the editor at the line that failed"),
         Binding(
-            "space", "read", "Read on", show=False, id="run.read", tooltip="Scroll the tab's text by a page"
+            "space", "read", "Scroll", show=False, id="run.read", tooltip="Scroll the tab's text by a page"
         ),
     ]
     DEFAULT_CSS = """
@@ -228,7 +228,7 @@ class RunPane(RemovableWidget, Vertical):
         if row is None or self._sheet is None or self.view is None:
             return Content()
         if self._sheet.paused is not None:
-            words = (("fire.step", "begins"), ("fire.pass_over", "passes over"), ("fire.run_all", "the rest"))
+            words = (("fire.step", "begins"), ("fire.pass_over", "skip"), ("fire.run_all", "run all"))
             return key_hints(*words)
         frame = run_tabs.failure_frame(TabInput(self._sheet, row, self.view.host))
         return key_hints(("run.edit", f"opens line {frame.line}")) if frame else Content()
@@ -303,7 +303,7 @@ class RunPane(RemovableWidget, Vertical):
 
     def action_turn(self, by: int) -> None:
         if self.row is None:
-            self.app.notify("No handler is selected, so there are no tabs to turn.", markup=False)
+            self.app.notify("No handler is selected.", markup=False)
             return
         tabs = tabs_of_run(self._sheet)
         self._tab = tabs[(tabs.index(self._tab) + by) % len(tabs)]
@@ -312,7 +312,7 @@ class RunPane(RemovableWidget, Vertical):
     def action_read(self) -> None:
         body = self.query_one(Body)
         if round(body.scroll_y) >= body.max_scroll_y:
-            self.app.notify("That is all of this text.", markup=False)
+            self.app.notify("This is the end of the text.", markup=False)
         else:
             body.scroll_page_down(animate=False)
 
@@ -324,7 +324,7 @@ class RunPane(RemovableWidget, Vertical):
         frame = run_tabs.failure_frame(TabInput(self._sheet, row, self.view.host))
         path = Path(frame.file) if frame else handler_file(row)
         if path is None:
-            self.app.notify("This handler was registered by code: no file of it is known.", markup=False)
+            self.app.notify("This handler was registered by code and has no file.", markup=False)
             return
         self.post_message(self.EditorLineRequested(path, frame.line if frame else 1))
 

@@ -378,7 +378,7 @@ def _not_run_row(row: CallRow, not_run: list[NotRun]) -> CallRow:
     own = next((item for item in not_run if _is_call_of(item, row.call)), None)
     if own is not None:
         not_run.remove(own)
-    reason = safe_word(own.reason, 300) if own else "the run ended before its turn"
+    reason = safe_word(own.reason, 300) if own else "the run ended first"
     return replace(row, phase="cancelled" if row.phase == "running" else "not run", reason=reason)
 
 
@@ -413,7 +413,7 @@ def run_outcome(sheet: RunSheet) -> tuple[str, str]:
     done = [row for row in sheet.rows if row.result is not None]
     failed = sum(row.failed for row in done)
     if sheet.problem:
-        return "could not be fired", "error"
+        return "failed to start", "error"
     if sheet.paused is not None:
         return f"waits before {sheet.paused.name}", "paused"
     if sheet.run is None:

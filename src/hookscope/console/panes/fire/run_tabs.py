@@ -148,7 +148,7 @@ def is_own_frame(frame: Frame, call: Registration) -> bool:
     return not {"site-packages", "node_modules"} & set(path.relative_to(root).parts)
 
 
-PHASE_TEXTS = {"spawn": "before it could start", "load": "while it was loaded; it never ran"}
+PHASE_TEXTS = {"spawn": "before it could start", "load": "while loading; it did not run"}
 MOST_SHOWN_KEYS = 40
 MOST_MESSAGE_CHARACTERS = 4_000  # characters of an error message to draw; the rest is counted
 
@@ -193,7 +193,7 @@ def _stale_lines(shown: TabInput, failure: Failure | None) -> Iterator[Content]:
     """Yield which version ran if it is not the saved one, and why that does not load."""
     if failure is None:
         return
-    yield Content.styled("The version loaded before ran. The saved one does not load:", "$text-warning")
+    yield Content.styled("The previous version ran. The saved one does not load:", "$text-warning")
     yield _headline(failure, min(shown.limit, MOST_MESSAGE_CHARACTERS))
     yield from _frame_lines(shown, failure)
     yield Content()
@@ -224,7 +224,7 @@ def _frame_lines(shown: TabInput, failure: Failure) -> Iterator[Content]:
     yield _frame_place(shown, first)
     source = source_excerpt(shown.host.machine.files, first, shown.around)
     if source is not None and source.changed:
-        yield Content.styled("The file was changed since; this is the line that ran.", "$text-warning")
+        yield Content.styled("The file changed since; this is the line that ran.", "$text-warning")
         source = excerpt_as_run(first)
     yield from _excerpt_lines(source or excerpt_as_run(first))
     for frame in further[:MOST_ITEMS]:
@@ -257,7 +257,7 @@ def _handler_input_lines(shown: TabInput, failure: Failure) -> Iterator[Content]
     failed_input = handler_input(
         row.follow_up or shown.sheet.plan.event, (result.patch for result in results if result), failure
     )
-    listed = ", ".join(safe_word(key, 40) for key in failed_input.keys[:MOST_SHOWN_KEYS]) or "no keys at all"
+    listed = ", ".join(safe_word(key, 40) for key in failed_input.keys[:MOST_SHOWN_KEYS]) or "no keys"
     hidden_count = len(failed_input.keys) - MOST_SHOWN_KEYS
     more = f" and {counted(hidden_count, 'more key')}" if hidden_count > 0 else ""
     yield muted(f"{f'{failed_input.name} had':<11}  ") + Content(listed + more)
@@ -292,10 +292,10 @@ def message_delivery(shown: TabInput) -> Content:
     """Return what the host does with messages of this event."""
     if shown.sheet.plan.delivers:
         return Content.styled("✓ delivered", "$text-success") + muted(
-            f"  {shown.product} hands them to the user"
+            f"  {shown.product} would deliver these to the user"
         )
     return Content.styled("– ignored", "$text-warning") + muted(
-        f"  {shown.product} drops messages of this event"
+        f"  {shown.product} ignores messages of this event"
     )
 
 
@@ -325,7 +325,7 @@ def changes_text(shown: TabInput) -> Content:
         return muted("Changes are shown when the handler has ended.")
     changes = context_changes(shown.sheet, shown.row)
     if not changes:
-        return muted("It left the event as it was.")
+        return muted("It did not change the event.")
     names = [path_name(change.path) for change in changes[:MOST_ITEMS]]
     width = min(max(len(name) for name in names), WIDEST_PATH)
     lines = [_change_line(change, name, width) for change, name in zip(changes, names, strict=False)]
@@ -377,18 +377,14 @@ def _later_handler_lines(shown: TabInput, changes: tuple[ValueChange, ...]) -> l
     rows = [row for row in shown.sheet.rows if row.follow_up is shown.row.follow_up]
     later = sum(row.number > shown.row.number for row in rows)
     lines = [
-        muted(
-            f"shared with {counted(later, 'later handler')}"
-            if later
-            else "no later handler sees this: it was the last"
-        )
+        muted(f"shared with {counted(later, 'later handler')}" if later else "no later handler sees this")
     ]
     event = shown.row.follow_up or shown.sheet.plan.event
     event_type = shown.host.dialect.catalogue().find(event.key)
     touched = {change.path[1] for change in changes if len(change.path) > 1 and change.path[0] == "context"}
     used = sorted(touched & set(event_type.mutable)) if event_type is not None else []
     if used:
-        lines.append(muted(f"{shown.product} goes on with what is now in {', '.join(used)}"))
+        lines.append(muted(f"{shown.product} continues with {', '.join(used)}"))
     return lines
 
 
@@ -404,7 +400,7 @@ def answer_text(shown: TabInput) -> Content:
         return muted("Its answer is shown when the handler has ended.")
     answer_lines = _answer_lines(shown, result)
     if ignores_answers(shown):
-        ignored = f"{shown.product} ignores what handlers of this event return: they observe."
+        ignored = f"{shown.product} ignores return values of this event."
         return join_lines([*answer_lines, muted(ignored)])
     step = merge_step_of(shown)
     return join_lines([*(_merge_lines(step) if step is not None else []), *answer_lines])
@@ -419,11 +415,11 @@ def ignores_answers(shown: TabInput) -> bool:
 
 def _answer_lines(shown: TabInput, result: Result) -> list[Content]:
     if not has_answer(result):
-        return [muted("It answered nothing.")]
+        return [muted("It returned nothing.")]
     asked_lines = [Content(f"asked: {', '.join(result.asked)}")] if result.asked else []
     if result.returned is None:
         return asked_lines
-    return [*asked_lines, muted("it answered"), safe_block(readable_json(result.returned), shown.limit)]
+    return [*asked_lines, muted("it returned"), safe_block(readable_json(result.returned), shown.limit)]
 
 
 def merge_step_of(shown: TabInput) -> MergeStep | None:
@@ -440,7 +436,7 @@ def merge_step_of(shown: TabInput) -> MergeStep | None:
 def _merge_lines(step: MergeStep) -> list[Content]:
     lines = []
     if not step.changed:
-        lines.append(muted("The merged answer is as before."))
+        lines.append(muted("The merged answer is unchanged."))
     for name, value in step.changed.items():
         lines.append(
             Content.styled("→ ", "$text-warning") + Content(f"{safe_word(name)} = {brief_json(value)}")
@@ -448,7 +444,7 @@ def _merge_lines(step: MergeStep) -> list[Content]:
     if step.answer:
         lines.append(muted(f"merged so far: {brief_json(dict(step.answer))}"))
     if step.stopped:
-        lines.append(Content.styled("⊘ it ends here: later handlers are not asked", "$text-warning"))
+        lines.append(Content.styled("⊘ it ends here: later handlers are not called", "$text-warning"))
     return lines
 
 

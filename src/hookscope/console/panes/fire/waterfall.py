@@ -69,7 +69,7 @@ class Waterfall(LineList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *LineList.BINDINGS,
-        Binding("n", "unfold", "Others", id="run.others", tooltip="List the hooks that did not run, and why"),
+        Binding("n", "unfold", "Others", id="run.others", tooltip="List hooks that did not run, and why"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
@@ -156,7 +156,7 @@ class Waterfall(LineList):
 
     def action_unfold(self) -> None:
         if self._sheet is None or not self._sheet.not_run:
-            self.app.notify("No hook was left out here: there is nothing to list.", markup=False)
+            self.app.notify("No hook was skipped.", markup=False)
             return
         self._unfolded = not self._unfolded
         self.show(self._sheet, self._now)
