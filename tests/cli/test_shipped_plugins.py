@@ -179,3 +179,24 @@ def test_lint_reads_what_a_plugin_registers_and_answers(hookscope: Program, plug
         ("wrong", "events-unknown"),
     }
     assert "is heard with `on`" in hookscope("lint", "wrong", *SHIPPED).out
+
+
+@pytest.mark.parametrize(
+    ("package", "built"),
+    [
+        ({"extensions": ["./index.ts"], "runtimeExtensions": ["./out/main.js"]}, "out/main.js"),
+        ({"extensions": ["./index.ts"]}, "dist/index.js"),
+        ({"extensions": ["./src/index.ts"]}, "dist/index.mjs"),
+        ({"extensions": ["src/index.ts"]}, "dist/src/index.js"),
+        ({"extensions": ["./index.mts"]}, "index.mjs"),
+    ],
+)
+def test_the_built_file_of_an_entry_is_the_one_that_loads(
+    hookscope: Program, plugin: Plugin, package: dict[str, list[str]], built: str
+) -> None:
+    folder = plugin("p", 'api.on("session_start", () => {})')
+    (folder / "package.json").write_text(json.dumps({"openclaw": package}))
+    (folder / built).parent.mkdir(parents=True, exist_ok=True)
+    (folder / built).write_text('export default (api) => { api.on("session_end", () => {}) };')
+    row = json.loads(hookscope("info", "p", "--json", *SHIPPED).out)
+    assert row["events"] == ["session_end"]

@@ -263,6 +263,7 @@ PLUGIN_HOOKS = replace(
         entries=tuple(name for name in PLUGINS.shape.entries if name.startswith("index")),
         access=access_of,
         marks_python=True,
+        prefers_built=True,
         skips_guide_folders=True,
     ),
     search_paths=places_of_plugins,

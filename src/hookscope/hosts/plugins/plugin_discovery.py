@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
 from itertools import compress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from hookscope import formats
@@ -158,6 +158,7 @@ class PluginShape:
     other_manifests: tuple[str, ...] = ()  # manifests of bundles without code; ignored
     access: AccessOf = full_access
     marks_python: bool = False  # whether Python plugins are marked as not run by the host
+    prefers_built: bool = False  # of an entry in package.json, the file that it is built to is loaded
     skips_guide_folders: bool = False  # plugins in the guide's folders are reported, not found
 
 
@@ -287,7 +288,13 @@ def _scan_folder(path: Path, folder: Folder, search: _PluginSearch) -> None:
             raise _NotAPlugin(reason)
         manifest_facts = _manifest(path, names, search)
         search.hooks.append(
-            _plugin(path, folder, manifest_facts, _entry(path, names, manifest_facts, search), search)
+            _plugin(
+                path,
+                folder,
+                manifest_facts,
+                _entry(path, folder.source, names, manifest_facts, search),
+                search,
+            )
         )
     except OSError as error:
         search.rejected.append(
@@ -395,6 +402,12 @@ def events_registered_in(entry: Path, language: Language, host: Host, root: Path
 
 
 SCRIPT_SUFFIXES = (".ts", ".js", ".mts", ".mjs", ".cts", ".cjs")
+BUILT_SUFFIXES = {
+    ".ts": (".js", ".mjs", ".cjs"),
+    ".tsx": (".js", ".mjs", ".cjs"),
+    ".mts": (".mjs", ".js", ".cjs"),
+    ".cts": (".cjs", ".js", ".mjs"),
+}
 SOURCE_OF_BUILT = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}  # TypeScript names the file that it will be
 
 
@@ -473,7 +486,9 @@ def _place(file: Path, source: bytes, path: KeyPath) -> FilePosition:
     return FilePosition(file, span.line, span.column) if span else FilePosition(file)
 
 
-def _entry(path: Path, names: frozenset[str], manifest_facts: _ManifestFacts, search: _PluginSearch) -> Path:
+def _entry(
+    path: Path, source: str, names: frozenset[str], manifest_facts: _ManifestFacts, search: _PluginSearch
+) -> Path:
     """Return the file whose `register` is called. Raises _NotAPlugin.
 
     Searched are the manifest, package.json, then the known names. A file that is named need not
@@ -481,7 +496,7 @@ def _entry(path: Path, names: frozenset[str], manifest_facts: _ManifestFacts, se
     """
     written, declared_in = manifest_facts.entry, search.shape.manifest
     if not written:
-        written, declared_in = _package_entry(path, names, search), "package.json"
+        written, declared_in = _package_entry(path, source, names, search), "package.json"
     if written:
         entry = search.host.machine.absolute(written, base=path)
         if Path(written).is_absolute() or not entry.is_relative_to(path):
@@ -496,8 +511,8 @@ def _entry(path: Path, names: frozenset[str], manifest_facts: _ManifestFacts, se
     return path / entry_name
 
 
-def _package_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> str:
-    """Return the first entry file in package.json; empty if there is none, or it cannot be read."""
+def _package_entry(path: Path, source: str, names: frozenset[str], search: _PluginSearch) -> str:
+    """Return the first entry file in package.json, or what it is built to; empty if none can be read."""
     if "package.json" not in names:
         return ""
     try:
@@ -505,9 +520,29 @@ def _package_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> 
     except _NotAPlugin:
         return ""
     own = package.get(search.shape.package_key) if isinstance(package, Mapping) else None
-    listed = own.get("extensions") if isinstance(own, Mapping) else None
-    texts = [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
-    return texts[0] if texts else ""
+    entry, built = (_first_text(own, key) for key in ("extensions", "runtimeExtensions"))
+    if not search.shape.prefers_built or not entry:
+        return entry
+    if built or source == "workspace":  # there the program looks for no built file by itself
+        return built or entry
+    return next((one for one in built_entries(entry) if search.files.facts(path / one) is not None), entry)
+
+
+def _first_text(package: object, key: str) -> str:
+    """Return the first text of a list in package.json; empty if there is none."""
+    listed = package.get(key) if isinstance(package, Mapping) else None
+    return next((item for item in listed if isinstance(item, str)), "") if isinstance(listed, list) else ""
+
+
+def built_entries(entry: str) -> Iterator[str]:
+    """Yield the files that a TypeScript entry may be built to, in the order in which the program looks."""
+    source = PurePosixPath(entry)
+    if source.suffix not in BUILT_SUFFIXES:
+        return
+    plain = source.with_suffix("")
+    below_src = plain.relative_to("src") if plain.is_relative_to("src") else plain
+    for base in dict.fromkeys((Path("dist", below_src), Path("dist", plain), plain)):
+        yield from (f"{base}{suffix}" for suffix in BUILT_SUFFIXES[source.suffix])
 
 
 def _no_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> _NotAPlugin:
