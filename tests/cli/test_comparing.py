@@ -10,7 +10,7 @@ OWN = '{"openclaw": {"events": ["command:new"]}}'
 ALL = ", ".join(f'"{name}": {{"events": ["command:new"]}}' for name in ("openclaw", "milady", "eliza"))
 
 
-def test_what_differs_and_what_to_change(
+def test_compare_shows_each_difference_and_the_change_that_removes_it(
     workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "one", OWN, file="handler.ts")
@@ -24,7 +24,9 @@ def test_what_differs_and_what_to_change(
     assert not any(line.strip().startswith("all ") for line in short.out.splitlines())
 
 
-def test_one_document(workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook) -> None:
+def test_compare_json_prints_one_document(
+    workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "one", OWN, file="handler.ts")
     done = hookscope("compare", "--dialects", "openclaw,milady", "--json", "--bundled", str(bundled))
     answer = done.json
@@ -46,7 +48,9 @@ def test_one_document(workspace: Path, bundled: Path, hookscope: Program, make_h
     }
 
 
-def test_wrong_use(workspace: Path, hookscope: Program) -> None:
+def test_compare_refuses_unknown_dialects_and_conflicting_options(
+    workspace: Path, hookscope: Program
+) -> None:
     unknown = hookscope("compare", "--dialects", "openclaw,milaby")
     assert unknown.code == 2
     assert "did you mean milady?" in unknown.err
@@ -56,7 +60,9 @@ def test_wrong_use(workspace: Path, hookscope: Program) -> None:
     assert "error" in json.loads(nobody.out)
 
 
-def test_names_that_would_restyle_a_terminal(workspace: Path, bundled: Path, hookscope: Program) -> None:
+def test_compare_escapes_control_characters_in_names(
+    workspace: Path, bundled: Path, hookscope: Program
+) -> None:
     folder = workspace / "hooks/\x1b[31mred"
     folder.mkdir()
     (folder / "HOOK.md").write_text('---\nname: "a\\e[2Jb"\ndescription: d\n---\n')
@@ -66,7 +72,7 @@ def test_names_that_would_restyle_a_terminal(workspace: Path, bundled: Path, hoo
     assert "\x1b" not in done.out + done.err
 
 
-def test_the_programs_that_ship(
+def test_compare_shipped_uses_the_shipped_versions(
     workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "all", f"{{{ALL}}}", file="handler.ts")
@@ -79,7 +85,7 @@ def test_the_programs_that_ship(
 PUSHES = "def handler(event):\n    event.messages.append('hi')\n    event.context['seen'] = 1\n"
 
 
-def test_an_event_at_each_of_them(
+def test_compare_fires_an_event_under_each_host(
     workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "all", f"{{{ALL}}}", PUSHES)
@@ -94,7 +100,7 @@ def test_an_event_at_each_of_them(
         assert kinds == {"handler", "message"}, "the hosts' own events may differ, that is no difference"
 
 
-def test_an_event_at_one_hook_that_does_the_same_everywhere(
+def test_compare_fires_at_one_hook_and_finds_no_difference(
     workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "all", f"{{{ALL}}}", PUSHES)
@@ -106,7 +112,7 @@ def test_an_event_at_one_hook_that_does_the_same_everywhere(
     assert "the folder is not trusted" in left.err
 
 
-def test_a_host_that_does_not_know_the_event(
+def test_compare_reports_hosts_that_do_not_know_the_event(
     workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
 ) -> None:
     own = '{"openclaw": {"events": ["agent:bootstrap"]}}'
@@ -121,7 +127,9 @@ def test_a_host_that_does_not_know_the_event(
     assert hookscope("compare", "a", "b", "--fire", "command:new").code == 2
 
 
-def test_copies_of_each_host(workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook) -> None:
+def test_compare_in_a_sandbox_uses_separate_copies_for_each_host(
+    workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
+) -> None:
     writes = "from pathlib import Path\ndef handler(event): Path('made').write_text('x')\n"
     make_hook(workspace / "hooks", "all", f"{{{ALL}}}", writes)
     asked = ("compare", "all", "--bundled", str(bundled), "--fire", "command:new", "--trust", "--sandbox")

@@ -29,7 +29,7 @@ def completed(hookscope: Program, line: str, **env: str) -> list[str]:
     return [row.partition(",")[2] for row in done.out.splitlines() if row.startswith("plain,")]
 
 
-def test_names_of_this_workspace_are_offered(
+def test_completion_offers_hooks_and_events_of_the_workspace(
     hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path, tmp_path: Path
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -88,7 +88,7 @@ def offered(hookscope: Program, shell: str, line: str, **env: str) -> list[list[
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_a_shell_that_quotes_by_itself_is_given_whole_words(
+def test_shells_that_quote_completions_get_whole_words(
     hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path, shell: str
 ) -> None:
     """What stood behind a comma was lost, and an option with `=` in front of a name."""
@@ -108,7 +108,7 @@ def test_a_shell_that_quotes_by_itself_is_given_whole_words(
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_bash_puts_into_the_line_what_it_reads_as_one_word(
+def test_bash_gets_completions_that_it_reads_as_one_word(
     hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path, tmp_path: Path
 ) -> None:
     """Behind a folder in quotes nothing was completed, and no name with a blank in it anywhere."""
@@ -154,7 +154,7 @@ def groups() -> list[tuple[str, click.Command]]:
 @pytest.mark.parametrize(
     ("path", "command"), groups(), ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_every_command_ends_its_help_with_examples_that_it_takes(path: str, command: click.Command) -> None:
+def test_every_help_text_ends_with_valid_examples(path: str, command: click.Command) -> None:
     with click.Context(command, info_name=path.rpartition(" ")[2] or "hookscope") as ctx:
         ctx.info_name = f"hookscope {path}".strip()
         shown = command.get_help(ctx)
@@ -168,7 +168,7 @@ def test_every_command_ends_its_help_with_examples_that_it_takes(path: str, comm
             command.make_context(path, words[1 + len(path.split()) :])  # raises where it does not take them
 
 
-def test_a_list_of_the_eligible_and_what_is_missing(
+def test_list_eligible_shows_what_the_other_hooks_lack(
     hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)

@@ -107,7 +107,7 @@ def places(done: Done) -> list[str]:
     return [f"{who} {file}:{line}{why}" for who, file, line, why in found]
 
 
-def test_steps_go_through_the_authors_own_lines(debug: Program, written: Written) -> None:
+def test_stepping_visits_only_lines_of_the_author(debug: Program, written: Written) -> None:
     done = debug("n", "s", "n", "o", "c", "c", "c")
     stood = places(done)
     if written is PYTHON:  # it stood at the line with the call, which has not been made yet
@@ -132,7 +132,7 @@ def test_typed_expression_is_evaluated_in_the_current_frame(debug: Program, writ
     assert "no 41" in done.out
 
 
-def test_a_line_that_was_named_stops_too_until_it_is_named_again(debug: Program, written: Written) -> None:
+def test_naming_a_line_again_removes_its_breakpoint(debug: Program, written: Written) -> None:
     at = f"hooks/shouts/{written.helper}:2"
     done = debug(f"b {at}", "c", "u", "v", "d", f"b {at}", "b 999", "b what", "r")
     assert f"stops at {written.helper}:2 too" in done.err
@@ -145,13 +145,15 @@ def test_a_line_that_was_named_stops_too_until_it_is_named_again(debug: Program,
     assert not [place for place in places(done) if "breakpoint" in place]  # `r` runs all
 
 
-def test_a_variable_may_have_the_name_of_a_word(debug: Program, workspace: Path, make_hook: MakeHook) -> None:
+def test_variables_may_be_named_like_debugger_commands(
+    debug: Program, workspace: Path, make_hook: MakeHook
+) -> None:
     source = "def handler(event):\n    b = p = 1\n    event.messages.append(f'{b} {p}')\n"
     make_hook(workspace / "hooks", "short", COMMAND, source)
     assert "7 8" in debug("n", "b = 7", "p = 8", "c").out
 
 
-def test_the_record_says_that_its_times_are_with_what_it_stood(
+def test_a_debugged_run_notes_that_its_times_include_pauses(
     debug: Program, written: Written, hookscope: Program
 ) -> None:
     told = "debugged: its times hold the pauses too"
@@ -159,13 +161,13 @@ def test_the_record_says_that_its_times_are_with_what_it_stood(
     assert told in hookscope("log", "1").out
 
 
-def test_the_end_of_the_input_ends_the_run(debug: Program, written: Written) -> None:
+def test_end_of_input_cancels_the_debugged_run(debug: Program, written: Written) -> None:
     done = debug(more=("--json",))
     (result,) = done.json["results"]
     assert (done.code, result["status"]) == (1, "cancelled")
 
 
-def test_mistakes_in_what_is_typed_change_nothing(debug: Program, written: Written) -> None:
+def test_mistyped_debugger_commands_change_nothing(debug: Program, written: Written) -> None:
     done = debug("nowhere", "1 +", "?", "", "w", "l", "b", "p", "c", "c", "c")
     assert "debug>   b LINE, or b FILE:LINE" in done.err
     assert "debug>   p EXPRESSION, or the expression alone." in done.err
@@ -174,14 +176,14 @@ def test_mistakes_in_what_is_typed_change_nothing(debug: Program, written: Writt
     assert "HELLO 0" in done.out
 
 
-def test_on_copies_the_files_have_their_own_names(debug: Program, written: Written) -> None:
+def test_debugging_in_a_sandbox_shows_original_file_names(debug: Program, written: Written) -> None:
     done = debug("event.messages", f"b {written.helper}:2", "c", "c", "c", "c", more=("--sandbox",))
     assert "hookscope-sandbox" not in done.err
     assert places(done)[0] == "shouts handler:3  at its first line"
     assert "HELLO 0" in done.out
 
 
-def test_every_handler_stops_and_none_has_a_limit(
+def test_every_debugged_handler_stops_and_has_no_timeout(
     debug: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     for name in ("a", "b"):
@@ -191,7 +193,7 @@ def test_every_handler_stops_and_none_has_a_limit(
     assert done.code == 0
 
 
-def test_foreign_text_brings_no_control_characters(
+def test_the_debugger_escapes_control_characters(
     debug: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     source = 'def handler(event):\n    evil = "\\x1b[31m"  # \x1b[32m\n    raise KeyError("\\x1b]0;t\\x07")\n'
@@ -201,7 +203,7 @@ def test_foreign_text_brings_no_control_characters(
     assert "\x1b" not in done.err + done.out
 
 
-def test_a_handler_that_dies_while_it_stands_is_a_result(
+def test_a_handler_that_dies_at_a_breakpoint_ends_as_crashed(
     debug: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "dies", COMMAND, "import os\ndef handler(event):\n    os._exit(3)\n")
@@ -227,7 +229,7 @@ def test_debug_refuses_incompatible_options(debug: Program, more: tuple[str, ...
     assert "--debug" in done.err
 
 
-def test_it_runs_to_the_lines_that_were_named_and_not_to_the_first(debug: Program, written: Written) -> None:
+def test_stop_at_runs_to_the_named_line_without_stopping_first(debug: Program, written: Written) -> None:
     ends = f"shouts/{written.helper}:3"
     done = debug("c", "c", more=("--stop-at", f"{written.file}:6 if count == 0", "--stop-at", ends))
     named = [place for place in places(done) if "breakpoint" not in place]
@@ -237,13 +239,13 @@ def test_it_runs_to_the_lines_that_were_named_and_not_to_the_first(debug: Progra
     assert "Nothing stopped" not in done.err
 
 
-def test_a_line_at_which_nothing_stopped_is_told(debug: Program, written: Written) -> None:
+def test_a_stop_at_line_that_was_never_reached_is_reported(debug: Program, written: Written) -> None:
     done = debug("r", more=("--stop-at", f"{written.file}:6 if count == 9"))
     told = f"Nothing stopped at ./hooks/shouts/{written.file}:6 where count == 9: no handler came there"
     assert told in done.err
 
 
-def test_a_line_without_code_says_where_it_stops_in_place_of_that(
+def test_a_line_without_code_stops_at_the_next_line_with_code(
     debug: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     source = "def handler(event):\n    # nothing\n    event.messages.append('x')\n\n# the end\n"
@@ -266,7 +268,7 @@ def test_a_line_without_code_says_where_it_stops_in_place_of_that(
         ("other.rb:2", "No handler of this run has a file `other.rb`. It has ./hooks/a/handler.py."),
     ],
 )
-def test_a_line_that_no_handler_has_is_refused_before_anything_runs(
+def test_stop_at_refuses_a_line_that_no_handler_has(
     debug: Program, workspace: Path, make_hook: MakeHook, line: str, why: str
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, "def handler(event):\n    open('ran', 'w')\n")
@@ -275,9 +277,7 @@ def test_a_line_that_no_handler_has_is_refused_before_anything_runs(
     assert (done.code, list(workspace.rglob("ran"))) == (1, [])
 
 
-def test_the_end_of_a_path_that_is_several_files_is_refused(
-    debug: Program, workspace: Path, make_hook: MakeHook
-) -> None:
+def test_stop_at_refuses_an_ambiguous_file_name(debug: Program, workspace: Path, make_hook: MakeHook) -> None:
     for name in ("a", "b"):
         make_hook(workspace / "hooks", name, COMMAND, "def handler(event):\n    pass\n")
     done = debug(more=("--stop-at", "handler.py:2"))
@@ -287,7 +287,7 @@ def test_the_end_of_a_path_that_is_several_files_is_refused(
     assert places(done) == ["b handler:2  at a line that you named"]
 
 
-def test_of_several_files_the_users_own_is_meant_before_the_hosts(
+def test_stop_at_prefers_user_files_to_bundled_files(
     debug: Program, bundled: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     for folder in (bundled, workspace / "hooks"):
@@ -296,7 +296,7 @@ def test_of_several_files_the_users_own_is_meant_before_the_hosts(
     assert places(done) == ["of-hooks handler:2  at a line that you named"]
 
 
-def test_a_line_of_one_language_is_nothing_to_the_handlers_of_another(
+def test_breakpoints_apply_to_handlers_of_their_language_only(
     debug: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, "def handler(event):\n    pass\n")
@@ -314,7 +314,7 @@ def test_stop_at_requires_debug(hookscope: Program, written: Written) -> None:
     assert (done.code, "Add --debug." in done.err) == (2, True)
 
 
-def test_a_line_stops_where_a_condition_holds_that_was_typed(debug: Program, written: Written) -> None:
+def test_a_conditional_breakpoint_stops_only_if_its_condition_holds(debug: Program, written: Written) -> None:
     wrong, raises = f"b {written.helper}:3 if ((", f"b {written.helper}:3 if nowhere"
     done = debug(f"b {written.helper}:3 if louder == 'no'", "b 6 if count == 0", wrong, raises, "c", "c", "c")
     assert f"stops at {written.helper}:3 where louder == 'no'" in done.err
@@ -359,7 +359,7 @@ def observed(hookscope: Program, bundled: Path, *typed: str) -> Done:
 
 
 @pytest.mark.usefixtures("side_by_side")
-def test_handlers_that_run_side_by_side_stand_one_after_the_other(hookscope: Program, bundled: Path) -> None:
+def test_parallel_handlers_stop_in_the_debugger_one_by_one(hookscope: Program, bundled: Path) -> None:
     done = observed(hookscope, bundled, *["event.channel", "c"] * 3)
     assert sorted(place.partition("  ")[0] for place in places(done)) == [
         "a plugin:3", "a plugin:3", "b index:4",
@@ -375,7 +375,7 @@ def test_debugging_continues_after_a_crashed_handler(hookscope: Program, bundled
     assert done.code == 1
 
 
-def test_an_interrupt_at_the_prompt_begins_a_new_line(
+def test_ctrl_c_at_the_debugger_prompt_starts_a_new_line(
     workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     make_hook(
@@ -421,7 +421,7 @@ export default async function handler(event: any) {
 
 @pytest.mark.parametrize(("file", "source"), [("handler.py", QUIET_PYTHON), ("handler.ts", QUIET_TYPESCRIPT)])
 @pytest.mark.parametrize("word", ["n", "s"])
-def test_steps_go_on_behind_an_await_and_end_with_the_handler(
+def test_stepping_continues_after_an_await_and_ends_with_the_handler(
     word: str, file: str, source: str, debug: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "waits", COMMAND, source, file=file)
@@ -473,7 +473,7 @@ def test_an_error_that_the_handler_catches_does_not_stop_it(debug: Program) -> N
 
 
 @pytest.mark.usefixtures("catches")
-def test_steps_go_into_what_nodes_own_code_calls(debug: Program) -> None:
+def test_step_enters_callbacks_that_node_calls(debug: Program) -> None:
     done = debug("b 15", "c", "s", "text", "r")
     assert places(done)[1:3] == ["catches handler:15  at a line that you named", "catches handler:13"]
     assert 'debug> "heard"' in done.err
@@ -489,7 +489,7 @@ THROWS = [
 
 
 @pytest.mark.parametrize(("file", "source"), THROWS, ids=["at once", "of a promise"])
-def test_an_error_that_leaves_is_told_as_without_a_debugger(
+def test_an_uncaught_error_reads_the_same_without_a_debugger(
     file: str, source: str, debug: Program, workspace: Path, make_hook: MakeHook, hookscope: Program
 ) -> None:
     make_hook(workspace / "hooks", "throws", COMMAND, source, file=file)
@@ -502,7 +502,7 @@ def test_an_error_that_leaves_is_told_as_without_a_debugger(
     assert one["error"]["type"] in ("Error", "TypeError")
 
 
-def test_a_line_of_the_other_language_is_named_where_its_worker_hears_it(
+def test_the_prompt_accepts_a_breakpoint_in_a_handler_of_the_other_language(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, "def handler(event):\n    pass\n")

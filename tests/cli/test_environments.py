@@ -56,7 +56,7 @@ def test_the_environment_is_chosen_by_option_or_by_the_project(scope: Program, w
     assert (unknown.code, unknown.json["next"]) == (2, "Did you mean dev?")
 
 
-def test_a_test_runs_under_the_environment(scope: Program, workspace: Path) -> None:
+def test_saved_events_are_tested_under_the_chosen_environment(scope: Program, workspace: Path) -> None:
     with (workspace / ".hookscope/events/hello.yaml").open("a") as file:
         file.write("expect: {messages: ['Ada at *']}\n")
     assert scope("test", "--environment", "dev").code == 0
@@ -66,7 +66,7 @@ def test_a_test_runs_under_the_environment(scope: Program, workspace: Path) -> N
 
 
 @pytest.mark.usefixtures("scope")
-def test_doctor_says_which_is_in_force(workspace: Path) -> None:
+def test_doctor_names_the_environment_in_force(workspace: Path) -> None:
     def found() -> dict[str, SetupFinding]:
         bench = Workbench(Options(workspace=workspace))
         return {item.name: item for item in bench.doctor(bench.scan())}

@@ -73,7 +73,7 @@ def test_the_console_opens_the_innermost_line_of_the_hook() -> None:
     assert own_frames((ELSEWHERE, OUTER), CALL) == ((OUTER,), (ELSEWHERE,))
 
 
-def test_a_search_tells_failures_apart_by_the_innermost_line() -> None:
+def test_fuzz_distinguishes_failures_by_the_innermost_line() -> None:
     def failed(*frames: Frame) -> Result:
         return Result(CALL, "error", error=Failure("ValueError", "bad", frames, phase="run"))
 
@@ -83,7 +83,7 @@ def test_a_search_tells_failures_apart_by_the_innermost_line() -> None:
     assert failure_mark(failed()) == ("two", "ValueError", None)
 
 
-def test_of_a_long_way_the_innermost_four_lines_are_shown() -> None:
+def test_a_long_stack_shows_its_innermost_four_lines() -> None:
     frames = tuple(Frame(f"/w/f{number}.py", number, "f", "") for number in range(1, 7))
     lines = error_lines(Failure("ValueError", "bad", frames, phase="run"), real_machine())
     assert [line.partition(":")[0].rpartition("/")[2] for line in lines[1:]] == [

@@ -32,7 +32,7 @@ def hears(*keys: str) -> str:
     ("dialect", "key", "has_it"),
     [("eve@0.18", "input.resolved", "eve@0.80"), ("eve@0.80", "subagent.completed", "eve@0.18")],
 )
-def test_an_event_of_another_version_is_told_with_that_version(
+def test_an_event_of_another_version_names_that_version(
     hookscope: Program, write: Any, dialect: str, key: str, has_it: str
 ) -> None:
     write({"agent/hooks/close.ts": hears(key)})
@@ -46,7 +46,7 @@ def test_an_event_of_another_version_is_told_with_that_version(
     assert finding["then"] == f"`--dialect {has_it}` takes that version's rules."
 
 
-def test_the_guide_names_the_version_that_came_to_send_an_event(hookscope: Program, write: Any) -> None:
+def test_the_guide_names_the_version_that_first_sends_an_event(hookscope: Program, write: Any) -> None:
     write({"agent/hooks/close.ts": hears("turn.cancelled")})
     (hook,) = hookscope("list", "--dialect", "eve", "--json").json["hooks"]
     (sent,) = (gate for gate in hook["gates"] if gate["gate"] == "sent")
@@ -56,9 +56,7 @@ def test_the_guide_names_the_version_that_came_to_send_an_event(hookscope: Progr
     assert finding["text"] == "`turn.cancelled` is not in Eve's guide; eve@0.80 sends it."
 
 
-def test_a_module_that_names_no_event_is_silent_and_no_lint_calls_it_well(
-    hookscope: Program, write: Any
-) -> None:
+def test_a_module_without_events_is_silent_and_linted(hookscope: Program, write: Any) -> None:
     folder = write({"agent/hooks/quiet.ts": hears()})
     assert hookscope("trust", str(folder)).code == 0
     (hook,) = hookscope("list", "--json").json["hooks"]
@@ -99,7 +97,7 @@ def test_handlers_get_the_variables_of_the_projects_env_files(hookscope: Program
 
 
 @pytest.mark.parametrize("ending", ["ts", "js"])
-def test_a_package_that_says_no_type_is_nothing_that_a_handler_prints(
+def test_nodes_warning_about_a_typeless_package_is_hidden(
     hookscope: Program, write: Any, ending: str
 ) -> None:
     write({f"agent/hooks/tell.{ending}": "export default { events: { '*'() { console.log('told'); } } };"})
@@ -109,7 +107,7 @@ def test_a_package_that_says_no_type_is_nothing_that_a_handler_prints(
     assert "note:" not in done.out
 
 
-def test_lint_names_what_keeps_a_project_from_being_built(hookscope: Program, write: Any) -> None:
+def test_lint_reports_imports_that_break_the_build(hookscope: Program, write: Any) -> None:
     imports = ("../lib/there", "../../lib/gone", "pg", "@/lib/db", "eve/tools", "node:fs", "kept/x")
     top = "".join(f"import {{ a as a{at} }} from '{name}';\n" for at, name in enumerate(imports))
     used = "".join(f"a{at};" for at in range(len(imports)))
@@ -126,7 +124,7 @@ def test_lint_names_what_keeps_a_project_from_being_built(hookscope: Program, wr
     assert done.code == 1
 
 
-def test_a_file_whose_name_stops_the_build_is_told_with_what_mends_it(hookscope: Program, write: Any) -> None:
+def test_a_file_name_that_breaks_the_build_is_reported_with_its_fix(hookscope: Program, write: Any) -> None:
     write({"agent/hooks/close.ts": hears("turn.completed"), "agent/hooks/_shared.ts": "export const x = 1;"})
     step = (
         "no fix: rename ./agent/hooks/_shared.ts, or move it to a folder in which its host looks for nothing"

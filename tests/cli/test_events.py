@@ -22,7 +22,7 @@ def test_every_dialect_lists_its_events(hookscope: Program, dialect: str) -> Non
     assert hookscope("--dialect", dialect, "events").out.startswith(f"{dialect}: {len(listed)} events")
 
 
-def test_one_event_says_who_listens_and_what_it_may_hold(
+def test_events_shows_subscribers_and_fields_of_one_event(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
@@ -43,7 +43,7 @@ def test_a_plugin_hook_is_found_in_either_spelling(hookscope: Program) -> None:
     assert shipped["limit"] == 15
 
 
-def test_a_stream_event_says_what_it_needs(hookscope: Program) -> None:
+def test_events_shows_the_required_fields_of_a_stream_event(hookscope: Program) -> None:
     text = hookscope("--dialect", "eve@0.80", "events", "turn.started").out
     assert "turnId    text    needed; the turn's id; such as turn_0" in text
     assert "ctx.cancel() ends the turn" in text
@@ -73,11 +73,15 @@ def test_an_event_has_a_schema(hookscope: Program) -> None:
         ("eliza@2.0.0-beta.2", "session:end", "Eliza documents it and never sends it"),
     ],
 )
-def test_what_no_source_describes_is_said(hookscope: Program, dialect: str, key: str, line: str) -> None:
+def test_events_says_if_no_source_describes_an_event(
+    hookscope: Program, dialect: str, key: str, line: str
+) -> None:
     assert line in hookscope("--dialect", dialect, "events", key).out
 
 
-def test_a_context_that_does_not_fit_is_noted_and_fired(hookscope: Program, workspace: Path) -> None:
+def test_a_context_that_does_not_match_the_schema_is_noted_and_fired(
+    hookscope: Program, workspace: Path
+) -> None:
     context = '{"senderID": "dev", "sessionId": 7}'
     fired = hookscope("fire", "command:new", "--context", context, "--json")
     assert fired.code == 0
@@ -87,7 +91,7 @@ def test_a_context_that_does_not_fit_is_noted_and_fired(hookscope: Program, work
     assert hookscope("fire", "command:new").err.count("note:") == 0
 
 
-def test_a_run_says_whether_its_messages_reach_anybody(
+def test_a_run_says_whether_the_host_delivers_its_messages(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     handler = "def handler(event): event.messages.append('hi')\n"
@@ -101,7 +105,7 @@ def test_a_run_says_whether_its_messages_reach_anybody(
         assert f"messages ({fate})" in hookscope("fire", key, "--only", "greet", "--trust").out
 
 
-def test_an_unknown_event_names_the_nearest(hookscope: Program) -> None:
+def test_events_suggests_the_closest_event_name(hookscope: Program) -> None:
     done = hookscope("events", "comand:new")
     assert (done.code, done.out) == (1, "")
     assert "Did you mean command:new?" in done.err

@@ -61,7 +61,7 @@ def test_a_hook_that_did_not_load_is_listed_as_broken_until_it_loads(
     assert "● ready" in row_of("lame", hookscope("list").out)
 
 
-def test_what_loads_again_without_a_change_of_its_files_is_ready_again(
+def test_a_hook_that_loads_again_without_edits_is_ready_again(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     code = "import os\n\nTOKEN = os.environ['OF_LAME']\n\n\ndef handler(event): pass\n"
@@ -74,9 +74,7 @@ def test_what_loads_again_without_a_change_of_its_files_is_ready_again(
     assert "● ready" in row_of("lame", hookscope("list").out)
 
 
-def test_scripts_read_the_state_of_the_checks_and_the_failed_load_beside_it(
-    hookscope: Program, lame: Path
-) -> None:
+def test_json_has_both_the_state_of_the_gates_and_the_failed_load(hookscope: Program, lame: Path) -> None:
     hookscope("fire", "command:new")
     document = json.loads(hookscope("list", "--json").out)
     hooks = {hook["name"]: hook for hook in document["hooks"]}
@@ -110,7 +108,7 @@ def test_failed_load_with_assumed_environment_is_not_recorded(
     assert "● ready" in row_of("touchy", hookscope("list").out)
 
 
-def test_a_secret_in_the_error_is_kept_nowhere(
+def test_a_secret_in_a_load_error_is_not_stored(
     hookscope: Program, workspace: Path, make_hook: MakeHook, tmp_path: Path
 ) -> None:
     key = "sk-ant-api03-" + "a1B2" * 12
@@ -125,7 +123,7 @@ def test_a_secret_in_the_error_is_kept_nowhere(
     assert not kept
 
 
-def test_a_state_folder_that_is_damaged_or_cannot_be_written_stops_no_look(
+def test_a_damaged_or_read_only_state_folder_does_not_stop_a_scan(
     hookscope: Program, lame: Path, tmp_path: Path
 ) -> None:
     hookscope("fire", "command:new")
@@ -150,7 +148,7 @@ def test_a_state_folder_that_is_damaged_or_cannot_be_written_stops_no_look(
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "milady"])
-def test_a_script_whose_brackets_do_not_fit_is_broken_before_anybody_loads_it(
+def test_a_script_with_unbalanced_brackets_is_broken_before_any_load(
     hookscope: Program, workspace: Path, make_hook: MakeHook, dialect: str
 ) -> None:
     header = f'{{"{dialect}": {{"events": ["command:new"]}}}}'
@@ -165,7 +163,7 @@ def test_a_script_whose_brackets_do_not_fit_is_broken_before_anybody_loads_it(
     assert "● ready" in row_of("whole", listed)
 
 
-def test_what_failed_is_not_said_of_a_file_that_was_mended_meanwhile(
+def test_a_failed_load_is_dropped_if_the_file_changed_meanwhile(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     good = "def handler(event): pass\n"
@@ -176,7 +174,7 @@ def test_what_failed_is_not_said_of_a_file_that_was_mended_meanwhile(
     assert "● ready" in row_of("mending", hookscope("list").out)
 
 
-def test_an_interpreter_that_does_not_start_is_no_fault_of_a_hook(
+def test_an_interpreter_that_does_not_start_marks_no_hook_as_broken(
     hookscope: Program, workspace: Path, lame: Path
 ) -> None:
     (workspace / ".hookscope").mkdir(exist_ok=True)
@@ -187,7 +185,7 @@ def test_an_interpreter_that_does_not_start_is_no_fault_of_a_hook(
     assert "● ready" in row_of("lame", hookscope("list").out)
 
 
-def test_the_oldest_of_very_many_are_forgotten(tmp_path: Path) -> None:
+def test_the_oldest_failed_loads_are_forgotten(tmp_path: Path) -> None:
     known = LoadRecord(tmp_path / "failed-loads.json", "python")
     codes = [
         Code(tmp_path / f"{number}.py", "handler", tmp_path, "python", "x") for number in range(MOST + 2)

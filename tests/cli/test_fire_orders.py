@@ -66,7 +66,7 @@ def test_shuffle_reports_interference_with_two_example_runs(scope: Program, hook
 
 
 @pytest.mark.usefixtures("four")
-def test_no_more_is_fired_than_asked_for_and_what_is_left_is_said(scope: Program) -> None:
+def test_shuffle_fires_the_requested_number_of_orders_and_counts_the_rest(scope: Program) -> None:
     done = scope("fire", "command:new", "--repeat", "8", "--shuffle", "--seed", "7", "--json").json
     again = scope("fire", "command:new", "--repeat", "8", "--shuffle", "--seed", "7", "--json").json
     assert len(done["runs"]) == 8
@@ -81,7 +81,7 @@ def test_no_more_is_fired_than_asked_for_and_what_is_left_is_said(scope: Program
 
 
 @pytest.mark.usefixtures("four")
-def test_where_the_order_does_not_matter_that_is_said(scope: Program) -> None:
+def test_shuffle_says_if_the_order_does_not_matter(scope: Program) -> None:
     apart = ("--except", "auth", "--except", "greet", "--except", "late")
     alone = scope("fire", "command:new", "--repeat", "9", "--shuffle", *apart)
     assert (alone.code, alone.out) == (1, "")
@@ -99,7 +99,7 @@ def test_shuffle_without_trusted_hooks_names_the_trust_command(hookscope: Progra
     assert "is not trusted: `hookscope trust" in done.err
 
 
-def test_on_copies_each_fire_begins_anew_and_elsewhere_files_stay(
+def test_shuffle_in_a_sandbox_restores_files_before_each_fire(
     scope: Program, workspace: Path, make_hook: MakeHook, home: Path
 ) -> None:
     head = "import os\nfrom pathlib import Path\nat = Path(os.environ['HOME'], 'key')\n"
@@ -115,7 +115,7 @@ def test_on_copies_each_fire_begins_anew_and_elsewhere_files_stay(
     assert "with --sandbox each fire begins anew" in here.out
 
 
-def test_on_copies_files_are_compared_too(
+def test_shuffle_in_a_sandbox_compares_files(
     scope: Program, workspace: Path, make_hook: MakeHook, home: Path
 ) -> None:
     (home / "notes").write_text("begin\n")
@@ -164,7 +164,7 @@ def test_a_plugin_that_ends_an_event_keeps_others_from_running(
 
 
 @pytest.mark.usefixtures("four")
-def test_wrong_use_is_said_before_anything_is_fired(scope: Program, hookscope: Program) -> None:
+def test_shuffle_refuses_wrong_options_before_anything_is_fired(scope: Program, hookscope: Program) -> None:
     for wrong in (["--shuffle"], ["--repeat", "3", "--shuffle"], ["--repeat", "9", "--seed", "1"]):
         assert scope("fire", "command:new", *wrong).code == 2
     assert "Nothing was fired" in hookscope("log").out

@@ -39,7 +39,7 @@ def fire(hookscope: Program, bundled: Path) -> Program:
     return fire
 
 
-def test_fire_prints_the_contract(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
+def test_fire_prints_runs_for_people_and_json(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(
         workspace / "hooks", "greet", COMMAND,
         """
@@ -158,7 +158,7 @@ SLIPS = {
 
 
 @pytest.mark.parametrize("file", SLIPS)
-def test_an_error_for_want_of_a_field_names_those_that_were_there(
+def test_a_missing_field_error_names_the_fields_that_exist(
     fire: Program, hookscope: Program, workspace: Path, make_hook: MakeHook, file: str
 ) -> None:
     adds = "def handler(event):\n    event.context['added'] = 1\n    del event.context['cfg']\n"
@@ -177,7 +177,7 @@ def test_an_error_for_want_of_a_field_names_those_that_were_there(
 @pytest.mark.parametrize(
     ("put", "had"), [("{'room': 1, 'added': 2}", "added, room"), ("None", "no keys at all")]
 )
-def test_an_error_after_a_handler_that_put_another_context_there_names_the_keys_of_that(
+def test_a_missing_field_error_names_the_keys_of_a_replaced_context(
     fire: Program, workspace: Path, make_hook: MakeHook, put: str, had: str
 ) -> None:
     make_hook(workspace / "hooks", "a-puts", COMMAND, f"def handler(event):\n    event.context = {put}\n")
@@ -186,9 +186,7 @@ def test_an_error_after_a_handler_that_put_another_context_there_names_the_keys_
     assert re.findall(r"^ +context had  (.*)$", done.out, re.MULTILINE) == [had]
 
 
-def test_an_error_of_another_kind_says_nothing_of_fields(
-    fire: Program, workspace: Path, make_hook: MakeHook
-) -> None:
+def test_other_errors_do_not_list_fields(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(
         workspace / "hooks", "wrong", COMMAND, "def handler(event):\n    raise ValueError('senderID')\n"
     )
@@ -197,7 +195,7 @@ def test_an_error_of_another_kind_says_nothing_of_fields(
     assert "context had" not in done.out
 
 
-def test_only_one_hook_is_fired_at(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
+def test_only_fires_at_one_hook(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     for name in ("one", "two"):
         make_hook(workspace / "hooks", name, COMMAND, f"def handler(event): event.messages.append({name!r})")
     done = fire("command:new", "--json", "--trust", "--only", "two")
@@ -219,7 +217,7 @@ def test_only_requests_no_trust_for_other_folders(
     assert fire("command:new", "--only", "two").code == 1
 
 
-def test_without_a_node_its_handlers_are_named_with_what_brings_one(
+def test_without_node_its_handlers_are_named_with_the_way_to_install_it(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "ts", COMMAND, "export default () => {}", file="handler.ts")
@@ -252,7 +250,7 @@ def test_without_a_context_the_event_has_the_settings_in_force(
     assert done.json["messages"] == ["25"]
 
 
-def test_an_entrys_env_reaches_its_handler_and_no_other(
+def test_an_entrys_env_reaches_only_its_own_handler(
     fire: Program, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     (home / ".openclaw").mkdir()
@@ -293,7 +291,7 @@ def test_a_context_comes_from_a_file_or_standard_input(
     assert (endless.code, "/dev/zero: not a regular file" in endless.err) == (2, True)
 
 
-def test_a_number_that_becomes_a_truth_value_has_changed(
+def test_a_number_replaced_by_a_boolean_counts_as_a_change(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     sets = "def handler(event):\n    event.context['on'] = True\n    event.context['list'][0] = False"
@@ -328,7 +326,7 @@ def test_saved_events_are_fired_one_after_another(
     assert fire(str(events / "bad.yaml")).code == 2
 
 
-def test_a_kept_event_is_the_same_event_without_its_secrets(
+def test_a_saved_event_equals_the_fired_one_without_its_secrets(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "keys", COMMAND, "def handler(event): print(sorted(event.context))")
@@ -348,7 +346,7 @@ def test_a_kept_event_is_the_same_event_without_its_secrets(
     assert fire("command:new", "command:new", "--save", "x").code == 2
 
 
-def test_steps_are_streamed_as_lines(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
+def test_json_lines_streams_each_step(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     for name in ("one", "two"):
         make_hook(workspace / "hooks", name, COMMAND)
     done = fire("command:new", "--json-lines", "--trust")
@@ -363,7 +361,7 @@ def test_steps_are_streamed_as_lines(fire: Program, workspace: Path, make_hook: 
     assert lines[-1].keys() >= RUN_FIELDS
 
 
-def test_an_event_that_the_host_does_not_list_is_fired_and_said(
+def test_an_event_missing_from_the_catalogue_is_fired_with_a_warning(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "any", COMMAND)
@@ -407,7 +405,7 @@ def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(
     ("at", "says"),
     [(3, "does the same again  ok ×2, cancelled ×1"), (1, "ran once             cancelled ×1")],
 )
-def test_a_run_that_ctrl_c_ends_is_not_what_a_handler_does_otherwise(
+def test_ctrl_c_is_not_counted_as_a_different_result_of_a_repeat(
     workspace: Path, bundled: Path, make_hook: MakeHook, at: int, says: str
 ) -> None:
     source = f"""
@@ -430,7 +428,7 @@ def test_a_run_that_ctrl_c_ends_is_not_what_a_handler_does_otherwise(
     assert ("fired once" if at == 1 else f"fired {at} times") in done.stdout
 
 
-def test_a_second_argument_that_no_handler_gets_is_noted(fire: Program, workspace: Path) -> None:
+def test_an_unused_second_argument_is_noted(fire: Program, workspace: Path) -> None:
     note = "ctx.agentId is heard by nobody: handlers of this event get the event alone; put it in the context"
     assert note in fire("command:new", "--ctx", '{"agentId": "main"}').err
     saved = workspace / ".hookscope/events/new.yaml"
@@ -440,7 +438,7 @@ def test_a_second_argument_that_no_handler_gets_is_noted(fire: Program, workspac
     assert "heard by nobody" not in fire("before_tool_call", "--ctx", '{"agentId": "main"}').err
 
 
-def test_at_a_terminal_the_question_is_asked(workspace: Path, bundled: Path, make_hook: MakeHook) -> None:
+def test_fire_asks_for_trust_at_a_terminal(workspace: Path, bundled: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND, "def handler(event): event.messages.append('hello')")
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "r+b", buffering=0) as terminal:
@@ -455,7 +453,7 @@ def test_at_a_terminal_the_question_is_asked(workspace: Path, bundled: Path, mak
     assert "hello" in out
 
 
-def test_load_prints_the_contract(
+def test_load_reports_loaded_and_failed_handlers(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "good", COMMAND)
@@ -488,7 +486,7 @@ def test_the_bundled_command_logger_writes_whole_lines(hookscope: Program, home:
 
 
 @pytest.mark.parametrize("only", [[], ["--only", "torn"]])
-def test_a_broken_handler_that_should_have_run_is_no_yes(
+def test_fire_exits_with_1_if_a_subscribed_handler_is_broken(
     only: list[str], fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "torn", COMMAND, "def handler(event:\n")
@@ -498,7 +496,7 @@ def test_a_broken_handler_that_should_have_run_is_no_yes(
     assert fire("gateway:startup", "--trust").code == 0
 
 
-def test_a_blocked_hook_is_a_no_only_when_it_was_asked_for(
+def test_a_blocked_hook_fails_a_fire_only_if_it_was_named(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "needy", "{openclaw: {events: [command], requires: {bins: [no-such]}}}")
@@ -571,7 +569,7 @@ def three(workspace: Path, bundled: Path, make_hook: MakeHook) -> list[str]:
     return [*fire, "--bundled", str(bundled)]
 
 
-def test_a_run_is_gone_through_handler_by_handler(three: list[str], workspace: Path) -> None:
+def test_step_asks_before_each_handler(three: list[str], workspace: Path) -> None:
     code, out, shown = at_terminal(three, workspace, b"\ne\ns\n\n")
     assert code == 0
     assert "b-second  not run: passed over by hand" in out
@@ -584,14 +582,14 @@ def test_a_run_is_gone_through_handler_by_handler(three: list[str], workspace: P
 
 
 @pytest.mark.parametrize("ends", [b"\nq\n", b"\n\x04"])
-def test_a_run_that_is_stepped_through_can_be_ended(ends: bytes, three: list[str], workspace: Path) -> None:
+def test_a_stepped_run_can_be_cancelled(ends: bytes, three: list[str], workspace: Path) -> None:
     code, out, _ = at_terminal(three, workspace, ends)
     assert code == 1
     assert re.findall(r"\w-\w+ ran", out) == ["a-first ran"]
     assert "c-third  not run: the run was cancelled" in out
 
 
-def test_all_that_follows_can_run_at_once(three: list[str], workspace: Path) -> None:
+def test_a_stepped_run_can_continue_to_the_end(three: list[str], workspace: Path) -> None:
     code, out, shown = at_terminal(three, workspace, b"what?\nc\n")
     assert code == 0
     assert len(re.findall(r"\w-\w+ ran", out)) == 3
@@ -600,7 +598,7 @@ def test_all_that_follows_can_run_at_once(three: list[str], workspace: Path) -> 
 
 
 @pytest.mark.parametrize("more", [[], ["--json"], ["--repeat", "2"]])
-def test_without_a_terminal_nobody_can_step(fire: Program, more: list[str]) -> None:
+def test_step_requires_a_terminal(fire: Program, more: list[str]) -> None:
     done = fire("command:new", "--step", *more)
     assert done.code == 2
     assert "--step" in done.err

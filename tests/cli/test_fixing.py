@@ -15,7 +15,7 @@ NEEDY = '{"openclaw": {"events": ["command:new"], "requires": {"env": ["MEMORY_D
 ENV = {"MEM_DIR": "/secret"}
 
 
-def test_a_fix_is_shown_written_and_taken_back(
+def test_a_fix_is_shown_applied_and_undone(
     hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "keep", NEEDY)
@@ -44,7 +44,7 @@ def test_a_fix_is_shown_written_and_taken_back(
     assert not file.exists()
 
 
-def test_all_checks_are_opened_together_and_what_stays_shut_is_said(
+def test_a_fix_mends_all_gates_and_names_those_that_still_fail(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     folder = make_hook(workspace / "hooks", "keep", NEEDY, file="handler.cjs")
@@ -64,9 +64,7 @@ def test_all_checks_are_opened_together_and_what_stays_shut_is_said(
     assert manifest.read_text() == before
 
 
-def test_a_text_that_was_written_on_meanwhile_keeps_it(
-    hookscope: Program, workspace: Path, make_hook: MakeHook
-) -> None:
+def test_undo_of_a_fix_keeps_later_edits(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
     folder = make_hook(workspace / "hooks", "keep", '{"clawd": {"events": ["command:new"]}}')
     manifest = folder / "HOOK.md"
     before = manifest.read_text()
@@ -77,7 +75,7 @@ def test_a_text_that_was_written_on_meanwhile_keeps_it(
     assert manifest.read_text() == before + "More prose.\n"
 
 
-def test_wrong_use_is_told(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
+def test_fix_explains_wrong_use(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "keep", NEEDY)
     assert hookscope("fix", "kepe").code == 1
     nothing = hookscope("fix", "keep", "--gate", "colour")
@@ -86,7 +84,7 @@ def test_wrong_use_is_told(hookscope: Program, workspace: Path, make_hook: MakeH
     assert (unasked.code, "is not asked for" in unasked.err) == (2, True)
 
 
-def test_what_lint_finds_is_mended_on_demand_and_taken_back(
+def test_lint_findings_are_fixed_on_request_and_undone(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     source = "export default async function handler(event) {}\n"
@@ -111,7 +109,7 @@ def secretive(secret: str, *parts: str) -> None:
         assert secret not in part, part
 
 
-def test_the_value_of_a_secret_is_written_and_never_shown(
+def test_a_secret_value_is_written_but_never_shown(
     hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     needy = '{"openclaw": {"events": ["command:new"], "requires": {"env": ["KEEP_TOKEN"]}}}'
@@ -139,7 +137,7 @@ def test_the_value_of_a_secret_is_written_and_never_shown(
     assert "abc" not in file.read_text()
 
 
-def test_a_changed_secret_is_seen_to_change(
+def test_the_diff_shows_that_a_secret_changes(
     hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     needy = '{"openclaw": {"events": ["command:new"], "requires": {"config": ["auth.token"]}}}'
@@ -153,7 +151,7 @@ def test_a_changed_secret_is_seen_to_change(
     secretive("first-1", shown.out, shown.err)
 
 
-def test_a_secret_stays_hidden_where_it_cannot_be_given(
+def test_a_misspelt_secret_option_does_not_print_its_value(
     hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     needy = '{"openclaw": {"events": ["command:new"], "requires": {"env": ["KEEP_TOKEN"]}}}'
@@ -169,7 +167,7 @@ def test_a_secret_stays_hidden_where_it_cannot_be_given(
     secretive("abc", refused.out, refused.err)
 
 
-def test_a_value_that_opens_one_of_two_checks_is_no_failure(
+def test_fixing_one_of_two_failed_gates_exits_with_0(
     hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     requires = '"requires": {"env": ["MEMORY_DIR"], "bins": ["no-such-program"]}'

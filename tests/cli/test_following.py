@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Program
 
 
-def test_what_comes_into_a_journal_that_was_begun_anew_is_followed(
+def test_follow_continues_with_a_journal_that_was_recreated(
     hookscope: Program, workspace: Path, bundled: Path, tmp_path: Path
 ) -> None:
     here = ("--bundled", str(bundled))
@@ -45,7 +45,7 @@ def test_what_comes_into_a_journal_that_was_begun_anew_is_followed(
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
-def test_ctrl_c_ends_following_with_a_word_on_standard_error_alone(
+def test_ctrl_c_ends_follow_and_prints_to_standard_error_only(
     hookscope: Program, workspace: Path, bundled: Path, form: tuple[str, ...]
 ) -> None:
     here = ("--bundled", str(bundled))
@@ -70,7 +70,7 @@ def test_ctrl_c_ends_following_with_a_word_on_standard_error_alone(
         assert json.loads(line)["event"] == "command:first"
 
 
-def test_ctrl_c_of_a_command_that_prints_one_document_is_a_document(
+def test_ctrl_c_of_a_json_command_prints_a_json_document(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def stopped() -> object:

@@ -22,7 +22,7 @@ BELL = "a\x07b"
 COMMAND = '{openclaw: {events: ["command:new"]}}'
 
 
-def test_no_name_rings_the_bell_of_a_terminal(
+def test_control_characters_in_names_never_reach_the_terminal(
     hookscope: Program, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND)
@@ -53,13 +53,13 @@ def test_no_name_rings_the_bell_of_a_terminal(
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=12))
-def test_a_path_in_a_command_is_one_word_of_it(name: str) -> None:
+def test_a_path_in_a_suggested_command_is_quoted_as_one_word(name: str) -> None:
     assert shlex.split(f"hookscope trust {shell_path(f'/x/{name}')}") == ["hookscope", "trust", f"/x/{name}"]
     assert shell_path(f"~/{name}").startswith("~/")  # else no shell takes it for home
     assert shlex.split(shell_path(f"~/{name}")) == [f"~/{name}"]
 
 
-def test_the_command_that_trusts_a_folder_can_be_typed_as_it_stands(
+def test_the_suggested_trust_command_can_be_pasted(
     hookscope: Program, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     workspace = tmp_path / "my work's"
@@ -70,7 +70,7 @@ def test_the_command_that_trusts_a_folder_can_be_typed_as_it_stands(
     assert hookscope("fire", "command:new", "--only", "greet", cwd=workspace).code == 0
 
 
-def test_the_place_of_a_problem_is_told_once_and_always() -> None:
+def test_every_problem_names_its_place_once() -> None:
     file = Path("/x/settings.json")
     for text, place, said in (
         (
@@ -94,7 +94,7 @@ def test_the_place_of_a_problem_is_told_once_and_always() -> None:
         assert Problem(text, place).sentence == said
 
 
-def test_what_the_projects_configuration_says_in_vain_is_told(hookscope: Program, workspace: Path) -> None:
+def test_unknown_keys_of_the_project_configuration_are_reported(hookscope: Program, workspace: Path) -> None:
     config = workspace / ".hookscope" / "config.yaml"
     config.parent.mkdir()
     config.write_text("limit: {run: 3}\n")
@@ -108,7 +108,7 @@ def test_what_the_projects_configuration_says_in_vain_is_told(hookscope: Program
         assert f"wants the path of a program, and has {has}." in done.err
 
 
-def test_what_never_ends_is_not_read_to_its_end(hookscope: Program, tmp_path: Path) -> None:
+def test_endless_files_are_not_read(hookscope: Program, tmp_path: Path) -> None:
     (tmp_path / "config").mkdir()
     os.mkfifo(tmp_path / "config" / "keys.yaml")
     keys = hookscope("keys", "--json")

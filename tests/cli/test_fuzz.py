@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 RECEIVED = "{openclaw: {events: ['message:received']}}"
 
 
-def test_failures_are_an_exit_code_a_report_and_a_saved_event(
+def test_fuzz_reports_failures_by_exit_code_report_and_saved_event(
     hookscope: Program, bundled: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     fuzz = ("--bundled", str(bundled), "fuzz", "message:received", "--examples", "30", "--seed", "3")
@@ -47,7 +47,7 @@ def test_failures_are_an_exit_code_a_report_and_a_saved_event(
     assert not (workspace / ".hypothesis").exists()
 
 
-def test_ctrl_c_leaves_a_report_and_nothing_running(
+def test_ctrl_c_of_fuzz_leaves_a_report_and_no_processes(
     workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     pid = workspace / "pid"

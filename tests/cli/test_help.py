@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 import pytest
 from tests.cli.conftest import Program
-from tests.cli.test_folding import environment, terminal
+from tests.cli.test_line_wrapping import environment, terminal
 
 from hookscope.cli.command_index import COMMANDS
 from hookscope.cli.main import root_command
 from hookscope.manual import chapters
 
 
-def test_topics_are_listed_and_shown(hookscope: Program) -> None:
+def test_help_lists_and_shows_topics(hookscope: Program) -> None:
     listed = hookscope("help")
     assert listed.code == 0
     assert all(f"  {topic}" in listed.out for topic in chapters())
@@ -27,14 +27,14 @@ def test_topics_are_listed_and_shown(hookscope: Program) -> None:
     assert "`hookscope log --help` has the options." in hookscope("help", "log").out
 
 
-def test_a_command_is_a_topic_and_so_is_a_title(hookscope: Program) -> None:
+def test_help_accepts_commands_and_titles_as_topics(hookscope: Program) -> None:
     assert "Usage: hookscope plan" in hookscope("help", "plan").out
     assert hookscope("help", "checks").out == hookscope("help", "gates").out
     titled = hookscope("help", "why", "doesn't", "my", "hook", "run?").out
     assert hookscope("help", "why").out.startswith(titled.rstrip())
 
 
-def test_words_find_sections_and_nonsense_finds_none(hookscope: Program) -> None:
+def test_help_finds_sections_by_words(hookscope: Program) -> None:
     found = hookscope("help", "my hook is ready and never fires")
     assert found.out.startswith("# Why doesn't my hook run? — Ready, but it never fires\n")
     assert "`hookscope help why`" in found.out
@@ -45,7 +45,7 @@ def test_words_find_sections_and_nonsense_finds_none(hookscope: Program) -> None
     assert "`hookscope help` lists them" in wrong.err
 
 
-def test_the_options_that_the_manual_names_are_there() -> None:
+def test_options_named_in_the_manual_exist() -> None:
     text = chapters()["commands"].text.split("## Options of every command")[0]
     named: dict[str, set[str]] = {}
     name = ""

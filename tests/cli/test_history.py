@@ -71,7 +71,7 @@ def events(program: Program, *arguments: str) -> list[str]:
     return [run["event"] for run in program("log", "--json", *arguments).json["runs"]]
 
 
-def test_the_log_is_narrowed_down(fired: Program) -> None:
+def test_log_options_filter_runs(fired: Program) -> None:
     both = ["command:new", "command:reset"]
     assert events(fired) == events(fired, "--since", "1h") == both
     assert events(fired, "--text", "Hello THERE", "--hook", "good") == both
@@ -84,7 +84,7 @@ def test_the_log_is_narrowed_down(fired: Program) -> None:
     assert "`--text 'hell*'` finds what begins so" in fired("log", "--text", "hell").out
 
 
-def test_a_run_says_with_which_settings_and_handlers(fired: Program, workspace: Path, home: Path) -> None:
+def test_a_run_records_its_settings_and_handlers(fired: Program, workspace: Path, home: Path) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw" / "openclaw.json").write_text(json.dumps({"model": "m", "token": SECRET}))
     fired("fire", "command:new", "--trust", "--only", "good")
@@ -97,7 +97,7 @@ def test_a_run_says_with_which_settings_and_handlers(fired: Program, workspace: 
     assert len(handler["digest"]) == 32
 
 
-def test_a_pinned_run_outlives_the_others(
+def test_a_pinned_run_is_kept_when_older_runs_are_deleted(
     fired: Program, workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     (workspace / ".hookscope").mkdir()
@@ -127,7 +127,7 @@ def test_a_pinned_run_outlives_the_others(
         ("journal: 5", "wants a mapping with some of size, runs"),
     ],
 )
-def test_limits_of_the_journal_that_are_none_are_said(
+def test_invalid_journal_limits_are_reported(
     hookscope: Program, workspace: Path, config: str, said: str
 ) -> None:
     (workspace / ".hookscope").mkdir()
@@ -171,7 +171,9 @@ def test_some_runs_are_exported_by_number_and_by_filter(fired: Program) -> None:
 
 
 @pytest.mark.parametrize("number", ["1e999", "NaN"])
-def test_a_number_that_is_none_is_told_with_its_line(fired: Program, workspace: Path, number: str) -> None:
+def test_an_invalid_number_in_an_export_is_reported_with_its_line(
+    fired: Program, workspace: Path, number: str
+) -> None:
     fired("export", "--jsonl", "all.jsonl")
     file = workspace / "all.jsonl"
     file.write_text(re.sub(r'"ms": [\d.]+', f'"ms": {number}', file.read_text()))
@@ -194,7 +196,7 @@ CANNOT: tuple[tuple[tuple[str, ...], int, str], ...] = (
 )
 
 
-def test_an_export_that_cannot_be_is_said_and_writes_nothing(fired: Program, workspace: Path) -> None:
+def test_an_impossible_export_is_explained_and_writes_nothing(fired: Program, workspace: Path) -> None:
     before = sorted(workspace.rglob("*"))
     for arguments, code, said in CANNOT:
         done = fired("export", *arguments)
@@ -213,7 +215,7 @@ def test_an_export_that_cannot_be_is_said_and_writes_nothing(fired: Program, wor
         (b"\xff\xfe", "line 1: it is no JSON"),
     ],
 )
-def test_a_file_that_holds_no_runs_is_said(
+def test_a_file_without_runs_is_reported(
     hookscope: Program, workspace: Path, content: bytes, said: str
 ) -> None:
     (workspace / "runs.jsonl").write_bytes(content)
@@ -223,7 +225,7 @@ def test_a_file_that_holds_no_runs_is_said(
     assert hookscope("log", "--from", "none.jsonl").code == 2
 
 
-def test_where_no_run_of_a_file_fits_the_file_is_named(hookscope: Program, workspace: Path) -> None:
+def test_an_empty_search_in_a_file_names_the_file(hookscope: Program, workspace: Path) -> None:
     hookscope("fire", "command:new")
     hookscope("export", "1", "--jsonl", "a run.jsonl")
     (workspace / "empty.jsonl").write_bytes(b"")
@@ -241,7 +243,7 @@ def test_where_no_run_of_a_file_fits_the_file_is_named(hookscope: Program, works
         ('"failure": null', '"failure": ["no"]', "failure"),
     ],
 )
-def test_a_run_that_this_version_cannot_show_is_said_with_its_place(
+def test_an_unreadable_run_in_a_file_is_reported_with_its_line(
     fired: Program, workspace: Path, written: str, instead: str, place: str
 ) -> None:
     """A newer version may have written the file."""
@@ -280,7 +282,7 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-def test_the_page_of_a_run_is_whole_and_safe(fired: Program, workspace: Path) -> None:
+def test_the_html_page_of_a_run_is_complete_and_escaped(fired: Program, workspace: Path) -> None:
     done = fired("export", "--html", "run.html")
     assert done.out == "Wrote the page of run 2 to run.html.\n"
     source = (workspace / "run.html").read_text()
@@ -312,14 +314,14 @@ def test_the_page_of_a_run_is_whole_and_safe(fired: Program, workspace: Path) ->
         assert said in text
 
 
-def test_the_page_of_another_run(fired: Program) -> None:
+def test_the_html_page_of_any_run_can_be_written(fired: Program) -> None:
     page = fired("export", "1", "--html", "-").out
     assert "hello there" in page
     assert "✓ ok" in page
     assert "No handler changed it." in page
 
 
-def test_the_page_of_a_run_that_goes_on_says_who_was_planned(
+def test_the_html_page_of_a_running_run_names_the_planned_handlers(
     hookscope: Program, workspace: Path, tmp_path: Path
 ) -> None:
     code = Code(
@@ -333,7 +335,7 @@ def test_the_page_of_a_run_that_goes_on_says_who_was_planned(
     assert "no end on record" in page
 
 
-def test_a_replay_says_which_handlers_have_changed_since(fired: Program, workspace: Path) -> None:
+def test_a_replay_names_handlers_that_changed_since(fired: Program, workspace: Path) -> None:
     assert fired("replay", "1", "--trust", "--json").json[0]["changed"] == []
     handler = workspace / "hooks" / "good" / "handler.py"
     handler.write_text("def handler(event): event.messages.append('hello you')")
@@ -342,7 +344,7 @@ def test_a_replay_says_which_handlers_have_changed_since(fired: Program, workspa
     assert "since then: good (handler.py has changed)" in fired("replay", "1", "--trust").out
 
 
-def test_times_are_read_as_people_write_them() -> None:
+def test_since_accepts_times_as_people_write_them() -> None:
     now = datetime.fromisoformat("2026-11-20T10:00:00+02:00")
     assert parse_moment("2h", now) == now - timedelta(hours=2)
     assert parse_moment("1.5d", now) == now - timedelta(hours=36)

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.cli.conftest import Program
 
 
-def test_keys_are_listed_for_people_and_programs_and_mistakes_are_a_no(hookscope: Program) -> None:
+def test_keys_lists_bindings_as_text_and_json_and_fails_on_mistakes(hookscope: Program) -> None:
     listed = json.loads(hookscope("keys", "--json").out)
     by_id = {action["id"]: action for action in listed["actions"]}
     assert by_id["fire.fire"]["keys"] == ["ctrl+r", "f5"]

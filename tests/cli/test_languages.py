@@ -76,7 +76,7 @@ def fire(hookscope: Program, tmp_path: Path) -> Program:
     return run  # type: ignore[return-value]
 
 
-def test_an_event_that_crosses_languages_has_one_history(
+def test_changes_by_handlers_of_several_languages_form_one_history(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "a-python", COMMAND, FIRST)
@@ -99,9 +99,7 @@ def test_an_event_that_crosses_languages_has_one_history(
     assert not any("replaced" in path for path in changed[3])
 
 
-def test_the_guides_handler_runs_as_it_is_printed(
-    fire: Program, workspace: Path, make_hook: MakeHook
-) -> None:
+def test_the_handler_printed_in_the_guide_runs(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "my-hook", COMMAND, GUIDE, file="handler.ts")
     done = fire("--json", "--session", "s:1")
     (result,) = done.json["results"]
@@ -137,9 +135,7 @@ def test_an_error_in_typescript_has_line_column_and_source(
     assert "handler.ts:4:9" in fire().out
 
 
-def test_an_sdk_that_is_not_there_is_stubbed_and_said(
-    fire: Program, workspace: Path, make_hook: MakeHook
-) -> None:
+def test_a_missing_sdk_is_stubbed_and_reported(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     source = """
         import { createLogger } from "openclaw/plugin-sdk";
         export default (event) => { event.messages.push("ran"); };

@@ -38,7 +38,7 @@ def register(api):
 
 
 @pytest.mark.parametrize(("file", "source"), [("index.ts", TYPESCRIPT), ("plugin.py", PYTHON)])
-def test_a_handler_that_is_registered_late_is_called_from_the_next_event_on(
+def test_a_late_handler_is_called_from_the_next_event(
     hookscope: Program, workspace: Path, file: str, source: str
 ) -> None:
     write(workspace / "plugins/late" / file, source)
@@ -54,7 +54,9 @@ def test_a_handler_that_is_registered_late_is_called_from_the_next_event_on(
     )
 
 
-def test_the_program_closes_the_api_when_register_returns(hookscope: Program, workspace: Path) -> None:
+def test_openclaw_2026_9_rejects_registrations_after_register_returns(
+    hookscope: Program, workspace: Path
+) -> None:
     """openclaw@2026.9: recorded from the program."""
     folder = workspace / ".openclaw/extensions/late"
     write(folder / "openclaw.plugin.json", '{"id": "late", "configSchema": {"type": "object"}}')
@@ -85,7 +87,7 @@ def test_the_program_closes_the_api_when_register_returns(hookscope: Program, wo
         ),
     ],
 )
-def test_a_plugins_config_is_what_the_settings_hold(
+def test_a_plugin_reads_its_config_from_the_settings(
     hookscope: Program, workspace: Path, home: Path, file: str, source: str
 ) -> None:
     write(home / ".openclaw/openclaw.json", '{channels: {telegram: {enabled: true, allow: ["a"]}}}')
@@ -95,7 +97,7 @@ def test_a_plugins_config_is_what_the_settings_hold(
     assert json.loads(result["stdout"]) == {"telegram": {"enabled": True, "allow": ["a"]}}
 
 
-async def test_a_program_that_embeds_hears_them_too(workspace: Path) -> None:
+async def test_the_library_calls_late_handlers_too(workspace: Path) -> None:
     write(workspace / "plugins/late/plugin.py", PYTHON.replace('print("heard", ctx.channel)', "return {}"))
     engine = HookEngine(embedded_host(workspace_path=workspace, host_config={}, dialect="openclaw"))
     try:

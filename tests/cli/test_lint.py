@@ -56,7 +56,7 @@ def test_a_hook_is_linted_by_its_name_as_by_its_folder(hookscope: Program, works
     assert "There is no ./daed, and no hook of that name. Did you mean dead?" in missed.err
 
 
-def test_json_is_one_document(hookscope: Program, workspace: Path) -> None:
+def test_lint_json_prints_one_document(hookscope: Program, workspace: Path) -> None:
     folder = write(
         workspace / "hooks" / "dead", DEAD, "import os\n\ndef handler(event):\n    os.environ['K']\n"
     )
@@ -80,27 +80,27 @@ def test_json_is_one_document(hookscope: Program, workspace: Path) -> None:
     assert done.json["hooks"][0]["uses"]["env"] == ["K"]
 
 
-def test_warnings_alone_are_no_failure(hookscope: Program, workspace: Path) -> None:
+def test_warnings_alone_exit_with_0(hookscope: Program, workspace: Path) -> None:
     write(workspace / "hooks" / "good", GOOD, "import os\n\ndef handler(event):\n    os.environ['K']\n")
     done = hookscope("--dialect", "openclaw", "lint")
     assert done.code == 0
     assert "1 warning in" in done.out
 
 
-def test_nothing_found_is_said(hookscope: Program, workspace: Path) -> None:
+def test_lint_says_if_it_finds_nothing(hookscope: Program, workspace: Path) -> None:
     write(workspace / "hooks" / "good", GOOD)
     done = hookscope("--dialect", "openclaw", "lint", "hooks/good")
     assert (done.code, done.out) == (0, "Nothing found in 1 hook under openclaw.\n")
 
 
-def test_a_folder_far_above_has_its_hooks_found(hookscope: Program, workspace: Path, tmp_path: Path) -> None:
+def test_lint_finds_hooks_deep_below_a_folder(hookscope: Program, workspace: Path, tmp_path: Path) -> None:
     write(workspace / "packs" / "one" / "hooks" / "dead", DEAD)
     write(workspace / "node_modules" / "other" / "dead", DEAD)
     done = hookscope("lint", "--dialect", "openclaw", "--json", ".")
     assert [hook["path"] for hook in done.json["hooks"]] == [str(workspace / "packs/one/hooks/dead")]
 
 
-def test_a_file_stands_for_its_hook(hookscope: Program, workspace: Path) -> None:
+def test_lint_of_a_file_checks_its_hook(hookscope: Program, workspace: Path) -> None:
     folder = write(workspace / "hooks" / "dead", DEAD)
     write(workspace / "hooks" / "good", GOOD)
     done = hookscope("--dialect", "openclaw", "lint", "--json", str(folder / "HOOK.md"))
@@ -116,13 +116,13 @@ def test_a_file_stands_for_its_hook(hookscope: Program, workspace: Path) -> None
         (["--explain", "guard-key", "nowhere"], "--explain stands alone"),
     ],
 )
-def test_wrong_use_is_one_sentence(arguments: list[str], said: str, hookscope: Program) -> None:
+def test_lint_explains_wrong_use_in_one_sentence(arguments: list[str], said: str, hookscope: Program) -> None:
     done = hookscope("lint", *arguments)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
 
 
-def test_one_rule_alone(hookscope: Program, workspace: Path) -> None:
+def test_lint_can_run_one_rule(hookscope: Program, workspace: Path) -> None:
     write(workspace / "hooks" / "dead", DEAD, "import os\n\ndef handler(event):\n    os.environ['K']\n")
     done = hookscope("--dialect", "openclaw", "lint", "--rule", "env-undeclared", "--json")
     assert {finding["rule"] for finding in done.json["findings"]} == {"env-undeclared"}
@@ -138,7 +138,7 @@ def test_a_rule_explains_itself(hookscope: Program) -> None:
     assert listed.json["guard-key"].endswith(".")
 
 
-def test_names_of_hooks_cannot_restyle_a_terminal(hookscope: Program, workspace: Path) -> None:
+def test_lint_escapes_control_characters_in_hook_names(hookscope: Program, workspace: Path) -> None:
     manifest = '---\nname: "a\\e[2Jb"\nmetadata: {openclaw: {events: ["\\e[31mred"]}}\n---\n'
     write(workspace / "hooks" / "dead", manifest)
     done = hookscope("--dialect", "openclaw", "lint")
@@ -157,7 +157,7 @@ def test_names_of_hooks_cannot_restyle_a_terminal(hookscope: Program, workspace:
         ("agent/lib", []),
     ],
 )
-def test_modules_are_linted_in_their_project_whatever_of_it_is_named(
+def test_eve_modules_are_linted_within_their_project_for_any_path_of_it(
     hookscope: Program, workspace: Path, path: str, found: list[str]
 ) -> None:
     for name in ("hooks/one", "subagents/agent/hooks/two", "lib/three"):
@@ -168,9 +168,7 @@ def test_modules_are_linted_in_their_project_whatever_of_it_is_named(
     assert [hook["name"] for hook in done.json["hooks"]] == found
 
 
-def test_sarif_tells_code_hosts_the_same_findings(
-    hookscope: Program, workspace: Path, tmp_path: Path
-) -> None:
+def test_sarif_reports_contain_the_same_findings(hookscope: Program, workspace: Path, tmp_path: Path) -> None:
     write(workspace / "hooks" / "dead", DEAD)
     write(workspace / "hooks" / "nö ok", DEAD.replace("dead", "nö ok"))
     elsewhere = write(tmp_path / "else" / "hooks" / "far", DEAD.replace("dead", "far"))
@@ -218,7 +216,7 @@ def test_sarif_tells_code_hosts_the_same_findings(
     )
 
 
-def test_sarif_that_cannot_be_written_is_one_sentence(hookscope: Program, workspace: Path) -> None:
+def test_an_unwritable_sarif_file_is_reported_in_one_sentence(hookscope: Program, workspace: Path) -> None:
     write(workspace / "hooks" / "good", GOOD)
     done = hookscope("--dialect", "openclaw", "lint", "--sarif", str(workspace / "hooks"))
     assert done.code == 2

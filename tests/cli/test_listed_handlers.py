@@ -48,7 +48,7 @@ NEW = "`hookscope new gone --event command:new`"
         ),
     ],
 )
-def test_the_entry_is_named_with_what_to_write(
+def test_a_listed_handler_that_does_not_load_names_its_entry_and_fix(
     hookscope: Program, home: Path, entry: dict[str, str], name: str, gate: str, step: str
 ) -> None:
     listed(home, entry)
@@ -57,7 +57,7 @@ def test_the_entry_is_named_with_what_to_write(
     assert why == step
 
 
-def test_lint_names_the_settings_file(hookscope: Program, home: Path) -> None:
+def test_lint_names_the_settings_file_of_a_listed_handler(hookscope: Program, home: Path) -> None:
     listed(home, {"event": "command:new"})
     (found,) = hookscope("lint", "handlers[0]", "--rule", "field-type", "--json").json["findings"]
     assert found["file"].endswith("openclaw.json")

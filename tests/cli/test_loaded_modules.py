@@ -48,14 +48,12 @@ def test_later_commands_know_what_a_load_registered_until_a_file_changes(
     assert "known after a load" in knows(hookscope)
 
 
-def test_the_settings_that_keep_an_event_from_it_are_named_after_a_load(
-    hookscope: Program, plugin: Path
-) -> None:
+def test_after_a_load_the_settings_that_block_an_event_are_named(hookscope: Program, plugin: Path) -> None:
     assert hookscope("load", *UNDER).code == 0
     assert "1 event denied: not agent_end" in knows(hookscope)
 
 
-def test_a_load_that_fails_takes_back_what_was_known(hookscope: Program, plugin: Path) -> None:
+def test_a_failed_load_forgets_earlier_registrations(hookscope: Program, plugin: Path) -> None:
     assert hookscope("load", *UNDER).code == 0
     (plugin / "plugin.py").write_text(UNREADABLE + "raise RuntimeError('no')\n")
     assert hookscope("load", *UNDER).code == 1
@@ -64,7 +62,9 @@ def test_a_load_that_fails_takes_back_what_was_known(hookscope: Program, plugin:
 
 
 @pytest.mark.parametrize("damage", ["[]", '{"of": 1}', '{"registered": [{"key": 1}]}', "null", '"x"'])
-def test_a_damaged_record_is_as_none(hookscope: Program, plugin: Path, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_load_record_is_ignored(
+    hookscope: Program, plugin: Path, tmp_path: Path, damage: str
+) -> None:
     assert hookscope("load", *UNDER).code == 0
     file = next(tmp_path.rglob("failed-loads.json"))
     document = json.loads(file.read_text())

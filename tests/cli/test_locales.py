@@ -26,7 +26,7 @@ def states(done: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("before", [{}, ASCII], ids=["utf-8", "ascii"])
 @pytest.mark.parametrize("after", [{}, ASCII], ids=["utf-8", "ascii"])
-def test_what_was_trusted_and_switched_in_one_locale_is_so_in_another(
+def test_trust_and_switches_hold_in_every_locale(
     hookscope: Program,
     workspace: Path,
     bundled: Path,
@@ -47,7 +47,7 @@ def test_what_was_trusted_and_switched_in_one_locale_is_so_in_another(
 
 
 @pytest.mark.parametrize("name", ["größe".encode(), b"of\xffbytes"])
-def test_a_run_is_found_by_its_number_whatever_its_workspace_is_called(
+def test_a_run_is_found_by_number_for_any_workspace_name(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook, name: bytes
 ) -> None:
     place, here = placed(workspace, make_hook, name), ("--bundled", str(bundled), "--trust")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COMMAND = "{openclaw: {events: [command]}}"
 
 
-def test_the_log_tells_what_was_fired_and_what_came_of_it(
+def test_log_lists_events_with_their_results(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     assert hookscope("log").out == "Nothing was fired in this workspace yet.\n"
@@ -39,7 +39,7 @@ def test_the_log_tells_what_was_fired_and_what_came_of_it(
     assert "failed: bad" in hookscope("log").out
 
 
-def test_a_run_is_told_whole_by_its_number(
+def test_log_number_shows_the_whole_run(
     hookscope: Program, workspace: Path, bundled: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "good", COMMAND, "def handler(event): event.messages.append('hello')")
@@ -85,7 +85,7 @@ def test_secrets_never_reach_the_disk(
         assert not file.is_file() or secret.encode() not in file.read_bytes()
 
 
-def test_a_run_whose_program_was_killed_is_interrupted(
+def test_a_run_of_a_killed_process_is_shown_as_interrupted(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "loops", COMMAND, "def handler(event):\n    while True: pass\n")
@@ -102,7 +102,7 @@ def test_a_run_whose_program_was_killed_is_interrupted(
     assert "Its end is not on record" in hookscope("log", str(run["id"])).out
 
 
-def test_a_journal_that_cannot_be_written_stops_no_handler(
+def test_an_unwritable_journal_does_not_stop_handlers(
     hookscope: Program, workspace: Path, tmp_path: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "good", COMMAND, "def handler(event): event.messages.append('hello')")
@@ -118,9 +118,7 @@ def test_a_journal_that_cannot_be_written_stops_no_handler(
     assert (tmp_path / "state" / "journal.db").read_bytes() == b"no database at all" * 100
 
 
-def test_loads_and_changes_are_on_record_too(
-    hookscope: Program, workspace: Path, make_hook: MakeHook
-) -> None:
+def test_log_records_loads_and_edits(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND)
     hookscope("load", "--trust")
     hookscope("disable", "greet")

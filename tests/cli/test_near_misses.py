@@ -30,7 +30,7 @@ MISSES = {  # what a hook listens to, under the name of the hook → the event t
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
-def test_each_near_miss_has_its_reason_and_the_next_step(
+def test_plan_lists_each_near_miss_with_reason_and_next_step(
     workspace: Path, make_hook: MakeHook, bundled: Path, dialect: str
 ) -> None:
     for number, key in enumerate(MISSES):
@@ -48,7 +48,7 @@ def test_each_near_miss_has_its_reason_and_the_next_step(
         assert "near" not in left.get("other", {})
 
 
-def test_a_run_and_its_record_say_who_nearly_ran(
+def test_a_run_and_its_log_entry_name_near_misses(
     hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     make_hook(workspace / "hooks", "good", "{openclaw: {events: ['command:new']}}")
@@ -66,7 +66,7 @@ def test_a_run_and_its_record_say_who_nearly_ran(
     assert near["other"] == ""
 
 
-def test_the_nearest_is_told_first_and_neither_taps_nor_events_that_come_are_mistakes(
+def test_near_misses_list_the_closest_first_without_taps_and_sent_events(
     workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     heard = {"a": "command:reset", "b": "Command:New", "event-tap": "command:nwe", "d": "command:compact"}
@@ -83,7 +83,7 @@ def test_the_nearest_is_told_first_and_neither_taps_nor_events_that_come_are_mis
     assert near("session:compact:before") == [], "command:compact is sent too, and is another event"
 
 
-def test_of_many_near_misses_six_are_told_and_the_others_counted(
+def test_plan_shows_six_near_misses_and_counts_the_rest(
     hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     for number in range(9):
@@ -93,7 +93,7 @@ def test_of_many_near_misses_six_are_told_and_the_others_counted(
     assert "3 other hooks listen to other events" in planned
 
 
-def test_beside_only_no_other_hook_is_a_near_miss(
+def test_only_reports_no_near_misses_of_other_hooks(
     workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     heard = {"good": "command:new", "slip": "command:nwe", "case": "Command:New", "plugins": "message_sent"}
@@ -113,7 +113,7 @@ def test_beside_only_no_other_hook_is_a_near_miss(
     assert near("plugins", "message:sent") == {"plugins"}
 
 
-def test_an_event_of_plugins_is_no_near_miss_of_the_hook_that_only_names(
+def test_plugin_events_are_not_near_misses_of_a_hook_named_by_only(
     workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     make_hook(workspace / "hooks", "other", "{openclaw: {events: ['agent:bootstrap']}}")
@@ -137,7 +137,7 @@ def test_a_folder_hook_is_never_called_for_an_event_of_plugins(
     assert (called("message:sent"), called("message_sent")) == (["both"], [])
 
 
-def test_beside_only_whatever_else_stops_other_hooks_is_not_told(
+def test_only_reports_no_blocked_or_broken_other_hooks(
     workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     new = "{openclaw: {events: ['command:new']}}"
@@ -162,7 +162,7 @@ def test_beside_only_whatever_else_stops_other_hooks_is_not_told(
     assert left("blocked")["good"] == "left out: only blocked was asked for"
 
 
-def test_near_misses_stand_behind_who_listens_and_are_never_shadowed_hooks(
+def test_near_misses_follow_the_subscribers_and_omit_shadowed_hooks(
     workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     make_hook(

@@ -30,7 +30,7 @@ def run(workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return called
 
 
-def test_from_nothing_to_a_hook_that_passes_its_test(run: Run, workspace: Path) -> None:
+def test_new_creates_a_hook_that_passes_its_test(run: Run, workspace: Path) -> None:
     before = tree(workspace)
     code, out, err = run("new", "greet", "--description", "Greets: who starts over")
     assert (code, err) == (0, "")
@@ -58,7 +58,7 @@ def handler(event):
 """
 
 
-def test_what_a_handler_reads_of_the_listed_fields_is_in_its_test_as_in_a_fire(
+def test_a_new_test_contains_the_listed_fields_that_the_handler_reads(
     run: Run, workspace: Path, home: Path
 ) -> None:
     (home / ".openclaw").mkdir()
@@ -91,7 +91,7 @@ def test_new_files_respect_the_umask(run: Run, workspace: Path) -> None:
     assert len(made) == 3
 
 
-def test_a_dry_run_writes_nothing_and_shows_all_of_it(run: Run, workspace: Path) -> None:
+def test_new_dry_run_shows_every_file_and_writes_nothing(run: Run, workspace: Path) -> None:
     before = tree(workspace)
     code, out, _ = run("new", "greet", "--dry-run", "--language", "javascript")
     assert code == 0
@@ -110,7 +110,7 @@ def test_a_dry_run_writes_nothing_and_shows_all_of_it(run: Run, workspace: Path)
     assert [stands["state"] for stands in made["stands"]] == ["ready"]
 
 
-def test_another_kind(run: Run, workspace: Path) -> None:
+def test_new_creates_an_eve_module(run: Run, workspace: Path) -> None:
     code, out, _ = run("new", "audit", "--kind", "eve", "--language", "typescript", "--json")
     made = json.loads(out)
     assert (code, made["kind"], made["handler"]) == (0, "stream", str(workspace / "agent/hooks/audit.ts"))
@@ -129,7 +129,7 @@ def test_another_kind(run: Run, workspace: Path) -> None:
     assert (code, "There are hook, pack, plugin, stream." in err) == (2, True)
 
 
-def test_no_editor_is_a_note(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_notes_a_missing_editor(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "no-such-editor")
     assert "note: There is no terminal for an editor." in run("new", "greet", "--edit")[1]
@@ -159,7 +159,7 @@ def test_new_test_expects_only_its_own_hook(run: Run, workspace: Path) -> None:
     assert run("test", str(greet))[0] != 0
 
 
-def test_who_runs_no_python_is_named_as_one_says_it(run: Run) -> None:
+def test_new_names_the_hosts_that_do_not_run_python(run: Run) -> None:
     _, several, _ = run("new", "greet", "--dialects", "openclaw,milady,eliza", "--dry-run")
     assert "alone: for OpenClaw, Milady and Eliza themselves write it with `--language" in several
     _, one, _ = run("new", "greet", "--dry-run")

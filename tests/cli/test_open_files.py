@@ -57,12 +57,12 @@ def test_a_worker_that_lacks_open_files_says_so(hooks: Path, most: int, words: t
         json.loads(done.stdout)
 
 
-def test_enough_open_files_are_enough(hooks: Path) -> None:
+def test_enough_open_files_cause_no_warning(hooks: Path) -> None:
     done = ran(64, hooks, "fire", "command:new", "--trust")
     assert (done.returncode, "ran" in done.stdout) == (0, True)
 
 
-def test_a_node_that_could_not_be_asked_is_not_called_absent() -> None:
+def test_a_node_that_could_not_start_is_not_called_missing() -> None:
     def asked(program: str) -> None:
         raise OSError(24, "Too many open files", program)
 
@@ -73,7 +73,7 @@ def test_a_node_that_could_not_be_asked_is_not_called_absent() -> None:
     assert "name another" not in found.missing_reason
 
 
-def test_what_was_not_answered_for_lack_of_files_is_asked_again(tmp_path: Path) -> None:
+def test_a_failed_version_query_is_repeated_later(tmp_path: Path) -> None:
     """In a process that may open no more files, and then again."""
     node = tmp_path / "node"
     node.write_text("#!/bin/sh\necho '[\"v24.1.0\", true]'\n")

@@ -58,13 +58,11 @@ def cli(
         ("--env MY_TOKEN= list --json --env OTHER=y", ["MY_TOKEN"]),
     ],
 )
-def test_a_what_if_holds_on_whichever_side_of_the_command_it_stands(
-    words: str, missing: list[str], cli: Cli
-) -> None:
+def test_what_if_options_work_before_and_after_the_command(words: str, missing: list[str], cli: Cli) -> None:
     assert cli.missing(*words.split()) == missing
 
 
-def test_an_option_of_the_command_beats_the_one_before_it(cli: Cli) -> None:
+def test_an_option_after_the_command_overrides_one_before_it(cli: Cli) -> None:
     both = cli("--dialect", "milady", "list", "--json", "--dialect", "openclaw")
     assert json.loads(both[1])["dialect"] == "openclaw"
     assert json.loads(cli("--dialect", "milady", "list", "--json")[1])["dialect"] == "milady"
@@ -72,7 +70,7 @@ def test_an_option_of_the_command_beats_the_one_before_it(cli: Cli) -> None:
 
 @pytest.mark.parametrize("variable", ["=x", "=", "x", "", "A\0=b"])
 @pytest.mark.parametrize("before", [True, False])
-def test_a_variable_without_a_name_or_a_sign_is_wrong_use(variable: str, before: bool, cli: Cli) -> None:
+def test_env_refuses_a_variable_without_name_or_equals_sign(variable: str, before: bool, cli: Cli) -> None:
     option = ("--env", variable)
     code, out, err = cli(*option, "list") if before else cli("list", *option)
     assert (code, out) == (2, "")
@@ -81,7 +79,7 @@ def test_a_variable_without_a_name_or_a_sign_is_wrong_use(variable: str, before:
 
 @pytest.mark.parametrize("value", ["true", "many", "-1", ".inf", ".nan", "[1]"])
 @pytest.mark.parametrize(("name", "wants"), [("run", "seconds"), ("load", "seconds"), ("memory", "MiB")])
-def test_a_limit_of_the_project_that_is_no_number_is_refused(
+def test_a_project_limit_must_be_a_number(
     name: str, wants: str, value: str, cli: Cli, workspace: Path
 ) -> None:
     (workspace / ".hookscope").mkdir()

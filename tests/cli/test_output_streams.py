@@ -37,7 +37,7 @@ def run(*arguments: str, redirected: str = "", **env: str) -> subprocess.Complet
         ("utf-8", "✓ → ● … é š –".encode().decode("latin-1")),
     ],
 )
-def test_what_an_encoding_lacks_is_printed_as_a_sign(encoding: str, shown: str) -> None:
+def test_characters_missing_in_the_encoding_are_replaced(encoding: str, shown: str) -> None:
     written = BytesIO()
     stream = TextIOWrapper(written, encoding=encoding)
     use_ascii_fallbacks(stream, None)
@@ -46,7 +46,7 @@ def test_what_an_encoding_lacks_is_printed_as_a_sign(encoding: str, shown: str) 
     assert written.getvalue().decode("latin-1") == shown
 
 
-def test_half_a_character_is_printed_as_its_escape() -> None:
+def test_surrogates_are_printed_as_escapes() -> None:
     written = BytesIO()
     stream = TextIOWrapper(written, encoding="utf-8")
     use_ascii_fallbacks(stream)
@@ -55,7 +55,7 @@ def test_half_a_character_is_printed_as_its_escape() -> None:
     assert written.getvalue() == b"a\\udcffb"
 
 
-def test_who_has_chosen_an_error_handler_keeps_it() -> None:
+def test_a_chosen_error_handler_is_kept() -> None:
     written = BytesIO()
     stream = TextIOWrapper(written, encoding="ascii", errors="replace")
     use_ascii_fallbacks(stream)
@@ -64,7 +64,7 @@ def test_who_has_chosen_an_error_handler_keeps_it() -> None:
     assert written.getvalue() == b"?"
 
 
-def test_a_program_prints_in_latin_1(workspace: Path) -> None:
+def test_output_works_in_latin_1(workspace: Path) -> None:
     done = run("list", PYTHONIOENCODING="latin-1")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\xb7 workspace" in done.stdout
@@ -72,9 +72,7 @@ def test_a_program_prints_in_latin_1(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("list",), ("info", "nobody", "--json"), ("nobody", "--json")])
-def test_an_output_that_takes_nothing_is_told_in_one_sentence(
-    workspace: Path, arguments: tuple[str, ...]
-) -> None:
+def test_a_full_output_is_reported_in_one_sentence(workspace: Path, arguments: tuple[str, ...]) -> None:
     full = run(*arguments, redirected=">/dev/full")
     assert full.returncode == 1
     assert full.stderr == "hookscope: the answer could not be printed: no space left where it goes.\n"

@@ -11,9 +11,7 @@ from hookscope.model.regular_file import open_regular, read_regular
 
 
 @pytest.mark.parametrize("command", ["fire", "test", "sequence"])
-def test_a_saved_event_that_is_a_pipe_is_said_to_be_none(
-    hookscope: Program, workspace: Path, command: str
-) -> None:
+def test_a_pipe_is_refused_as_a_saved_event(hookscope: Program, workspace: Path, command: str) -> None:
     os.mkfifo(workspace / "event.yaml")
     done = hookscope(command, "event.yaml", cwd=workspace)
     assert done.code == (1 if command == "test" else 2)
@@ -21,7 +19,7 @@ def test_a_saved_event_that_is_a_pipe_is_said_to_be_none(
     assert "Cannot read event.yaml: not a regular file" in said
 
 
-def test_settings_that_are_a_pipe_are_not_written(hookscope: Program, home: Path) -> None:
+def test_a_settings_file_that_is_a_pipe_is_not_written(hookscope: Program, home: Path) -> None:
     settings = home / ".openclaw" / "openclaw.json"
     settings.parent.mkdir(exist_ok=True)
     os.mkfifo(settings)
@@ -31,7 +29,7 @@ def test_settings_that_are_a_pipe_are_not_written(hookscope: Program, home: Path
     assert settings.is_fifo()
 
 
-def test_a_journal_that_is_a_pipe_is_said_to_be_none(hookscope: Program, tmp_path: Path) -> None:
+def test_a_pipe_is_refused_as_a_journal(hookscope: Program, tmp_path: Path) -> None:
     state = tmp_path / "of-pipes"
     state.mkdir()
     os.mkfifo(state / "journal.db")
@@ -59,7 +57,7 @@ KINDS = ["pipe", "socket", "sparse", "/dev/zero", "/proc/kmsg"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_spool_that_is_no_file_is_refused_in_a_sentence(
+def test_a_spool_must_be_a_regular_file(
     hookscope: Program, home: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     spool = home / ".openclaw" / "hookscope"
@@ -73,7 +71,7 @@ def test_a_spool_that_is_no_file_is_refused_in_a_sentence(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_dotenv_that_is_no_file_is_reported_and_ignored(
+def test_a_dotenv_that_is_not_a_regular_file_is_reported_and_ignored(
     hookscope: Program, workspace: Path, bundled: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.chdir(workspace)
@@ -85,7 +83,7 @@ def test_a_dotenv_that_is_no_file_is_reported_and_ignored(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_is_named_and_is_none_is_refused_in_a_sentence(
+def test_named_files_must_be_regular_files(
     hookscope: Program, workspace: Path, bundled: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.chdir(workspace)

@@ -59,7 +59,7 @@ def play(hookscope: Program, app: Path) -> Program:
     return play
 
 
-def test_play_prints_the_contract(play: Program) -> None:
+def test_play_prints_sessions_for_people_and_json(play: Program) -> None:
     done = play("hi", "again", "--reply", "Hello", "--json")
     assert done.code == 0, done.err
     told = done.json
@@ -101,7 +101,7 @@ def test_a_script_may_call_tools(play: Program, app: Path) -> None:
         ("eve", "4 events  ✗ 1 failed  the session waits for the next message"),
     ],
 )
-def test_a_hook_that_fails_is_named_under_each_rule(
+def test_play_names_a_failing_hook_under_each_version(
     play: Program, app: Path, dialect: str, said: str
 ) -> None:
     (app / "agent" / "hooks" / "audit.py").write_text(THROWS)
@@ -111,7 +111,7 @@ def test_a_hook_that_fails_is_named_under_each_rule(
     assert "✗ audit at turn.started (1): boom" in done.out
 
 
-def test_a_cancel_that_comes_late_is_told(play: Program, app: Path) -> None:
+def test_play_reports_a_late_cancel(play: Program, app: Path) -> None:
     (app / "agent" / "hooks" / "audit.py").write_text(LATE)
     done = play("hi", "--reply", "Hello")
     assert done.code == 0
@@ -119,14 +119,14 @@ def test_a_cancel_that_comes_late_is_told(play: Program, app: Path) -> None:
     assert "note: audit ctx.cancel() ignored: the event's hooks already returned" in done.out
 
 
-def test_a_tool_that_is_not_there_is_named(play: Program, app: Path) -> None:
+def test_play_names_a_missing_tool(play: Program, app: Path) -> None:
     script = app / "script.yaml"
     script.write_text("- toolCalls: [{name: nope}]\n- Done\n")
     done = play("--script", str(script))
     assert "tool nope failed: the project has no such tool" in done.out
 
 
-def test_an_untrusted_project_plays_no_code(hookscope: Program, app: Path) -> None:
+def test_play_runs_no_code_of_an_untrusted_project(hookscope: Program, app: Path) -> None:
     (app / "agent" / "agent.py").write_text("raise SystemExit('ran')")
     done = hookscope("play", "--dialect", "eve@0.80", "--workspace", str(app))
     assert done.code == 1
@@ -144,7 +144,7 @@ def test_an_untrusted_project_plays_no_code(hookscope: Program, app: Path) -> No
         (["--script", "s.yaml", "--reply", "x"], "- x", "--reply and --script both say"),
     ],
 )
-def test_a_script_that_is_none_is_refused(
+def test_play_refuses_an_invalid_script(
     hookscope: Program, app: Path, arguments: list[str], text: str, sentence: str
 ) -> None:
     (app / "s.yaml").write_text(text)
@@ -153,7 +153,7 @@ def test_a_script_that_is_none_is_refused(
     assert sentence in done.err
 
 
-def test_a_host_without_sessions_is_refused(hookscope: Program, app: Path) -> None:
+def test_play_refuses_a_host_without_sessions(hookscope: Program, app: Path) -> None:
     done = hookscope("play", "--dialect", "openclaw", cwd=app)
     assert done.code == 1
     assert "OpenClaw has no sessions to play" in done.err

@@ -56,7 +56,7 @@ def plugins(write: Write) -> None:
     write("plugins/audit/index.ts", AUDIT)
 
 
-def test_plugins_in_two_languages_are_rows_like_any_other(hookscope: Program, plugins: None) -> None:
+def test_plugins_of_both_languages_are_listed(hookscope: Program, plugins: None) -> None:
     rows = {row["name"]: row for row in hookscope("list", "--json").json["hooks"]}
     facts = {name: (rows[name]["kind"], rows[name]["events"], rows[name]["state"]) for name in rows}
     assert facts["guard"] == ("plugin", ["before_tool_call"], "untrusted")
@@ -64,7 +64,7 @@ def test_plugins_in_two_languages_are_rows_like_any_other(hookscope: Program, pl
     assert "kind      plugin" in hookscope("info", "guard").out
 
 
-def test_answers_are_merged_in_order_of_priority(hookscope: Program, plugins: None) -> None:
+def test_plugin_answers_are_merged_in_order_of_priority(hookscope: Program, plugins: None) -> None:
     call = json.dumps({"toolName": "exec", "params": {"command": "ls"}})
     fired = hookscope("fire", "before_tool_call", "--trust", "--json", "--context", call, "--ctx", RUN)
     document = fired.json
@@ -78,9 +78,7 @@ def test_answers_are_merged_in_order_of_priority(hookscope: Program, plugins: No
     ]
 
 
-def test_before_a_load_the_order_is_that_of_the_priorities_in_the_text(
-    hookscope: Program, plugins: None
-) -> None:
+def test_before_a_load_plan_reads_priorities_from_the_source(hookscope: Program, plugins: None) -> None:
     hookscope("trust", "plugins")
     plan = hookscope("plan", "before_tool_call", "--json").json
     assert [call["hook"] for group in plan["groups"] for call in group["calls"]] == ["guard", "audit"]
@@ -90,7 +88,7 @@ def test_before_a_load_the_order_is_that_of_the_priorities_in_the_text(
     ("event", "together"),
     [("before_tool_call", False), ("message_received", True), ("skill_proposal_evaluate", True)],
 )
-def test_who_observes_or_evaluates_starts_at_once_and_who_changes_in_turn(
+def test_observers_run_at_once_and_modifiers_in_turn(
     hookscope: Program, write: Write, event: str, together: bool
 ) -> None:
     body = f"def register(api):\n    api.on({event!r}, print)\n    api.on({event!r}, repr)\n"
@@ -100,7 +98,7 @@ def test_who_observes_or_evaluates_starts_at_once_and_who_changes_in_turn(
     assert [group["together"] for group in plan["groups"]] == [together]
 
 
-def test_a_block_ends_the_asking_and_says_by_whom(hookscope: Program, plugins: None) -> None:
+def test_a_block_ends_the_event_and_names_the_plugin(hookscope: Program, plugins: None) -> None:
     call = json.dumps({"toolName": "exec", "params": {"command": "rm -rf /"}})
     text = hookscope(
         "fire", "before-tool-call", "--trust", "--context", call, "--ctx", '{"sessionKey": "me"}'
@@ -112,7 +110,7 @@ def test_a_block_ends_the_asking_and_says_by_whom(hookscope: Program, plugins: N
     assert "audit  not run: an earlier handler ended the event" in text.out
 
 
-def test_the_shipped_program_asks_the_higher_number_first(hookscope: Program, write: Write) -> None:
+def test_shipped_openclaw_calls_higher_priorities_first(hookscope: Program, write: Write) -> None:
     write(".openclaw/extensions/guard/plugin.py", GUARD)
     manifest = {"id": "audit", "configSchema": {"type": "object"}}
     write(".openclaw/extensions/audit/openclaw.plugin.json", json.dumps(manifest))
@@ -132,7 +130,7 @@ def test_the_shipped_program_asks_the_higher_number_first(hookscope: Program, wr
     assert document["result"] == {"params": {"command": "ls", "cwd": "/tmp"}}
 
 
-def test_an_untrusted_plugin_is_named_with_the_next_step(hookscope: Program, plugins: None) -> None:
+def test_fire_names_an_untrusted_plugin_with_the_trust_command(hookscope: Program, plugins: None) -> None:
     fired = hookscope("fire", "before_tool_call")
     assert fired.code == 1
     assert "plugins did not run: the folder is not trusted" in fired.err
@@ -149,14 +147,14 @@ def test_the_plan_of_a_plugin_hook_runs_nothing(hookscope: Program, write: Write
     assert not mark.exists()
 
 
-def test_an_unknown_plugin_hook_is_warned_about_with_the_nearest(hookscope: Program, write: Write) -> None:
+def test_an_unknown_plugin_hook_suggests_the_closest_name(hookscope: Program, write: Write) -> None:
     write("plugins/typo/plugin.py", GUARD.replace("before_tool_call", "before_tool_cal"))
     notes = next(row for row in hookscope("list", "--json").json["hooks"] if row["name"] == "typo")["notes"]
     assert "before_tool_cal is no event of OpenClaw; did you mean before_tool_call?" in notes
     assert "Did you mean before_tool_call?" in hookscope("fire", "before_tool_cal").err
 
 
-def test_a_handler_that_settings_map_is_called(hookscope: Program, write: Write) -> None:
+def test_a_handler_mapped_by_settings_is_called(hookscope: Program, write: Write) -> None:
     write(
         "policies/limits.py", "def check(event, ctx):\n    return {'block': True, 'blockReason': 'mapped'}\n"
     )
@@ -220,7 +218,7 @@ def test_eve_is_found_by_its_hooks_folder(hookscope: Program, agent: Path) -> No
     assert (row["name"], row["kind"], row["events"]) == ("watch", "stream", ["turn.started", "*"])
 
 
-def test_a_stream_event_goes_through_its_lanes(hookscope: Program, agent: Path) -> None:
+def test_a_stream_event_reaches_typed_handlers_before_wildcards(hookscope: Program, agent: Path) -> None:
     fired = hookscope("fire", "turn.started", "--trust")
     assert fired.code == 0
     lines = [line.strip() for line in fired.out.splitlines()]
@@ -234,7 +232,7 @@ def test_an_event_that_lacks_a_field_is_refused(hookscope: Program, agent: Path)
     assert "turn.completed has no `sequence` in its data" in fired.err
 
 
-def test_a_cancel_is_asked_for_and_followed(hookscope: Program, agent: Path, write: Write) -> None:
+def test_a_handler_can_cancel_the_turn(hookscope: Program, agent: Path, write: Write) -> None:
     write("agent/hooks/stop.py", STOP)
     document = hookscope("--dialect", "eve@0.80", "fire", "turn.started", "--trust", "--json").json
     assert document["verdict"] == "turn cancelled by stop"
@@ -250,7 +248,7 @@ def test_a_cancel_is_asked_for_and_followed(hookscope: Program, agent: Path, wri
         ("eve@0.80", [], True),
     ],
 )
-def test_a_throw_is_followed_by_what_the_rule_in_force_says(
+def test_a_thrown_error_follows_the_rule_of_the_version(
     hookscope: Program, agent: Path, write: Write, dialect: str, follow: list[str], watched: bool
 ) -> None:
     write("agent/hooks/bad.ts", BAD)
@@ -263,9 +261,7 @@ def test_a_throw_is_followed_by_what_the_rule_in_force_says(
     assert any("stream event hook failed" in line["text"] for line in document["log"]) is watched
 
 
-def test_who_is_left_out_hears_nothing_of_what_the_event_causes_either(
-    hookscope: Program, workspace: Path, write: Write
-) -> None:
+def test_excluded_modules_get_no_follow_up_events(hookscope: Program, workspace: Path, write: Write) -> None:
     for name, event, does in (
         ("bad", "turn.started", "raise ValueError('no')"),
         ("every", "*", "print('heard', event.type)"),
@@ -282,7 +278,9 @@ def test_who_is_left_out_hears_nothing_of_what_the_event_causes_either(
     assert [item["hook"] for item in everybody["caused"][0]["results"]] == ["every"]
 
 
-def test_what_stops_eves_build_stops_every_hook(hookscope: Program, agent: Path, write: Write) -> None:
+def test_a_file_that_breaks_eves_build_blocks_every_hook(
+    hookscope: Program, agent: Path, write: Write
+) -> None:
     write("agent/hooks/1st.ts", WATCH)
     listed = hookscope("list")
     assert '"1st" is not a legal hook name' in listed.out
@@ -290,7 +288,7 @@ def test_what_stops_eves_build_stops_every_hook(hookscope: Program, agent: Path,
     assert row["state"] == "broken"
 
 
-def test_a_plugin_is_switched_by_its_own_entry(hookscope: Program, plugins: None, home: Path) -> None:
+def test_disable_writes_the_entry_of_the_plugin(hookscope: Program, plugins: None, home: Path) -> None:
     hookscope("trust", "plugins")
     assert hookscope("disable", "guard").code == 0
     settings = home / ".openclaw/openclaw.json"
@@ -306,14 +304,14 @@ def _calls(plan: dict[str, list[dict[str, list[dict[str, str]]]]]) -> list[dict[
     return [call for group in plan["groups"] for call in group["calls"]]
 
 
-def test_eve_has_no_switch_and_says_what_to_do(hookscope: Program, agent: Path) -> None:
+def test_disable_refuses_eve_modules_with_the_next_step(hookscope: Program, agent: Path) -> None:
     refused = hookscope("disable", "watch")
     assert (refused.code, refused.out) == (1, "")
     assert "Eve has no switch for hooks" in refused.err
     assert "Move ./agent/hooks/watch.ts away" in refused.err
 
 
-def test_a_plugin_of_an_installed_package_is_a_row_and_is_not_imported(
+def test_a_plugin_of_an_installed_package_is_listed_without_import(
     hookscope: Program, tmp_path: Path, write: Write
 ) -> None:
     site = tmp_path / "site"
@@ -346,7 +344,7 @@ def test_a_plugin_of_an_installed_package_is_a_row_and_is_not_imported(
     "damaged",
     ["x = /etc/x", "x = __import__('os')", "x =", "x = a:b:c", "no sign", "x = a\0", "\ufffd = \udcff"],
 )
-def test_a_damaged_package_hides_no_plugins_of_others(
+def test_a_damaged_package_does_not_hide_other_plugins(
     hookscope: Program, tmp_path: Path, damaged: str
 ) -> None:
     site = tmp_path / "site"
@@ -364,7 +362,7 @@ def test_a_damaged_package_hides_no_plugins_of_others(
 
 
 @pytest.mark.parametrize(("dialect", "stops"), [("eve", False), ("eve@0.18", True), ("eve@0.80", True)])
-def test_a_tool_that_throws_as_it_loads_stops_the_hosts_build(
+def test_a_tool_that_throws_at_load_breaks_eves_build(
     hookscope: Program, workspace: Path, dialect: str, stops: bool
 ) -> None:
     """Recorded from both versions: nothing is built, and so no hook runs."""

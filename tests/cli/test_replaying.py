@@ -41,7 +41,7 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
     return folder / "handler.py"
 
 
-def test_the_last_run_is_fired_again_and_is_as_before(scope: Program, greet: Path) -> None:
+def test_replay_repeats_the_last_run_and_finds_no_difference(scope: Program, greet: Path) -> None:
     greet.write_text("def handler(event):\n    event.messages.append('Hello')\n")
     assert scope(*FIRE).code == 0
     done = scope("replay")
@@ -52,7 +52,7 @@ def test_the_last_run_is_fired_again_and_is_as_before(scope: Program, greet: Pat
     assert document["run"]["messages"] == ["Hello"]
 
 
-def test_handlers_see_that_and_what_is_replayed(scope: Program, greet: Path) -> None:
+def test_handlers_can_see_that_a_run_is_a_replay(scope: Program, greet: Path) -> None:
     scope(*FIRE)
     done = scope("replay", "1", "--json")
     assert done.code == 1
@@ -61,7 +61,7 @@ def test_handlers_see_that_and_what_is_replayed(scope: Program, greet: Path) -> 
     assert document["run"]["event"]["context"]["replayed"]["run"] == 1
 
 
-def test_what_a_change_did_is_told_line_by_line(scope: Program, greet: Path) -> None:
+def test_replay_shows_the_effect_of_a_change_line_by_line(scope: Program, greet: Path) -> None:
     scope(*FIRE)
     greet.write_text(CHANGED)
     done = scope("replay", "1")
@@ -74,7 +74,7 @@ def test_what_a_change_did_is_told_line_by_line(scope: Program, greet: Path) -> 
     ]
 
 
-def test_handlers_that_fail_come_and_go(
+def test_replay_reports_new_missing_and_failing_handlers(
     scope: Program, greet: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     scope(*FIRE)
@@ -107,7 +107,7 @@ def three(workspace: Path, make_hook: MakeHook) -> Path:
         ((), ["a", "b", "c"]),
     ],
 )
-def test_a_run_goes_to_those_again_at_whom_it_was_fired(
+def test_a_replay_calls_the_handlers_of_the_original_fire(
     scope: Program, three: Path, asked: tuple[str, ...], called: list[str]
 ) -> None:
     scope("fire", "command:new", *asked)
@@ -121,7 +121,7 @@ def test_a_run_goes_to_those_again_at_whom_it_was_fired(
     assert [call["hook"] for group in plan["groups"] for call in group["calls"]] == called
 
 
-def test_a_run_of_one_hook_goes_to_another_where_that_is_asked_for(scope: Program, three: Path) -> None:
+def test_a_replay_can_be_fired_at_another_hook(scope: Program, three: Path) -> None:
     scope("fire", "command:new", "--only", "b")
     (document,) = scope("replay", "1", "--only", "c", "--json").json
     assert [result["hook"] for result in document["run"]["results"]] == ["c"]
@@ -130,7 +130,7 @@ def test_a_run_of_one_hook_goes_to_another_where_that_is_asked_for(scope: Progra
     )
 
 
-def test_a_run_of_one_hook_that_is_gone_goes_to_nobody_else(scope: Program, three: Path) -> None:
+def test_a_replay_of_a_deleted_hook_calls_no_other_hook(scope: Program, three: Path) -> None:
     scope("fire", "command:new", "--only", "b")
     (three / "b/HOOK.md").unlink()
     done = scope("replay", "1")
@@ -138,7 +138,7 @@ def test_a_run_of_one_hook_that_is_gone_goes_to_nobody_else(scope: Program, thre
     assert [line.strip() for line in done.out.splitlines()[1:]] == ["b: ok → did not run", "- b"]
 
 
-def test_the_last_ones_are_those_that_were_no_replays(scope: Program, greet: Path) -> None:
+def test_last_counts_only_runs_that_are_not_replays(scope: Program, greet: Path) -> None:
     greet.write_text("def handler(event):\n    event.messages.append(str(1 / event.context['by']))\n")
     for by in (1, 0, 2):
         scope("fire", "command:new", "--context", json.dumps({"by": by}))
@@ -151,7 +151,7 @@ def test_the_last_ones_are_those_that_were_no_replays(scope: Program, greet: Pat
     assert "greet: error: ZeroDivisionError: division by zero → ok" in done.out
 
 
-def test_a_window_or_an_event_is_replayed_as_a_whole(scope: Program, greet: Path) -> None:
+def test_replay_accepts_a_time_range_or_an_event(scope: Program, greet: Path) -> None:
     for key in ("command:new", "command:new", "gateway:startup"):
         scope("fire", key, "--context", '{"who": "Ada"}')
     numbers = [item["replayed"] for item in scope("replay", "--event", "command:new", "--json").json]
@@ -164,7 +164,7 @@ def test_a_window_or_an_event_is_replayed_as_a_whole(scope: Program, greet: Path
     assert "by number, or looked for" in refused.err
 
 
-def test_one_that_cannot_be_fired_keeps_no_other_from_it(scope: Program, greet: Path) -> None:
+def test_a_run_that_cannot_be_fired_does_not_stop_the_others(scope: Program, greet: Path) -> None:
     greet.write_text("def handler(event): pass\n")
     secret = "sk" + "-0123456789abcdefghijklmnop"
     scope("fire", "command:new", "--context", json.dumps({"apiKey": secret}))
@@ -174,7 +174,7 @@ def test_one_that_cannot_be_fired_keeps_no_other_from_it(scope: Program, greet: 
     assert "Run 1: The event had a secret that was not kept: API_KEY" in done.err
 
 
-def test_dry_says_who_would_run_and_runs_nothing(scope: Program, greet: Path) -> None:
+def test_replay_dry_shows_the_plan_and_runs_nothing(scope: Program, greet: Path) -> None:
     scope(*FIRE)
     done = scope("replay", "--dry", "--json")
     assert done.code == 0
@@ -182,7 +182,7 @@ def test_dry_says_who_would_run_and_runs_nothing(scope: Program, greet: Path) ->
     assert len(scope("log", "--json", trust=False).json["runs"]) == 1
 
 
-def test_what_was_not_trusted_then_and_now_is_said(scope: Program, greet: Path) -> None:
+def test_replay_reports_untrusted_hooks(scope: Program, greet: Path) -> None:
     scope(*FIRE)
     done = scope("replay", trust=False)
     assert done.code == 1
@@ -190,7 +190,7 @@ def test_what_was_not_trusted_then_and_now_is_said(scope: Program, greet: Path) 
     assert "greet: ok → did not run" in done.out
 
 
-def test_on_copies_files_are_compared(scope: Program, greet: Path, workspace: Path) -> None:
+def test_replay_in_a_sandbox_compares_files(scope: Program, greet: Path, workspace: Path) -> None:
     greet.write_text("def handler(event):\n    open('out.txt', 'w').write('one')\n")
     scope(*FIRE, "--sandbox")
     assert scope("replay").code == 0  # on copies again, as it was fired
@@ -202,7 +202,9 @@ def test_on_copies_files_are_compared(scope: Program, greet: Path, workspace: Pa
     assert not (workspace / "out.txt").exists()
 
 
-def test_secrets_of_an_event_come_back_and_are_no_difference(scope: Program, greet: Path) -> None:
+def test_replay_takes_secrets_again_and_does_not_count_them_as_differences(
+    scope: Program, greet: Path
+) -> None:
     greet.write_text("def handler(event):\n    event.context['length'] = len(event.context['apiKey'])\n")
     secret = "sk" + "-0123456789abcdefghijklmnop"
     scope("fire", "command:new", "--context", json.dumps({"apiKey": secret}))
@@ -221,7 +223,7 @@ def test_secrets_of_an_event_come_back_and_are_no_difference(scope: Program, gre
         (("--failed",), "Nothing was fired in this workspace yet"),
     ],
 )
-def test_a_run_that_is_not_there_is_refused(
+def test_replay_refuses_an_unknown_run(
     scope: Program, greet: Path, arguments: tuple[str, ...], sentence: str
 ) -> None:
     done = scope("replay", *arguments)
@@ -229,7 +231,7 @@ def test_a_run_that_is_not_there_is_refused(
     assert sentence in done.err
 
 
-def test_plugins_and_streams_see_the_mark_beside_the_event(
+def test_plugins_and_stream_modules_see_the_replay_mark_in_ctx(
     hookscope: Program, bundled: Path, workspace: Path
 ) -> None:
     plugin = workspace / "plugins/guard/plugin.py"
@@ -245,7 +247,7 @@ def test_plugins_and_streams_see_the_mark_beside_the_event(
     assert "verdict" in [one["kind"] for one in document["different"]]
 
 
-def test_a_stream_event_is_stamped_anew(hookscope: Program, tmp_path: Path) -> None:
+def test_a_replayed_stream_event_gets_a_new_timestamp(hookscope: Program, tmp_path: Path) -> None:
     agent = tmp_path / "agent-project"
     hook = agent / "agent/hooks/watch.py"
     hook.parent.mkdir(parents=True)
@@ -266,7 +268,7 @@ def test_a_stream_event_is_stamped_anew(hookscope: Program, tmp_path: Path) -> N
     assert document["run"]["results"][0]["stdout"] == "1\n"
 
 
-def test_a_replay_from_a_handler_on_fires_no_other(
+def test_replay_from_a_handler_skips_the_earlier_ones(
     scope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     for name in ("a", "b"):
@@ -285,7 +287,7 @@ def test_a_replay_from_a_handler_on_fires_no_other(
     assert scope("replay", "1", "--from", "b", "--only", "b").code == 2
 
 
-def test_a_plugin_event_has_no_place_to_go_on_from(scope: Program, workspace: Path) -> None:
+def test_replay_from_refuses_plugin_events(scope: Program, workspace: Path) -> None:
     plugin = workspace / "plugins/guard/plugin.py"
     plugin.parent.mkdir(parents=True)
     plugin.write_text("def register(api):\n    api.on('before_tool_call', lambda event, ctx: None)\n")

@@ -18,7 +18,7 @@ def texts(bundle: Path) -> dict[str, str]:
         return {name: files.read(name).decode() for name in files.namelist()}
 
 
-def test_a_bundle_has_the_answers_and_no_secret(
+def test_a_report_contains_the_answers_and_no_secret(
     hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", f'{{openclaw: {{events: ["command:{SPELT}"]}}}}', "")
@@ -43,7 +43,9 @@ def test_a_bundle_has_the_answers_and_no_secret(
     assert (workspace / "trouble.zip").stat().st_mode & 0o077 == 0
 
 
-def test_unreadable_settings_leak_nothing(hookscope: Program, home: Path, workspace: Path) -> None:
+def test_a_report_of_unreadable_settings_contains_no_secret(
+    hookscope: Program, home: Path, workspace: Path
+) -> None:
     settings = home / ".openclaw" / "openclaw.json"
     settings.parent.mkdir(exist_ok=True)
     settings.write_text(f'{{"token": "{SPELT}", broken')
@@ -51,7 +53,7 @@ def test_unreadable_settings_leak_nothing(hookscope: Program, home: Path, worksp
     assert SPELT not in "".join(texts(workspace / "hookscope-report.zip").values())
 
 
-def test_a_file_that_exists_is_not_replaced(hookscope: Program, workspace: Path) -> None:
+def test_report_does_not_replace_an_existing_file(hookscope: Program, workspace: Path) -> None:
     (workspace / "kept.zip").write_text("mine")
     done = hookscope("report", "kept.zip")
     assert done.code == 1
@@ -59,7 +61,7 @@ def test_a_file_that_exists_is_not_replaced(hookscope: Program, workspace: Path)
     assert (workspace / "kept.zip").read_text() == "mine"
 
 
-def test_the_host_is_not_started_without_a_yes(hookscope: Program, workspace: Path) -> None:
+def test_report_starts_the_host_only_with_consent(hookscope: Program, workspace: Path) -> None:
     done = hookscope("--dialect", "openclaw@2026.9", "report", "--verify")
     assert done.code == 1
     assert not (workspace / "hookscope-report.zip").exists()

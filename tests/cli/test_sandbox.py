@@ -50,7 +50,7 @@ def files(workspace: Path, home: Path) -> dict[Path, str]:
     return contents
 
 
-def test_copies_are_changed_and_originals_are_not(
+def test_sandboxed_handlers_change_only_copies(
     hookscope: Program,
     workspace: Path,
     home: Path,
@@ -88,7 +88,7 @@ def test_copies_are_changed_and_originals_are_not(
     assert not list(temporary.iterdir())
 
 
-def test_people_read_which_walls_stood(
+def test_a_sandboxed_run_says_what_was_protected(
     hookscope: Program, workspace: Path, files: dict[Path, str], make_hook: MakeHook, tmp_path: Path
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, "def handler(event): open('new.txt', 'w').write('new')")
@@ -101,7 +101,7 @@ def test_people_read_which_walls_stood(
     assert plain.json["sandbox"] is None
 
 
-def test_a_run_on_copies_is_on_record_as_one(
+def test_the_log_marks_a_sandboxed_run(
     hookscope: Program, workspace: Path, files: dict[Path, str], make_hook: MakeHook, tmp_path: Path
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, "def handler(event): open('new.txt', 'w').write('new')")

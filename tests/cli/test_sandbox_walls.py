@@ -108,7 +108,7 @@ def fired(hookscope: Program, *arguments: str) -> dict[str, Any]:
     return dict(done.json)
 
 
-def test_nothing_of_the_kernel_can_be_opened_to_write(
+def test_kernel_settings_are_read_only_in_the_sandbox(
     hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, KERNEL)
@@ -119,7 +119,7 @@ def test_nothing_of_the_kernel_can_be_opened_to_write(
     assert (result["status"], result["stdout"], result["stderr"]) == ("ok", "", "")
 
 
-def test_root_has_no_power_and_no_namespace_of_the_host(
+def test_root_has_no_capabilities_in_the_sandbox(
     hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, ROOT)
@@ -155,7 +155,7 @@ def listening() -> Iterator[list[tuple[int, str]]]:
 
 @filtered
 @pytest.mark.parametrize(("file", "denied"), [("handler.py", "PermissionError"), ("handler.ts", "EACCES")])
-def test_no_unix_socket_answers_wherever_it_is(
+def test_unix_sockets_are_unreachable_in_the_sandbox(
     hookscope: Program,
     workspace: Path,
     make_hook: MakeHook,

@@ -99,7 +99,7 @@ def linked(workspace: Path, tmp_path: Path) -> Path:
     return outside
 
 
-def test_no_way_out_of_the_copies_leads_to_an_original(
+def test_no_relative_path_leaves_the_copies(
     hookscope: Program, workspace: Path, home: Path, linked: Path, make_hook: MakeHook, tmp_path: Path
 ) -> None:
     hook = make_hook(workspace / "hooks", "a", COMMAND, EVERYWHERE % (WRITTEN,))
@@ -118,7 +118,7 @@ def test_no_way_out_of_the_copies_leads_to_an_original(
 
 
 @pytest.mark.parametrize("started", ["outside", "home", "workspace/packages"])
-def test_a_handler_starts_in_a_copy_wherever_the_command_is_given(
+def test_a_sandboxed_handler_starts_in_a_copy_for_any_working_folder(
     hookscope: Program,
     workspace: Path,
     linked: Path,
@@ -200,7 +200,7 @@ def test_originals_that_a_handler_changes_by_an_absolute_path_are_named(
         ("__import__('os').unlink({file!r})", True),
     ],
 )
-def test_no_expectation_about_files_holds_that_was_broken_past_the_copies(
+def test_expectations_about_files_fail_if_originals_changed(
     hookscope: Program,
     workspace: Path,
     home: Path,
@@ -223,7 +223,7 @@ def test_no_expectation_about_files_holds_that_was_broken_past_the_copies(
 @pytest.mark.parametrize(
     "body", ["pass", "open('/dev/null', 'w').write('x')", "open({elsewhere!r}, 'a').write('CHANGED')"]
 )
-def test_what_was_not_checked_is_not_claimed(
+def test_unchecked_files_are_not_claimed_to_be_unchanged(
     hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook, tmp_path: Path, body: str
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
@@ -238,7 +238,7 @@ def test_what_was_not_checked_is_not_claimed(
     assert "Nothing else held them" in repeated.out
 
 
-def test_what_is_not_protected_is_said_before_anything_is_fired(
+def test_fire_warns_what_is_unprotected_before_it_runs(
     hookscope: Program,
     workspace: Path,
     home: Path,
@@ -266,7 +266,7 @@ def test_what_is_not_protected_is_said_before_anything_is_fired(
     assert len(said) == 1, "copies alone, and no handler yet"
 
 
-def test_files_with_any_name_and_mode_pass_through_the_copies(
+def test_files_with_any_name_and_mode_are_copied(
     hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook, tmp_path: Path
 ) -> None:
     names = [b"with\nline", b"\xff\xfe latin", "ü \u202e".encode(), b"-rf", b"x" * 255]

@@ -40,7 +40,7 @@ def scope(hookscope: Program, bundled: Path, workspace: Path, make_hook: MakeHoo
     return run
 
 
-def test_what_there_is_is_listed_with_its_events(scope: Program) -> None:
+def test_sequence_lists_sequences_with_their_events(scope: Program) -> None:
     lines = scope("sequence").out.splitlines()
     assert lines[:2] == ["  mine        workspace  My own.", "    command:new → (120 s) command:reset"]
     rows = {row["name"]: row for row in scope("sequence", "--json").json}
@@ -48,7 +48,7 @@ def test_what_there_is_is_listed_with_its_events(scope: Program) -> None:
     assert (rows["restart"]["ships"], rows["restart"]["file"], rows["mine"]["expects"]) == (True, None, True)
 
 
-def test_each_step_is_told_with_its_run_and_what_it_missed(scope: Program) -> None:
+def test_each_step_shows_its_run_and_failed_expectations(scope: Program) -> None:
     done = scope("sequence", "mine", "--no-delays", "--trust", "--json")
     assert done.code == 1
     first, second = done.json["steps"]
@@ -61,7 +61,9 @@ def test_each_step_is_told_with_its_run_and_what_it_missed(scope: Program) -> No
     assert text.splitlines()[-1] == "mine: 2 steps, 1 did not pass"
 
 
-def test_without_trust_the_next_step_is_named_and_dry_runs_nothing(scope: Program, workspace: Path) -> None:
+def test_an_untrusted_sequence_names_the_trust_command_and_dry_runs_nothing(
+    scope: Program, workspace: Path
+) -> None:
     untrusted = scope("sequence", "mine", "--no-delays")
     assert untrusted.code == 1
     assert "`hookscope trust ./hooks` allows it" in untrusted.err
@@ -71,7 +73,7 @@ def test_without_trust_the_next_step_is_named_and_dry_runs_nothing(scope: Progra
     assert len(scope("log", "--json").json["runs"]) == 2  # of the first try
 
 
-def test_an_interrupt_ends_the_waiting_and_tells_what_is_known(
+def test_ctrl_c_ends_a_sequence_and_reports_finished_steps(
     workspace: Path, bundled: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     told = tmp_path / "told"

@@ -62,7 +62,7 @@ def shut_by_settings(hookscope: Program) -> dict[str, str]:
     [{}, {"enabled": False}, {"deny": ["strict"]}, {"allow": ["other"]}],
     ids=["on", "all plugins off", "denied", "not allowed"],
 )
-def test_settings_that_one_plugin_does_not_take_stop_all_hooks(
+def test_settings_that_violate_one_plugins_schema_block_all_hooks(
     hookscope: Program, three: Path, of_all: dict[str, Any]
 ) -> None:
     settings(three, entries={"strict": {"config": {"n": "text"}}}, **of_all)
@@ -79,7 +79,7 @@ def test_settings_that_one_plugin_does_not_take_stop_all_hooks(
     assert "Mend ~/.openclaw/openclaw.json" in doctor
 
 
-def test_a_plugin_that_is_off_and_has_no_settings_stops_nobody(hookscope: Program, three: Path) -> None:
+def test_a_disabled_plugin_without_settings_blocks_no_hook(hookscope: Program, three: Path) -> None:
     plugin(three, "wants", {"type": "object", "required": ["key"]})
     settings(three, entries={"wants": {"enabled": False}})
     assert shut_by_settings(hookscope) == {}
@@ -89,12 +89,12 @@ def test_a_plugin_that_is_off_and_has_no_settings_stops_nobody(hookscope: Progra
     )
 
 
-def test_settings_that_the_program_refuses_stop_plugins_too(hookscope: Program, three: Path) -> None:
+def test_settings_that_the_host_refuses_block_plugins_too(hookscope: Program, three: Path) -> None:
     (three / ".openclaw" / "openclaw.json").write_text('{"hooks": {"internal": {"bogus": 1}}}')
     assert 'Unrecognized key: "bogus"' in shut_by_settings(hookscope)["other"]
 
 
-def test_the_list_of_the_host_calls_them_ready(hookscope: Program, three: Path) -> None:
+def test_the_hosts_own_list_shows_blocked_hooks_as_ready(hookscope: Program, three: Path) -> None:
     settings(three, entries={"strict": {"config": {"n": "text"}}})
     assert "✓ ready" in hookscope(*SHIPPED, "list", "--format", "host").out
 
@@ -106,7 +106,7 @@ def test_the_list_of_the_host_calls_them_ready(hookscope: Program, three: Path) 
         ({}, ", { timeoutMs: 160 }", "did not answer within 0.16 s (the limit in its registration)"),
     ],
 )
-def test_a_limit_is_told_with_where_it_is_said(
+def test_a_timeout_names_the_setting_that_caused_it(
     hookscope: Program, home: Path, hooks: dict[str, int], options: str, said: str
 ) -> None:
     plugin(home, "slow", {"type": "object"})
@@ -117,7 +117,7 @@ def test_a_limit_is_told_with_where_it_is_said(
     assert said in done.out
 
 
-def test_the_limit_of_a_plugin_is_one_of_the_settings(hookscope: Program, home: Path) -> None:
+def test_info_shows_a_plugins_limit_from_the_settings(hookscope: Program, home: Path) -> None:
     plugin(home, "slow", {"type": "object"})
     settings(home, entries={"slow": {"enabled": True, "hooks": {"timeoutMs": 2000}}})
     assert "load 10 s, run 2 s (the settings)" in hookscope(*SHIPPED, "info", "slow").out

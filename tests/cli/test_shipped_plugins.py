@@ -31,7 +31,7 @@ def plugin(home: Path) -> Plugin:
     return made
 
 
-def test_what_cannot_be_read_does_not_hide_the_rest(hookscope: Program, plugin: Plugin) -> None:
+def test_unreadable_registrations_do_not_hide_the_others(hookscope: Program, plugin: Plugin) -> None:
     plugin("half", 'api.on("session_start" as any, f); api.on(name(), f);')
     plugin("typo", 'api.on("before_tool_cal", f); api.on(name(), f);')
     listed = hookscope("list", *SHIPPED).out
@@ -45,7 +45,7 @@ def test_what_cannot_be_read_does_not_hide_the_rest(hookscope: Program, plugin: 
     assert fired.count("not run: broken: ReferenceError: f is not defined") == 2  # both were loaded
 
 
-def test_a_helper_file_counts_and_no_file_outside_the_plugin_is_read(
+def test_registrations_in_helper_files_count_within_the_plugin_folder(
     hookscope: Program, plugin: Plugin
 ) -> None:
     imports = 'import { a } from "./lib/a.js"; import { b } from "../b";'
@@ -57,9 +57,7 @@ def test_a_helper_file_counts_and_no_file_outside_the_plugin_is_read(
     assert row["events"] == ["session_end"]
 
 
-def test_an_entry_file_that_is_not_built_is_an_error_with_the_command(
-    hookscope: Program, plugin: Plugin
-) -> None:
+def test_an_entry_file_that_is_not_built_names_the_build_command(hookscope: Program, plugin: Plugin) -> None:
     folder = plugin("built", "")
     (folder / "index.ts").unlink()
     package = {"openclaw": {"extensions": ["./dist/index.js"]}, "scripts": {"build": "tsc"}}
@@ -72,7 +70,7 @@ def test_an_entry_file_that_is_not_built_is_an_error_with_the_command(
     assert "Write main.js, or name the file that is there." in hookscope("lint", "built", *SHIPPED).out
 
 
-def test_compare_sends_a_plugin_to_a_folder_of_plugins(hookscope: Program, plugin: Plugin) -> None:
+def test_compare_suggests_a_plugin_folder_for_a_plugin(hookscope: Program, plugin: Plugin) -> None:
     plugin("p", 'api.on("session_start", f)')
     assert "1 alike, 0 differ" in hookscope("compare", "p", "--dialects", "openclaw,openclaw@2026.9").out
     compared = hookscope("compare", "p", "--dialects", "milady,openclaw@2026.9").out

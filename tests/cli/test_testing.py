@@ -58,7 +58,7 @@ def test(hookscope: Program, bundled: Path) -> Program:
     return run  # type: ignore[return-value]
 
 
-def test_events_of_one_name_in_several_folders_are_told_apart(
+def test_events_of_one_name_are_listed_with_their_folders(
     test: Program, save: Save, hookscope: Program
 ) -> None:
     _, deep, _ = (save(name, "expect: {ran: [greet]}\n") for name in ("a/same", "b/deep/same", "other"))
@@ -70,7 +70,7 @@ def test_events_of_one_name_in_several_folders_are_told_apart(
     assert [line.split()[0] for line in listed] == ["a/same.yaml", "b/deep/same.yaml", "other"]
 
 
-def test_what_happens_as_expected_passes(test: Program, save: Save) -> None:
+def test_met_expectations_pass(test: Program, save: Save) -> None:
     save(
         "hello",
         "expect:\n"
@@ -103,7 +103,9 @@ def test_what_happens_as_expected_passes(test: Program, save: Save) -> None:
         ("{max_ms: 0}", ["max_ms: expected 0, got"]),
     ],
 )
-def test_a_miss_reads_line_by_line(test: Program, save: Save, expect: str, lines: list[str]) -> None:
+def test_a_failed_expectation_is_shown_line_by_line(
+    test: Program, save: Save, expect: str, lines: list[str]
+) -> None:
     save("hello", f"expect: {expect}")
     done = test()
     assert done.code == 1
@@ -124,7 +126,7 @@ def test_a_miss_reads_line_by_line(test: Program, save: Save, expect: str, lines
         ("[errors]", "`expect` wants a mapping."),
     ],
 )
-def test_an_expectation_that_checks_nothing_is_a_miss(
+def test_an_expectation_that_checks_nothing_fails(
     test: Program, save: Save, expect: str, sentence: str
 ) -> None:
     save("hello", f"expect: {expect}")
@@ -146,14 +148,14 @@ def test_without_expectations_no_handler_may_fail(
     assert "+ bad: ZeroDivisionError: division by zero (handler.py:1)" in done.out
 
 
-def test_a_hook_that_could_not_run_is_a_miss(test: Program, save: Save) -> None:
+def test_a_hook_that_cannot_run_fails_the_test(test: Program, save: Save) -> None:
     save("hello", "expect: {messages: 0}")
     done = test(trust=False)
     assert done.code == 1
     assert "./hooks is not trusted: `hookscope trust ./hooks` allows it to run" in done.out
 
 
-def test_what_a_plugin_blocks_is_expected(test: Program, save: Save, workspace: Path) -> None:
+def test_a_plugins_block_can_be_expected(test: Program, save: Save, workspace: Path) -> None:
     plugin = workspace / "plugins/guard/plugin.py"
     plugin.parent.mkdir(parents=True)
     plugin.write_text(
@@ -167,9 +169,7 @@ def test_what_a_plugin_blocks_is_expected(test: Program, save: Save, workspace: 
     assert "+ blocked by guard: no" in test().out
 
 
-def test_files_are_named_and_answers_are_written_for_machines(
-    test: Program, save: Save, tmp_path: Path
-) -> None:
+def test_test_runs_named_files_and_writes_json_and_junit(test: Program, save: Save, tmp_path: Path) -> None:
     good, bad = save("good"), save("bad", "expect: {messages: 2}")
     assert [item["file"] for item in test(str(good), "--json").json] == [str(good)]
     report = tmp_path / "junit.xml"
@@ -187,7 +187,7 @@ def test_files_are_named_and_answers_are_written_for_machines(
     assert datetime.fromisoformat(suite.get("timestamp", "")).tzinfo is not None
 
 
-def test_a_file_that_cannot_be_read_is_an_error_of_the_report(
+def test_an_unreadable_file_is_an_error_in_the_junit_report(
     test: Program, save: Save, tmp_path: Path
 ) -> None:
     save("broken", event="event: [\n")
@@ -201,9 +201,7 @@ def test_a_file_that_cannot_be_read_is_an_error_of_the_report(
     assert "broken.yaml" in (error.text or "")
 
 
-def test_a_sequence_that_cannot_be_played_is_counted_as_one(
-    test: Program, save: Save, workspace: Path
-) -> None:
+def test_a_sequence_that_cannot_run_counts_as_one_failure(test: Program, save: Save, workspace: Path) -> None:
     save("hello", "expect: {messages: [Hello Ada]}\n")
     folder = workspace / ".hookscope/sequences"
     folder.mkdir()
@@ -212,7 +210,7 @@ def test_a_sequence_that_cannot_be_played_is_counted_as_one(
     assert (done.code, done.out.splitlines()[-1]) == (1, "1 saved event and 1 sequence, 1 missed")
 
 
-def test_the_report_is_xml_whatever_handlers_say(test: Program, save: Save, tmp_path: Path) -> None:
+def test_the_junit_report_is_valid_xml_for_any_output(test: Program, save: Save, tmp_path: Path) -> None:
     save("odd", "expect: {messages: []}", event='event: command:new\ncontext: {who: "\\uFFFE\\u0000"}\n')
     report = tmp_path / "junit.xml"
     assert test("--junit", str(report)).code == 1
@@ -221,7 +219,7 @@ def test_the_report_is_xml_whatever_handlers_say(test: Program, save: Save, tmp_
     assert "\\ufffe" in (failure.text or "")
 
 
-def test_a_report_that_cannot_be_written_is_told_before_anything_is_fired(
+def test_an_unwritable_junit_report_is_refused_before_anything_is_fired(
     test: Program, save: Save, hookscope: Program, tmp_path: Path
 ) -> None:
     save("good")
@@ -238,7 +236,7 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_is_fired(
     assert kept.read_text() == "of before"
 
 
-def test_a_name_that_no_disk_can_hold_is_told(test: Program, hookscope: Program, bundled: Path) -> None:
+def test_an_impossible_file_name_is_reported(test: Program, hookscope: Program, bundled: Path) -> None:
     name = "a" * 300
     assert "There is no file or folder aaa" in test(name).err
     done = hookscope("--bundled", str(bundled), "fire", "command:new", "--trust", "--save", name)
@@ -252,7 +250,7 @@ def test_a_workspace_without_saved_events_says_what_they_are(test: Program) -> N
     assert "There are no saved events in" in done.err
 
 
-def test_an_event_becomes_a_test_and_the_test_tells_what_broke(
+def test_a_fired_event_becomes_a_test_that_shows_what_broke(
     test: Program, hookscope: Program, bundled: Path, workspace: Path
 ) -> None:
     """Fire, keep, see it fail, mend it, accept, pass, break it, read what is different."""
@@ -297,7 +295,7 @@ def test_an_event_becomes_a_test_and_the_test_tells_what_broke(
         ),
     ],
 )
-def test_only_what_was_missed_is_replaced_where_it_stands(
+def test_accept_replaces_only_failed_expectations_in_place(
     test: Program, save: Save, before: str, after: str
 ) -> None:
     file = save("hello", before)
@@ -332,7 +330,7 @@ def test_a_failure_can_be_expected(test: Program, save: Save, workspace: Path) -
         ("expect: {messages: &all [x]}", True, "did not run as a whole"),
     ],
 )
-def test_what_cannot_be_accepted_is_said_and_the_file_kept(
+def test_accept_explains_what_it_cannot_record_and_keeps_the_file(
     test: Program, save: Save, more: str, trust: bool, sentence: str
 ) -> None:
     file = save("hello", more)
@@ -343,7 +341,7 @@ def test_what_cannot_be_accepted_is_said_and_the_file_kept(
     assert file.read_bytes() == before
 
 
-def test_a_file_in_one_line_is_left_to_its_author(test: Program, save: Save) -> None:
+def test_accept_does_not_edit_a_file_of_one_line(test: Program, save: Save) -> None:
     file = save("hello", event="{event: command:new, context: {who: Ada}}")
     done = test("--accept")
     assert "cannot be edited with certainty" in done.err
@@ -375,7 +373,7 @@ def writing(save: Save, workspace: Path, make_hook: MakeHook) -> Path:
     return save("diary", event="event: command:stop\n")
 
 
-def test_on_copies_no_file_is_touched_and_each_is_shown(
+def test_tests_in_a_sandbox_show_changed_files_and_touch_no_original(
     test: Program, writing: Path, home: Path, tmp_path: Path
 ) -> None:
     before = writing.read_bytes()
@@ -400,7 +398,7 @@ def test_on_copies_no_file_is_touched_and_each_is_shown(
     assert writing.read_bytes() == before
 
 
-def test_accepted_from_copies_are_the_files_too(test: Program, writing: Path, home: Path) -> None:
+def test_accept_in_a_sandbox_records_files_too(test: Program, writing: Path, home: Path) -> None:
     assert test("--sandbox", "--accept", str(writing)).code == 0
     assert "files: [" in writing.read_text()
     assert "diary" in writing.read_text().partition("files:")[2]
@@ -438,7 +436,7 @@ def wait_for(watching: subprocess.Popen[str], said: str, change: Callable[[], ob
     raise AssertionError(f"no round said {said}")
 
 
-def test_watching_tests_again_on_every_save(
+def test_watch_runs_tests_again_on_every_save(
     save: Save, workspace: Path, tmp_path: Path, watching: subprocess.Popen[str]
 ) -> None:
     handler = workspace / "hooks/greet/handler.py"
@@ -461,7 +459,7 @@ def handler(event):
 """
 
 
-def test_ctrl_c_ends_the_test_that_runs_and_says_what_is_known(
+def test_ctrl_c_ends_the_running_test_and_reports_finished_ones(
     save: Save, workspace: Path, bundled: Path, tmp_path: Path
 ) -> None:
     pipe = tmp_path / "pipe"
@@ -488,7 +486,7 @@ def test_ctrl_c_ends_the_test_that_runs_and_says_what_is_known(
     assert "Stopped: 2 of 3 were fired." in told
 
 
-def test_watching_and_accepting_do_not_go_together(test: Program, save: Save) -> None:
+def test_watch_and_accept_exclude_each_other(test: Program, save: Save) -> None:
     save("hello")
     done = test("--watch", "--accept")
     assert done.code == 2
@@ -519,9 +517,7 @@ def writer(workspace: Path, make_hook: MakeHook) -> Path:
 STOP = "event: command:stop\ncontext: {workspaceDir: WORKSPACE}\n"
 
 
-def test_files_that_a_handler_writes_are_expected_and_never_written(
-    test: Program, save: Save, writer: Path
-) -> None:
+def test_expected_files_are_checked_on_copies(test: Program, save: Save, writer: Path) -> None:
     files = '["memory/*.md", "old.txt (deleted)", "~/seen"]'
     save("stop", f"expect: {{files: {files}}}\n", event=STOP.replace("WORKSPACE", str(writer)))
     answer = test("--json")
@@ -530,9 +526,7 @@ def test_files_that_a_handler_writes_are_expected_and_never_written(
     assert (writer / "old.txt").read_text() == "old"
 
 
-def test_a_file_that_nobody_expected_is_a_miss_that_can_be_accepted(
-    test: Program, save: Save, writer: Path
-) -> None:
+def test_an_unexpected_file_fails_and_can_be_accepted(test: Program, save: Save, writer: Path) -> None:
     file = save("stop", "expect: {files: [notes.md]}\n", event=STOP.replace("WORKSPACE", str(writer)))
     answer = test()
     assert answer.code == 1
@@ -543,7 +537,7 @@ def test_a_file_that_nobody_expected_is_a_miss_that_can_be_accepted(
     assert test().code == 0
 
 
-def test_expectations_are_filled_as_events_are(
+def test_expectations_fill_in_variables_like_events(
     test: Program, save: Save, workspace: Path, make_hook: MakeHook
 ) -> None:
     said = "def handler(event):\n    event.messages.append('[{who}] {at}'.format(**event.context))\n"

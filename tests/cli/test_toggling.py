@@ -71,7 +71,7 @@ def test_enable_writes_the_entry_and_the_switch_as_openclaws_command_does(
     assert (again.code, again.json["changed"], again.json["written"]) == (0, False, False)
 
 
-def test_openclaws_command_refuses_a_blocked_hook(
+def test_enable_refuses_a_blocked_hook_as_openclaw_does(
     hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "needy", "{openclaw: {events: [command], requires: {bins: [no-such]}}}")
@@ -107,7 +107,7 @@ def test_every_other_hook_that_the_edit_changes_is_named(
     assert done.json["after"].startswith("on, but still untrusted")
 
 
-def test_milady_is_edited_where_its_entry_stands(
+def test_disable_edits_the_entry_in_miladys_settings(
     hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND)
@@ -122,7 +122,7 @@ def test_milady_is_edited_where_its_entry_stands(
     assert written == '{"hooks":{"internal":{"entries":{"greet":{"enabled":false}}}}}'
 
 
-def test_settings_that_do_not_parse_are_not_touched(
+def test_disable_does_not_touch_settings_that_do_not_parse(
     hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND)
@@ -134,7 +134,7 @@ def test_settings_that_do_not_parse_are_not_touched(
     assert (home / ".openclaw/openclaw.json").read_text() == "{hooks: "
 
 
-def test_an_undo_that_no_longer_fits_is_refused(
+def test_undo_refuses_if_the_file_changed_at_that_place(
     hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND)
@@ -146,7 +146,7 @@ def test_an_undo_that_no_longer_fits_is_refused(
     assert "hookscope undo --keep-later" in done.err
 
 
-def test_an_edit_is_taken_back_alone_and_what_came_later_stays(
+def test_undo_reverts_one_edit_and_keeps_later_ones(
     hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND)
@@ -160,7 +160,7 @@ def test_an_edit_is_taken_back_alone_and_what_came_later_stays(
     assert "nothing to undo" in hookscope("undo").err
 
 
-def test_an_edit_of_which_nothing_is_left_stays_until_it_is_given_up(
+def test_an_edit_already_reverted_by_hand_stays_until_dropped(
     hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND)
@@ -184,7 +184,7 @@ def test_a_legacy_handler_has_no_switch(hookscope: Program, home: Path) -> None:
     assert "is listed in hooks.internal.handlers" in done.err
 
 
-def test_undo_takes_back_a_saved_event_until_its_author_has_gone_on_with_it(
+def test_undo_removes_a_saved_event_unless_it_was_edited(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "session-memory", COMMAND)
@@ -223,7 +223,7 @@ def test_a_switch_in_settings_that_the_host_refuses_says_so(
     assert "refuses" not in hookscope(command, "greet", *options).out
 
 
-def test_switches_of_several_commands_at_once_are_all_made(
+def test_concurrent_switches_are_all_written(
     home: Path, workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     names = [f"hook-{number}" for number in range(5)]
@@ -245,7 +245,7 @@ def test_switches_of_several_commands_at_once_are_all_made(
     assert (undone, settings.read_text()) == ([0] * len(names), "{}")
 
 
-def test_what_is_written_and_can_neither_be_remembered_nor_taken_back_is_told(
+def test_an_edit_without_undo_record_is_reported(
     hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook, tmp_path: Path
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND)

@@ -87,7 +87,7 @@ def agreeing(
     return changed
 
 
-def test_every_hook_agrees(agreeing: Host, verify: Verify) -> None:
+def test_verify_reports_that_every_hook_agrees(agreeing: Host, verify: Verify) -> None:
     agreeing()
     done = verify("--yes")
     assert done.code == 0, done.err
@@ -100,7 +100,7 @@ def test_every_hook_agrees(agreeing: Host, verify: Verify) -> None:
     }
 
 
-def test_a_difference_has_both_reasons_and_its_meaning(agreeing: Host, verify: Verify) -> None:
+def test_verify_shows_both_reasons_of_a_difference(agreeing: Host, verify: Verify) -> None:
     agreeing(tidy={"loadable": False, "eligible": False, "enabledByConfig": False, "blockedReason": "tired"})
     done = verify("--yes", "--json")
     assert done.code == 1
@@ -110,7 +110,7 @@ def test_a_difference_has_both_reasons_and_its_meaning(agreeing: Host, verify: V
     assert difference["meaning"] == "It does not run in the program, although Hookscope shows it as ready."
 
 
-def test_a_hook_that_the_program_does_not_list(agreeing: Host, verify: Verify) -> None:
+def test_verify_reports_a_hook_that_the_host_does_not_list(agreeing: Host, verify: Verify) -> None:
     agreeing(wave=None)
     done = verify("--yes")
     assert done.code == 1
@@ -118,7 +118,7 @@ def test_a_hook_that_the_program_does_not_list(agreeing: Host, verify: Verify) -
     assert "✗ wave: It does not run in the program, although Hookscope shows it as ready." in done.out
 
 
-def test_only_the_reason_differs(agreeing: Host, verify: Verify) -> None:
+def test_verify_reports_a_difference_in_reasons_only(agreeing: Host, verify: Verify) -> None:
     agreeing(greet={"missing": {"bins": ["jq"], "anyBins": [], "env": [], "config": [], "os": []}})
     done = verify("--yes")
     assert done.code == 1
@@ -126,7 +126,7 @@ def test_only_the_reason_differs(agreeing: Host, verify: Verify) -> None:
     assert "missing jq" in done.out
 
 
-def test_a_member_that_an_older_program_does_not_print_is_not_compared(
+def test_verify_does_not_compare_fields_that_an_older_host_omits(
     agreeing: Host, verify: Verify, tmp_path: Path
 ) -> None:
     package = agreeing()
@@ -137,13 +137,15 @@ def test_a_member_that_an_older_program_does_not_print_is_not_compared(
     assert verify("--yes").code == 0
 
 
-def test_lines_before_the_json_are_skipped(agreeing: Host, verify: Verify, host: Host) -> None:
+def test_verify_skips_lines_before_the_json(agreeing: Host, verify: Verify, host: Host) -> None:
     agreeing()
     host(ANSWERS.replace('case "$2"', 'echo "[plugins] {odd} loading"\ncase "$2"'))
     assert verify("--yes").code == 0
 
 
-def test_nothing_is_started_without_a_yes(agreeing: Host, verify: Verify, host: Host, tmp_path: Path) -> None:
+def test_verify_starts_the_host_only_with_consent(
+    agreeing: Host, verify: Verify, host: Host, tmp_path: Path
+) -> None:
     agreeing()
     mark = tmp_path / "started"
     host(f"#!/bin/sh\ntouch {mark}\n")
@@ -154,19 +156,19 @@ def test_nothing_is_started_without_a_yes(agreeing: Host, verify: Verify, host: 
     assert not mark.exists()
 
 
-def test_a_host_that_is_not_installed(verify: Verify) -> None:
+def test_verify_reports_a_host_that_is_not_installed(verify: Verify) -> None:
     done = verify("--yes", before=("--dialect", "openclaw@2026.9"), PATH="/usr/bin:/bin")
     assert done.code == 1
     assert "There is no program 'openclaw' on PATH" in done.err
 
 
-def test_a_host_without_a_command(verify: Verify) -> None:
+def test_verify_reports_a_host_without_a_list_command(verify: Verify) -> None:
     done = verify("--yes", before=("--dialect", "milady@2.0.0-alpha.76"))
     assert done.code == 1
     assert "Milady has no command that lists its hooks, so there is nothing to compare." in done.err
 
 
-def test_a_program_that_prints_something_else(agreeing: Host, verify: Verify, host: Host) -> None:
+def test_verify_reports_a_host_that_prints_no_json(agreeing: Host, verify: Verify, host: Host) -> None:
     agreeing()
     host(f"#!/bin/sh\necho 'Node is too old, token={SECRET}' >&2\nexit 3\n")
     done = verify("--yes")
@@ -176,7 +178,7 @@ def test_a_program_that_prints_something_else(agreeing: Host, verify: Verify, ho
     assert SECRET not in done.err
 
 
-def test_a_program_that_refuses_the_settings(agreeing: Host, verify: Verify, host: Host) -> None:
+def test_verify_reports_a_host_that_refuses_the_settings(agreeing: Host, verify: Verify, host: Host) -> None:
     agreeing()
     host("#!/bin/sh\necho 'Invalid config at /x: - hooks: bad' >&2\nexit 1\n")
     done = verify("--yes", "--json")
@@ -185,9 +187,7 @@ def test_a_program_that_refuses_the_settings(agreeing: Host, verify: Verify, hos
     assert done.json["host"][0]["program"].startswith("Invalid config at /x")
 
 
-def test_the_program_gets_no_secret_and_changes_no_original(
-    agreeing: Host, verify: Verify, host: Host, home: Path
-) -> None:
+def test_verify_gives_the_host_masked_copies(agreeing: Host, verify: Verify, host: Host, home: Path) -> None:
     """Settings, variables and `.env` are masked; credentials and sessions are not copied."""
     package = agreeing()
     state = home / ".openclaw"

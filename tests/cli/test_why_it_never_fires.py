@@ -52,7 +52,7 @@ def test_trust_does_not_hide_that_an_event_is_never_sent(
     assert said_of("deaf", hookscope("list").out).endswith(why)
 
 
-def test_a_guess_that_means_another_event_is_not_made(
+def test_list_does_not_suggest_an_unrelated_event(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "wish", '{openclaw: {events: ["session:begin", "session:over"]}}')
@@ -63,7 +63,7 @@ def test_a_guess_that_means_another_event_is_not_made(
     assert "did you mean" not in hookscope("info", "wish").out
 
 
-def test_two_events_that_are_never_sent_are_told_one_by_one(
+def test_each_event_that_is_never_sent_has_its_own_reason(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "two", '{openclaw: {events: ["message_sending", "PreToolUse"]}}')
@@ -99,7 +99,7 @@ PLUGIN = """export default {{ id: "caller", register(api) {{
         ("on", "command:new", "to what `on` registers: `registerHook` hears it"),
     ],
 )
-def test_a_plugin_that_registers_with_the_other_call_is_told_which_one_hears_it(
+def test_a_plugin_that_registers_with_the_wrong_call_is_shown_the_right_one(
     hookscope: Program, plugin: Path, call: str, event: str, why: str
 ) -> None:
     plugin.write_text(PLUGIN.format(call=call, event=event))
@@ -118,9 +118,7 @@ TWICE = """export default { id: "caller", register(api) {
 """
 
 
-def test_a_plugin_that_registers_in_a_service_is_told_so_when_the_event_is_fired(
-    hookscope: Program, plugin: Path
-) -> None:
+def test_fire_explains_that_a_plugin_registers_in_a_service(hookscope: Program, plugin: Path) -> None:
     plugin.write_text(LATE)
     fired = hookscope(*SHIPPED, "fire", "session_end", "--trust").out
     why = "its code names session_end, and its `register` did not register that: a condition does not hold"
@@ -128,13 +126,13 @@ def test_a_plugin_that_registers_in_a_service_is_told_so_when_the_event_is_fired
     assert "✓ caller" in hookscope(*SHIPPED, "fire", "session_start", "--trust").out
 
 
-def test_a_plugin_that_registers_with_both_calls_is_heard_by_one(hookscope: Program, plugin: Path) -> None:
+def test_a_plugin_that_registers_with_both_calls_is_called_once(hookscope: Program, plugin: Path) -> None:
     plugin.write_text(TWICE)
     assert "never sends" not in hookscope(*SHIPPED, "list").out
     assert "✓ caller" in hookscope(*SHIPPED, "fire", "session_start", "--trust").out
 
 
-def test_events_at_the_wrong_place_are_told_in_the_list(hookscope: Program, home: Path) -> None:
+def test_list_reports_misplaced_events(hookscope: Program, home: Path) -> None:
     hook = home / ".openclaw/hooks/flat"
     hook.mkdir(parents=True)
     (home / ".openclaw/openclaw.json").write_text("{hooks: {internal: {enabled: true}}}")
@@ -147,9 +145,7 @@ def test_events_at_the_wrong_place_are_told_in_the_list(hookscope: Program, home
     assert "  `hookscope fix flat` shows what would open it." in info.splitlines()
 
 
-def test_an_entry_without_a_hook_is_told_where_its_hook_is_looked_for(
-    hookscope: Program, tmp_path: Path
-) -> None:
+def test_an_entry_without_a_hook_names_the_searched_folders(hookscope: Program, tmp_path: Path) -> None:
     settings = tmp_path / "openclaw.json"
     entries = {"mine": {"handler": "./mine.ts", "events": ["command:new"]}, "gone": {"enabled": True}}
     entries |= {"compaction-notifier": {"enabled": True}}
@@ -169,7 +165,7 @@ def test_an_entry_without_a_hook_is_told_where_its_hook_is_looked_for(
         assert "./hooks" in done.err
 
 
-def test_a_hook_that_lies_where_nobody_looks_is_found_by_its_name(
+def test_info_finds_a_hook_outside_the_hook_folders(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "skills/notes/hooks", "takes-notes", '{openclaw: {events: ["command:new"]}}')
@@ -182,7 +178,7 @@ def test_a_hook_that_lies_where_nobody_looks_is_found_by_its_name(
     assert "'takes-nothing'" in hookscope("info", "takes-nothing").err
 
 
-def test_the_switch_of_webhooks_is_told_apart(
+def test_the_webhook_switch_is_distinguished_from_the_hook_switch(
     hookscope: Program, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "mine", '{openclaw: {events: ["command:new"]}}')
@@ -198,9 +194,7 @@ def test_the_switch_of_webhooks_is_told_apart(
     assert "is for webhooks" not in hookscope(*asked, "list").out
 
 
-def test_lint_speaks_of_the_hooks_of_the_user_alone(
-    hookscope: Program, workspace: Path, make_hook: MakeHook
-) -> None:
+def test_lint_omits_bundled_hooks(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "mine", '{openclaw: {events: ["command:nwe"]}}')
     done = json.loads(hookscope(*SHIPPED, "lint", "--json").out)
     assert {finding["hook"] for finding in done["findings"]} == {"mine"}
@@ -224,7 +218,7 @@ PUSH = """def handler(event):
         ({"name": "RULES.md", "path": "x", "content": "y", "missing": False}, ""),
     ],
 )
-def test_a_file_for_the_prompt_that_its_host_leaves_out_is_told(
+def test_an_omitted_prompt_file_is_reported(
     hookscope: Program, home: Path, make_hook: MakeHook, item: dict[str, object], note: str
 ) -> None:
     (home / ".openclaw").mkdir()
@@ -236,7 +230,7 @@ def test_a_file_for_the_prompt_that_its_host_leaves_out_is_told(
     assert [text for text in result["notes"] if "bootstrapFiles" in text] == ([note] if note else [])
 
 
-def test_a_host_that_sends_one_event_says_which(
+def test_a_host_that_sends_one_event_names_it(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "mine", '{"milady": {"events": ["command:new"]}}')
@@ -244,7 +238,7 @@ def test_a_host_that_sends_one_event_says_which(
     assert "Milady never sends command:new; it sends gateway:startup alone" in said_of("mine", listed)
 
 
-def test_what_a_hook_of_a_stream_returns_is_told_to_be_ignored(hookscope: Program, workspace: Path) -> None:
+def test_ignored_return_values_of_stream_modules_are_reported(hookscope: Program, workspace: Path) -> None:
     hooks = workspace / "agent/hooks"
     hooks.mkdir(parents=True)
     (hooks / "guard.py").write_text(
@@ -255,7 +249,7 @@ def test_what_a_hook_of_a_stream_returns_is_told_to_be_ignored(hookscope: Progra
     assert "note: what it returned is ignored: a hook of a stream observes" in fired.out
 
 
-def test_a_hook_of_another_agent_is_found_in_that_agents_workspace(
+def test_info_finds_a_hook_in_another_agents_workspace(
     hookscope: Program, tmp_path: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(tmp_path / "work/hooks", "at-work", '{openclaw: {events: ["command:new"]}}')
@@ -274,7 +268,7 @@ def test_a_hook_of_another_agent_is_found_in_that_agents_workspace(
     assert "at-work" in hookscope(*asked, "--agent", "work", "info", "at-work").out
 
 
-def test_a_handler_in_a_folder_of_its_own_is_told_where_it_belongs(
+def test_a_handler_in_a_subfolder_is_reported_with_the_right_place(
     hookscope: Program, workspace: Path
 ) -> None:
     built = workspace / "hooks/built/dist"
@@ -301,7 +295,7 @@ GUARD = """def handler(event):
         ("command", "pass", False),
     ],
 )
-def test_a_handler_that_ran_and_showed_nothing_is_told_why(
+def test_a_run_without_visible_effect_is_explained(
     hookscope: Program, workspace: Path, make_hook: MakeHook, kind: str, then: str, is_told: bool
 ) -> None:
     source = GUARD.format(type=kind, then=then)
@@ -314,7 +308,7 @@ def test_a_handler_that_ran_and_showed_nothing_is_told_why(
     assert ("did nothing that shows" in fired.err) is is_told
 
 
-def test_a_broken_hook_that_wins_says_whom_it_keeps_from_running(
+def test_a_broken_hook_names_the_hook_that_it_overrides(
     hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "guard", '{openclaw: {events: ["command:new"]}}')
@@ -329,7 +323,7 @@ def test_a_broken_hook_that_wins_says_whom_it_keeps_from_running(
     assert "it wins over" not in hookscope(*SHIPPED, "info", "guard").out
 
 
-def test_a_plugin_that_hears_an_event_of_hook_folders_is_led_to_its_own(
+def test_a_plugin_subscribed_to_a_folder_event_is_shown_the_plugin_event(
     hookscope: Program, workspace: Path
 ) -> None:
     entry = workspace / "plugins" / "watch" / "plugin.py"
@@ -340,7 +334,7 @@ def test_a_plugin_that_hears_an_event_of_hook_folders_is_led_to_its_own(
     assert said.endswith("never sends message:received; did you mean message_received?")
 
 
-def test_what_took_a_plugin_events_place_is_no_event_of_a_folder(
+def test_replacements_of_plugin_events_are_not_suggested_to_folder_hooks(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "old", '{openclaw: {events: ["before_agent_start"]}}')
@@ -360,7 +354,7 @@ def test_what_took_a_plugin_events_place_is_no_event_of_a_folder(
         ({"env": {"TOKEN": "x"}}, "variables stand in env.vars"),
     ],
 )
-def test_settings_that_the_host_refuses_are_told_with_what_to_write(
+def test_refused_settings_are_reported_with_the_correction(
     hookscope: Program, home: Path, settings: dict[str, object], then: str
 ) -> None:
     file = home / ".openclaw/openclaw.json"
@@ -371,14 +365,12 @@ def test_settings_that_the_host_refuses_are_told_with_what_to_write(
 
 
 @pytest.mark.parametrize("command", ["events", "plan"])
-def test_an_event_of_older_versions_is_told_with_the_one_in_its_place(
-    hookscope: Program, command: str
-) -> None:
+def test_an_event_of_older_versions_names_its_replacement(hookscope: Program, command: str) -> None:
     done = hookscope(*SHIPPED, command, "before_agent_start")
     assert (done.code, "before_prompt_build has taken its place" in done.err) == (1, True)
 
 
-def test_a_variable_of_the_settings_that_stands_for_itself_has_to_be_set_elsewhere(
+def test_a_settings_variable_that_refers_to_itself_must_be_set_elsewhere(
     hookscope: Program, home: Path
 ) -> None:
     file = home / ".openclaw/openclaw.json"

@@ -60,7 +60,9 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
         ),
     ],
 )
-def test_wrong_use_is_told_in_a_sentence(hookscope: Program, greet: Path, typed: str, says: str) -> None:
+def test_wrong_use_is_explained_in_one_sentence(
+    hookscope: Program, greet: Path, typed: str, says: str
+) -> None:
     done = hookscope(*typed.split(), "--json")
     assert done.code == 2
     assert says in done.err
@@ -68,7 +70,7 @@ def test_wrong_use_is_told_in_a_sentence(hookscope: Program, greet: Path, typed:
     assert says in " ".join(filter(None, done.json.values()))
 
 
-def test_an_unknown_dialect_is_told_with_the_file_that_names_it(hookscope: Program, workspace: Path) -> None:
+def test_an_unknown_dialect_names_the_file_that_sets_it(hookscope: Program, workspace: Path) -> None:
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope/config.yaml").write_text("dialect: openclav\n")
     done = hookscope("list", "--json")
@@ -88,26 +90,26 @@ def test_an_unknown_dialect_is_told_with_the_file_that_names_it(hookscope: Progr
         ("nothing", "nothing. `hookscope list` shows where hooks are."),
     ],
 )
-def test_what_is_trusted_is_a_folder(hookscope: Program, greet: Path, named: str, says: str) -> None:
+def test_trust_refuses_a_file(hookscope: Program, greet: Path, named: str, says: str) -> None:
     done = hookscope("trust", named)
     assert (done.code, says in done.err) == (1, True), done.err
     assert hookscope("info", "greet", "--json").json["state"] == "untrusted"
 
 
-def test_who_waits_for_trust_is_told_once_and_is_no_success(hookscope: Program, greet: Path) -> None:
+def test_fire_names_untrusted_folders_once_and_fails(hookscope: Program, greet: Path) -> None:
     done = hookscope("fire", "command:new", "--only", "greet")
     assert done.code == 1
     assert done.err.count("trust ./hooks`") == 1
     assert "✓" not in done.out.splitlines()[0]
 
 
-def test_what_was_on_already_is_told_with_what_still_stops_it(hookscope: Program, greet: Path) -> None:
+def test_enable_of_an_enabled_hook_names_the_gates_that_still_fail(hookscope: Program, greet: Path) -> None:
     assert hookscope("enable", "greet").code == 0
     said = hookscope("enable", "greet").out
     assert "greet is on already, but still untrusted: `hookscope trust ./hooks` allows it to run" in said
 
 
-def test_an_undo_that_cannot_be_stays_until_it_can(hookscope: Program, workspace: Path, home: Path) -> None:
+def test_an_impossible_undo_can_be_repeated_later(hookscope: Program, workspace: Path, home: Path) -> None:
     hookscope("enable", "boot-md")
     hookscope("new", "greet")
     handler = workspace / "hooks/greet/handler.py"
@@ -124,7 +126,7 @@ def test_an_undo_that_cannot_be_stays_until_it_can(hookscope: Program, workspace
     assert "Taken back: hooks.internal.entries.boot-md.enabled: true" in hookscope("undo").out
 
 
-def test_an_undo_that_cannot_be_is_given_up(hookscope: Program, workspace: Path, home: Path) -> None:
+def test_an_impossible_undo_can_be_dropped(hookscope: Program, workspace: Path, home: Path) -> None:
     hookscope("enable", "boot-md")
     hookscope("new", "greet")
     handler = workspace / "hooks/greet/handler.py"
@@ -140,7 +142,7 @@ def test_an_undo_that_cannot_be_is_given_up(hookscope: Program, workspace: Path,
     assert hookscope("undo", "--forget", "--keep-later").code == 2
 
 
-def test_a_new_hook_whose_files_are_gone_leaves_nothing_to_take_back(
+def test_undo_of_a_new_hook_whose_files_are_gone_has_nothing_to_do(
     hookscope: Program, workspace: Path
 ) -> None:
     hookscope("new", "greet")
@@ -151,7 +153,7 @@ def test_a_new_hook_whose_files_are_gone_leaves_nothing_to_take_back(
     assert "Nothing of the last change (new hook greet) is left" in refused.err
 
 
-def test_a_remembered_edit_that_cannot_be_read_is_named_and_passed_over(
+def test_an_unreadable_undo_record_is_named_and_skipped(
     hookscope: Program, workspace: Path, tmp_path: Path
 ) -> None:
     for name in ("older", "newer"):
@@ -186,7 +188,7 @@ def test_a_remembered_edit_that_cannot_be_read_is_named_and_passed_over(
         "test broken.yaml",
     ],
 )
-def test_the_next_step_is_told_too(hookscope: Program, greet: Path, typed: str) -> None:
+def test_wrong_use_names_the_next_step(hookscope: Program, greet: Path, typed: str) -> None:
     (greet / "broken.yaml").write_text("event: [")
     done = hookscope(*typed.split(), "--json")
     assert done.code == 2

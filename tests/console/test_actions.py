@@ -1,4 +1,4 @@
-"""Every action of the console has a key and a command; test_reach.py shows the mouse and the palette."""
+"""Every action has a key and a command; test_reachable_actions.py covers mouse and palette."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from hookscope.console.keymap.active_keys import PRESETS, all_actions, resolve_k
 from hookscope.console.keymap.key_listing import COMMANDS_OF_ACTIONS, command_of, reason_of
 
 
-def test_every_action_has_a_key_in_each_preset_and_a_sentence() -> None:
+def test_every_action_has_a_description_and_a_key_in_each_preset() -> None:
     for preset in PRESETS:
         force = resolve_keymap(KeysFile(Path("keys.yaml"), preset))
         assert not force.problems
@@ -19,7 +19,7 @@ def test_every_action_has_a_key_in_each_preset_and_a_sentence() -> None:
             assert action.meaning, action.id
 
 
-def test_every_action_has_a_command_or_says_why_none() -> None:
+def test_every_action_has_a_command_or_a_reason_for_none() -> None:
     assert set(COMMANDS_OF_ACTIONS) == set(all_actions())
     context = click.Context(root_command)
     for name in COMMANDS_OF_ACTIONS:

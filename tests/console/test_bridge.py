@@ -114,7 +114,7 @@ async def wait_for(app: Any, condition: Any) -> None:
     pytest.fail("waited in vain")
 
 
-async def test_many_wishes_to_look_are_one_that_runs_and_one_that_waits(workspace: Path) -> None:
+async def test_repeated_scan_requests_run_once_and_queue_once(workspace: Path) -> None:
     app, bench = Stage(), SlowBench(workspace)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
@@ -133,7 +133,7 @@ async def test_many_wishes_to_look_are_one_that_runs_and_one_that_waits(workspac
         assert sum(isinstance(change, ScanStarted) for change in listener.heard) == 2
 
 
-async def test_a_look_that_fails_is_an_answer() -> None:
+async def test_a_failed_scan_is_reported() -> None:
     app = Stage()
     bench = SimpleNamespace(scan=lambda: 1 / 0)
     async with app.run_test() as pilot:
@@ -142,7 +142,7 @@ async def test_a_look_that_fails_is_an_answer() -> None:
         await wait_for(pilot, lambda: any(isinstance(c, ScanFailed) for c in listener.heard))
 
 
-async def test_steps_come_gathered_and_none_is_lost() -> None:
+async def test_steps_of_a_run_arrive_in_batches_and_complete() -> None:
     app, burst = Stage(), Burst(5_000)
     bench = SimpleNamespace(fire=lambda view, plan: burst)
     async with app.run_test() as pilot:
@@ -162,7 +162,7 @@ async def test_steps_come_gathered_and_none_is_lost() -> None:
         await wait_for(pilot, lambda: not runner.cancel())
 
 
-async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
+async def test_a_fire_that_cannot_start_is_reported() -> None:
     app = Stage()
     bench = SimpleNamespace(fire=lambda view, plan: 1 / 0)
     async with app.run_test() as pilot:
@@ -174,7 +174,7 @@ async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
         await wait_for(pilot, lambda: not runner.cancel())
 
 
-def test_only_ordinary_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
+def test_only_regular_files_of_limited_size_are_read(tmp_path: Path) -> None:
     here = real_machine()
     (tmp_path / "small").write_bytes(b"text \xff")
     (tmp_path / "large").write_bytes(b"x" * (LARGEST_SOURCE + 1))

@@ -22,7 +22,7 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @at_every_size
-async def test_each_task_is_checked_off_when_its_user_has_done_it(
+async def test_each_demo_task_is_checked_off_when_done(
     console: Open, demo: Path, size: tuple[int, int]
 ) -> None:
     async with console(size, workspace=demo, tasks=DEMO_TASKS) as story:
@@ -51,7 +51,7 @@ async def test_each_task_is_checked_off_when_its_user_has_done_it(
         await story.shows("guard: rm -rf is never run", "✓✓✓✓✓ That is all.")
 
 
-async def test_tasks_may_be_done_in_another_order(console: Open, demo: Path) -> None:
+async def test_demo_tasks_can_be_done_in_any_order(console: Open, demo: Path) -> None:
     async with console(workspace=demo, tasks=DEMO_TASKS) as story:
         await story.shows("····· Task 1 of 5")
         await story.press("f")

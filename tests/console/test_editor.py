@@ -33,11 +33,11 @@ PLACE = FilePosition(Path("/w/a b/HOOK.md"), 14)
         ("ed", ["ed", "/w/a b/HOOK.md"]),
     ],
 )
-def test_each_editor_is_told_the_line_in_its_own_way(editor: str, wanted: list[str]) -> None:
+def test_each_editor_opens_at_the_line(editor: str, wanted: list[str]) -> None:
     assert editor_command(editor, PLACE) == wanted
 
 
-def test_visual_comes_before_editor() -> None:
+def test_visual_takes_precedence_over_editor() -> None:
     assert editor_of({"VISUAL": "a", "EDITOR": "b"}) == "a"
     assert editor_of({"VISUAL": " ", "EDITOR": "b"}) == "b"
     assert editor_of({}) == ""
@@ -82,7 +82,7 @@ class App:
         ({"EDITOR": "sh -c 'exit 0' sh"}, App(), ""),
     ],
 )
-def test_what_goes_wrong_is_said_with_the_place(
+def test_a_failed_editor_is_reported_with_file_and_line(
     env: dict[str, str], app: Any, said: str, tmp_path: Path
 ) -> None:
     (tmp_path / "plain").write_text("#!/bin/sh\n")
@@ -96,7 +96,7 @@ def test_what_goes_wrong_is_said_with_the_place(
     assert app.is_back
 
 
-def test_a_request_to_end_waits_for_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quitting_waits_for_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events_text: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: events_text.append(number))
     try:

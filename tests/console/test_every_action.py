@@ -97,7 +97,7 @@ class Presser:
         self.told[action] = [*self.said(), *filter(None, frames), self.story.lines()[-1]]
 
 
-async def test_each_action_does_something_or_says_why_not_and_names_only_keys_in_force(
+async def test_each_action_has_an_effect_or_names_the_reason_with_current_keys(
     console: Open, workspace: Path
 ) -> None:
     keys = moved()

@@ -19,7 +19,7 @@ from hookscope.storage.journal.redaction import Redaction
 from hookscope.storage.journal.secrets import Secret
 
 
-def test_secrets_are_masked_in_text_and_document_alike() -> None:
+def test_secrets_are_masked_in_exported_text_and_json() -> None:
     document = {"context": {"apiKey": "hunter2-hunter2", "note": "with tea-time-99 in it"}}
     text, hidden = masked_export(
         "hunter2-hunter2 and tea-time-99\n", document, Redaction((Secret("TEA", "tea-time-99"),))
@@ -39,7 +39,7 @@ PICTURE = (
     "value",
     ["correct-horse-battery-77", 'pa"ss <w>ord & it', "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"],
 )
-def test_a_picture_has_dots_for_a_secret_also_where_the_screen_cuts_it(value: str) -> None:
+def test_secrets_cut_by_the_screen_edge_are_masked_in_pictures(value: str) -> None:
     redaction = Redaction((Secret("KEY", value),))
     first, second = (escape(part, quote=False).replace(" ", "&#160;") for part in (value, value[:12] + "…"))
     picture = without_secrets(PICTURE.format(first, second), redaction)
@@ -51,7 +51,7 @@ def test_a_picture_has_dots_for_a_secret_also_where_the_screen_cuts_it(value: st
     assert without_secrets(untouched, redaction) == untouched
 
 
-def test_a_file_is_replaced_only_where_that_was_asked(tmp_path: Path) -> None:
+def test_an_export_replaces_a_file_only_on_request(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     write_export(file, "one", replace=False)
     with pytest.raises(Refusal, match="already"):
@@ -72,7 +72,7 @@ async def export(story: Story, name: str = "") -> None:
     await story.press(*name, "enter")
 
 
-async def test_what_the_focus_is_on_is_written(
+async def test_an_export_contains_the_focused_pane(
     console: Open, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     (home / ".openclaw").mkdir()

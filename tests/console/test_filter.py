@@ -23,7 +23,7 @@ def hooks(workspace: Path, make_hook: MakeHook) -> None:
         ("command:new", "zz"),  # all are equally good: the pointer stays
     ],
 )
-async def test_the_pointer_goes_to_the_best_match(console: Open, hooks: None, typed: str, found: str) -> None:
+async def test_filtering_selects_the_best_match(console: Open, hooks: None, typed: str, found: str) -> None:
     async with console() as story:
         await story.press("end")
         await story.until(

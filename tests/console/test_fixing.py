@@ -17,7 +17,7 @@ def trust(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-async def test_a_value_is_asked_for_shown_as_an_edit_written_and_taken_back(
+async def test_a_fix_asks_for_a_value_shows_the_edit_and_can_be_undone(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "keep", NEEDY)
@@ -40,7 +40,7 @@ async def test_a_value_is_asked_for_shown_as_an_edit_written_and_taken_back(
         await story.until(lambda: "▲ blocked" in story.text(), "it is blocked again")
 
 
-async def test_the_value_of_a_secret_is_never_on_the_screen(
+async def test_a_secret_value_never_appears_on_the_screen(
     console: Open, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "keep", NEEDY.replace("MEMORY_DIR", "KEEP_TOKEN"))
@@ -61,7 +61,7 @@ async def test_the_value_of_a_secret_is_never_on_the_screen(
         await story.hides("zq77")
 
 
-async def test_metadata_is_moved_and_one_check_follows_the_other(
+async def test_fixing_metadata_continues_with_the_next_failed_gate(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     folder = make_hook(workspace / "hooks", "keep", "{clawd: {events: ['command:new']}}", file="handler.mjs")
@@ -90,7 +90,7 @@ async def test_metadata_is_moved_and_one_check_follows_the_other(
         await story.until(lambda: (folder / "HOOK.md").read_text() == before, "the header is as before")
 
 
-async def test_a_value_that_opens_nothing_is_said_and_not_written(
+async def test_a_value_that_fixes_nothing_is_rejected(
     console: Open, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     needs = "{openclaw: {events: ['command:new'], requires: {config: [a.b]}}}"
@@ -103,7 +103,7 @@ async def test_a_value_that_opens_nothing_is_said_and_not_written(
         assert not (home / ".openclaw" / "openclaw.json").exists()
 
 
-async def test_what_is_not_written_is_said(console: Open, workspace: Path, make_hook: MakeHook) -> None:
+async def test_a_fix_that_writes_nothing_says_so(console: Open, workspace: Path, make_hook: MakeHook) -> None:
     hint = "{id: a, kind: brew, formula: made-up}"
     needs = f"{{openclaw: {{events: ['command:new'], requires: {{bins: [no-such]}}, install: [{hint}]}}}}"
     make_hook(workspace / "hooks", "a-needy", needs)
@@ -119,7 +119,7 @@ async def test_what_is_not_written_is_said(console: Open, workspace: Path, make_
         await story.shows("c-ready is ready")
 
 
-async def test_a_check_that_is_opened_beside_one_that_stays_shut_is_said(
+async def test_a_partial_fix_names_the_gate_that_still_fails(
     console: Open, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     needs = "requires: {env: [MEMORY_DIR], bins: [no-such]}"

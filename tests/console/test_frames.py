@@ -54,7 +54,7 @@ async def opened(story: Story, key: str) -> Overlay[object]:
 
 
 @pytest.mark.parametrize("size", [LEAST_SIZE, SIZES[0]], ids=str)
-async def test_every_frame_has_room_for_its_words_and_each_key_is_named_once(
+async def test_frames_show_their_titles_in_full_and_each_key_once(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", BLOCKED)

@@ -47,7 +47,7 @@ def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def test_no_text_of_the_console_spells_a_key() -> None:
+def test_texts_of_the_console_take_keys_from_the_keymap() -> None:
     """Keys come from `key_of`, `with_keys` or `hints` of keymap/hints.py; `enter` in a field is ENTER."""
     spelled, named = [], set[str]()
     prefixes = {name.partition(".")[0] for name in all_actions()}
@@ -64,7 +64,7 @@ def test_no_text_of_the_console_spells_a_key() -> None:
     assert named - {"console.tcss", "app.command_palette"} <= set(all_actions())
 
 
-def test_a_key_is_that_of_the_map_and_an_action_without_one_is_found_in_the_palette() -> None:
+def test_hints_name_the_configured_key_or_the_palette() -> None:
     place = FilePosition(Path("keys.yaml"))
     wishes = {"hooks.fix": ("f9",), "hooks.edit": (), "otherwise.left": ("left", "h")}
     wished = tuple(KeyPreference(name, keys, place) for name, keys in wishes.items())

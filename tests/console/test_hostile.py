@@ -53,7 +53,7 @@ MODE_KEYS = ("f", "1", "R", "3", "1")
 @pytest.mark.parametrize(
     ("texts", "width"), [(MARKUP, 120), (CONTROLS, 120), (LONG, 200)], ids=["markup", "controls", "long"]
 )
-async def test_hostile_hooks_are_shown_letter_for_letter_everywhere(
+async def test_hostile_hook_texts_are_shown_literally_everywhere(
     console: Open, workspace: Path, home: Path, texts: list[str], width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
@@ -78,7 +78,7 @@ def harmless(story: Story) -> None:
     assert not any(sign in everything for sign in ("\x1b", "\u202e", "\x07", "\x9b"))
 
 
-async def test_hostile_words_in_a_toast_stand_as_they_are(console: Open, workspace: Path) -> None:
+async def test_hostile_text_in_a_toast_is_shown_literally(console: Open, workspace: Path) -> None:
     async with console((120, 50)) as story:
         for text in (*MARKUP, *CONTROLS):
             story.screen.post_message(NoticeShown(f"It says {text}", "error"))
@@ -90,7 +90,9 @@ async def test_hostile_words_in_a_toast_stand_as_they_are(console: Open, workspa
 @pytest.mark.parametrize(
     "text", ["[/foo]", "[@click=app.quit]X[/]", "\x1b[2J", "x" * 1_000_000], ids=lambda t: ascii(t[:16])
 )
-async def test_hostile_settings_are_one_line_on_top(console: Open, home: Path, text: str) -> None:
+async def test_a_problem_in_hostile_settings_is_one_line_at_the_top(
+    console: Open, home: Path, text: str
+) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw" / "openclaw.json").write_text('{"a": ' + text + "}")
     async with console((120, 36)) as story:
@@ -114,7 +116,7 @@ async def test_a_click_on_a_hostile_name_runs_nothing(console: Open, workspace: 
 
 
 @pytest.mark.parametrize("name", ["textual-light", "ansi-dark", "nord", "hookscope"])
-async def test_other_themes_show_the_same(
+async def test_hostile_text_is_shown_literally_in_other_themes(
     console: Open, workspace: Path, make_hook: Callable[..., Path], name: str
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new]}}")
@@ -124,7 +126,7 @@ async def test_other_themes_show_the_same(
         await story.shows("greet", "◇ untrusted")
 
 
-async def test_without_colours_every_state_is_a_sign_and_a_word(
+async def test_without_colours_every_state_has_a_symbol_and_a_word(
     console: Open, workspace: Path, make_hook: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new]}}")

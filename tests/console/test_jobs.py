@@ -36,7 +36,7 @@ async def rests(story: Story) -> None:
     await story.until(lambda: not story.screen.state.job, "nothing goes on")
 
 
-async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
+async def test_a_run_has_its_journal_number_and_can_be_repeated(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "writes", READY, WRITES)
@@ -82,7 +82,7 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
         await story.shows("[2 Fire]", "Run 1   command:new")
 
 
-async def test_a_search_that_goes_on_is_seen_where_no_run_has_room(
+async def test_a_running_search_is_shown_on_small_screens(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hook(workspace / "hooks", "waits", READY, WAITS)
@@ -100,7 +100,7 @@ async def test_a_search_that_goes_on_is_seen_where_no_run_has_room(
         await story.hides("» The search")
 
 
-async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
+async def test_a_running_job_is_named_and_can_be_cancelled(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hook(workspace / "hooks", "waits", READY, WAITS)

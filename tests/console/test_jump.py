@@ -16,7 +16,7 @@ ODD = "[/odd] [@click=app.quit]x"
 
 
 @given(st.integers(0, 26 * 26))
-def test_no_label_begins_another_one(count: int) -> None:
+def test_no_jump_label_is_a_prefix_of_another(count: int) -> None:
     labels = jump_letters(count)
     assert len(set(labels)) == len(labels) == count
     single = {label for label in labels if len(label) == 1}
@@ -39,7 +39,7 @@ async def jump(story: Story, text: str = "", label: str = "") -> None:
 
 
 @pytest.mark.parametrize("size", EXTREMES, ids=str)
-async def test_a_letter_leads_to_every_row_and_pane(
+async def test_jump_labels_reach_every_row_and_pane(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     (home / ".openclaw").mkdir()

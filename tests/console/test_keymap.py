@@ -48,7 +48,7 @@ def keys(text: str) -> Keymap:
     return resolve_keymap(read_keys())
 
 
-def test_keys_have_the_names_that_people_and_terminals_give_them() -> None:
+def test_key_names_of_people_and_terminals_are_accepted() -> None:
     assert {name: _character_to_key(sign) for name, sign in SIGNS.items()} == {name: name for name in SIGNS}
     names = ("?", "^r", "Ctrl+R", "shift+a", "ESC", "pgdn", "ctrl++", "é", "[", "ctrl+shift+f5", "slash")
     assert [parse_key_name(name) for name in names] == [
@@ -62,7 +62,7 @@ def test_keys_have_the_names_that_people_and_terminals_give_them() -> None:
 
 @settings(max_examples=40)
 @given(st.text(max_size=12))
-def test_a_name_of_a_key_is_a_key_or_a_sentence(text: str) -> None:
+def test_an_unknown_key_name_is_explained(text: str) -> None:
     try:
         key = parse_key_name(text)
     except BadKey as error:
@@ -73,7 +73,7 @@ def test_a_name_of_a_key_is_a_key_or_a_sentence(text: str) -> None:
         assert parse_key_name(key_label(key)) == key
 
 
-def test_several_keys_a_preset_and_none_at_all() -> None:
+def test_the_keymap_accepts_several_keys_presets_and_empty_entries() -> None:
     force = keys("preset: vim\nfire.fire: [ctrl+x, f5]\nhooks.group: v, f8\nhooks.new:\nconsole.log: 9\n")
     assert not force.problems
     ours = {"fire.fire": ("ctrl+x", "f5"), "hooks.group": ("v", "f8"), "hooks.new": (), "console.log": ("9",)}
@@ -98,7 +98,7 @@ hooks.group: v
 """
 
 
-def test_what_is_wrong_is_told_with_its_line_and_the_rest_holds() -> None:
+def test_mistakes_in_the_keymap_are_reported_by_line_and_the_rest_applies() -> None:
     force = keys(MISTAKEN)
     told = (
         "hooks.fire keeps f: n is hooks.new already.",
@@ -116,7 +116,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_rest_holds() -> None:
 
 
 @pytest.mark.parametrize("key", ["ctrl+nothing", "optoin", "contrl"])
-def test_a_modifier_is_never_what_a_key_was_meant_to_be(key: str) -> None:
+def test_a_modifier_is_never_suggested_as_a_key(key: str) -> None:
     (problem,) = keys(f"hooks.fix: {key}\n").problems
     assert "is no key that is known." in problem.text
     assert "Did you mean alt?" not in problem.text
@@ -126,14 +126,14 @@ def test_a_modifier_is_never_what_a_key_was_meant_to_be(key: str) -> None:
 @pytest.mark.parametrize(
     "text", ["{", "- a\n- b\n", "a: 1\na: 2\n", "\ttab", "&a x: *a\n", "\xff\xfe", "x" * 300_000]
 )
-def test_a_file_that_cannot_be_read_changes_no_key(text: str) -> None:
+def test_an_unreadable_keymap_changes_no_key(text: str) -> None:
     force = keys(text)
     assert force.keys == {}
     assert ["keys.yaml" in problem.text for problem in force.problems] == [True]
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_has_no_clash_and_leaves_the_letters_that_mean_the_same_everywhere(name: str) -> None:
+def test_presets_have_no_conflicts_and_keep_the_common_letters(name: str) -> None:
     wishes = [
         KeyPreference(action, keys, FilePosition(Path("preset"))) for action, keys in PRESETS[name].items()
     ]
@@ -153,7 +153,7 @@ WISHES = st.dictionaries(
 
 @settings(max_examples=40)
 @given(WISHES, st.sampled_from(sorted(PRESETS)))
-def test_whatever_is_wished_no_key_does_two_things_in_one_place(
+def test_no_keymap_gives_a_key_two_actions_in_one_place(
     wishes: dict[str, tuple[str, ...]], preset: str
 ) -> None:
     place = FilePosition(Path("keys.yaml"))
@@ -175,7 +175,7 @@ def test_whatever_is_wished_no_key_does_two_things_in_one_place(
                 )
 
 
-def test_every_class_that_has_keys_is_a_room() -> None:
+def test_every_class_with_keys_is_in_the_key_scopes() -> None:
     """Whoever writes a pane or a screen with keys puts it into `ROOMS`."""
     places = {room.place for room in KEY_SCOPES}
     for found in pkgutil.walk_packages(hookscope.console.__path__, "hookscope.console."):
@@ -185,7 +185,7 @@ def test_every_class_that_has_keys_is_a_room() -> None:
                 assert place in places, f"{place} is not in ROOMS (console/keymap/actions.py)"
 
 
-async def test_the_rooms_of_keys_are_those_of_the_open_console(console: Open) -> None:
+async def test_the_key_scopes_match_the_open_console(console: Open) -> None:
     """Every pane with keys is in the table, within the panes that it really lies in."""
     async with console((200, 50)) as story:
         for node in story.screen.walk_children(Widget, with_self=True):
@@ -203,9 +203,7 @@ async def test_the_rooms_of_keys_are_those_of_the_open_console(console: Open) ->
     assert all(enclosing_scopes(room.name) <= known for room in KEY_SCOPES)
 
 
-async def test_the_first_file_of_keys_is_in_force_at_once(
-    console: Open, make_hook: MakeHook, workspace: Path
-) -> None:
+async def test_a_new_keymap_file_applies_at_once(console: Open, make_hook: MakeHook, workspace: Path) -> None:
     """Its folder was not there when the console began, and stands empty for a moment."""
     make_hook(workspace / "hooks", "one", READY)
     folder = config_folder()
@@ -226,7 +224,7 @@ async def test_the_first_file_of_keys_is_in_force_at_once(
 
 
 @pytest.mark.parametrize("size", SIZES[:2])
-async def test_keys_change_when_their_file_is_saved_and_line_help_and_palette_say_so(
+async def test_a_saved_keymap_changes_keys_help_and_palette(
     console: Open, make_hook: MakeHook, workspace: Path, size: tuple[int, int]
 ) -> None:
     for name in ("one", "two"):

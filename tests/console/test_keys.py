@@ -27,7 +27,7 @@ from hookscope.console.state.hook_rows import listing_of
 from hookscope.model.hook_status import State
 
 
-def test_keys_are_written_as_people_write_them() -> None:
+def test_key_labels_read_as_people_write_keys() -> None:
     assert [key_label(key) for key in ("ctrl+p", "slash", "question_mark", "escape", "E", "ctrl+r,f5")] == [
         "^p",
         "/",
@@ -38,7 +38,7 @@ def test_keys_are_written_as_people_write_them() -> None:
     ]
 
 
-def test_the_bottom_line_cuts_whole_keys_and_keeps_help_and_quit() -> None:
+def test_the_footer_drops_whole_keys_and_keeps_help_and_quit() -> None:
     keys = [ShownKey(str(n), str(n), "Something", False) for n in range(20)]
     keys += [ShownKey("question_mark", "?", "Help", True), ShownKey("q", "q", "Quit", True)]
     for width in (30, 60, 80, 120, 200):
@@ -48,14 +48,14 @@ def test_the_bottom_line_cuts_whole_keys_and_keeps_help_and_quit() -> None:
         assert line.plain.count("Something") == line.plain.replace("Something", "S").count("S")
 
 
-def test_a_key_that_cannot_act_has_a_reason_and_no_place_in_the_line() -> None:
+def test_an_unavailable_key_has_a_reason_and_is_not_in_the_footer() -> None:
     state = ConsoleState()
     assert why_unavailable("trust", state)
     shown = keys_of_bindings([Binding("t", "trust", "Trust"), Binding("s", "group", "Group")], state)
     assert [key.what for key in shown] == ["Group"]
 
 
-def test_what_waits_for_more_than_trust_can_be_fixed(workspace: Path, make_hook: MakeHook) -> None:
+def test_an_untrusted_hook_with_other_failed_gates_can_be_fixed(workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "slips", "{openclaw: {events: ['comand:new']}}")
     make_hook(workspace / "hooks", "waits", "{openclaw: {events: ['command:new']}}")
     listing = listing_of(Workbench(Options(workspace=workspace)).scan())
@@ -68,9 +68,7 @@ def test_what_waits_for_more_than_trust_can_be_fixed(workspace: Path, make_hook:
     assert said == ["", "waits needs only trust: t asks."]
 
 
-async def test_every_binding_is_named_once_and_stands_in_help_and_palette(
-    console: Open, workspace: Path
-) -> None:
+async def test_every_binding_is_named_once_in_help_and_palette(console: Open, workspace: Path) -> None:
     async with console((120, 36)) as story:
         screen = story.screen
         await screen.panes.fire_pane.with_its_parts()

@@ -99,7 +99,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-def test_what_cannot_be_opened_behind_the_first_frame_ends_the_console_with_its_sentence(
+def test_a_workspace_that_cannot_be_opened_ends_the_console_with_an_error(
     workspace: Path,
 ) -> None:
     (workspace / ".hookscope").mkdir()
@@ -143,9 +143,7 @@ def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
 
 
 @pytest.mark.environment
-def test_a_console_that_is_asked_to_end_gives_the_terminal_back(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminated_console_restores_the_terminal(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
     monkeypatch.setenv("PYTHONUTF8", "0")
     with terminal(workspace) as console:
@@ -157,16 +155,14 @@ def test_a_console_that_is_asked_to_end_gives_the_terminal_back(
         )
 
 
-def test_a_console_whose_terminal_is_gone_ends_with_its_handlers(
-    workspace: Path, make_hook: MakeHook
-) -> None:
+def test_a_closed_terminal_ends_the_console_and_its_handlers(workspace: Path, make_hook: MakeHook) -> None:
     with firing(workspace, make_hook) as console:
         console.hang_up()
         assert console.process.wait(60) == 0
     assert outcome(workspace) == "cancelled"
 
 
-async def test_the_last_runs_are_there_when_the_console_opens_again(
+async def test_the_last_runs_are_shown_at_the_next_start(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY, "def handler(event): event.messages.append('[/x] hello')")

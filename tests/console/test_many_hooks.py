@@ -58,7 +58,7 @@ def groups_of(counts: list[int]) -> list[RowGroup]:
 
 
 @given(sizes, st.booleans())
-def test_lines_are_found_where_a_plain_list_has_them(counts: list[int], airy: bool) -> None:
+def test_grouped_lines_equal_those_of_a_plain_list(counts: list[int], airy: bool) -> None:
     groups = groups_of(counts)
     plain: list[GroupedLine] = []
     for group in groups:
@@ -83,7 +83,7 @@ queries = st.lists(st.text("aAbsSßİ -tr", max_size=5), max_size=8)
 
 
 @given(queries)
-def test_a_filter_that_goes_on_finds_what_one_from_the_start_would(typed: list[str]) -> None:
+def test_an_incremental_filter_equals_a_full_one(typed: list[str]) -> None:
     listing, narrowed = HookListing([row(name) for name in NAMES]), FilteredRows()
     for query in (text[:end] for text in typed for end in (*range(len(text) + 1), max(len(text) - 1, 0))):
         assert narrowed.rows(listing, query) == matching_rows(listing.rows, query)
@@ -91,7 +91,7 @@ def test_a_filter_that_goes_on_finds_what_one_from_the_start_would(typed: list[s
     assert narrowed.rows(other, "ab") == other.rows
 
 
-async def test_the_list_is_gone_through_by_keys_wheel_and_mouse(
+async def test_the_list_scrolls_by_keys_wheel_and_mouse(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     for number in range(60):
@@ -168,7 +168,7 @@ def counted() -> Iterator[list[int]]:
         sys.setprofile(None)
 
 
-async def test_a_key_has_no_more_to_do_with_more_hooks(
+async def test_the_work_of_a_key_does_not_grow_with_the_hooks(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -210,7 +210,7 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
     assert {step: grown[step] for step in most if grown[step] > most[step]} == {}
 
 
-def test_no_search_for_cycles_walks_through_what_thousands_of_hooks_are() -> None:
+def test_garbage_collection_skips_the_hook_rows() -> None:
     rows = [row(f"hook-{number}") for number in range(MANY)]
     searches = 0
 
@@ -234,7 +234,7 @@ def test_no_search_for_cycles_walks_through_what_thousands_of_hooks_are() -> Non
         gc.set_threshold(*before)
 
 
-async def test_what_keys_have_left_is_searched_through_when_none_comes_any_more() -> None:
+async def test_garbage_collection_runs_when_no_keys_come() -> None:
     searched, before = asyncio.Event(), gc.get_threshold()
 
     def search(_phase: str, _: object) -> None:

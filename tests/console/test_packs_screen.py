@@ -45,7 +45,7 @@ async def agree(story: Story) -> None:
 
 
 @pytest.mark.parametrize("size", EXTREMES, ids=str)
-async def test_a_pack_comes_changes_and_goes(
+async def test_a_pack_is_installed_updated_and_removed(
     console: Open, size: tuple[int, int], home: Path, settings: Path, tmp_path: Path
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello", "bye")
@@ -117,7 +117,7 @@ async def test_a_pack_comes_changes_and_goes(
         assert did == ["install", *(["update"] if size == EXTREMES[0] else []), "remove"]
 
 
-async def test_a_hostile_archive_and_a_slow_registry_leave_nothing(
+async def test_a_hostile_archive_and_a_cancelled_download_leave_no_files(
     console: Open, home: Path, settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evil = tmp_path / "evil.tar"
@@ -151,14 +151,14 @@ async def test_a_hostile_archive_and_a_slow_registry_leave_nothing(
     assert on_disk(home, tmp_path / "bin") == before
 
 
-async def test_what_if_installs_nothing(console: Open, home: Path, settings: Path) -> None:
+async def test_packs_cannot_be_installed_under_a_what_if(console: Open, home: Path, settings: Path) -> None:
     async with console((80, 24), os="darwin") as story:
         await story.press("I", "i")
         await story.shows("What is installed is real, and os would be assumed")
         assert not isinstance(story.app.screen, PackPlanScreen)
 
 
-def test_a_diff_is_of_the_bytes_that_were_installed_or_there_is_none(
+def test_a_pack_diff_compares_the_installed_bytes(
     workspace: Path, home: Path, settings: Path, tmp_path: Path
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello", "bye")

@@ -104,7 +104,7 @@ async def calm(story: Story) -> None:
         await story.pilot.pause()
 
 
-async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
+async def test_partial_paints_equal_a_full_repaint(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(40):
@@ -169,7 +169,7 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             assert whole(painter) == below, f"{key}: what lay below was not styled as it should"
 
 
-async def test_what_stands_before_what_is_painted_stays(
+async def test_text_before_a_partial_paint_is_kept(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(40):  # more than fit: there are scroll bars
@@ -195,7 +195,7 @@ async def test_what_stands_before_what_is_painted_stays(
                 assert terminal.cells == whole(painter), f"{part} from {x} on, {width} cells"
 
 
-async def test_a_line_is_cut_only_where_another_part_is_seen(console: Open) -> None:
+async def test_lines_are_cut_only_at_visible_neighbours(console: Open) -> None:
     async with console((200, 50), paints=True) as story:
         await calm(story)
         for key in ("2", "question_mark"):
@@ -208,7 +208,7 @@ async def test_a_line_is_cut_only_where_another_part_is_seen(console: Open) -> N
                 assert len(pieces) == parts, f"{key}: line {y} is painted in {[*pieces]}"
 
 
-async def test_who_is_asked_for_before_it_is_laid_out_hears_how_large_it_is(console: Open) -> None:
+async def test_a_mounted_widget_gets_its_size_even_if_its_place_was_read_first(console: Open) -> None:
     events_text = []
 
     class Late(Static):
@@ -224,7 +224,7 @@ async def test_who_is_asked_for_before_it_is_laid_out_hears_how_large_it_is(cons
         assert events_text[-1] == late.outer_size
 
 
-async def test_a_text_set_twice_around_a_layout_gets_the_room_of_the_second(console: Open) -> None:
+async def test_the_last_text_set_around_a_layout_gets_its_space(console: Open) -> None:
     async with console((80, 24)) as story:
         text = Static("one line")
         await story.screen.mount(text)
@@ -235,7 +235,7 @@ async def test_a_text_set_twice_around_a_layout_gets_the_room_of_the_second(cons
         await story.until(lambda: text.size.height == 3, "the last text has room")
 
 
-async def test_no_layout_leads_to_another_and_a_dialog_that_closes_has_nothing_styled(
+async def test_layouts_run_once_and_closing_dialogs_are_not_styled(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -289,7 +289,7 @@ async def test_no_layout_leads_to_another_and_a_dialog_that_closes_has_nothing_s
         assert written[0] is not main_thread(), "keys are answered meanwhile"
 
 
-async def test_a_dialog_that_is_covered_as_it_opens_lies_below(console: Open) -> None:
+async def test_a_dialog_covered_while_opening_stays_below(console: Open) -> None:
     async with console((120, 36), paints=True) as story:
         story.screen.action_workers()
         below = story.app.screen
@@ -300,7 +300,7 @@ async def test_a_dialog_that_is_covered_as_it_opens_lies_below(console: Open) ->
         await story.shows("Worker processes")
 
 
-async def test_no_list_is_painted_before_it_is_laid_out_for_the_width_that_it_has(
+async def test_a_list_is_painted_only_after_its_layout(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -322,7 +322,7 @@ async def test_no_list_is_painted_before_it_is_laid_out_for_the_width_that_it_ha
         assert [(width, made_for) for width, made_for in painted if width != made_for] == []
 
 
-async def test_nothing_is_read_beside_the_first_hooks_until_they_stand_on_the_terminal(
+async def test_the_first_hooks_are_painted_before_other_files_are_read(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -344,7 +344,7 @@ async def test_nothing_is_read_beside_the_first_hooks_until_they_stand_on_the_te
     assert stood == [True]
 
 
-async def test_what_waits_for_a_paint_does_not_wait_for_a_dialog_to_be_left(console: Open) -> None:
+async def test_actions_after_a_paint_do_not_wait_for_an_open_dialog(console: Open) -> None:
     done: list[str] = []
     async with console((80, 24), paints=True) as story:
         story.screen.call_after_paint(partial(done.append, "as the dialog came"))

@@ -17,9 +17,7 @@ NAMES = st.text("ab c-:", max_size=8)
 
 
 @given(NAMES, st.lists(st.tuples(NAMES, NAMES), max_size=12), st.integers(1, 5))
-def test_what_is_found_fits_and_the_best_comes_first(
-    typed: str, named: list[tuple[str, str]], most: int
-) -> None:
+def test_the_palette_finds_matches_best_first(typed: str, named: list[tuple[str, str]], most: int) -> None:
     candidates = [(name, more, number) for number, (name, more) in enumerate(named)]
     found = best_matches(typed, candidates, most)
     scores = [score for score, _ in found]
@@ -33,7 +31,7 @@ def test_what_is_found_fits_and_the_best_comes_first(
         assert number in fitting or set("".join(words)) <= set(named[number][0])
 
 
-def test_names_come_before_what_is_said_of_them() -> None:
+def test_the_palette_ranks_names_before_descriptions() -> None:
     named = [
         ("greet", "says alpha", 1),
         ("my-alpha", "", 2),
@@ -44,14 +42,14 @@ def test_names_come_before_what_is_said_of_them() -> None:
     assert [number for _, number in best_matches("alpha", named)] == [4, 3, 2, 1, 5]
 
 
-def test_ten_thousand_names_are_searched() -> None:
+def test_the_palette_searches_ten_thousand_names() -> None:
     named = [(f"hook-{number:05}", "ready, workspace", number) for number in range(10_000)]
     for typed in ("h", "hook", "ready", "hk9"):
         assert best_matches(typed, named)
     assert best_matches("hook-09999", named)[0][1] == 9_999
 
 
-async def test_saved_events_and_runs_are_a_few_letters_away(
+async def test_the_palette_finds_saved_events_and_runs(
     console: Open, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     (home / ".openclaw").mkdir()
@@ -96,7 +94,7 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
         await story.shows("hello")
 
 
-async def test_before_anything_is_typed_what_acts_here_comes_first(console: Open) -> None:
+async def test_an_empty_palette_lists_actions_of_the_pane_first(console: Open) -> None:
     async with console((80, 24)) as story:
         await story.press("ctrl+p")
         await story.shows("Why the selected hook has its status · hookscope info NAME")  # whole, below
@@ -115,7 +113,7 @@ async def test_before_anything_is_typed_what_acts_here_comes_first(console: Open
         ]
 
 
-async def test_letters_typed_at_once_find_what_they_spell(console: Open) -> None:
+async def test_letters_typed_quickly_into_the_palette_are_all_searched(console: Open) -> None:
     """Each cancels the search for the one before, while the entries are still collected."""
     async with console() as story:
         await story.until(lambda: story.screen.state.view is not None, "the first look is there")
@@ -124,7 +122,7 @@ async def test_letters_typed_at_once_find_what_they_spell(console: Open) -> None
         await story.shows("the screen as an SVG picture")
 
 
-async def test_enter_at_once_does_what_was_typed_and_a_click_does_its_line(console: Open) -> None:
+async def test_enter_right_after_typing_runs_the_typed_command(console: Open) -> None:
     async with console() as story:
         await story.until(lambda: story.screen.state.view is not None, "the first look is there")
         for key in ("ctrl+p", *"screens", *["backspace"] * 7, *"log what happened", "enter"):

@@ -64,7 +64,7 @@ async def composed(story: Story, key: str) -> None:
 
 
 @at_extremes
-async def test_a_blocked_call_tells_how_the_answers_added_up(
+async def test_a_blocked_call_shows_how_the_answers_were_merged(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
     write(workspace, "plugins/guard/plugin.py", GUARD)
@@ -90,7 +90,7 @@ async def test_observers_run_side_by_side(console: Open, size: tuple[int, int], 
 
 
 @large
-async def test_a_stream_event_shows_its_lanes_and_what_a_cancel_is_followed_by(
+async def test_a_stream_event_shows_its_lanes_and_the_events_after_a_cancel(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
     write(workspace, "agent/hooks/stop.py", STOP)
@@ -104,7 +104,7 @@ async def test_a_stream_event_shows_its_lanes_and_what_a_cancel_is_followed_by(
 
 @small
 @pytest.mark.parametrize(("dialect", "follows"), [("eve", "turn.failed"), ("eve@0.18", "session.failed")])
-async def test_a_throw_shows_what_follows_under_the_rule_in_force(
+async def test_a_thrown_error_shows_the_follow_up_events(
     console: Open, size: tuple[int, int], workspace: Path, dialect: str, follows: str
 ) -> None:
     write(workspace, "agent/hooks/bad.py", BAD)
@@ -117,7 +117,7 @@ async def test_a_throw_shows_what_follows_under_the_rule_in_force(
 
 
 @large
-async def test_an_event_that_lacks_a_field_says_so_before_it_is_fired(
+async def test_a_missing_required_field_is_shown_before_the_fire(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
     write(workspace, "agent/hooks/stop.py", STOP)
@@ -135,7 +135,7 @@ agent = define_agent(model=mock_model("Hello back"))
 
 
 @at_extremes
-async def test_a_session_is_played_from_message_to_rest(
+async def test_a_session_is_simulated_from_first_to_last_event(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
     write(workspace, "agent/hooks/bad.py", BAD)
@@ -152,7 +152,7 @@ async def test_a_session_is_played_from_message_to_rest(
 
 
 @small
-async def test_a_host_without_streams_plays_nothing(
+async def test_a_host_without_streams_simulates_no_session(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
     write(workspace, "plugins/guard/plugin.py", GUARD)

@@ -58,7 +58,7 @@ async def at_the_log(story: Story) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=str)
-async def test_a_real_event_is_seen_opened_fired_again_and_saved(
+async def test_a_recorded_event_is_listed_opened_fired_and_saved(
     console: Open, size: tuple[int, int], workspace: Path, spool: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new]}}", GREET)
@@ -87,7 +87,7 @@ async def test_a_real_event_is_seen_opened_fired_again_and_saved(
         await story.until(lambda: not story.screen.state.job, "the run is over")
 
 
-async def test_the_lists_stand_over_everything_and_can_be_copied(
+async def test_the_lists_of_recorded_events_can_be_copied(
     console: Open, workspace: Path, spool: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "typo", "{openclaw: {events: [command:nwe]}}")
@@ -103,7 +103,7 @@ async def test_the_lists_stand_over_everything_and_can_be_copied(
         assert "command:nwe" in story.app.clipboard
 
 
-async def test_without_a_tap_the_keys_say_so(console: Open, workspace: Path) -> None:
+async def test_without_a_tap_the_keys_explain_it(console: Open, workspace: Path) -> None:
     async with console((80, 24)) as story:
         await at_the_log(story)
         await story.press("s")
@@ -113,7 +113,9 @@ async def test_without_a_tap_the_keys_say_so(console: Open, workspace: Path) -> 
         await story.hides("has not loaded it")
 
 
-async def test_hostile_events_do_no_harm(console: Open, workspace: Path, spool: Path) -> None:
+async def test_hostile_recorded_events_are_shown_literally(
+    console: Open, workspace: Path, spool: Path
+) -> None:
     sent(spool, "command:[/x]", {"text": "\x1b[2J[@click=app.quit]x[/]\u202e"}, session="\x1b]0;x\x07[/")
     sent(spool, "message:sent", {"text": "x" * 100_000}, cut=3)
     with spool.open("ab") as file:
@@ -130,7 +132,7 @@ async def test_hostile_events_do_no_harm(console: Open, workspace: Path, spool: 
         await story.hides("\u202e")
 
 
-async def test_another_dialect_means_another_spool(
+async def test_another_dialect_reads_another_spool(
     console: Open, workspace: Path, home: Path, spool: Path
 ) -> None:
     (home / ".milady" / "hookscope").mkdir(parents=True)
@@ -142,7 +144,7 @@ async def test_another_dialect_means_another_spool(
         await story.shows("session:end")
 
 
-async def test_an_event_that_has_left_the_spool_is_said_to_be_gone(
+async def test_an_event_deleted_from_the_spool_is_reported(
     console: Open, workspace: Path, spool: Path
 ) -> None:
     sent(spool, "command:new")

@@ -151,7 +151,7 @@ async def test_saved_settings_and_new_hooks_are_noticed(
 
 
 @small
-async def test_what_another_terminal_trusts_and_fires_shows_here(
+async def test_trust_and_runs_of_another_terminal_appear(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook, forks: Forks
 ) -> None:
     make_hook(workspace / "hooks", "lame", READY, "import no_such_module_at_all\ndef handler(event): pass")
@@ -169,7 +169,7 @@ async def test_what_another_terminal_trusts_and_fires_shows_here(
 
 
 @small
-async def test_what_an_armed_fire_learns_is_no_save(
+async def test_a_failed_load_of_an_armed_fire_does_not_count_as_a_save(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "lame", READY, "import no_such_module_at_all\ndef handler(event): pass")

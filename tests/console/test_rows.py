@@ -52,7 +52,7 @@ ROWS = [row(name) for name in NAMES] + [row("many", events=("x" * 300, "y"))]
 
 @pytest.mark.parametrize("width", [24, 30, 44, 54, 60, 76, 100, 160, 236])
 @pytest.mark.parametrize("grouping", ["source", "state"])
-def test_every_line_fits_and_states_stand_in_one_column(width: int, grouping: str) -> None:
+def test_every_row_fits_and_states_form_one_column(width: int, grouping: str) -> None:
     columns = hook_columns(width, ROWS, grouping)  # type: ignore[arg-type]
     starts = set()
     for item in ROWS:
@@ -66,7 +66,7 @@ def test_every_line_fits_and_states_stand_in_one_column(width: int, grouping: st
     assert heading_line(columns).cell_length <= width
 
 
-def test_a_reason_stands_in_words_where_a_second_event_would_take_its_room() -> None:
+def test_a_reason_takes_precedence_over_a_second_event() -> None:
     ready = row("bootstrap-extra-files", events=("command:new", "command:reset"), why="", reasons=0)
     blocked = row("needy")
     assert hook_line(ready, hook_columns(76, [ready], "source")).plain.count("command:reset")
@@ -75,7 +75,7 @@ def test_a_reason_stands_in_words_where_a_second_event_would_take_its_room() -> 
     assert "Binary missing: jq" in said
 
 
-def test_a_short_reason_takes_no_room_from_events() -> None:
+def test_a_short_reason_leaves_room_for_events() -> None:
     off = row("audit", events=("message_received", "message_sent"), why="disabled", reasons=1)
     ready = row("bootstrap-extra-files", why="", reasons=0)
     said = hook_line(off, hook_columns(72, [ready, off], "source")).plain
@@ -83,19 +83,19 @@ def test_a_short_reason_takes_no_room_from_events() -> None:
     assert "disabled" in said
 
 
-def test_fit_is_exact() -> None:
+def test_fit_width_returns_the_exact_width() -> None:
     for name in NAMES:
         assert fit_width(name, 12).cell_length == 12
 
 
-def test_reasons_are_words_where_there_is_room_and_a_number_where_not() -> None:
+def test_reasons_become_a_number_on_narrow_rows() -> None:
     assert "Binary missing: jq" in hook_line(row(), HookColumns(10, 12, 0, 30)).plain
     narrow = hook_line(row(), HookColumns(10, 12, 0, 3)).plain
     assert "Binary" not in narrow
     assert narrow.rstrip().endswith("2")
 
 
-def test_an_untrusted_hook_names_the_key_that_asks_and_what_else_there_is() -> None:
+def test_an_untrusted_row_names_the_trust_key_and_other_reasons() -> None:
     folder = Folder("workspace", "workspace", Path("/w"), 1)
     gates = (Gate("trusted", False), Gate("sent", False))
     found = HookStatus(Hook("a", "folder", folder, Path("/w/a")), Verdict(gates))
@@ -104,7 +104,7 @@ def test_an_untrusted_hook_names_the_key_that_asks_and_what_else_there_is() -> N
     assert "hookscope trust" in hook_line(waits, HookColumns(10, 12, 0, 20), keys=False).plain, "in a file"
 
 
-def test_a_heading_keeps_its_count_in_sight() -> None:
+def test_a_group_heading_always_shows_its_count() -> None:
     group = RowGroup("x", "workspace", "12", place="/very/long/" + "path/" * 60)
     line = group_line(group, 40, "source")
     assert line.cell_length <= 40
@@ -115,7 +115,7 @@ def test_a_heading_keeps_its_count_in_sight() -> None:
     ("query", "found"),
     [("", 3), ("MEM", 1), ("command:new", 3), ("blocked workspace", 3), ("memory nothing", 0), ("[/foo]", 1)],
 )
-def test_a_filter_looks_in_name_events_source_and_state(query: str, found: int) -> None:
+def test_the_filter_searches_name_events_source_and_state(query: str, found: int) -> None:
     rows = [row("session-memory"), row("notify"), row("[/foo]")]
     assert len(matching_rows(rows, query)) == found
 

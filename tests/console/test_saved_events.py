@@ -51,7 +51,7 @@ async def command_line(workspace: Path) -> int:
 
 
 @small
-async def test_from_a_failing_fire_to_a_test_that_tells_when_the_handler_breaks(
+async def test_a_failing_fire_becomes_a_test_of_the_handler(
     console: Open,
     size: tuple[int, int],
     workspace: Path,
@@ -90,7 +90,7 @@ async def test_from_a_failing_fire_to_a_test_that_tells_when_the_handler_breaks(
     assert "+ HELLO Ada" in told
 
 
-async def test_a_changed_event_is_saved_over_its_file_and_keeps_what_it_expects(
+async def test_saving_a_changed_event_keeps_its_expectations(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY, GREETS)
@@ -168,7 +168,7 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
         assert "written by hand" in composer.draft.text, "as before: what is written goes on to another event"
 
 
-async def test_undo_takes_back_what_is_saved_and_accepted_and_the_screen_says_so(
+async def test_undo_reverts_saved_events_and_accepted_expectations(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY, GREETS)
@@ -210,16 +210,16 @@ async def test_undo_takes_back_what_is_saved_and_accepted_and_the_screen_says_so
 
 
 @pytest.mark.parametrize("name", ["", "../out", "/etc/x", ".hidden", "~me", "a\\b", "a\nb"])
-def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
+def test_file_names_that_leave_the_folder_are_refused(name: str) -> None:
     assert file_name_problem(name)
 
 
 @pytest.mark.parametrize("name", ["hello", "new-session", "team/hello", "grüße"])
-def test_other_names_are_fine(name: str) -> None:
+def test_other_file_names_are_accepted(name: str) -> None:
     assert file_name_problem(name) == ""
 
 
-async def test_two_runs_stand_side_by_side_with_what_is_different_alone(
+async def test_two_runs_are_compared_side_by_side(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     handler = make_hook(workspace / "hooks", "greet", READY, GREETS) / "handler.py"
@@ -252,7 +252,7 @@ async def test_two_runs_stand_side_by_side_with_what_is_different_alone(
         await story.shows("There is no older run")
 
 
-async def test_a_run_is_replayed_from_a_handler_on(
+async def test_a_run_can_be_replayed_from_a_handler(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     first = make_hook(workspace / "hooks", "a-first", READY, "def handler(event): event.context['n'] = 1\n")
@@ -275,7 +275,7 @@ async def test_a_run_is_replayed_from_a_handler_on(
         await story.shows("run 3", "n is 2, True")
 
 
-async def test_a_handler_that_was_passed_over_is_not_counted_where_a_replay_begins(
+async def test_a_replay_from_a_handler_does_not_count_skipped_ones(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     for name in ("a-first", "b-second", "c-third"):
@@ -341,7 +341,7 @@ async def test_a_sequence_is_fired_step_after_step(
         await story.shows("✗ ")
 
 
-async def test_a_sequence_that_ends_with_an_event_that_nobody_hears_shows_the_run_before(
+async def test_a_sequence_ending_without_subscribers_shows_the_previous_run(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY, GREETS)

@@ -9,7 +9,7 @@ from tests.console.test_killed import terminal, until
 ANSWERS = "Cancel", "Fire without them", "Trust and fire"
 
 
-async def test_the_focus_and_the_keys_come_back_with_the_room(
+async def test_focus_and_keys_return_when_the_screen_grows(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -24,7 +24,7 @@ async def test_the_focus_and_the_keys_come_back_with_the_room(
         await story.shows("Allow this folder to run?")
 
 
-async def test_a_question_has_all_its_answers_in_full_however_wide_the_screen_becomes(
+async def test_a_dialog_shows_all_answers_in_full_at_any_width(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     for number in range(20):
@@ -44,7 +44,7 @@ async def test_a_question_has_all_its_answers_in_full_however_wide_the_screen_be
         await story.shows("Allow this folder to run?", *ANSWERS, "esc cancel")
 
 
-async def test_words_beside_answers_stand_above_them_where_there_is_no_room(
+async def test_notes_move_above_the_answers_on_narrow_screens(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -53,7 +53,7 @@ async def test_words_beside_answers_stand_above_them_where_there_is_no_room(
         await story.shows("Switch off?", "undoes it later   shown once", "Cancel", "w  Write", "esc cancel")
 
 
-def test_a_question_stays_while_its_terminal_grows(workspace: Path, make_hook: MakeHook) -> None:
+def test_a_dialog_stays_open_while_the_terminal_grows(workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", READY)
     with terminal(workspace) as console:
         until(lambda: console.shows("greet"), "the hook is listed")

@@ -26,13 +26,13 @@ def looked(generation: int, *names: str) -> s.ScanFinished:
     return s.ScanFinished(generation, view_of(*names), 0.01)
 
 
-def test_an_older_answer_is_dropped() -> None:
+def test_an_older_scan_is_dropped() -> None:
     state = reduce(ConsoleState(), looked(2, "a"))
     assert reduce(state, looked(1, "b")) is state
     assert [row.name for row in state.rows] == ["a"]
 
 
-def test_a_selection_stays_while_its_row_is_there() -> None:
+def test_the_selection_stays_while_its_row_exists() -> None:
     state = reduce(ConsoleState(), looked(1, "a", "b"))
     chosen = reduce(state, s.RowSelected(state.rows[1].id))
     assert chosen.row is not None
@@ -43,12 +43,12 @@ def test_a_selection_stays_while_its_row_is_there() -> None:
     assert reduce(again, looked(3, "c")).row is None
 
 
-def test_ids_are_unique_where_paths_are_not() -> None:
+def test_row_ids_are_unique_for_equal_paths() -> None:
     state = reduce(ConsoleState(), looked(1, "a", "a", "a"))
     assert len({row.id for row in state.rows}) == 3
 
 
-def test_source_text_counts_for_the_selected_row_only() -> None:
+def test_source_text_is_kept_for_the_selected_row_only() -> None:
     state = reduce(ConsoleState(selected="x"), s.SourceRead(SourceText("y", Path("/f"))))
     assert state.source is None
     state = reduce(state, s.SourceRead(SourceText("x", Path("/f"), "text")))
@@ -56,7 +56,7 @@ def test_source_text_counts_for_the_selected_row_only() -> None:
     assert reduce(state, s.RowSelected("z")).source is None
 
 
-def test_one_step_back_closes_the_nearest_thing() -> None:
+def test_escape_closes_the_innermost_view() -> None:
     state = ConsoleState(
         view=view_of(settings=False), mode="fire", zoom="fire", filter="x", reading=True, side="keys"
     )
@@ -73,14 +73,14 @@ def test_one_step_back_closes_the_nearest_thing() -> None:
     ]
 
 
-def test_a_jump_to_a_row_is_told_apart_from_a_row_that_was_pointed_at() -> None:
+def test_jumping_to_a_row_differs_from_selecting_it() -> None:
     pointed = reduce(ConsoleState(), s.RowSelected("a"))
     jumped = reduce(pointed, s.RowJumpedTo("b"))
     assert (pointed.jumps, jumped.jumps) == (0, 1)
     assert jumped.selected == "b"
 
 
-def test_grouping_goes_round() -> None:
+def test_grouping_cycles() -> None:
     state = ConsoleState()
     seen = []
     for _ in range(3):
@@ -94,14 +94,14 @@ def test_a_mode_ends_the_zoom_of_another() -> None:
     assert reduce(ConsoleState(zoom="why"), s.ModeChosen("hooks")).zoom == "why"
 
 
-def test_going_to_a_pane_goes_to_its_mode() -> None:
+def test_focusing_a_pane_switches_to_its_mode() -> None:
     state = reduce(ConsoleState(), s.PaneFocused("fire"))
     assert state.mode == "fire"
     assert reduce(state, s.PaneFocused("why")).reading
     assert not reduce(ConsoleState(reading=True), s.PaneFocused("list")).reading
 
 
-def test_a_hook_that_was_read_last_time_and_is_gone_leaves_the_list() -> None:
+def test_a_deleted_hook_of_the_last_view_returns_to_the_list() -> None:
     here = reduce(ConsoleState(), looked(1, "a", "b")).rows[1].id
     left = ConsoleState(selected=here, reading=True, zoom="why")
     kept = reduce(left, looked(1, "a", "b"))
@@ -110,7 +110,7 @@ def test_a_hook_that_was_read_last_time_and_is_gone_leaves_the_list() -> None:
     assert (gone.selected, gone.reading, gone.zoom) == ("", False, None)
 
 
-def test_start_here_is_for_those_who_have_nothing_yet() -> None:
+def test_start_here_is_shown_without_settings_until_a_job_runs() -> None:
     fresh = reduce(ConsoleState(), s.ScanFinished(1, view_of(settings=False), 0.0))
     assert fresh.start
     assert not reduce(fresh, s.StartHereShown(False)).start
@@ -119,7 +119,7 @@ def test_start_here_is_for_those_who_have_nothing_yet() -> None:
     assert not reduce(ConsoleState(), looked(1)).start
 
 
-def test_a_failed_look_keeps_what_is_shown() -> None:
+def test_a_failed_scan_keeps_the_last_result() -> None:
     state = reduce(reduce(ConsoleState(), looked(1, "a")), s.ScanStarted())
     assert state.is_scanning
     state = reduce(state, s.ScanFailed("no"))

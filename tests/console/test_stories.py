@@ -76,7 +76,7 @@ async def test_passing_checks_are_folded_until_enter(
 
 
 @medium
-async def test_a_decision_of_the_settings_names_its_line(
+async def test_a_gate_decided_by_settings_names_the_line(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, '{"hooks": {"internal": {"entries": {\n  "greet": {\n    "enabled": false}}}}}')
@@ -112,7 +112,7 @@ async def test_a_first_event_is_fired_within_three_keys(
 
 
 @at_extremes
-async def test_trust_is_asked_before_the_first_fire_and_cancel_is_the_default(
+async def test_the_first_fire_asks_for_trust_with_cancel_as_default(
     console: Open, size: tuple[int, int], workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(
@@ -164,7 +164,7 @@ async def test_a_folder_is_trusted_from_the_list(
 
 
 @large
-async def test_looking_imports_nothing(
+async def test_scanning_in_the_console_imports_no_user_code(
     console: Open, size: tuple[int, int], workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     trusted(workspace)
@@ -181,7 +181,7 @@ async def test_looking_imports_nothing(
 
 
 @small
-async def test_a_filter_shows_what_fits_and_esc_clears_it(
+async def test_a_filter_shows_matches_and_esc_clears_it(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -206,7 +206,7 @@ async def test_a_filter_shows_what_fits_and_esc_clears_it(
 
 
 @medium
-async def test_a_filter_that_nothing_fits_loses_no_selection(
+async def test_a_filter_without_matches_keeps_the_selection(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -238,7 +238,7 @@ async def test_the_list_is_grouped_by_source_state_or_event(
 
 
 @small
-async def test_what_is_no_hook_stands_in_the_list_with_its_reason(
+async def test_a_folder_that_is_not_a_hook_is_listed_with_the_reason(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -268,7 +268,7 @@ async def test_all_copies_of_a_name_are_listed_and_one_wins(
 
 
 @small
-async def test_the_registry_says_who_is_called_in_order(
+async def test_the_registry_lists_handlers_in_call_order(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -285,7 +285,7 @@ async def test_the_registry_says_who_is_called_in_order(
 
 
 @medium
-async def test_settings_that_do_not_parse_are_said_on_top(
+async def test_settings_that_do_not_parse_are_shown_at_the_top(
     console: Open, size: tuple[int, int], home: Path
 ) -> None:
     settings(home, '{"hooks": [}')
@@ -295,13 +295,13 @@ async def test_settings_that_do_not_parse_are_said_on_top(
 
 
 @small
-async def test_an_assumed_world_is_marked(console: Open, size: tuple[int, int], workspace: Path) -> None:
+async def test_a_what_if_is_marked(console: Open, size: tuple[int, int], workspace: Path) -> None:
     async with console(size, os="darwin", env={"A": "b"}) as story:
         await story.shows("≈ what if: os darwin, A set")
 
 
 @large
-async def test_a_new_look_keeps_the_selection(
+async def test_a_new_scan_keeps_the_selection(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -319,7 +319,7 @@ async def test_a_new_look_keeps_the_selection(
 
 
 @small
-async def test_without_an_editor_the_place_is_said(
+async def test_without_an_editor_the_file_and_line_are_shown(
     console: Open,
     size: tuple[int, int],
     workspace: Path,
@@ -337,7 +337,7 @@ async def test_without_an_editor_the_place_is_said(
 
 
 @medium
-async def test_a_report_is_copied(
+async def test_the_report_of_a_hook_can_be_copied(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -350,7 +350,7 @@ async def test_a_report_is_copied(
 
 
 @at_extremes
-async def test_modes_are_a_click_away(console: Open, size: tuple[int, int], workspace: Path) -> None:
+async def test_modes_can_be_clicked(console: Open, size: tuple[int, int], workspace: Path) -> None:
     async with console(size) as story:
         await story.pilot.click("#mode-log")
         await story.until(lambda: story.screen.state.mode == "log", "the log")
@@ -360,7 +360,7 @@ async def test_modes_are_a_click_away(console: Open, size: tuple[int, int], work
 
 
 @small
-async def test_a_key_of_the_bottom_line_can_be_clicked(
+async def test_keys_in_the_footer_can_be_clicked(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -383,7 +383,7 @@ async def test_a_screen_that_is_too_small_says_so_in_one_line(
 
 
 @small
-async def test_a_look_that_fails_leaves_the_console_alive(
+async def test_a_failed_scan_leaves_the_console_running(
     console: Open, size: tuple[int, int], workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with console(size) as story:
@@ -409,7 +409,7 @@ async def test_help_lists_the_keys_of_the_pane(console: Open, size: tuple[int, i
 
 
 @at_every_size
-async def test_zoom_shows_one_pane_and_all_again(
+async def test_zoom_shows_one_pane_and_returns(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -448,7 +448,7 @@ def _selected(story: Story) -> str:
 
 
 @small
-async def test_what_is_no_hook_has_no_checks_to_list(
+async def test_a_folder_that_is_not_a_hook_lists_no_gates(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -462,7 +462,7 @@ async def test_what_is_no_hook_has_no_checks_to_list(
 
 
 @at_every_size
-async def test_going_to_a_mode_takes_the_focus_there_and_back(
+async def test_switching_modes_moves_and_restores_the_focus(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     settings(home, "{}")
@@ -474,7 +474,7 @@ async def test_going_to_a_mode_takes_the_focus_there_and_back(
 
 
 @large
-async def test_an_event_is_fired_on_copies(
+async def test_an_event_can_be_fired_in_a_sandbox(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
     writes = "def handler(event): open(event.context['workspaceDir'] + '/new.txt', 'w').write('one\\ntwo')"
@@ -493,7 +493,7 @@ async def test_an_event_is_fired_on_copies(
 
 
 @small
-async def test_one_key_changes_the_dialect_and_the_header_says_which(
+async def test_one_key_changes_the_dialect_shown_in_the_header(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY, file="handler.ts")

@@ -27,7 +27,7 @@ def cells(strip: Strip) -> list[tuple[str, Drawn | None, bool]]:
     ]
 
 
-async def test_a_line_of_any_styles_looks_as_textual_draws_it() -> None:
+async def test_a_line_of_any_styles_equals_textuals_drawing() -> None:
     app: App[None] = App()
     async with app.run_test() as pilot:
         widget = Static("x")

@@ -44,7 +44,7 @@ def colours_of_states(palette: Palette) -> dict[str, Rgb]:
 
 
 @pytest.mark.parametrize("name", PALETTES)
-def test_every_text_is_legible_on_every_ground(name: str) -> None:
+def test_every_text_colour_is_legible_on_every_background(name: str) -> None:
     palette = PALETTES[name]
     ground, text = rgb(palette.background), rgb(palette.text)
     tinted = over(rgb(palette.accent), ground, 0.22)  # the row under the cursor
@@ -59,7 +59,7 @@ def test_every_text_is_legible_on_every_ground(name: str) -> None:
 
 @pytest.mark.parametrize("sight", MISSING)
 @pytest.mark.parametrize("name", PALETTES)
-def test_no_eyes_take_one_state_for_another(name: str, sight: str) -> None:
+def test_states_are_distinguishable_for_colour_blind_users(name: str, sight: str) -> None:
     """Those of one colour have other glyphs and words; those of two are told apart at a glance."""
     drawn = colours_of_states(PALETTES[name])
     for (one, first), (other, second) in combinations(drawn.items(), 2):
@@ -72,7 +72,7 @@ def test_no_eyes_take_one_state_for_another(name: str, sight: str) -> None:
     )
 
 
-def test_the_simulation_is_the_published_one() -> None:
+def test_the_colour_blindness_simulation_matches_the_published_one() -> None:
     """Grey stays grey for all eyes; red and green come together where one of the two is missing."""
     for sight in MISSING:
         assert apart((0.5, 0.5, 0.5), (0.5, 0.5, 0.5), sight) == 0
@@ -88,7 +88,7 @@ def write(name: str, text: str) -> Path:
     return file
 
 
-def test_a_theme_file_is_taken_as_far_as_it_goes() -> None:
+def test_valid_parts_of_a_theme_file_apply() -> None:
     write(
         "themes/sand.yaml", "background: '#f5ecd7'\nready: teal\nbrokn: red\nborder: 7\naccent: no colour\n"
     )
@@ -104,7 +104,7 @@ def test_a_theme_file_is_taken_as_far_as_it_goes() -> None:
     assert [user_theme_of(file).problems != () for file in read_theme_files().files] == [True, True]
 
 
-def test_what_was_chosen_holds_until_the_config_names_another() -> None:
+def test_a_chosen_theme_lasts_until_the_configuration_changes_it() -> None:
     assert read_theme_choice().name == ""
     remember_theme("sand", "")
     assert (read_theme_choice().name, read_theme_choice().chosen) == ("sand", True)
@@ -129,7 +129,7 @@ def colours(story: Story) -> set[str]:
     return found
 
 
-async def test_themes_are_worn_when_saved_and_remembered_when_chosen(
+async def test_saved_themes_apply_at_once_and_chosen_ones_are_remembered(
     console: Open, make_hook: MakeHook, workspace: Path
 ) -> None:
     make_hook(workspace / "hooks", "one", READY)
@@ -154,7 +154,7 @@ async def test_themes_are_worn_when_saved_and_remembered_when_chosen(
     assert (config_folder() / "config.yaml").read_text() == "theme: sandy\n"
 
 
-async def test_without_colours_each_state_is_read_and_the_cursor_seen(
+async def test_without_colours_states_and_the_cursor_are_visible(
     console: Open, make_hook: MakeHook, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hook(workspace / "hooks", "one", READY)

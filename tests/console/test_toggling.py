@@ -32,7 +32,7 @@ def extend(file: Path, text: str) -> None:
 
 
 @at_extremes
-async def test_space_shows_the_edit_once_writes_it_and_u_takes_it_back(
+async def test_space_shows_and_writes_the_edit_and_u_undoes_it(
     console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -60,7 +60,7 @@ async def test_space_shows_the_edit_once_writes_it_and_u_takes_it_back(
 
 
 @small
-async def test_u_offers_to_take_back_one_edit_where_the_file_has_changed_since(
+async def test_u_offers_to_undo_one_edit_of_a_file_that_changed_since(
     console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -82,7 +82,7 @@ async def test_u_offers_to_take_back_one_edit_where_the_file_has_changed_since(
 
 
 @small
-async def test_what_another_program_has_done_is_taken_back_once_that_is_agreed_to(
+async def test_undo_of_another_programs_edit_asks_first(
     console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -111,7 +111,7 @@ async def test_what_another_program_has_done_is_taken_back_once_that_is_agreed_t
 
 
 @at_extremes
-async def test_what_cannot_be_taken_back_stays_until_it_is_given_up(
+async def test_an_edit_that_cannot_be_undone_stays_until_dropped(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, settings: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -135,7 +135,7 @@ async def test_what_cannot_be_taken_back_stays_until_it_is_given_up(
 
 
 @medium
-async def test_a_blocked_hook_may_be_switched_on_and_stays_blocked(
+async def test_a_blocked_hook_can_be_enabled_and_stays_blocked(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     needs = "{openclaw: {events: ['command:new'], requires: {bins: [no-such]}}}"
@@ -151,7 +151,7 @@ async def test_a_blocked_hook_may_be_switched_on_and_stays_blocked(
 
 
 @small
-async def test_what_cannot_be_edited_is_said_and_not_touched(
+async def test_settings_that_cannot_be_edited_are_reported_and_unchanged(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
@@ -165,7 +165,7 @@ async def test_what_cannot_be_edited_is_said_and_not_touched(
 
 
 @medium
-async def test_a_hostile_name_stays_a_name_in_the_edit(
+async def test_a_hostile_name_is_quoted_in_the_edit(
     console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
 ) -> None:
     folder = make_hook(workspace / "hooks", "x", READY)

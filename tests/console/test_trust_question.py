@@ -7,7 +7,7 @@ from tests.console.conftest import READY, Open, large
 
 
 @large
-async def test_it_names_the_real_folder_and_counts_its_handlers(
+async def test_the_trust_dialog_names_the_real_folder_and_counts_handlers(
     console: Open, size: tuple[int, int], workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     for name in ("one", "two"):
@@ -24,7 +24,7 @@ async def test_it_names_the_real_folder_and_counts_its_handlers(
 
 
 @large
-async def test_a_folder_that_is_too_wide_is_refused_and_fired_without(
+async def test_the_trust_dialog_refuses_a_folder_that_is_too_wide(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(home.parent, "home", READY, f"open({str(tmp_path / 'ran')!r}, 'w')\ndef handler(e): pass\n")

@@ -48,7 +48,9 @@ async def ran(story: Story) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_an_environment_fills_what_is_fired(console: Open, agent: Path, size: tuple[int, int]) -> None:
+async def test_the_environment_fills_variables_of_a_fired_event(
+    console: Open, agent: Path, size: tuple[int, int]
+) -> None:
     async with console(size) as story:
         await story.press("2")
         await story.focus_in("fire")
@@ -69,7 +71,7 @@ async def test_an_environment_fills_what_is_fired(console: Open, agent: Path, si
         assert "${WHO} ${now-2h} $${WHO}" in story.screen.query_one(Composer).draft.text
 
 
-async def test_a_saved_env_file_counts_at_the_next_fire(console: Open, agent: Path) -> None:
+async def test_a_saved_env_file_applies_to_the_next_fire(console: Open, agent: Path) -> None:
     async with console((120, 36), watches=True) as story:
         await story.press("2")
         await story.focus_in("fire")
@@ -82,7 +84,7 @@ async def test_a_saved_env_file_counts_at_the_next_fire(console: Open, agent: Pa
         assert fired(story).context["senderId"] == "there"
 
 
-async def test_a_secret_is_fired_and_never_shown(console: Open, agent: Path) -> None:
+async def test_a_secret_reaches_handlers_and_is_never_shown(console: Open, agent: Path) -> None:
     async with console((120, 36)) as story:
         await story.press("2")
         await story.focus_in("fire")
@@ -96,7 +98,7 @@ async def test_a_secret_is_fired_and_never_shown(console: Open, agent: Path) -> 
         assert fired(story).context["senderId"] == "sk-live-0123456789abcdef"
 
 
-async def test_an_armed_event_is_filled_at_every_save(console: Open, agent: Path) -> None:
+async def test_an_armed_event_fills_its_variables_at_every_save(console: Open, agent: Path) -> None:
     async with console((120, 36), watches=True) as story:
         await story.press("2")
         await story.focus_in("fire")
@@ -110,7 +112,7 @@ async def test_an_armed_event_is_filled_at_every_save(console: Open, agent: Path
         assert len({sheet.plan.event.context["senderId"] for sheet in runs(story).sheets}) > 1
 
 
-async def test_an_environment_that_cannot_be_read_fires_nothing(console: Open, agent: Path) -> None:
+async def test_an_unreadable_environment_prevents_the_fire(console: Open, agent: Path) -> None:
     (agent / ".hookscope" / "environments" / "ci.yaml").write_text("variables: [\n")
     async with console((80, 24)) as story:
         await story.press("2")

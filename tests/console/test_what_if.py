@@ -57,7 +57,7 @@ async def type_into(story: Story, **fields: str) -> None:
 
 
 @small
-async def test_a_service_is_assumed_and_all_is_real_again(
+async def test_a_what_if_of_a_service_can_be_set_and_cleared(
     console: Open, service: Path, size: tuple[int, int], home: Path
 ) -> None:
     async with console(size, dialect="openclaw") as story:
@@ -85,7 +85,7 @@ async def test_a_service_is_assumed_and_all_is_real_again(
         assert not (home / ".openclaw").exists()
 
 
-async def test_every_field_is_assumed(
+async def test_every_field_of_a_what_if_applies(
     console: Open, service: Path, tmp_path: Path, make_hook: MakeHook, home: Path
 ) -> None:
     other = tmp_path / "other"
@@ -136,7 +136,7 @@ async def fired(story: Story, number: int) -> tuple[list[str], list[str]]:
     return list(run.messages), sorted(run.assumed)
 
 
-async def test_a_fired_handler_gets_what_is_assumed(console: Open, service: Path) -> None:
+async def test_a_fired_handler_gets_the_what_if_values(console: Open, service: Path) -> None:
     async with console((80, 24), dialect="openclaw") as story:
         story.screen.context.compose_event("command:new", "say")
         assert await fired(story, 1) == (["none"], [])
@@ -149,7 +149,9 @@ async def test_a_fired_handler_gets_what_is_assumed(console: Open, service: Path
         assert await fired(story, 2) == (["served"], ["env"])
 
 
-async def test_here_beside_what_is_assumed(console: Open, service: Path, home: Path) -> None:
+async def test_hosts_mode_compares_the_machine_with_the_what_if(
+    console: Open, service: Path, home: Path
+) -> None:
     async with console((80, 24), dialect="openclaw") as story:
         await bar(story)
         await story.press("f9")
@@ -178,7 +180,7 @@ async def test_here_beside_what_is_assumed(console: Open, service: Path, home: P
         await story.shows("3 read the same folders")
 
 
-async def test_what_the_command_line_assumes_is_in_the_bar_and_can_be_left(
+async def test_what_if_options_of_the_command_line_are_shown_and_can_be_cleared(
     console: Open, service: Path, home: Path
 ) -> None:
     options = {"os": "darwin", "clean_env": True, "env": {"GREETING": "[bold]x\x1b[2J"}}
@@ -195,7 +197,7 @@ async def test_what_the_command_line_assumes_is_in_the_bar_and_can_be_left(
         await story.until(lambda: not story.screen.query_one(WhatIfStrip).display, "all is real")
 
 
-async def test_a_unit_that_is_edited_is_read_again(console: Open, service: Path) -> None:
+async def test_an_edited_service_unit_is_read_again(console: Open, service: Path) -> None:
     async with console((80, 24), dialect="openclaw", watches=True, env_from="unit:gateway") as story:
         await story.until(lambda: state_of(story, "search") == "blocked", "the service lacks something")
         await story.until(lambda: story.screen.state.watching, "files are watched")

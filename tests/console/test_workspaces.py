@@ -14,11 +14,11 @@ from hookscope.console.panes.hook_list import HookList
 
 
 @given(st.text(max_size=12))
-def test_whatever_is_typed_lists_folders_only(typed: str) -> None:
+def test_the_workspace_dialog_lists_folders_only(typed: str) -> None:
     assert all(folder.is_absolute() and folder.is_dir() for folder in matching_folders(typed, Path("/")))
 
 
-def test_workspaces_come_before_other_folders(tmp_path: Path) -> None:
+def test_the_workspace_dialog_lists_workspaces_first(tmp_path: Path) -> None:
     for name in ("alpha", "alps/hooks", ".alpine", "beta"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "alp.txt").write_text("")
@@ -28,7 +28,7 @@ def test_workspaces_come_before_other_folders(tmp_path: Path) -> None:
     assert recent_workspaces([Path("/a/One"), Path("/b/two")], "one") == (Path("/a/One"),)
 
 
-async def test_another_workspace_is_opened_and_the_first_is_as_it_was_left(
+async def test_switching_workspaces_keeps_each_ones_view(
     console: Open, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     other = tmp_path / "other-one"

@@ -27,14 +27,14 @@ TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 @example(b'A="x\\', read_environment_file)
 @example(b"# x\\\n", read_environment_file)
 @example(b"A=\\", read_unit)
-def test_no_bytes_are_too_strange(source: bytes, read: Callable[[bytes], object]) -> None:
+def test_any_bytes_are_read_as_an_environment(source: bytes, read: Callable[[bytes], object]) -> None:
     assert read(source) is not None
     with pytest.raises(FormatError):
         read_launchd(b"?" + source)
 
 
 @given(st.dictionaries(NAMES, TEXTS, min_size=1))
-def test_what_a_kernel_keeps_comes_back(variables: dict[str, str]) -> None:
+def test_a_kernel_environment_is_read_back(variables: dict[str, str]) -> None:
     block = b"".join(f"{name}={text}\0".encode() for name, text in variables.items())
     assert read_block(block) == variables
     assert read_environment(block).variables == variables
@@ -42,7 +42,7 @@ def test_what_a_kernel_keeps_comes_back(variables: dict[str, str]) -> None:
 
 
 @given(st.lists(TEXTS, max_size=4))
-def test_a_word_of_a_unit_comes_back(texts: list[str]) -> None:
+def test_a_quoted_word_of_a_unit_is_read_back(texts: list[str]) -> None:
     line = " ".join(map(unit_word, texts))
     written = read_unit(f"[Service]\nEnvironment={line}\n".encode())
     words, problem = unit_words(written[0].value)
@@ -61,7 +61,7 @@ def test_a_word_of_a_unit_comes_back(texts: list[str]) -> None:
         (b"nothing here", {}, False),
     ],
 )  # fmt: skip
-def test_a_file_has_the_form_that_it_looks_like(
+def test_the_format_of_an_environment_file_is_detected(
     source: bytes, variables: dict[str, str], whole: bool
 ) -> None:
     written = read_environment(source)
@@ -77,11 +77,11 @@ def test_a_file_has_the_form_that_it_looks_like(
         (r"A=1 B=\q C=2", ("A=1",), r"`\q` is no escape"),
     ],
 )
-def test_words_of_a_unit(value: str, words: tuple[str, ...], problem: str) -> None:
+def test_unit_values_are_split_into_words(value: str, words: tuple[str, ...], problem: str) -> None:
     assert unit_words(value) == (words, problem)
 
 
-def test_a_unit_is_sections_lines_that_go_on_and_comments() -> None:
+def test_a_unit_has_sections_continued_lines_and_comments() -> None:
     source = b"\n[Unit]\nA=0\n[Service]\n# no\nA=1 \\\n; not this\n  2\nnothing\nB=x\\\\\nC=\n"
     assert read_unit(source) == (
         UnitSetting("Unit", "A", "0", 3),
@@ -91,13 +91,13 @@ def test_a_unit_is_sections_lines_that_go_on_and_comments() -> None:
     )
 
 
-def test_a_line_of_a_unit_goes_on_behind_a_backslash_at_its_very_end() -> None:
+def test_a_unit_line_continues_after_a_final_backslash() -> None:
     source = b"[Service]\r\nA=1 \\\r\n  2 \r\nB=x \\ \nC=y\n"
     found = [(one.key, one.value) for one in read_unit(source)]
     assert found == [("A", "1  2"), ("B", "x \\"), ("C", "y")]
 
 
-def test_an_environment_file_of_systemd_is_no_shell() -> None:
+def test_a_systemd_environment_file_is_not_read_as_shell() -> None:
     source = (
         b"# c \\\nHIDDEN=1\nA=x # y \nB='it''s'\nC=\"q\\\"\\n\\$\"\n"
         b"export D=1\n E = f \nF=a\\\nb\\ \n;G=1\nA=2\nH\n"
@@ -108,7 +108,7 @@ def test_an_environment_file_of_systemd_is_no_shell() -> None:
 
 
 @pytest.mark.parametrize("form", [plistlib.FMT_XML, plistlib.FMT_BINARY])
-def test_a_launchd_job(form: plistlib.PlistFormat) -> None:
+def test_the_environment_of_a_launchd_job_is_read(form: plistlib.PlistFormat) -> None:
     job = {"Label": "ai.gateway", "EnvironmentVariables": {"A": "1", "B": 2}, "WorkingDirectory": "/w"}
     read = read_launchd(plistlib.dumps(job, fmt=form))
     assert (read.label, dict(read.variables), read.user, read.folder) == ("ai.gateway", {"A": "1"}, "", "/w")

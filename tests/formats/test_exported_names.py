@@ -27,5 +27,5 @@ from hookscope.formats.script_source import exported_names
         ("const text = 'export';", None),
     ],
 )
-def test_names_are_those_of_the_text_or_unclear(source: str, names: tuple[str, ...] | None) -> None:
+def test_exported_names_are_read_or_unclear(source: str, names: tuple[str, ...] | None) -> None:
     assert exported_names(source.encode()) == names

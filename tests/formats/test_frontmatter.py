@@ -14,7 +14,7 @@ from hookscope.formats.frontmatter import (
 from hookscope.formats.positions import FormatError, KeyPath, text_of
 
 
-def test_a_header_is_what_stands_between_the_dashes() -> None:
+def test_a_header_is_the_text_between_the_dashes() -> None:
     header = cut_header(b"---\nname: tidy\n---\n\n# Tidy\n")
     assert header == MarkdownHeader(text="name: tidy\n", line=2, start=4, body="\n# Tidy\n")
 
@@ -56,20 +56,20 @@ def test_a_header_without_an_end_is_refused(source: bytes) -> None:
     assert locate_frontmatter(source, ("a",)) is None
 
 
-def test_an_empty_header_says_nothing() -> None:
+def test_an_empty_header_has_no_values() -> None:
     assert read_frontmatter(b"---\n---\n") == {}
     assert read_frontmatter(b"---\n# nothing yet\n\n---\n") == {}
 
 
 @pytest.mark.parametrize(("yaml", "what"), [("- a\n- b", "a list"), ("just text", "one plain value")])
-def test_a_header_that_is_no_mapping_is_refused(yaml: str, what: str) -> None:
+def test_a_header_must_be_a_mapping(yaml: str, what: str) -> None:
     with pytest.raises(
         FormatError, match=f"line 3, column 1: the header wants `key: value` lines and has {what}"
     ):
         read_frontmatter(f"---\n\n{yaml}\n---\n".encode())
 
 
-def test_errors_and_values_stand_where_they_do_in_the_file() -> None:
+def test_positions_in_a_header_count_from_the_start_of_the_file() -> None:
     with pytest.raises(FormatError, match="line 4, column 1: the key `a` stands twice") as caught:
         read_frontmatter("\ufeff---\r\na: 💾\r\nb: 1\r\na: 2\r\n---\r\n".encode())
     assert caught.value.span.start == 18
@@ -80,7 +80,7 @@ def test_errors_and_values_stand_where_they_do_in_the_file() -> None:
 
 
 @pytest.mark.parametrize("path", [("c",), ("b", 0), (0,)])
-def test_a_path_that_leads_nowhere_has_no_place(path: KeyPath) -> None:
+def test_an_unknown_path_has_no_position(path: KeyPath) -> None:
     assert locate_frontmatter(b"---\na: 1\nb: {c: 1}\n---\nc: 2\n", path) is None
 
 
@@ -90,7 +90,7 @@ def test_only_the_header_counts_for_the_limit() -> None:
         read_frontmatter(b"---\na: 1\n---\n", limit=3)
 
 
-def test_bytes_that_are_not_text_are_refused_wherever_they_stand() -> None:
+def test_invalid_utf8_is_refused_anywhere_in_the_file() -> None:
     with pytest.raises(FormatError, match="line 4, column 2: byte 0xFF"):
         read_frontmatter(b"---\na: 1\n---\nx\xff")
     assert locate_frontmatter(b"---\na: 1\n---\nx\xff", ("a",)) is None
@@ -104,7 +104,7 @@ DASHED = st.lists(
 @given(
     st.binary(max_size=100) | DASHED.map(lambda parts: "---\n" + "".join(parts) + "\n---\n").map(str.encode)
 )
-def test_any_bytes_are_read_or_refused_in_place(source: bytes) -> None:
+def test_any_header_bytes_are_read_or_refused_with_a_position(source: bytes) -> None:
     error = refusal(source)
     if error:
         assert error.problem
@@ -121,7 +121,7 @@ def refusal(source: bytes) -> FormatError | None:
 
 
 @pytest.mark.parametrize("emoji", ["💾", "🔧", "📝", "→", "├──", "⚠️", "🎉 é", "”", "🏳️‍🌈"])
-def test_an_emoji_read_in_the_wrong_encoding_comes_back(emoji: str) -> None:
+def test_a_wrongly_decoded_emoji_is_repaired(emoji: str) -> None:
     garbled = "".join(bytes([byte]).decode("cp1252", "replace") for byte in emoji.encode())
     if "\ufffd" in garbled:  # a byte that Windows-1252 leaves open is read as the C1 control of its number
         garbled = "".join(
@@ -134,5 +134,5 @@ def test_an_emoji_read_in_the_wrong_encoding_comes_back(emoji: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "save", "💾", "é", "É®", "Ã©", "naïve café", "ð", "â†", "💾 â€¢", "\ud800"]
 )
-def test_text_that_is_as_it_was_written_stays(text: str) -> None:
+def test_correctly_decoded_text_is_not_changed(text: str) -> None:
     assert repair_mojibake(text) is None

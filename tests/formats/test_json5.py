@@ -57,18 +57,18 @@ REFUSED: list[tuple[str, int, int, str]] = [
 
 
 @pytest.mark.parametrize(("text", "value"), VALUES)
-def test_a_document_is_what_javascript_makes_of_it(text: str, value: object) -> None:
+def test_json5_values_equal_those_of_javascript(text: str, value: object) -> None:
     assert repr(read_json5(text.encode())) == repr(value)
 
 
-def test_not_a_number_is_one() -> None:
+def test_nan_is_a_number() -> None:
     value = read_json5(b"-NaN")
     assert isinstance(value, float)
     assert math.isnan(value)
 
 
 @pytest.mark.parametrize(("text", "line", "column", "problem"), REFUSED, ids=lambda part: str(part)[:20])
-def test_what_is_refused_is_refused_where_it_stands(text: str, line: int, column: int, problem: str) -> None:
+def test_json5_errors_have_a_position(text: str, line: int, column: int, problem: str) -> None:
     with pytest.raises(FormatError) as caught:
         read_json5(text.encode())
     assert problem in caught.value.problem
@@ -77,7 +77,7 @@ def test_what_is_refused_is_refused_where_it_stands(text: str, line: int, column
 
 
 @pytest.mark.parametrize("error", [ValueError("too many digits"), RecursionError("no stack left")])
-def test_whatever_the_library_raises_is_a_format_error(
+def test_every_library_error_becomes_a_format_error(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> object:
@@ -88,7 +88,7 @@ def test_whatever_the_library_raises_is_a_format_error(
         read_json5(b"+1")
 
 
-def test_nesting_that_people_might_write_is_read() -> None:
+def test_ordinary_nesting_is_read() -> None:
     deep = b"[" * 64 + b"]" * 64
     read_json5(deep)
     span = locate_json5(deep, (0,) * 63)
@@ -114,18 +114,18 @@ PLACES: list[tuple[str, KeyPath, str]] = [
 
 
 @pytest.mark.parametrize(("text", "path", "found"), PLACES)
-def test_a_place_is_exactly_the_text_of_its_value(text: str, path: KeyPath, found: str) -> None:
+def test_a_position_covers_exactly_the_text_of_its_value(text: str, path: KeyPath, found: str) -> None:
     span = locate_json5(text.encode(), path)
     assert span is not None
     assert text_of(text.encode())[span.start : span.end] == found
 
 
 @pytest.mark.parametrize("path", [("b",), ("a", 2), ("a", -1), ("a", "0"), (0,), ("a", 0, "x"), ("c", "d")])
-def test_a_path_that_leads_nowhere_has_no_place(path: KeyPath) -> None:
+def test_an_unknown_path_has_no_position(path: KeyPath) -> None:
     assert locate_json5(b"{a: [1, 2], c: {d: 1}, c: {}}", path) is None
 
 
-def test_bytes_that_are_not_text_have_no_places() -> None:
+def test_invalid_utf8_has_no_positions() -> None:
     assert locate_json5(b"[\xff]", ()) is None
 
 
@@ -156,7 +156,7 @@ def documents(draw: st.DrawFn, depth: int = 3) -> str:
 
 
 @given(GAPS, documents(), GAPS)
-def test_each_value_stands_where_its_place_says(before: str, document: str, after: str) -> None:
+def test_each_value_is_at_its_position(before: str, document: str, after: str) -> None:
     text = before + document + after
     source = text.encode()
 
@@ -180,7 +180,7 @@ TREES = st.recursive(
 
 
 @given(TREES, st.booleans(), st.sampled_from([None, 2]))
-def test_json_is_read_as_json(tree: object, ascii_only: bool, indent: int | None) -> None:
+def test_json_is_read_as_by_the_standard_library(tree: object, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(tree, ensure_ascii=ascii_only, indent=indent)
     assert repr(read_json5(text.encode())) == repr(json.loads(text))
 
@@ -193,7 +193,7 @@ PIECES = st.lists(WORDS | MARKS, max_size=12).map("".join)
 
 
 @given(st.binary(max_size=100) | PIECES.map(str.encode))
-def test_any_bytes_are_read_or_refused_in_place(source: bytes) -> None:
+def test_any_json5_bytes_are_read_or_refused_with_a_position(source: bytes) -> None:
     error = refusal(source)
     if error:
         assert error.problem
@@ -210,7 +210,7 @@ ODD = st.sampled_from(
 
 
 @given(st.lists(ODD, max_size=4).map(lambda parts: f"[{', '.join(parts)}\n]") | PIECES)
-def test_what_is_seen_to_be_sound_at_once_is_sound(text: str) -> None:
+def test_the_quick_check_accepts_only_valid_documents(text: str) -> None:
     try:
         pyjson5.decode(text)
     except (pyjson5.Json5DecoderException, ValueError):

@@ -92,19 +92,17 @@ PYTHON_STREAMS: list[tuple[str, tuple[str, ...] | None]] = [
 
 
 @pytest.mark.parametrize(("text", "events"), STREAMS)
-def test_the_events_of_a_stream_hook_are_the_keys_it_writes(
-    text: str, events: tuple[str, ...] | None
-) -> None:
+def test_events_of_a_stream_module_are_its_keys(text: str, events: tuple[str, ...] | None) -> None:
     assert stream_events(text.encode(), "typescript") == events
     assert stream_events(text.encode(), "javascript") == events
 
 
 @pytest.mark.parametrize(("text", "events"), PYTHON_STREAMS)
-def test_the_events_of_a_stream_hook_in_python(text: str, events: tuple[str, ...] | None) -> None:
+def test_events_of_a_python_stream_module_are_found(text: str, events: tuple[str, ...] | None) -> None:
     assert stream_events(text.encode(), "python") == events
 
 
-def test_a_file_of_no_known_language_says_nothing() -> None:
+def test_an_unknown_language_gives_no_events() -> None:
     assert stream_events(b"export default {}", "unknown") is None
 
 
@@ -119,7 +117,7 @@ BLANKS = st.lists(st.sampled_from([" ", "\t", "\n", "\r\n", "/* 'c' { */", "// d
 
 
 @given(st.data())
-def test_what_stands_between_tokens_changes_nothing(data: st.DataObject) -> None:
+def test_comments_and_blanks_change_no_events(data: st.DataObject) -> None:
     text, events = data.draw(st.sampled_from(STREAMS))
     spaced = respaced(text, data)
     assert stream_events(spaced.encode(), "typescript") == events
@@ -148,7 +146,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=60).map(" ".join).map(str.encode) | st.binary(max_size=200))
-def test_no_text_raises(source: bytes) -> None:
+def test_no_module_text_raises(source: bytes) -> None:
     for language in ("typescript", "python"):
         stream_events(source, language)
 
@@ -164,5 +162,5 @@ def test_no_text_raises(source: bytes) -> None:
         "api.on(" * 30_000,
     ],
 )
-def test_depth_and_repetition_end_soon(text: str) -> None:
+def test_deep_and_repetitive_modules_are_read_quickly(text: str) -> None:
     assert stream_events(text.encode(), "typescript") is None

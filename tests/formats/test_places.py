@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hookscope.formats.positions import FormatError, Span, span_at, text_of
 
 
-def test_an_error_says_its_place_and_keeps_it() -> None:
+def test_an_error_names_its_position() -> None:
     error = FormatError("`a` stands twice", Span(3, 9, 40, 41))
     assert str(error) == "line 3, column 9: `a` stands twice"
     assert (error.problem, error.span) == ("`a` stands twice", Span(3, 9, 40, 41))
@@ -23,12 +23,12 @@ def test_an_error_survives_copies_and_pickles() -> None:
 
 
 @given(st.text())
-def test_the_text_of_a_file_has_all_its_bytes(text: str) -> None:
+def test_decoded_text_keeps_every_byte(text: str) -> None:
     assert text_of(text.encode()).encode() == text.encode()
     assert text_of(b"\xef\xbb\xbf" + text.encode()) == "\ufeff" + text
 
 
-def test_bytes_that_are_not_utf8_are_refused_where_they_stand() -> None:
+def test_invalid_utf8_is_refused_with_its_position() -> None:
     with pytest.raises(FormatError, match="line 2, column 3: byte 0xFF is not UTF-8") as caught:
         text_of("é\n💾a".encode() + b"\xff")
     assert caught.value.span == Span(2, 3, 4, 4)

@@ -30,12 +30,12 @@ BEYOND = [
 
 
 @pytest.mark.parametrize("text", READ)
-def test_what_headers_are_made_of_is_read_at_once(text: str) -> None:
+def test_the_quick_reader_reads_ordinary_headers(text: str) -> None:
     assert read_plain_yaml(text) == in_full(text) != {}
 
 
 @pytest.mark.parametrize("text", BEYOND)
-def test_what_is_beyond_it_is_left_to_the_full_reader(text: str) -> None:
+def test_the_quick_reader_leaves_other_yaml_to_the_full_reader(text: str) -> None:
     assert read_plain_yaml(text) is None
 
 
@@ -97,13 +97,13 @@ TEXTS = st.one_of(
 
 @given(TEXTS, st.sampled_from(["", "\n"]), st.booleans())
 @example("a:\n  - ", "", False)
-def test_it_reads_what_the_full_reader_reads(text: str, end: str, windows: bool) -> None:
+def test_the_quick_reader_agrees_with_the_full_reader(text: str, end: str, windows: bool) -> None:
     text = (text + end).replace("\n", "\r\n") if windows else text + end
     found = read_plain_yaml(text)
     assert found is None or repr(found) == repr(in_full(text))
 
 
-def test_the_headers_of_all_recorded_cases_are_read_alike() -> None:
+def test_both_readers_agree_on_all_recorded_headers() -> None:
     files = [path for path in Path(__file__).parents[1].rglob("HOOK.md") if path.is_file()]
     read = 0
     for path in files:
@@ -137,7 +137,7 @@ def in_full(text: str) -> object:
         *[("", piece, "?") for piece in ("a:\n ", "- ", "-\n", " \n", "a: [\n ")],
     ],
 )
-def test_a_long_text_of_one_piece_is_read_in_one_pass(
+def test_a_long_scalar_is_read_in_one_pass(
     before: str, piece: str, after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader that tries each character again would not end before the run's timeout."""

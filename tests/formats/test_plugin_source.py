@@ -114,17 +114,17 @@ def brief(found: PluginRegistrations) -> Found | int:
 
 
 @pytest.mark.parametrize(("text", "expected"), PLUGINS)
-def test_what_a_plugin_registers_is_what_it_writes(text: str, expected: Found | int) -> None:
+def test_registrations_of_a_plugin_are_read_from_its_source(text: str, expected: Found | int) -> None:
     assert brief(plugin_registrations(text.encode(), "typescript")) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), PYTHON_PLUGINS)
-def test_what_a_plugin_in_python_registers(text: str, expected: Found | int) -> None:
+def test_registrations_of_a_python_plugin_are_read(text: str, expected: Found | int) -> None:
     assert brief(plugin_registrations(text.encode(), "python")) == expected
 
 
 @pytest.mark.parametrize("text", SAME_MEANING)
-def test_what_does_not_change_the_meaning_hides_no_event(text: str) -> None:
+def test_equivalent_code_hides_no_event(text: str) -> None:
     found = plugin_registrations(text.encode(), "typescript")
     assert ([one.event for one in found.found], found.unread) == (["a", "b"], 0)
 
@@ -170,7 +170,7 @@ FILES = {
 @pytest.mark.parametrize(
     ("entry", "events"), [("index", {"a", "b", "c", "d"}), ("entry", {"a"}), ("itself", {"a"})]
 )
-def test_files_that_get_the_api_are_read_too(entry: str, events: set[str]) -> None:
+def test_helper_files_that_receive_the_api_are_read(entry: str, events: set[str]) -> None:
     def read(importer: str, written: str) -> tuple[str, bytes] | None:
         name = written if written in FILES else written.removeprefix("./")
         return name, FILES[name].encode()
@@ -179,13 +179,13 @@ def test_files_that_get_the_api_are_read_too(entry: str, events: set[str]) -> No
     assert ({one.event for one in found.found}, found.unread) == (events, 0)
 
 
-def test_a_file_of_no_known_language_registers_nothing() -> None:
+def test_an_unknown_language_gives_no_registrations() -> None:
     assert plugin_registrations(b"", "unknown") == PluginRegistrations()
     assert plugin_registrations(b"api.on('a', f)" + b" " * 262_145, "javascript") == PluginRegistrations()
 
 
 @given(st.data())
-def test_what_stands_between_tokens_of_a_plugin_changes_only_lines(data: st.DataObject) -> None:
+def test_comments_and_blanks_in_a_plugin_change_only_line_numbers(data: st.DataObject) -> None:
     text, expected = data.draw(st.sampled_from(PLUGINS))
     found = brief(plugin_registrations(respaced(text, data).encode(), "typescript"))
     if isinstance(expected, int) or isinstance(found, int):
@@ -195,7 +195,7 @@ def test_what_stands_between_tokens_of_a_plugin_changes_only_lines(data: st.Data
 
 
 @given(st.lists(PIECES, max_size=60).map(" ".join).map(str.encode) | st.binary(max_size=200))
-def test_no_text_of_a_plugin_raises(source: bytes) -> None:
+def test_no_plugin_text_raises(source: bytes) -> None:
     plugin_registrations(source, "typescript")
     plugin_registrations(source, "python")
 
@@ -215,5 +215,5 @@ def test_no_text_of_a_plugin_raises(source: bytes) -> None:
         "api.on(api.on(api.on(" * 9_000,
     ],
 )
-def test_depth_and_repetition_of_a_plugin_end_soon(text: str) -> None:
+def test_deep_and_repetitive_plugins_are_read_quickly(text: str) -> None:
     plugin_registrations(text.encode(), "typescript")

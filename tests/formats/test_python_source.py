@@ -49,13 +49,13 @@ NAMES: list[tuple[str, dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("text", "kinds"), NAMES)
-def test_the_names_are_those_bound_at_the_top(text: str, kinds: dict[str, str]) -> None:
+def test_module_level_names_are_found(text: str, kinds: dict[str, str]) -> None:
     exports = read_exports(text.encode())
     assert {name: export.kind for name, export in exports.items()} == kinds
     assert all(name == export.name for name, export in exports.items())
 
 
-def test_a_name_stands_on_the_line_of_its_last_binding() -> None:
+def test_a_name_has_the_line_of_its_last_binding() -> None:
     exports = read_exports(b"x = 1\n\n@deco\ndef f(): ...\nx = 2\n")
     assert exports == {"x": Export("x", "value", 5), "f": Export("f", "function", 4)}
 
@@ -65,7 +65,7 @@ def test_a_coding_cookie_and_a_byte_order_mark_are_honoured() -> None:
     assert list(read_exports("\ufeffé = 1".encode())) == ["é"]
 
 
-def test_a_syntax_error_is_refused_where_it_stands() -> None:
+def test_a_syntax_error_has_its_position() -> None:
     with pytest.raises(FormatError, match="line 2, column 5: ") as caught:
         read_exports("é = 1\nx = = 2\n".encode())
     assert caught.value.span.start == 10
@@ -109,7 +109,7 @@ def test_a_long_chain_of_elif_is_walked() -> None:
     assert len(read_exports(chain.encode())) == 150
 
 
-def test_no_warning_about_somebody_elses_file_gets_out() -> None:
+def test_warnings_about_user_files_are_suppressed() -> None:
     before = list(warnings.filters)
     assert list(read_exports(b"a = '\\d'\nb = 1 is 1\nassert (a, b)")) == ["a", "b"]
     assert list(warnings.filters) == before
@@ -128,7 +128,7 @@ PIECES = st.lists(LINES | COOKIES | MARKS, max_size=10).map("".join)
     | PIECES.map(str.encode)
     | PIECES.map(lambda text: text.encode("latin-1", "replace"))
 )
-def test_any_bytes_are_read_or_refused_in_place(source: bytes) -> None:
+def test_any_python_bytes_are_read_or_refused_with_a_position(source: bytes) -> None:
     error = refusal(source)
     if error:
         assert error.problem
@@ -158,5 +158,5 @@ def refusal(source: bytes) -> FormatError | None:
         ("def handler(): ...", 0),
     ],
 )
-def test_a_function_that_one_argument_does_not_fit_is_known(text: str, misfit: int | None) -> None:
+def test_functions_that_do_not_take_one_argument_are_recognised(text: str, misfit: int | None) -> None:
     assert read_exports(text.encode())["handler"].required_arguments == misfit

@@ -26,12 +26,12 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", RIGHT)
-def test_what_may_be_right_is_not_called_wrong(text: str) -> None:
+def test_possibly_valid_scripts_are_not_rejected(text: str) -> None:
     check_brackets(text.encode())
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_a_bracket_without_a_partner_is_told_with_its_place(text: str) -> None:
+def test_an_unmatched_bracket_is_reported_with_its_position(text: str) -> None:
     with pytest.raises(FormatError) as told:
         check_brackets(text.encode())
     line, column, problem = WRONG[text]
@@ -39,5 +39,5 @@ def test_a_bracket_without_a_partner_is_told_with_its_place(text: str) -> None:
 
 
 @pytest.mark.parametrize("source", [b"\xff{", b"const re = /(/; {", b"`${", b"'", b"{" * 100_000])
-def test_what_cannot_be_told_is_left_to_a_load(source: bytes) -> None:
+def test_undecidable_scripts_are_left_to_a_load(source: bytes) -> None:
     check_brackets(source)

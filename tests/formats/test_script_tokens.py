@@ -95,7 +95,7 @@ def read(text: str) -> TokenizedScript:
 
 
 @pytest.mark.parametrize(("text", "tokens"), TABLE)
-def test_a_text_is_these_tokens(text: str, tokens: list[tuple[str, str]]) -> None:
+def test_scripts_are_split_into_tokens(text: str, tokens: list[tuple[str, str]]) -> None:
     assert [(token.kind, token.text) for token in read(text).tokens] == tokens
 
 
@@ -116,7 +116,7 @@ def test_a_text_is_these_tokens(text: str, tokens: list[tuple[str, str]]) -> Non
         ("`a${b}`", None),
     ],
 )
-def test_a_string_says_this(text: str, value: str | None) -> None:
+def test_string_tokens_are_decoded(text: str, value: str | None) -> None:
     assert string_value(read(text).tokens[0]) == value
 
 
@@ -133,7 +133,7 @@ def test_a_token_knows_its_line() -> None:
     ("text", "pairs"),
     [("([{}])", {0: 5, 1: 4, 2: 3}), ("(]", {}), (")(", {}), ("{(}", {}), ("`${a}${b}`", {0: 2, 3: 5})],
 )
-def test_brackets_are_paired_where_they_fit(text: str, pairs: dict[int, int]) -> None:
+def test_matching_brackets_are_paired(text: str, pairs: dict[int, int]) -> None:
     assert read(text).partner == pairs | {close: opened for opened, close in pairs.items()}
 
 
@@ -165,7 +165,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.binary(max_size=300) | st.lists(PIECES, max_size=120).map("".join).map(str.encode))
-def test_any_bytes_give_tokens_that_are_the_text(source: bytes) -> None:
+def test_tokens_of_any_bytes_add_up_to_the_text(source: bytes) -> None:
     script = read_script(source)
     assert script is not None
     text = source.decode("utf-8", "replace").removeprefix("\ufeff")
@@ -185,7 +185,7 @@ def test_any_bytes_give_tokens_that_are_the_text(source: bytes) -> None:
         *("`${", "`${}", "=/[\n", "'\\\n"),
     ],
 )
-def test_the_longest_text_of_one_piece_is_read_in_one_pass(piece: str) -> None:
+def test_the_longest_token_is_read_in_one_pass(piece: str) -> None:
     """A reader that looks back from each character would not end before the run's timeout."""
     assert read_script((piece * LONGEST_SCRIPT)[:LONGEST_SCRIPT].encode()) is not None
 

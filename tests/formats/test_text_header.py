@@ -22,7 +22,7 @@ def header(*lines: str) -> dict[str, str]:
 @example(b"---\n" + b"a: " + b"[" * 5000 + b"\n---\n")
 @example(b"---\na: " + b"9" * 400 + b"\nb:\n  c: " + b"9" * 400 + b"\n---\n")
 @example(b"---\na: 1e999\nb: [.nan, -.inf]\n---\n")
-def test_any_bytes_are_texts_or_nothing(source: bytes) -> None:
+def test_any_bytes_give_texts_or_nothing(source: bytes) -> None:
     read = read_text_header(source)
     assert all(isinstance(key, str) and isinstance(value, str) for key, value in read.items())
     assert header_block(source) is not None or read == {}
@@ -44,7 +44,7 @@ def test_values_are_printed_as_javascript_prints_them() -> None:
         (1.5e-5, "0.000015"), (-1e-6, "-0.000001"), (1e-7, "1e-7"),
     ],
 )  # fmt: skip
-def test_numbers(value: float, text: str) -> None:
+def test_numbers_are_printed_as_javascript_prints_them(value: float, text: str) -> None:
     assert script_number(value) == text
 
 
@@ -55,17 +55,17 @@ def test_headers_are_read_as_openclaw_2026_9_reads_them() -> None:
     assert read == rows
 
 
-def test_aliases_of_aliases_and_a_circle_end_with_the_lines() -> None:
+def test_nested_and_circular_aliases_fall_back_to_lines() -> None:
     doubling = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 9)]
     assert header("a0: &a0 x", *doubling)["a8"].startswith("&a8 [*a7, *a7")
     assert header("a: &a [*a]") == {"a": "&a [*a]"}
 
 
-def test_lines_fill_what_yaml_leaves_empty() -> None:
+def test_line_values_fill_empty_yaml_values() -> None:
     assert header("a: null", "b:", "c: ~") == {"a": "null", "c": "~"}
 
 
-def test_where_yaml_fails_the_lines_count_and_the_last_of_a_key() -> None:
+def test_invalid_yaml_falls_back_to_lines_and_the_last_key() -> None:
     assert header("a: 'one'", "a: two", "b:", "\tx: 1", "", "  y", "not a line", "c: {", "d:e") == {
         "a": "two", "b": "x: 1\n\n  y", "c": "{", "d": "e",
     }  # fmt: skip
@@ -83,11 +83,11 @@ def test_only_broken_descriptions_are_put_in_quotes() -> None:
     }  # fmt: skip
 
 
-def test_a_dotenv_file() -> None:
+def test_dotenv_files_are_read() -> None:
     source = b"\xef\xbb\xbfA=1\r\nexport B=\"x\\ny\" # c\nC='a # b'\nD = 5 # no\nE=\nnothing\nA=2\nF=`q`\n"
     assert read_dotenv(source) == {"A": "2", "B": "x\ny", "C": "a # b", "D": "5", "E": "", "F": "q"}
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_variables_or_nothing(source: bytes) -> None:
+def test_any_dotenv_bytes_give_variables_or_nothing(source: bytes) -> None:
     assert all(isinstance(value, str) for value in read_dotenv(source).values())

@@ -98,11 +98,11 @@ REFUSED: list[tuple[str, int, int, str]] = [
 
 
 @pytest.mark.parametrize(("text", "value"), SCALARS)
-def test_a_value_is_what_javascript_makes_of_it(text: str, value: object) -> None:
+def test_yaml_scalars_equal_those_of_javascript(text: str, value: object) -> None:
     assert same(read_yaml(f"a: {text}".encode()), {"a": value})
 
 
-def test_not_a_number_is_one() -> None:
+def test_nan_is_a_number() -> None:
     for text in (b".nan", b".NaN", b".NAN"):
         value = read_yaml(text)
         assert isinstance(value, float)
@@ -110,12 +110,12 @@ def test_not_a_number_is_one() -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), DOCUMENTS)
-def test_a_document_is_what_javascript_makes_of_it(text: str, value: object) -> None:
+def test_yaml_documents_equal_those_of_javascript(text: str, value: object) -> None:
     assert same(read_yaml(text.encode()), value)
 
 
 @pytest.mark.parametrize(("text", "line", "column", "problem"), REFUSED)
-def test_what_is_refused_is_refused_where_it_stands(text: str, line: int, column: int, problem: str) -> None:
+def test_yaml_errors_have_a_position(text: str, line: int, column: int, problem: str) -> None:
     with pytest.raises(FormatError) as caught:
         read_yaml(text.encode())
     assert problem in caught.value.problem
@@ -142,13 +142,13 @@ DEEP = {
 
 
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
-def test_nesting_is_refused_before_it_kills_the_parser(text: str) -> None:
+def test_deep_nesting_is_refused_before_the_parser_crashes(text: str) -> None:
     with pytest.raises(FormatError, match="more than 64 lists and mappings in one another"):
         read_yaml(f"a: 1\nb:\n {text}".encode() if text[0] in "[{" else text.encode())
     assert locate_yaml(text.encode(), (0,)) is None
 
 
-def test_nesting_that_people_might_write_is_read() -> None:
+def test_ordinary_nesting_is_read() -> None:
     value = read_yaml(b"[" * 64 + b"1" + b"]" * 64)
     for _ in range(64):
         assert isinstance(value, list)
@@ -173,7 +173,7 @@ def test_a_text_of_all_private_characters_is_refused_only_if_it_needs_one() -> N
         read_yaml(f"{every}\x07".encode())
 
 
-def test_without_the_c_parser_the_same_is_read_and_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_yaml_parsers_read_and_refuse_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml_nodes, "_NODES", yaml_nodes._PureNodes)
     for text, value in SCALARS:
         if "\t" not in text:  # the Python parser takes fewer tabs
@@ -203,17 +203,17 @@ PLACES: list[tuple[str, KeyPath, str]] = [
 
 
 @pytest.mark.parametrize(("text", "path", "found"), PLACES)
-def test_a_place_is_the_text_of_its_value(text: str, path: KeyPath, found: str) -> None:
+def test_a_position_covers_the_text_of_its_value(text: str, path: KeyPath, found: str) -> None:
     assert located(text, path) == found
 
 
 @pytest.mark.parametrize("path", [("b",), ("a", 2), ("a", -1), ("a", "0"), (0,), ("a", 0, "x"), ("c", 0)])
-def test_a_path_that_leads_nowhere_has_no_place(path: KeyPath) -> None:
+def test_an_unknown_path_has_no_position(path: KeyPath) -> None:
     assert locate_yaml(b"a: [1, 2]\nc: text", path) is None
 
 
 @pytest.mark.parametrize("source", [b"", b"\xff", b"a: [", b"a: 1\na: 2", b"# c"])
-def test_what_has_no_values_has_no_places(source: bytes) -> None:
+def test_empty_documents_have_no_positions(source: bytes) -> None:
     assert locate_yaml(source, ()) is None
 
 
@@ -234,7 +234,7 @@ PIECES = st.lists(MARKUP | WORDS | MARKS, max_size=14).map("".join)
 
 
 @given(st.binary(max_size=200) | PIECES.map(str.encode))
-def test_any_bytes_are_read_or_refused_in_place(source: bytes) -> None:
+def test_any_yaml_bytes_are_read_or_refused_with_a_position(source: bytes) -> None:
     error = refusal(source)
     if error:
         lines = source.split(b"\n")
@@ -253,7 +253,7 @@ def refusal(source: bytes) -> FormatError | None:
 
 
 @given(PIECES)
-def test_no_tag_or_anchor_gets_past_the_quick_look(text: str) -> None:
+def test_the_quick_check_finds_every_tag_and_anchor(text: str) -> None:
     try:
         read_yaml(text.encode())
         plain = text.translate(dict.fromkeys(range(0x7F, 0xA0), "x")).replace("\\", "x")
@@ -267,7 +267,7 @@ def test_no_tag_or_anchor_gets_past_the_quick_look(text: str) -> None:
 
 
 @given(PIECES)
-def test_a_place_reads_back_as_its_value(text: str) -> None:
+def test_a_positions_text_reads_back_as_its_value(text: str) -> None:
     if "\ufeff" in text or "? " in text:  # one means something else at the start, the other without its line
         return
     try:
@@ -278,13 +278,13 @@ def test_a_place_reads_back_as_its_value(text: str) -> None:
 
 
 @given(TREES, st.booleans(), st.sampled_from([None, 2]))
-def test_json_is_read_as_json(tree: object, ascii_only: bool, indent: int | None) -> None:
+def test_json_is_read_as_by_the_standard_library(tree: object, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(tree, ensure_ascii=ascii_only, indent=indent)
     assert same(read_yaml(text.encode()), json.loads(text))
 
 
 @given(TREES, st.booleans())
-def test_what_a_dumper_writes_is_read_and_found(tree: object, flow: bool) -> None:
+def test_dumped_yaml_is_read_back_with_positions(tree: object, flow: bool) -> None:
     text = yaml.safe_dump(
         quoted(tree), default_flow_style=flow, allow_unicode=True, default_style='"', sort_keys=False
     )

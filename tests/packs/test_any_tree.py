@@ -60,7 +60,7 @@ def packed(files: dict[str, bytes], kind: str) -> bytes:
 
 @settings(max_examples=40)
 @given(files=FILES, kind=st.sampled_from(["zip", "tgz"]), top=st.sampled_from(["", "pack/"]))
-def test_any_archive_is_installed_as_it_is_or_leaves_no_trace(
+def test_any_archive_is_installed_unchanged_or_leaves_no_trace(
     files: dict[str, bytes], kind: str, top: str
 ) -> None:
     whole = {**files, "HOOK.md": manifest("greet").encode(), "handler.py": b""}
@@ -103,7 +103,7 @@ WHOLE = {"p.zip": hostile.zip_of("more"), "p.tar": hostile.tar_of(), "p.tgz": pa
     ),
     cut=st.integers(0, 12_000),
 )
-def test_any_damage_is_a_refusal_or_none_that_counts(
+def test_any_damaged_archive_is_refused_or_stays_inside_its_folder(
     name: str, damage: list[tuple[int, bytes]], cut: int
 ) -> None:
     source = bytearray(WHOLE[name])

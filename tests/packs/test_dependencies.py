@@ -65,12 +65,12 @@ OF_REGISTRY = (
 
 
 @pytest.mark.parametrize("wanted", ELSEWHERE)
-def test_what_comes_from_elsewhere_is_none_of_the_registry(wanted: str) -> None:
+def test_dependencies_from_elsewhere_are_recognised(wanted: str) -> None:
     assert not is_from_registry(wanted)
 
 
 @pytest.mark.parametrize("wanted", OF_REGISTRY)
-def test_ranges_tags_and_other_names_are_of_the_registry(wanted: str) -> None:
+def test_ranges_tags_and_aliases_come_from_the_registry(wanted: str) -> None:
     assert is_from_registry(wanted)
 
 
@@ -127,7 +127,7 @@ def test_a_dependency_from_elsewhere_is_refused_before_npm_runs(
 @pytest.mark.parametrize(
     "name", ["node_modules", "../x", "__proto__", ".bin", "@acme/node_modules", "-rf", "a b"]
 )
-def test_a_dependency_that_has_no_name_of_a_package_is_refused(
+def test_a_dependency_with_an_invalid_name_is_refused(
     name: str, cli: Cli, home: Path, npm: Path, tmp_path: Path
 ) -> None:
     done = cli(
@@ -139,7 +139,7 @@ def test_a_dependency_that_has_no_name_of_a_package_is_refused(
 
 
 @pytest.mark.parametrize("source", ["folder", "zip", "tgz"])
-def test_npm_gets_the_dependencies_alone(
+def test_npm_sees_only_the_dependencies(
     source: str,
     cli: Cli,
     home: Path,
@@ -216,7 +216,7 @@ def test_npm_gets_the_dependencies_alone(
 
 
 @pytest.mark.parametrize("where", ["state", "workspace/state", "home/state"])
-def test_a_package_is_fetched_outside_of_every_project(
+def test_npm_runs_outside_every_project(
     where: str,
     cli: Cli,
     home: Path,
@@ -258,7 +258,7 @@ def test_a_package_is_fetched_outside_of_every_project(
         ("exit 3", "npm cannot fetch its dependencies"),
     ],
 )
-def test_what_npm_made_is_checked_before_it_is_moved(
+def test_npms_result_is_checked_before_it_is_moved(
     then: str, words: str, cli: Cli, home: Path, npm: Path, tmp_path: Path
 ) -> None:
     (npm / "then").write_text(f"{then}\n")
@@ -269,7 +269,7 @@ def test_what_npm_made_is_checked_before_it_is_moved(
     assert not list((tmp_path / "state").rglob("work/*"))
 
 
-def test_npm_is_the_users_wherever_a_workspace_or_a_pack_has_one(
+def test_an_npm_in_a_workspace_or_pack_is_never_used(
     cli: Cli, home: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pack = needy(tmp_path / "pack", {"helper": "^1"})
@@ -299,7 +299,7 @@ def test_npm_is_the_users_wherever_a_workspace_or_a_pack_has_one(
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_later_version_that_depends_on_something_else_is_no_update(
+def test_an_update_with_other_dependencies_is_refused(
     cli: Cli, home: Path, npm: Path, tmp_path: Path
 ) -> None:
     pack = needy(tmp_path / "pack", {"helper": "^1"})
@@ -330,7 +330,7 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Regist
 @pytest.mark.parametrize(
     "wanted", ["git+file://{}/repository", "file:../../../../..", "{url}/-/other/1.0.0.tgz"]
 )
-def test_what_the_dependencies_depend_on_is_of_the_registry_too(
+def test_indirect_dependencies_must_come_from_the_registry(
     wanted: str, cli: Cli, registry: Registry, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git = tmp_path / "bin" / "git"
@@ -350,7 +350,7 @@ def test_what_the_dependencies_depend_on_is_of_the_registry_too(
 
 
 @needs_npm
-def test_programs_of_dependencies_and_other_names_come_too(
+def test_programs_and_aliases_of_dependencies_are_installed(
     cli: Cli, registry: Registry, home: Path, tmp_path: Path
 ) -> None:
     registry.publish("helper", "1.2.0", {"cli.js": "#!/usr/bin/env node\n"}, bin={"helper": "./cli.js"})
@@ -364,7 +364,7 @@ def test_programs_of_dependencies_and_other_names_come_too(
 
 
 @needs_npm
-def test_the_registry_is_that_of_the_users_configuration(
+def test_the_users_configuration_chooses_the_registry(
     cli: Cli,
     registry: Registry,
     home: Path,

@@ -24,7 +24,7 @@ def test_a_hostile_archive_is_refused_and_leaves_no_trace(row: hostile.Row, cli:
     assert done.err.count("\n") == 1
 
 
-def test_the_corpus_is_large_enough_and_its_good_part_is_good(cli: Cli, tmp_path: Path) -> None:
+def test_the_corpus_is_large_and_its_valid_archives_install(cli: Cli, tmp_path: Path) -> None:
     assert len(ROWS) >= 80
     for name, source in {"good.zip": hostile.zip_of(), "good.tar": hostile.tar_of()}.items():
         (tmp_path / name).write_bytes(source)

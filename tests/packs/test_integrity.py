@@ -59,7 +59,7 @@ def pack(cli: Cli, home: Path, tmp_path: Path) -> Path:
     ],
     ids=" ".join,
 )
-def test_files_that_changed_are_not_installed_over(
+def test_changed_files_are_not_overwritten(
     words: tuple[str, ...], change: Callable[[Path], None], cli: Cli, home: Path, pack: Path
 ) -> None:
     folder = home / ".openclaw" / "hooks" / "greetings"
@@ -84,9 +84,7 @@ def test_files_that_changed_are_not_installed_over(
     assert cli("packs", "--json", *SHIPPED_HOST).json["packs"][0]["on_disk"]["state"] == "as installed"
 
 
-def test_one_that_is_refused_keeps_no_other_from_its_update(
-    cli: Cli, home: Path, pack: Path, tmp_path: Path
-) -> None:
+def test_a_refused_update_does_not_stop_the_others(cli: Cli, home: Path, pack: Path, tmp_path: Path) -> None:
     other = make_pack(tmp_path / "other", "bye")
     told = (other / "package.json").read_text().replace("greetings", "other")
     (other / "package.json").write_text(told)
@@ -98,19 +96,19 @@ def test_one_that_is_refused_keeps_no_other_from_its_update(
     assert {one["id"]: one["written"] for one in done.json["updates"]} == {"greetings": False, "other": True}
 
 
-def test_what_is_as_installed_needs_no_more_than_a_yes(cli: Cli, home: Path, pack: Path) -> None:
+def test_unchanged_files_are_updated_after_consent(cli: Cli, home: Path, pack: Path) -> None:
     (home / ".openclaw" / "hooks" / "greetings" / "__pycache__").mkdir()  # of a run
     dry = cli("update", "greetings", "--dry-run", "--json", *SHIPPED_HOST).json["updates"][0]
     assert dry["unaccepted"] is None
     assert cli("update", "greetings", "--yes", *SHIPPED_HOST).code == 0
 
 
-def test_what_is_gone_as_a_whole_is_installed_again(cli: Cli, home: Path, pack: Path) -> None:
+def test_a_deleted_pack_is_installed_again(cli: Cli, home: Path, pack: Path) -> None:
     shutil.rmtree(home / ".openclaw" / "hooks" / "greetings")
     assert cli("update", "greetings", "--yes", *SHIPPED_HOST).code == 0
 
 
-def test_an_uninstall_keeps_what_changed(cli: Cli, home: Path, pack: Path) -> None:
+def test_an_uninstall_keeps_changed_files(cli: Cli, home: Path, pack: Path) -> None:
     folder = home / ".openclaw" / "hooks" / "greetings"
     edited(folder)
     added(folder)
@@ -130,7 +128,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
 
 
 @needs_npm
-def test_other_bytes_for_the_same_version_are_not_installed(cli: Cli, registry: Registry, home: Path) -> None:
+def test_different_bytes_of_the_same_version_are_refused(cli: Cli, registry: Registry, home: Path) -> None:
     registry.publish("acme", "1.0.0", files("one"), **HOOK)
     assert cli("install", "acme", "--pin", "--yes", *SHIPPED_HOST).code == 0
     registry.publish("acme", "1.0.0", files("slipped in"), **HOOK)
@@ -150,7 +148,7 @@ def test_other_bytes_for_the_same_version_are_not_installed(cli: Cli, registry: 
     assert handler.read_text() == "# slipped in\n"
 
 
-def test_what_has_no_bytes_to_keep_is_in_nobodys_way(cli: Cli, home: Path, pack: Path) -> None:
+def test_a_pipe_in_a_pack_does_not_block_its_uninstall(cli: Cli, home: Path, pack: Path) -> None:
     """A pipe cannot be copied; the uninstall could not end, nor could any command behind it."""
     folder = home / ".openclaw" / "hooks" / "greetings"
     os.mkfifo(folder / "pipe")

@@ -60,7 +60,7 @@ def seen(home: Path) -> Disk:
 
 
 @pytest.mark.parametrize("action", ["install", "update", "uninstall"])
-def test_old_or_new_is_whole_wherever_it_ends(
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_pack(
     action: str,
     cli: Cli,
     home: Path,

@@ -30,7 +30,7 @@ def states(cli: Cli, *more: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("goes", ["uninstalled", "removed by hand"])
-def test_trust_goes_with_the_pack(goes: str, cli: Cli, home: Path, tmp_path: Path) -> None:
+def test_uninstalling_a_pack_removes_its_trust(goes: str, cli: Cli, home: Path, tmp_path: Path) -> None:
     """A stranger's pack that comes later under the same name was run without asking."""
     pack = make_pack(tmp_path / "pack", "hello", "bye")
     told = cli("install", str(pack), "--yes", *AS_SHIPPED).out
@@ -51,9 +51,7 @@ def test_trust_goes_with_the_pack(goes: str, cli: Cli, home: Path, tmp_path: Pat
     assert {states(cli, *AS_SHIPPED)[name] for name in ("hello", "bye")} == {"untrusted"}
 
 
-def test_an_entry_that_another_pack_relies_on_stays_until_that_goes(
-    cli: Cli, home: Path, tmp_path: Path
-) -> None:
+def test_an_entry_stays_while_another_pack_needs_it(cli: Cli, home: Path, tmp_path: Path) -> None:
     """Under this host a list of entries decides what is loaded."""
     first = renamed(make_pack(tmp_path / "first", "hello"), "first")
     second = renamed(make_pack(tmp_path / "second", "hello"), "second")
@@ -68,7 +66,7 @@ def test_an_entry_that_another_pack_relies_on_stays_until_that_goes(
     assert on_disk(home) == {}
 
 
-def test_undo_names_the_install_that_it_does_not_take_back(cli: Cli, tmp_path: Path) -> None:
+def test_undo_names_an_install_that_it_does_not_revert(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "greet").mkdir()
     (tmp_path / "greet" / "HOOK.md").write_text(manifest("greet"))
     (tmp_path / "greet" / "handler.py").write_text("def handler(event): pass\n")
@@ -77,7 +75,7 @@ def test_undo_names_the_install_that_it_does_not_take_back(cli: Cli, tmp_path: P
     assert (done.code, "`hookscope uninstall greet` takes back the install" in done.err) == (1, True)
 
 
-def test_one_that_is_planned_in_the_middle_of_another_is_told_so(
+def test_an_install_planned_during_another_is_refused(
     cli: Cli, settings: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was told to move away the folders that the other one was just putting in place."""
@@ -116,7 +114,7 @@ def fills_at(step: str, size: int) -> Callable[[str], None]:
 
 
 @pytest.mark.parametrize(("full", "installed"), [("records", False), ("keep", True)])
-def test_a_disk_that_fills_up_leaves_all_of_it_or_nothing(
+def test_a_full_disk_leaves_a_complete_install_or_nothing(
     full: str,
     installed: bool,
     cli: Cli,
@@ -143,7 +141,7 @@ def test_a_disk_that_fills_up_leaves_all_of_it_or_nothing(
     assert not [path for path in on_disk(home) if "staging" in path]
 
 
-def test_a_folder_of_another_pack_is_left_to_it(cli: Cli, settings: Path, tmp_path: Path) -> None:
+def test_a_folder_of_another_pack_is_not_touched(cli: Cli, settings: Path, tmp_path: Path) -> None:
     assert cli("install", str(make_pack(tmp_path / "first", "hello")), "--yes").code == 0
     second = renamed(make_pack(tmp_path / "second", "hello"), "others")
     before = on_disk(settings.parent)
@@ -155,7 +153,7 @@ def test_a_folder_of_another_pack_is_left_to_it(cli: Cli, settings: Path, tmp_pa
 
 
 @pytest.mark.parametrize("more", [0, 2, 3, 6])
-def test_three_files_that_stay_behind_are_named_and_the_others_counted(
+def test_three_remaining_files_are_named_and_the_rest_counted(
     more: int, cli: Cli, settings: Path, tmp_path: Path
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello")

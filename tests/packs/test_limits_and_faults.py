@@ -37,7 +37,7 @@ NOISE = os.urandom(25_000)
         ({f"{n}": os.urandom(22_000) for n in range(10)}, "is larger than 195.3 KiB"),
     ],
 )
-def test_what_comes_out_counts(kind: str, files: dict[str, bytes], words: str) -> None:
+def test_limits_count_the_extracted_size(kind: str, files: dict[str, bytes], words: str) -> None:
     if kind == "tar" and "bomb" in words:
         assert read_archive(packed(kind, files), "p.tar", SMALL).files, "what is not packed is no bomb"
         return
@@ -52,7 +52,7 @@ def packed(kind: str, files: dict[str, bytes]) -> bytes:
     return gzip.compress(plain) if kind == "tgz" else plain
 
 
-def test_permissions_beyond_running_are_not_kept(cli: Cli, home: Path, tmp_path: Path) -> None:
+def test_only_the_executable_permission_is_kept(cli: Cli, home: Path, tmp_path: Path) -> None:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
         for name, content in hostile.GOOD.items():
@@ -93,7 +93,7 @@ def interrupted(
     return settings
 
 
-def test_it_is_finished_on_settings_that_somebody_has_edited_since(interrupted: Path, cli: Cli) -> None:
+def test_an_interrupted_install_finishes_on_edited_settings(interrupted: Path, cli: Cli) -> None:
     edited = SETTINGS.replace("// mine", "// edited in between")
     interrupted.write_text(edited)
     done = cli("packs")
@@ -105,7 +105,7 @@ def test_it_is_finished_on_settings_that_somebody_has_edited_since(interrupted: 
     assert interrupted.read_text() == edited
 
 
-def test_it_is_taken_back_where_the_settings_cannot_be_edited_any_more(interrupted: Path, cli: Cli) -> None:
+def test_an_interrupted_install_is_reverted_if_settings_cannot_be_edited(interrupted: Path, cli: Cli) -> None:
     interrupted.write_text("{ hooks: ")
     done = cli("packs", "--json")
     assert "An interrupted install of greetings was taken back: The file cannot be read" in done.err
@@ -115,14 +115,14 @@ def test_it_is_taken_back_where_the_settings_cannot_be_edited_any_more(interrupt
     assert not [path for path in on_disk(interrupted.parent) if "staging" in path]
 
 
-def test_a_trusted_folder_is_told_of(cli: Cli, settings: Path, tmp_path: Path) -> None:
+def test_an_install_into_a_trusted_folder_says_so(cli: Cli, settings: Path, tmp_path: Path) -> None:
     assert cli("trust", str(settings.parent / "hooks")).code == 0
     shown = cli("install", str(make_pack(tmp_path / "pack", "hello")), "--dry-run", "--diff")
     assert "Hookscope runs it without asking: its folder is trusted" in shown.out
     assert "+def handler(event):" in shown.out
 
 
-def test_several_at_once_are_each_installed_or_not(cli: Cli, settings: Path, tmp_path: Path) -> None:
+def test_concurrent_installs_are_each_complete_or_absent(cli: Cli, settings: Path, tmp_path: Path) -> None:
     children = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -149,7 +149,7 @@ def test_several_at_once_are_each_installed_or_not(cli: Cli, settings: Path, tmp
     assert sorted(path.name for path in (settings.parent / "hooks").iterdir()) == ["mine"]
 
 
-def test_what_another_process_is_at_is_left_to_it(interrupted: Path) -> None:
+def test_an_install_of_another_process_is_not_touched(interrupted: Path) -> None:
     manager = PackManager(Workbench(Options()))
     before = interrupted.read_text()
     with manager.store.locked():

@@ -60,7 +60,7 @@ SHIPPED_HOST = ("--dialect", SHIPPED)
 
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_a_name_that_means_something_else_is_none_of_a_pack(name: str) -> None:
+def test_reserved_names_are_refused_for_packs(name: str) -> None:
     assert fault_of_pack_name(name)
 
 
@@ -68,7 +68,7 @@ def test_a_name_that_means_something_else_is_none_of_a_pack(name: str) -> None:
     "name",
     ["greet", "Greet-2", "acme.hooks", "_draft", "h\u00e9llo", "\u6328\u62f6", "my hook", "hooks", "x+y"],
 )
-def test_a_name_of_its_own_is(name: str) -> None:
+def test_ordinary_names_are_accepted_for_packs(name: str) -> None:
     assert fault_of_pack_name(name) == ""
 
 
@@ -98,7 +98,7 @@ def packed(folder: Path, kind: str) -> Path:
 @pytest.mark.parametrize(
     "name", ["node_modules", "@acme/Node_Modules", "__proto__", "~greet", "-rf", "\uff4eode_modules"]
 )
-def test_every_source_refuses_a_pack_of_such_a_name(
+def test_every_source_refuses_reserved_names(
     name: str, source: str, cli: Cli, home: Path, tmp_path: Path
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello")
@@ -114,7 +114,7 @@ def test_every_source_refuses_a_pack_of_such_a_name(
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_a_hook_or_a_folder_of_such_a_name_is_refused(
+def test_reserved_names_of_hooks_and_folders_are_refused(
     name: str, cli: Cli, home: Path, tmp_path: Path
 ) -> None:
     """Where nothing else says what a hook or a linked folder is called, its folder does."""
@@ -136,7 +136,7 @@ def test_a_hook_or_a_folder_of_such_a_name_is_refused(
 @pytest.mark.parametrize(
     "spec", ["node_modules", "@acme/node_modules", "acme~1", "@~/greet", "Constructor", "npm:favicon.ico"]
 )
-def test_npm_is_not_asked_for_such_a_name(
+def test_npm_is_not_called_for_a_reserved_name(
     spec: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     npm = tmp_path / "bin" / "npm"
@@ -150,7 +150,9 @@ def test_npm_is_not_asked_for_such_a_name(
 
 
 @pytest.mark.parametrize("key", ["__proto__", "constructor", "prototype"])
-def test_a_hook_sets_no_key_that_every_object_has(key: str, cli: Cli, home: Path, tmp_path: Path) -> None:
+def test_a_hook_key_named_like_an_object_member_is_refused(
+    key: str, cli: Cli, home: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "greet"
     folder.mkdir()
     (folder / "HOOK.md").write_text(manifest("greet", f', "hookKey": "{key}"'))
@@ -160,7 +162,7 @@ def test_a_hook_sets_no_key_that_every_object_has(key: str, cli: Cli, home: Path
     assert on_disk(home) == {}
 
 
-def test_hooks_of_a_pack_lie_in_no_node_modules(cli: Cli, home: Path, tmp_path: Path) -> None:
+def test_hooks_inside_node_modules_are_refused(cli: Cli, home: Path, tmp_path: Path) -> None:
     pack = make_pack(tmp_path / "pack", "hello")
     shutil.copytree(pack / "hooks", pack / "Node_Modules")
     told = {"name": "greetings", "openclaw": {"hooks": ["./Node_Modules/hello"]}}
@@ -172,9 +174,7 @@ def test_hooks_of_a_pack_lie_in_no_node_modules(cli: Cli, home: Path, tmp_path: 
 
 @pytest.mark.parametrize("name", ["constructor", "Node_Modules", "COM1", "prototype", "bower_components"])
 @pytest.mark.parametrize("kind", [(), ("--pack",)], ids=["hook", "pack"])
-def test_nothing_is_made_that_could_not_be_installed(
-    name: str, kind: tuple[str, ...], cli: Cli, workspace: Path
-) -> None:
+def test_new_refuses_reserved_names(name: str, kind: tuple[str, ...], cli: Cli, workspace: Path) -> None:
     before = on_disk(workspace)
     done = cli("new", name, *kind, "--event", "command:new", "--dialect", "openclaw")
     assert (done.code, "a name with a meaning of its own" in done.err) == (2, True), done.err

@@ -45,7 +45,7 @@ def marks(tmp_path: Path) -> dict[str, str]:
 
 
 @needs_npm
-def test_a_package_of_the_registry_from_install_to_uninstall(
+def test_a_registry_package_is_installed_and_uninstalled(
     cli: Cli, registry: Registry, settings: Path, home: Path, tmp_path: Path
 ) -> None:
     scripts = marks(tmp_path)
@@ -73,7 +73,7 @@ def test_a_package_of_the_registry_from_install_to_uninstall(
 
 
 @needs_npm
-def test_a_pinned_package_stays_and_one_that_lies_is_refused(
+def test_a_pinned_package_stays_and_a_wrong_checksum_is_refused(
     cli: Cli, registry: Registry, home: Path, tmp_path: Path
 ) -> None:
     registry.publish("pinned", "1.0.0", files("one"), **HOOK)
@@ -155,7 +155,7 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 
 
-def test_an_installed_python_package_that_carries_hooks(
+def test_hooks_of_an_installed_python_package_are_found(
     cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site, ran = tmp_path / "site", tmp_path / "ran"
@@ -184,7 +184,7 @@ def test_an_installed_python_package_that_carries_hooks(
 @pytest.mark.parametrize(
     "place", ["{outside}", "..", "../outside", "acme/../../outside", "", "....", "acme/in"]
 )
-def test_an_entry_point_leads_nowhere_but_to_a_package(
+def test_an_entry_point_must_name_a_package(
     cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     site = tmp_path / "site"
@@ -203,7 +203,7 @@ def test_an_entry_point_leads_nowhere_but_to_a_package(
     assert "names no folder of hooks" in done.err
 
 
-def test_what_takes_long_is_told_and_stopped(
+def test_a_slow_download_shows_progress_and_can_be_stopped(
     workspace: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = tmp_path / "bin" / "npm"
@@ -224,7 +224,7 @@ def test_what_takes_long_is_told_and_stopped(
 
 
 @needs_npm
-def test_the_newest_is_what_the_registry_calls_so(cli: Cli, registry: Registry, home: Path) -> None:
+def test_latest_is_the_version_that_the_registry_names(cli: Cli, registry: Registry, home: Path) -> None:
     """npm took an older one where the newest wanted another Node than its own; hosts bring theirs."""
     registry.publish("aging", "0.1.0", files("one"), **HOOK)
     registry.publish("aging", "2.0.0", files("two"), engines={"node": ">=99"}, **HOOK)

@@ -103,7 +103,7 @@ def test_a_change_of_a_pack_is_refused_when_the_disk_changed_since_it_was_planne
     assert "has changed since this was planned; nothing was written. Try again." in said
 
 
-def test_a_plan_is_carried_out_when_only_other_files_changed_since(
+def test_a_plan_is_applied_if_only_other_files_changed(
     manager: PackManager, cli: Cli, settings: Path, tmp_path: Path
 ) -> None:
     plan = manager.plan_install(str(make_pack(tmp_path / "pack", "hello")))

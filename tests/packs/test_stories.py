@@ -58,7 +58,7 @@ def test_a_dry_run_shows_everything_and_writes_nothing(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_install_update_uninstall_leaves_what_was_there(
+def test_install_update_and_uninstall_leave_the_original_files(
     dialect: str, cli: Cli, home: Path, settings: Path, tmp_path: Path
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello", "bye")
@@ -85,7 +85,7 @@ def test_install_update_uninstall_leaves_what_was_there(
     assert on_disk(home) == before
 
 
-def test_a_pack_is_whole_where_its_host_reads_packs_and_apart_elsewhere(
+def test_a_pack_is_one_folder_where_the_host_reads_packs_and_separate_hooks_elsewhere(
     cli: Cli, home: Path, tmp_path: Path
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello", "bye")
@@ -101,7 +101,9 @@ def test_a_pack_is_whole_where_its_host_reads_packs_and_apart_elsewhere(
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0)])
-def test_three_packs_go_in_any_order(order: tuple[int, ...], cli: Cli, home: Path, tmp_path: Path) -> None:
+def test_three_packs_can_be_removed_in_any_order(
+    order: tuple[int, ...], cli: Cli, home: Path, tmp_path: Path
+) -> None:
     """No settings at first, so the last one takes the file with it; hands over what others rely on."""
     for number in range(3):
         done = cli("install", str(single(tmp_path / f"h{number}", f"h{number}")), "--yes")
@@ -116,7 +118,9 @@ def test_three_packs_go_in_any_order(order: tuple[int, ...], cli: Cli, home: Pat
     assert on_disk(home) == {}
 
 
-def test_what_changed_since_is_told_and_kept(cli: Cli, home: Path, settings: Path, tmp_path: Path) -> None:
+def test_files_changed_since_the_install_are_named_and_kept(
+    cli: Cli, home: Path, settings: Path, tmp_path: Path
+) -> None:
     pack = single(tmp_path / "greet", "greet")
     assert cli("install", str(pack), "--yes").code == 0
     there = settings.parent / "hooks" / "greet"
@@ -149,7 +153,7 @@ ORIGINAL = """// mine
 """
 
 
-def test_what_somebody_switched_since_stays_switched(cli: Cli, settings: Path, tmp_path: Path) -> None:
+def test_hooks_switched_by_the_user_stay_switched(cli: Cli, settings: Path, tmp_path: Path) -> None:
     assert cli("install", str(single(tmp_path / "greet", "greet")), "--yes").code == 0
     assert cli("disable", "greet").code == 0
     done = cli("uninstall", "greet", "--yes")
@@ -157,7 +161,7 @@ def test_what_somebody_switched_since_stays_switched(cli: Cli, settings: Path, t
     assert json.loads(cli("packs", "--json").out)["packs"] == []
 
 
-def test_a_linked_folder_is_used_where_it_is(cli: Cli, home: Path, settings: Path, tmp_path: Path) -> None:
+def test_a_linked_folder_is_not_copied(cli: Cli, home: Path, settings: Path, tmp_path: Path) -> None:
     before = on_disk(home)
     pack = make_pack(tmp_path / "pack", "hello")
     done = cli("install", str(pack), "--link", "--yes", "--dialect", SHIPPED)
@@ -179,7 +183,7 @@ def test_a_linked_folder_is_used_where_it_is(cli: Cli, home: Path, settings: Pat
     assert (refused.code, "is a hook itself" in refused.err) == (1, True), refused.err
 
 
-def test_a_folder_of_hooks_is_linked_once_and_known_by_its_name(cli: Cli, tmp_path: Path) -> None:
+def test_a_linked_folder_is_known_by_its_name(cli: Cli, tmp_path: Path) -> None:
     """Nothing in it says what it is called; linking it again was taken for somebody else's doing."""
     folder = tmp_path / "mine"
     single(folder / "hello", "hello")
@@ -190,7 +194,9 @@ def test_a_folder_of_hooks_is_linked_once_and_known_by_its_name(cli: Cli, tmp_pa
     assert cli("uninstall", "mine", "--yes", "--dialect", "openclaw").code == 0
 
 
-def test_what_is_not_installed_and_why(cli: Cli, home: Path, settings: Path, tmp_path: Path) -> None:
+def test_invalid_packs_are_refused_with_a_reason(
+    cli: Cli, home: Path, settings: Path, tmp_path: Path
+) -> None:
     pack = single(tmp_path / "greet", "greet")
     (tmp_path / "linked").mkdir()
     single(tmp_path / "linked", "linked")
@@ -233,7 +239,7 @@ def test_what_is_not_installed_and_why(cli: Cli, home: Path, settings: Path, tmp
     assert on_disk(home) == before
 
 
-def test_a_terminal_is_asked(home: Path, workspace: Path, tmp_path: Path) -> None:
+def test_install_asks_at_a_terminal(home: Path, workspace: Path, tmp_path: Path) -> None:
     pack = single(tmp_path / "greet", "greet")
     ours, theirs = pty.openpty()
     child = subprocess.Popen(
@@ -257,7 +263,7 @@ def test_a_terminal_is_asked(home: Path, workspace: Path, tmp_path: Path) -> Non
     assert (home / ".openclaw" / "hooks" / "greet" / "handler.py").exists()
 
 
-def test_what_the_host_installed_itself_is_said_and_left_to_it(cli: Cli, home: Path, settings: Path) -> None:
+def test_packs_installed_by_the_host_are_named_and_not_touched(cli: Cli, home: Path, settings: Path) -> None:
     """Guide 004 keeps such records under `hooks.internal.installs`."""
     single(home / ".openclaw" / "hooks" / "hello", "hello")
     record = {"source": "npm", "spec": "@acme/my-hooks", "version": "0.1.0", "hooks": ["hello"]}
@@ -277,7 +283,7 @@ def test_what_the_host_installed_itself_is_said_and_left_to_it(cli: Cli, home: P
     assert settings.read_text() == text
 
 
-def test_what_a_hook_imports_and_leaves_behind_is_said_of_it(cli: Cli, tmp_path: Path) -> None:
+def test_imports_outside_an_installed_hook_are_reported(cli: Cli, tmp_path: Path) -> None:
     """Where each hook goes by itself, what they share does not."""
     pack = make_pack(tmp_path / "pack", "hello", "bye", handler="import json\nfrom shared.words import hi\n")
     (pack / "shared").mkdir()

@@ -61,7 +61,7 @@ def spooled(home: Path, *events: dict[str, Any]) -> None:
             file.write(json.dumps(told) + "\n")
 
 
-def test_from_the_agent_to_a_test(
+def test_a_recorded_event_becomes_a_test(
     agent: Agent, hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     """An event that an agent really sent is listed, fired again, saved, and then a test."""
@@ -122,7 +122,7 @@ def test_an_install_by_the_command_line_shows_what_it_writes(
     assert "installed" not in hookscope("log").err
 
 
-def test_undo_names_the_command_that_takes_a_tap_back(hookscope: Program, home: Path) -> None:
+def test_undo_names_the_command_that_removes_a_tap(hookscope: Program, home: Path) -> None:
     (home / ".openclaw").mkdir()
     assert "tap remove" not in hookscope("undo").err
     hookscope("tap", "install")
@@ -131,7 +131,7 @@ def test_undo_names_the_command_that_takes_a_tap_back(hookscope: Program, home: 
     assert "tap remove" not in hookscope("undo").err
 
 
-def test_what_was_recorded_goes_only_when_asked(hookscope: Program, home: Path, workspace: Path) -> None:
+def test_recorded_events_are_deleted_only_on_request(hookscope: Program, home: Path, workspace: Path) -> None:
     (home / ".openclaw").mkdir()
     hookscope("tap", "install")
     spooled(home, {"key": "command:new"})
@@ -144,7 +144,9 @@ def test_what_was_recorded_goes_only_when_asked(hookscope: Program, home: Path, 
     assert not any((home / ".openclaw").iterdir())
 
 
-def test_events_are_shown_without_harm(hookscope: Program, home: Path, workspace: Path) -> None:
+def test_recorded_events_are_shown_without_control_characters(
+    hookscope: Program, home: Path, workspace: Path
+) -> None:
     spooled(
         home,
         {"key": "message:sent", "session": "\x1b[2J", "context": {"content": "\x1b[31m[/x]\u202e"}, "cut": 2},
@@ -160,7 +162,7 @@ def test_events_are_shown_without_harm(hookscope: Program, home: Path, workspace
     assert len(hookscope("tap", "events", "--event", "command:new", "--json").json["events"]) == 1
 
 
-def test_what_cannot_be_fired_is_refused_in_one_sentence(
+def test_a_recorded_event_that_cannot_be_fired_is_refused_in_one_sentence(
     hookscope: Program, home: Path, workspace: Path
 ) -> None:
     def refused(*words: str) -> Done:
@@ -186,7 +188,7 @@ def test_what_cannot_be_fired_is_refused_in_one_sentence(
     assert refused("nope").code == 2
 
 
-def test_a_spool_that_cannot_be_read_is_named(hookscope: Program, home: Path, workspace: Path) -> None:
+def test_an_unreadable_spool_is_named(hookscope: Program, home: Path, workspace: Path) -> None:
     (home / ".openclaw" / "hookscope" / "events.jsonl").mkdir(parents=True)
     for words in (("events",), ("status",), ("lists",), ("fire",), ("save", "abcd")):
         done = hookscope("tap", *words)
@@ -239,7 +241,7 @@ def test_every_command_has_help(hookscope: Program, words: tuple[str, ...]) -> N
     assert "Usage: hookscope tap" in done.out
 
 
-def test_an_install_and_a_removal_are_one_line_of_the_log_each(hookscope: Program, home: Path) -> None:
+def test_installing_and_removing_a_tap_are_logged(hookscope: Program, home: Path) -> None:
     (home / ".openclaw").mkdir(exist_ok=True)
     assert [hookscope("tap", word).code for word in ("install", "remove")] == [0, 0]
     told = hookscope("log", "--json").json["entries"]

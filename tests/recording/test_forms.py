@@ -88,7 +88,7 @@ def written(host: Host) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
-def test_a_plugin_hears_what_only_observes(
+def test_the_plugin_tap_records_observing_hooks(
     home: Path, workspace: Path, tmp_path: Path, language: TapLanguage, dialect: str
 ) -> None:
     (home / ".openclaw").mkdir()
@@ -108,7 +108,7 @@ def test_a_plugin_hears_what_only_observes(
     assert (second["key"], second["session"]) == ("session_end", "s2")
 
 
-def test_an_agent_of_eve_hears_its_whole_stream(tmp_path: Path, language: TapLanguage) -> None:
+def test_the_eve_tap_records_the_whole_stream(tmp_path: Path, language: TapLanguage) -> None:
     app = tmp_path / "app"
     (app / "agent").mkdir(parents=True)
     eve = app / "node_modules" / "eve"  # as installed, as far as a hook needs it

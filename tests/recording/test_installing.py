@@ -43,7 +43,7 @@ def snapshot(*roots: Path) -> dict[Path, bytes | None]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_an_install_is_seen_and_a_removal_leaves_no_trace(
+def test_a_tap_is_detected_after_install_and_removed_without_a_trace(
     dialect: str, home: Path, workspace: Path, language: TapLanguage
 ) -> None:
     bench = bench_of(dialect, workspace, home)
@@ -73,7 +73,7 @@ def test_an_install_is_seen_and_a_removal_leaves_no_trace(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_templates_are_no_hooks_that_ship(dialect: str, home: Path, workspace: Path) -> None:
+def test_tap_templates_are_not_bundled_hooks(dialect: str, home: Path, workspace: Path) -> None:
     assert (shipped_hooks() / "event-tap").is_dir()
     inventory = bench_of(dialect, workspace, home).scan().inventory
     assert not [row for row in inventory.hooks if "tap" in row.hook.name]
@@ -89,14 +89,14 @@ def test_the_templates_are_no_hooks_that_ship(dialect: str, home: Path, workspac
         ("eve@0.80", ("*",)),
     ],
 )
-def test_it_listens_to_all_that_the_host_sends(
+def test_a_tap_subscribes_to_every_event_that_the_host_sends(
     dialect: str, events: tuple[str, ...], home: Path, workspace: Path
 ) -> None:
     plan = plan_tap_install(bench_of(dialect, workspace, home).open(), "typescript")
     assert {step.tap.events for step in plan.steps if step.tap} == {events}
 
 
-def test_somebody_elses_hook_of_that_name_stays(home: Path, workspace: Path, make_hook: MakeHook) -> None:
+def test_a_foreign_hook_of_the_same_name_is_kept(home: Path, workspace: Path, make_hook: MakeHook) -> None:
     bench = bench_of("openclaw", workspace, home)
     folder = make_hook(home / ".openclaw" / "hooks", "event-tap", READY)
     before = snapshot(home)
@@ -109,7 +109,7 @@ def test_somebody_elses_hook_of_that_name_stays(home: Path, workspace: Path, mak
     assert snapshot(home) == before
 
 
-def test_what_was_edited_is_neither_overwritten_nor_removed(home: Path, workspace: Path) -> None:
+def test_an_edited_tap_is_not_overwritten_or_removed(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
     apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     manifest = home / ".openclaw" / "hooks" / "event-tap" / "HOOK.md"
@@ -124,7 +124,7 @@ def test_what_was_edited_is_neither_overwritten_nor_removed(home: Path, workspac
     assert tap.files_state == "changed"
 
 
-def test_another_language_takes_the_place_of_the_first(home: Path, workspace: Path) -> None:
+def test_a_tap_in_another_language_replaces_the_first(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
     before = snapshot(home)
     folder = home / ".openclaw" / "hooks" / "event-tap"
@@ -140,7 +140,7 @@ def test_another_language_takes_the_place_of_the_first(home: Path, workspace: Pa
 
 
 @pytest.mark.parametrize("dialect", STREAMS[:1])
-def test_a_module_of_the_other_language_goes_too(dialect: str, home: Path, workspace: Path) -> None:
+def test_removal_deletes_taps_of_both_languages(dialect: str, home: Path, workspace: Path) -> None:
     bench = bench_of(dialect, workspace, home)
     before = snapshot(workspace)
     apply_tap_plan(plan_tap_install(bench.open(), "python"))
@@ -151,7 +151,7 @@ def test_a_module_of_the_other_language_goes_too(dialect: str, home: Path, works
     assert snapshot(workspace) == before
 
 
-def test_an_install_again_writes_nothing_and_an_old_one_is_renewed(home: Path, workspace: Path) -> None:
+def test_a_current_tap_is_not_rewritten_and_an_old_one_is_updated(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
     apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     assert plan_tap_install(bench.open(), "typescript").changes == ()
@@ -162,7 +162,7 @@ def test_an_install_again_writes_nothing_and_an_old_one_is_renewed(home: Path, w
     assert b"session" in (home / ".openclaw/hooks/event-tap/HOOK.md").read_bytes()
 
 
-def test_a_plugin_once_asked_for_stays_until_the_removal(home: Path, workspace: Path) -> None:
+def test_the_plugin_tap_stays_until_removed(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw@2026.9", workspace, home)
     before = snapshot(home)
     apply_tap_plan(plan_tap_install(bench.open(), "typescript", plugin_hooks=True))
@@ -175,7 +175,7 @@ def test_a_plugin_once_asked_for_stays_until_the_removal(home: Path, workspace: 
     assert snapshot(home) == before
 
 
-def test_what_was_recorded_outlives_a_removal(home: Path, workspace: Path) -> None:
+def test_recorded_events_survive_the_removal(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
     apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     events = spool_path(bench.open()) / "events.jsonl"
@@ -184,7 +184,7 @@ def test_what_was_recorded_outlives_a_removal(home: Path, workspace: Path) -> No
     assert events.read_text() == "kept\n"
 
 
-def test_a_host_that_is_not_here_gets_no_folders(home: Path, workspace: Path) -> None:
+def test_a_host_that_is_not_installed_gets_no_folders(home: Path, workspace: Path) -> None:
     before = snapshot(home, workspace)
     for dialect, name in (("openclaw", "OpenClaw"), ("eve", "Eve")):
         with pytest.raises(Refusal, match=f"{name} is not here"):
@@ -197,7 +197,7 @@ def test_a_host_that_is_not_here_gets_no_folders(home: Path, workspace: Path) ->
         )
 
 
-def test_a_folder_that_cannot_be_written_is_left_as_it_was(home: Path, workspace: Path) -> None:
+def test_an_unwritable_folder_is_unchanged(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
     hooks = home / ".openclaw" / "hooks"
     hooks.mkdir()
@@ -211,7 +211,7 @@ def test_a_folder_that_cannot_be_written_is_left_as_it_was(home: Path, workspace
     assert tap_statuses(bench, bench.scan()) == ()
 
 
-def test_what_cannot_be_recorded_is_not_written(
+def test_a_tap_without_undo_record_is_not_written(
     home: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = bench_of("openclaw", workspace, home)
@@ -244,7 +244,7 @@ def test_a_hooks_folder_that_is_a_link_is_followed(
     assert not any((tmp_path / "dotfiles" / "hooks").iterdir())
 
 
-def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -> None:
+def test_a_disabled_tap_names_the_command_that_enables_it(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw@2026.9", workspace, home)
     (home / ".openclaw" / "openclaw.json").write_text('{"hooks": {"internal": {"entries": {"other": {}}}}}')
     apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
@@ -262,7 +262,7 @@ def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -
     bench.close_now()  # with the journal, whose files another test would see closed
 
 
-def test_a_python_tap_says_who_runs_it(home: Path, workspace: Path) -> None:
+def test_a_python_tap_names_the_hosts_that_run_it(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
     apply_tap_plan(plan_tap_install(bench.open(), "python"))
     (tap,) = tap_statuses(bench, bench.scan())

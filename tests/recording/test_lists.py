@@ -49,7 +49,7 @@ def unheard(lists: EventUsage) -> list[tuple[str, str, bool]]:
     return [(one.hook, one.key, one.recorded) for one in lists.never_received]
 
 
-def test_both_lists_over_what_came(
+def test_the_lists_compare_subscriptions_with_recorded_events(
     bench: Workbench, workspace: Path, came: Came, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "a-typo", "{openclaw: {events: [command:nwe, command:new]}}")
@@ -65,7 +65,7 @@ def test_both_lists_over_what_came(
     assert lists.since == START  # before the tap was written, for it was there before
 
 
-def test_hooks_that_the_host_would_not_run_do_not_listen(
+def test_hooks_that_would_not_run_do_not_count_as_subscribers(
     bench: Workbench, home: Path, workspace: Path, came: Came, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "off", "{openclaw: {events: [command:new]}}")
@@ -79,7 +79,7 @@ def test_hooks_that_the_host_would_not_run_do_not_listen(
     assert [one.key for one in lists.without_hook] == ["command:new", "command:stop"]
 
 
-def test_what_no_tap_hears_is_said_to_be_unknown(
+def test_events_that_no_tap_records_are_unknown(
     bench: Workbench, workspace: Path, came: Came, make_hook: MakeHook
 ) -> None:
     """The guide sends no event of a session, so its tap does not ask for any; nor for plugin hooks."""
@@ -99,7 +99,7 @@ def test_what_no_tap_hears_is_said_to_be_unknown(
     assert lists.unknown == ("later",)
 
 
-def test_an_observing_plugin_hook_is_seen_by_the_plugin_of_the_tap(
+def test_observing_plugin_hooks_are_recorded_by_the_plugin_tap(
     bench: Workbench, workspace: Path, came: Came
 ) -> None:
     apply_tap_plan(plan_tap_install(bench.open(), "typescript", plugin_hooks=True))
@@ -113,7 +113,7 @@ def test_an_observing_plugin_hook_is_seen_by_the_plugin_of_the_tap(
     assert [one.key for one in lists.without_hook] == ["llm_input"]
 
 
-def test_a_stars_listener_hears_everything_of_a_stream(workspace: Path, tmp_path: Path) -> None:
+def test_a_wildcard_subscribes_to_the_whole_stream(workspace: Path, tmp_path: Path) -> None:
     hooks = workspace / "agent" / "hooks"
     hooks.mkdir(parents=True)
     (hooks / "audit.py").write_text(
@@ -133,14 +133,14 @@ def test_a_stars_listener_hears_everything_of_a_stream(workspace: Path, tmp_path
     assert event_usage_of(bench.scan()).without_hook == ()
 
 
-def test_without_a_tap_nothing_is_known(home: Path, workspace: Path) -> None:
+def test_without_a_tap_every_event_is_unknown(home: Path, workspace: Path) -> None:
     (home / ".openclaw").mkdir()
     lists = event_usage_of(Workbench(Options(dialect="openclaw", workspace=workspace)).scan())
     assert (lists.since, lists.count) == (None, 0)
     assert not any(one.recorded for one in lists.never_received)
 
 
-def test_a_turned_spool_counts_from_its_oldest_line(bench: Workbench, came: Came) -> None:
+def test_a_rotated_spool_counts_from_its_oldest_line(bench: Workbench, came: Came) -> None:
     came("command:new")
     spool = spool_path(bench.open())
     (spool / "events.jsonl").rename(spool / "events.jsonl.1")

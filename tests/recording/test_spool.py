@@ -49,7 +49,7 @@ def numbers(events: object) -> list[int]:
     return [heard.context["n"] for heard in events]  # type: ignore[attr-defined]
 
 
-def test_the_newest_come_last_and_the_old_file_counts(tmp_path: Path) -> None:
+def test_recent_events_include_the_rotated_file_newest_last(tmp_path: Path) -> None:
     write(tmp_path, *(line(n) for n in range(5)))
     turn(tmp_path)
     write(tmp_path, *(line(n, key="message:sent" if n % 2 else "command:new") for n in range(5, 10)))
@@ -75,7 +75,7 @@ def test_the_newest_come_last_and_the_old_file_counts(tmp_path: Path) -> None:
     ],
     ids=range(10),
 )
-def test_what_no_tap_has_written_is_left_out_and_counted(tmp_path: Path, garbage: bytes) -> None:
+def test_foreign_lines_are_skipped_and_counted(tmp_path: Path, garbage: bytes) -> None:
     tail = SpoolTail(tmp_path)
     write(tmp_path, line(1), garbage, b"\n", line(2))
     assert (numbers(newest_events(tmp_path, 9)[0]), newest_events(tmp_path, 9)[1]) == ([1, 2], 1)
@@ -84,7 +84,7 @@ def test_what_no_tap_has_written_is_left_out_and_counted(tmp_path: Path, garbage
     assert sum(some.skipped for some in news) == 1
 
 
-def test_members_of_another_shape_are_as_if_they_were_not_there() -> None:
+def test_fields_of_the_wrong_type_are_ignored() -> None:
     heard = parse_spool_line(line(1, context=[1], session=5, pid="x", seq=True, left_out={"a": 1}, cut=None))
     assert heard is not None
     assert (heard.context, heard.session, heard.pid, heard.number, heard.excluded_members, heard.cut) == (
@@ -97,7 +97,7 @@ def test_members_of_another_shape_are_as_if_they_were_not_there() -> None:
     )
 
 
-def test_a_line_that_is_being_written_comes_when_it_is_whole(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_read_when_it_is_complete(tmp_path: Path) -> None:
     tail = SpoolTail(tmp_path)
     whole = line(1)
     write(tmp_path, whole[:20])
@@ -107,7 +107,7 @@ def test_a_line_that_is_being_written_comes_when_it_is_whole(tmp_path: Path) -> 
     assert numbers(tail.read_new().events) == [1]
 
 
-def test_a_tail_that_missed_two_turns_says_so(tmp_path: Path) -> None:
+def test_a_tail_that_missed_two_rotations_says_so(tmp_path: Path) -> None:
     write(tmp_path, line(1))
     tail = SpoolTail(tmp_path)
     for number in (2, 3):
@@ -118,7 +118,7 @@ def test_a_tail_that_missed_two_turns_says_so(tmp_path: Path) -> None:
     assert (numbers(news.events), news.missed) == ([3, 4], True)  # 2 has gone
 
 
-def test_a_spool_that_is_emptied_or_removed_begins_anew(tmp_path: Path) -> None:
+def test_a_tail_continues_after_the_spool_is_emptied_or_deleted(tmp_path: Path) -> None:
     write(tmp_path, line(1), line(2))
     tail = SpoolTail(tmp_path)
     os.truncate(tmp_path / "events.jsonl", 0)
@@ -131,7 +131,7 @@ def test_a_spool_that_is_emptied_or_removed_begins_anew(tmp_path: Path) -> None:
     assert numbers(tail.read_new().events) == [4]
 
 
-def test_what_comes_between_the_reading_and_the_following_comes_once(
+def test_events_between_reading_and_following_are_returned_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, line(1))
@@ -148,7 +148,7 @@ def test_what_comes_between_the_reading_and_the_following_comes_once(
     assert numbers((*events, *tail.read_new().events)) == [1, 2, 3]
 
 
-def test_an_id_is_of_the_line_wherever_it_has_moved(tmp_path: Path) -> None:
+def test_an_event_keeps_its_id_after_rotation(tmp_path: Path) -> None:
     write(tmp_path, line(1), line(2))
     before = [heard.id for heard in SpoolReader(tmp_path)]
     turn(tmp_path)
@@ -162,7 +162,7 @@ ACTS = st.lists(st.sampled_from(["write", "turn", "look", "half"]), max_size=40)
 
 @given(acts=ACTS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
-def test_a_tail_gives_every_line_once_and_in_order(
+def test_a_tail_returns_every_line_once_in_order(
     acts: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """However often it is written, turned and looked at, with one turn between two looks at most."""

@@ -64,7 +64,7 @@ while deep: deep = deep.pop("deep")
 }
 
 
-def test_every_event_is_a_line_with_all_that_is_known(agent: Agent) -> None:
+def test_every_event_is_one_line_with_all_fields(agent: Agent) -> None:
     agent.send(*EVENTS)
     first, second = agent.lines()
     assert first["key"] == "command:new"
@@ -79,7 +79,7 @@ def test_every_event_is_a_line_with_all_that_is_known(agent: Agent) -> None:
     assert modes == [0o700, 0o600]  # its user's own
 
 
-def test_settings_are_left_out_and_secrets_under_their_keys(agent: Agent) -> None:
+def test_settings_are_omitted_and_secret_keys_masked(agent: Agent) -> None:
     context = {
         "cfg": {"x": 1},
         "apiKey": "abc",
@@ -133,7 +133,7 @@ def test_values_of_secret_variables_and_known_shapes_are_masked_in_texts(
     assert "correct-" not in json.dumps(line)
 
 
-def test_what_is_no_json_is_written_short_and_left_as_it_is(agent: Agent) -> None:
+def test_values_that_are_not_json_are_abbreviated_and_not_modified(agent: Agent) -> None:
     agent.run(HOSTILE[agent.language])
     first, deep, wide = agent.lines()
     context: dict[str, Any] = first["context"]
@@ -156,19 +156,19 @@ def test_what_is_no_json_is_written_short_and_left_as_it_is(agent: Agent) -> Non
     assert max(sizes) < 256 * 1024
 
 
-def test_what_hookscope_fires_is_not_written(agent: Agent) -> None:
+def test_events_fired_by_hookscope_are_not_recorded(agent: Agent) -> None:
     agent.send(*EVENTS, env={"HOOKSCOPE_HOST_STATE": "/somewhere"})
     assert not (agent.spool / "events.jsonl").exists()
 
 
-def test_without_its_folder_it_writes_nothing_and_makes_none(agent: Agent) -> None:
+def test_without_its_folder_a_tap_writes_nothing(agent: Agent) -> None:
     agent.spool.rmdir()
     agent.send(*EVENTS)
     assert not agent.spool.exists()
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])
-def test_a_spool_that_cannot_be_written_is_not_felt(agent: Agent, kind: str) -> None:
+def test_an_unwritable_spool_does_not_affect_the_host(agent: Agent, kind: str) -> None:
     file = agent.spool / "events.jsonl"
     if kind == "folder":
         file.mkdir()
@@ -177,7 +177,7 @@ def test_a_spool_that_cannot_be_written_is_not_felt(agent: Agent, kind: str) -> 
     agent.send(*EVENTS)
 
 
-def test_several_processes_tear_no_line(agent: Agent) -> None:
+def test_concurrent_processes_write_whole_lines(agent: Agent) -> None:
     contexts = [("message", "sent", {"n": n, "text": "x" * (n * 37 % 5_000)}) for n in range(150)]
     processes = [agent.start(*contexts) for _ in range(4)]
     assert [process.wait(60) for process in processes] == [0] * 4
@@ -190,7 +190,7 @@ def test_several_processes_tear_no_line(agent: Agent) -> None:
     assert list(by_process.values()) == [list(range(150))] * 4
 
 
-def test_a_full_file_becomes_the_old_one_whoever_writes(agent: Agent) -> None:
+def test_a_full_spool_is_rotated_by_any_writer(agent: Agent) -> None:
     agent.changed("8 * 1024 * 1024", "40_000")
     contexts = [("message", "sent", {"n": n, "text": "x" * 500}) for n in range(200)]
     processes = [agent.start(*contexts) for _ in range(3)]
@@ -207,7 +207,7 @@ def test_a_full_file_becomes_the_old_one_whoever_writes(agent: Agent) -> None:
     assert max(last.values()) == 199
 
 
-def test_a_lock_of_somebody_who_died_holds_nobody_up_for_long(agent: Agent) -> None:
+def test_a_stale_lock_is_released_soon(agent: Agent) -> None:
     agent.changed("8 * 1024 * 1024", "2_000")
     lock = agent.spool / "events.jsonl.lock"
     lock.touch()
@@ -217,7 +217,7 @@ def test_a_lock_of_somebody_who_died_holds_nobody_up_for_long(agent: Agent) -> N
     assert not lock.exists()
 
 
-def test_a_file_that_cannot_be_turned_stops_growing(agent: Agent) -> None:
+def test_a_spool_that_cannot_be_rotated_stops_growing(agent: Agent) -> None:
     agent.changed("8 * 1024 * 1024", "2_000")
     blocked = agent.spool / "events.jsonl.1"
     (blocked / "x").mkdir(parents=True)
@@ -225,7 +225,7 @@ def test_a_file_that_cannot_be_turned_stops_growing(agent: Agent) -> None:
     assert (agent.spool / "events.jsonl").stat().st_size <= 4_000
 
 
-def test_a_line_cut_off_by_a_kill_spoils_no_other(agent: Agent) -> None:
+def test_a_line_cut_off_by_a_kill_damages_no_other(agent: Agent) -> None:
     (agent.spool / "events.jsonl").write_text('{"tap":1,"kind":"fol')
     agent.send(EVENTS[0])
     torn, loaded, event = (agent.spool / "events.jsonl").read_text().splitlines()
@@ -234,7 +234,7 @@ def test_a_line_cut_off_by_a_kill_spoils_no_other(agent: Agent) -> None:
     assert json.loads(event)["key"] == "command:new"
 
 
-def test_a_folder_seen_under_another_name_is_found_all_the_same(agent: Agent, tmp_path: Path) -> None:
+def test_a_tap_finds_its_spool_in_a_container(agent: Agent, tmp_path: Path) -> None:
     """A container sees the state folder elsewhere: the tap finds its spool as seen from itself."""
     state = agent.spool.parent
     moved = tmp_path / "mounted"

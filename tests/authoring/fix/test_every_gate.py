@@ -278,7 +278,7 @@ def opened(bench: Bench, world: World) -> Workbench:
 
 
 @pytest.mark.parametrize("dialect", FOLDERS)
-def test_the_hook_of_these_tests_is_ready(bench: Bench, world: World, dialect: str) -> None:
+def test_the_unchanged_example_hook_is_ready(bench: Bench, world: World, dialect: str) -> None:
     here = opened(bench, world)
     world.write()
     row = found(here.scan())
@@ -289,7 +289,7 @@ def test_the_hook_of_these_tests_is_ready(bench: Bench, world: World, dialect: s
 
 
 @pytest.mark.parametrize(("dialect", "case"), params())
-def test_what_fails_just_there_is_explained_mended_and_taken_back(
+def test_each_failed_gate_is_explained_fixed_and_undone(
     bench: Bench, world: World, dialect: str, case: Case
 ) -> None:
     here = opened(bench, world)

@@ -38,7 +38,7 @@ def test_a_variable_that_resembles_the_missing_one_is_named(
     assert not any(secret in str(gate) for secret in ("/hidden", "somewhere"))
 
 
-def test_a_variable_that_is_set_and_empty_is_told_from_one_that_is_not(
+def test_an_empty_variable_is_distinguished_from_an_unset_one(
     bench: Bench, workspace: Path, make_hook: MakeHook, settings: Path
 ) -> None:
     make_hook(workspace / "hooks", "keep", needing("openclaw", "env", "TOKEN"))
@@ -47,7 +47,7 @@ def test_a_variable_that_is_set_and_empty_is_told_from_one_that_is_not(
     assert gate_of(bench(TOKEN="").scan(), "keep", "env").near == ("TOKEN is set, and empty",)
 
 
-def test_a_program_that_may_not_be_run_and_one_that_is_not_on_path_are_named(
+def test_programs_without_execute_permission_or_outside_path_are_named(
     bench: Bench, workspace: Path, home: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "one", needing("openclaw", "bins", "made-up"))
@@ -76,7 +76,7 @@ def test_a_program_that_may_not_be_run_and_one_that_is_not_on_path_are_named(
         ("{enabled: true}", "enabled (openclaw.json:1) is set; browser.enabled is needed"),
     ],
 )
-def test_a_setting_that_is_spelt_otherwise_or_stands_elsewhere_is_named(
+def test_misspelt_and_misplaced_settings_are_named(
     bench: Bench, workspace: Path, make_hook: MakeHook, settings: Path, written: str, near: str
 ) -> None:
     make_hook(workspace / "hooks", "browse", needing("openclaw", "config", "browser.enabled"))
@@ -86,7 +86,7 @@ def test_a_setting_that_is_spelt_otherwise_or_stands_elsewhere_is_named(
     assert gate.looked[0].startswith("browser.enabled (absent")
 
 
-def test_nothing_is_guessed_where_nothing_is_near(
+def test_nothing_is_suggested_without_a_close_match(
     bench: Bench, workspace: Path, make_hook: MakeHook, settings: Path
 ) -> None:
     make_hook(workspace / "hooks", "keep", needing("openclaw", "env", "TOKEN"))

@@ -127,7 +127,9 @@ def said_of(inventory: Inventory, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_every_kind_of_file_has_its_answer(kind: Kind, tmp_path: Path, write_hook: WriteHook) -> None:
+def test_every_kind_of_bad_file_gets_the_right_finding(
+    kind: Kind, tmp_path: Path, write_hook: WriteHook
+) -> None:
     for dialects, (said, rule) in ((GUIDES, kind.guides), (NEWEST, kind.newest), (BY_LINES, kind.by_lines)):
         for dialect in dialects:
             product = dialect.partition("@")[0]
@@ -146,7 +148,7 @@ def test_every_kind_of_file_has_its_answer(kind: Kind, tmp_path: Path, write_hoo
             assert rules - (python - {rule}) == ({rule} if rule else set()), (dialect, rules)
 
 
-def test_quotes_of_a_web_page_are_told_as_what_they_are(tmp_path: Path, write_hook: WriteHook) -> None:
+def test_typographic_quotes_are_named(tmp_path: Path, write_hook: WriteHook) -> None:
     header = written("metadata: {“openclaw”: {“events”: [“gateway:startup”]}}\n")
     folder = write_hook({"HOOK.md": header, "handler.py": CODE})
     bench = Workbench(Options(dialect="openclaw", workspace=folder.parent.parent, bundled=tmp_path / "none"))
@@ -155,7 +157,7 @@ def test_quotes_of_a_web_page_are_told_as_what_they_are(tmp_path: Path, write_ho
     assert finding.next_step == 'Write straight quotes, `"`, in their place.'
 
 
-def test_a_guide_reads_no_more_than_64_kib_of_a_header(tmp_path: Path, write_hook: WriteHook) -> None:
+def test_a_header_is_limited_to_64_kib(tmp_path: Path, write_hook: WriteHook) -> None:
     """A text behind it may be longer, and may even be cut within a letter; a longer header is refused."""
     long = "ä" * 70_000
     folder = write_hook({"HOOK.md": written().replace("NS", "openclaw") + long, "handler.py": CODE})

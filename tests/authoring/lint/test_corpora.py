@@ -250,27 +250,27 @@ def written(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def test_all_that_is_planted_is_told(lint_under: Lint, tmp_path: Path) -> None:
+def test_every_planted_mistake_is_found(lint_under: Lint, tmp_path: Path) -> None:
     report = lint_under(written(tmp_path / "hooks", PLANTED)).report
     found = {(one.place.file.parent.name, one.rule, one.place.line) for one in report.findings}
     assert found == FOUND
     assert not report.not_run
 
 
-def test_nothing_is_told_of_hooks_without_mistakes(lint_under: Lint, tmp_path: Path) -> None:
+def test_hooks_without_mistakes_have_no_findings(lint_under: Lint, tmp_path: Path) -> None:
     report = lint_under(written(tmp_path / "hooks", CLEAN)).report
     assert [(one.hook, one.rule, one.text) for one in report.findings] == []
     assert {subject.name for subject in report.subjects} == {"deploy-note", "old_style", "Watcher", "module"}
 
 
 @pytest.mark.parametrize("dialect", [guide.name for guide in GUIDES])
-def test_the_bundled_hooks_have_no_mistakes(dialect: str, lint_under: Lint) -> None:
+def test_the_bundled_hooks_have_no_findings(dialect: str, lint_under: Lint) -> None:
     report = lint_under(shipped_hooks(), dialect=dialect).report
     assert not report.findings
     assert not report.not_run
 
 
-def test_every_mistake_that_was_seen_in_public_hooks_has_a_rule() -> None:
+def test_every_mistake_seen_in_public_hooks_has_a_rule() -> None:
     """The table of what was counted in public files, with the rule of each."""
     seen = {
         "variable read and not declared": "env-undeclared",

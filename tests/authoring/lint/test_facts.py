@@ -48,7 +48,7 @@ def python(*lines: str) -> HandlerFacts:
         ("'os.environ[\"A\"]'", []),
     ],
 )
-def test_variables_of_python(line: str, found: list[str]) -> None:
+def test_environment_variables_are_found_in_python(line: str, found: list[str]) -> None:
     assert names(python(line).env) == found
 
 
@@ -69,7 +69,7 @@ def test_variables_of_python(line: str, found: list[str]) -> None:
         ("run(['jq'])", []),
     ],
 )
-def test_programs_of_python(line: str, found: list[str]) -> None:
+def test_started_programs_are_found_in_python(line: str, found: list[str]) -> None:
     assert names(python(line).programs) == found
 
 
@@ -88,7 +88,7 @@ def test_programs_of_python(line: str, found: list[str]) -> None:
         ("other.context['a']", []),
     ],
 )
-def test_fields_of_python(line: str, found: list[str]) -> None:
+def test_event_fields_are_found_in_python(line: str, found: list[str]) -> None:
     assert names(python(line).fields) == found
 
 
@@ -102,11 +102,11 @@ def test_fields_of_python(line: str, found: list[str]) -> None:
         ("if other.type == 'a': pass", []),
     ],
 )
-def test_guards_of_python(line: str, found: list[tuple[str, str]]) -> None:
+def test_event_guards_are_found_in_python(line: str, found: list[tuple[str, str]]) -> None:
     assert [(met.name, met.kind) for met in python(line).guards] == found
 
 
-def test_what_else_python_does() -> None:
+def test_other_facts_are_found_in_python() -> None:
     facts = python(
         "urllib.request.urlopen('https://example.org')",
         "open('x', 'w').write('y'); open('x'); path.write_text('z'); shutil.rmtree('x')",
@@ -120,12 +120,12 @@ def test_what_else_python_does() -> None:
     assert names(facts.answers) == ["decision"]
 
 
-def test_an_answer_of_another_function_is_none() -> None:
+def test_return_values_of_inner_functions_do_not_count() -> None:
     facts = python_facts("def handler(event):\n    def inner():\n        return {'block': 1}\n    inner()\n")
     assert not facts.answers
 
 
-def test_source_that_is_no_python_says_where() -> None:
+def test_invalid_python_is_reported_with_its_place() -> None:
     error = python_facts("def handler(event):\n    x = (1,\n").error
     assert error is not None
     assert error.line == 2
@@ -220,7 +220,7 @@ def read() -> dict[str, HandlerFacts | str]:
 
 
 @pytest.mark.parametrize("line", SCRIPTS)
-def test_what_a_script_does(line: str, read: dict[str, HandlerFacts | str]) -> None:
+def test_facts_are_found_in_scripts(line: str, read: dict[str, HandlerFacts | str]) -> None:
     facts = read[line]
     assert isinstance(facts, HandlerFacts)
     what, _, found = SCRIPTS[line]
@@ -228,7 +228,7 @@ def test_what_a_script_does(line: str, read: dict[str, HandlerFacts | str]) -> N
     assert facts.module == "esm"
 
 
-def test_commonjs_and_the_names_of_a_host_that_calls_by_them() -> None:
+def test_commonjs_exports_and_named_handlers_are_found() -> None:
     text = "module.exports = async function (e) { if (e.type === 'a') e.messages.push(1); };"
     plain = (
         "const { exec } = require('child_process');\n"
@@ -245,7 +245,7 @@ def test_commonjs_and_the_names_of_a_host_that_calls_by_them() -> None:
     assert names(two.fields) == ["a"]
 
 
-def test_places_count_letters_and_not_bytes() -> None:
+def test_columns_count_characters_and_not_bytes() -> None:
     text = "export default (event) => {\n  use('žluťoučký', process.env.KEY);\n};\n"
     facts = read_scripts([ScriptSource("one", text, True)])["one"]
     assert isinstance(facts, HandlerFacts)
@@ -256,7 +256,7 @@ def test_places_count_letters_and_not_bytes() -> None:
     assert (met.line, met.column) == (3, 1 + source.split("\n")[1].index("os."))
 
 
-def test_what_a_handler_hands_on_is_the_event_too() -> None:
+def test_an_event_passed_to_a_function_is_followed() -> None:
     text = """
 function speaker(event) { return event.from; }
 function deeper(it, event) { return event.never; }
@@ -278,7 +278,7 @@ export default make();
     assert names(facts.strays) == ["message"]
 
 
-def test_imports_of_types_that_do_not_say_so() -> None:
+def test_type_imports_without_the_type_keyword_are_found() -> None:
     text = """
 import { A, type B } from "a";
 import { type C } from "c";
@@ -300,7 +300,7 @@ export = one;
     assert [met.name for met in facts.code] == ["namespace", "import … = require()", "export ="]
 
 
-def test_common_js_tells_its_exports_where_they_are_one_object() -> None:
+def test_commonjs_exports_of_one_object_are_found() -> None:
     told: dict[str, dict[str, bool] | None] = {
         "function a() {}\nconst b = () => {}, c = 1;\nmodule.exports = { a, b, c, d() {}, e: a, f: 2 };": {
             "a": True,
@@ -325,7 +325,7 @@ def test_common_js_tells_its_exports_where_they_are_one_object() -> None:
 
 
 @pytest.mark.parametrize("typescript", [True, False])
-def test_a_script_tells_what_it_exports_and_where_it_does_not_read(typescript: bool) -> None:
+def test_exports_and_syntax_errors_of_scripts_are_found(typescript: bool) -> None:
     told: dict[str, dict[str, bool] | None] = {
         "export default async (e) => {};": {"default": True},
         "export async function handler(e) {}\nexport const n = 1, run = async function () {};": {

@@ -52,7 +52,7 @@ def test_any_header_is_read_or_refused(source: bytes) -> None:
 
 
 @given(sources)
-def test_any_source_has_facts(text: str) -> None:
+def test_any_source_gives_facts(text: str) -> None:
     facts = python_facts(text)
     lines = text.split("\n")
     for mets in (facts.env, facts.fields, facts.guards, facts.homes):
@@ -97,7 +97,7 @@ HUGE: dict[str, bytes] = {
 
 @pytest.mark.parametrize("source", HUGE.values(), ids=HUGE)
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9", "milady", "eliza@2.0.0-beta.2"])
-def test_huge_headers_get_an_answer(
+def test_huge_headers_are_answered(
     source: bytes, dialect: str, lint_under: Lint, write_hook: WriteHook
 ) -> None:
     folder = write_hook({"HOOK.md": source, "handler.ts": "export default () => {};\n"})
@@ -118,7 +118,7 @@ class CountingFiles(RealFiles):
         return source
 
 
-def test_no_more_than_64_kib_of_a_header_are_read(write_hook: WriteHook) -> None:
+def test_at_most_64_kib_of_a_header_are_read(write_hook: WriteHook) -> None:
     """The header's end is what is looked for; a text after it may be longer."""
     from hookscope.authoring.lint.linting import host_facts
     from hookscope.authoring.lint.subject_reader import read_subjects
@@ -154,17 +154,17 @@ DEEP: dict[str, str] = {
 }
 
 
-def test_deep_and_long_scripts_get_an_answer() -> None:
+def test_deep_and_long_scripts_are_answered() -> None:
     read = read_scripts([ScriptSource(name, text, len(name) % 2 == 0) for name, text in DEEP.items()])
     assert read.keys() == DEEP.keys()
 
 
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
-def test_deep_and_long_python_gets_an_answer(text: str) -> None:
+def test_deep_and_long_python_is_answered(text: str) -> None:
     assert isinstance(python_facts(text), HandlerFacts)
 
 
-def test_a_handler_that_is_no_file_is_not_waited_for(lint_under: Lint, write_hook: WriteHook) -> None:
+def test_a_handler_that_is_a_pipe_is_not_read(lint_under: Lint, write_hook: WriteHook) -> None:
     import os
 
     folder = write_hook(
@@ -212,7 +212,7 @@ script.script_facts = script_facts
 """
 
 
-def test_a_script_that_crashes_the_parser_takes_no_other_along(grammars: Callable[[str], None]) -> None:
+def test_a_parser_crash_affects_one_script_only(grammars: Callable[[str], None]) -> None:
     grammars(FAKE)
     scripts = [ScriptSource(name, f"use(process.env.A); // {name}", True) for name in ("one", "CRASH", "two")]
     read = read_scripts(scripts)
@@ -221,7 +221,7 @@ def test_a_script_that_crashes_the_parser_takes_no_other_along(grammars: Callabl
     assert read["CRASH"] == "the parser ended with -6"
 
 
-def test_a_script_that_hangs_the_parser_is_given_up(grammars: Callable[[str], None]) -> None:
+def test_a_script_that_hangs_the_parser_is_skipped(grammars: Callable[[str], None]) -> None:
     grammars(FAKE)
     scripts = [ScriptSource(name, f"use(process.env.A); // {name}", True) for name in ("HANG", "two")]
     read = read_scripts(scripts, seconds=1.5)
@@ -238,13 +238,13 @@ def test_many_scripts_are_parsed_in_batches() -> None:
     ]
 
 
-def test_after_some_crashes_the_rest_is_left_alone(grammars: Callable[[str], None]) -> None:
+def test_after_several_parser_crashes_the_other_scripts_are_skipped(grammars: Callable[[str], None]) -> None:
     grammars(FAKE)
     read = read_scripts([ScriptSource(f"CRASH {number}", f"// CRASH {number}", True) for number in range(6)])
     assert list(read.values()).count("the parser ended with -6") == 4
     assert read["CRASH 5"] == "the parser failed at others before it"
 
 
-def test_without_the_parser_its_rules_say_that_they_did_not_run(grammars: Callable[[str], None]) -> None:
+def test_without_the_parser_skipped_rules_are_named(grammars: Callable[[str], None]) -> None:
     grammars("raise ImportError('not installed')\n")
     assert read_scripts([ScriptSource("one", "x", True)]) == {"one": parser_missing_message()}

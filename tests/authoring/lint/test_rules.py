@@ -101,7 +101,7 @@ def test_a_comment_ignores_a_rule_on_its_line(
     assert "env-undeclared" in {one.rule for one in lint_under(folder).report.findings}
 
 
-def test_an_ignored_rule_on_another_line_is_told(lint_under: Lint, write_hook: WriteHook) -> None:
+def test_an_unused_ignore_comment_is_reported(lint_under: Lint, write_hook: WriteHook) -> None:
     text = 'import os  # hookscope: ignore[env-undeclared]\ndef handler(event):\n    os.environ["KEY"]\n'
     folder = write_hook({"HOOK.md": header(), "handler.py": text})
     (finding,) = lint_under(folder).report.findings
@@ -136,7 +136,7 @@ def test_an_ignored_rule_on_another_line_is_told(lint_under: Lint, write_hook: W
         ("moon:rise", "`hookscope events` lists what there is."),
     ],
 )
-def test_an_unknown_event_names_what_is_meant_or_nothing(
+def test_an_unknown_event_suggests_a_close_match_or_nothing(
     event: str, then: str, lint_under: Lint, write_hook: WriteHook
 ) -> None:
     folder = write_hook({"HOOK.md": header(event), "handler.py": "def handler(event): ...\n"})
@@ -144,9 +144,7 @@ def test_an_unknown_event_names_what_is_meant_or_nothing(
     assert [(one.rule, one.next_step) for one in findings] == [("events-unknown", then)]
 
 
-def test_what_a_guide_lacks_and_its_program_sends_is_no_mistake(
-    lint_under: Lint, write_hook: WriteHook
-) -> None:
+def test_an_event_missing_in_the_guide_but_sent_is_accepted(lint_under: Lint, write_hook: WriteHook) -> None:
     files = {"HOOK.md": header('session:patch", "tool:call'), "handler.py": "def handler(event): ...\n"}
     report = lint_under(write_hook(files)).report
     assert [(str(one.severity), one.text) for one in report.findings] == [
@@ -155,15 +153,13 @@ def test_what_a_guide_lacks_and_its_program_sends_is_no_mistake(
     ]
 
 
-def test_a_name_that_is_spelt_as_plugins_spell_theirs_is_told_so(
-    lint_under: Lint, write_hook: WriteHook
-) -> None:
+def test_an_event_in_plugin_spelling_is_reported(lint_under: Lint, write_hook: WriteHook) -> None:
     files = {"HOOK.md": header("before_agent_finalize"), "handler.py": "def handler(event): ...\n"}
     (finding,) = lint_under(write_hook(files)).report.findings
     assert "names with `_` are of plugins' events" in finding.text
 
 
-def test_a_command_of_ones_own_is_nothing_to_speak_of(lint_under: Lint, write_hook: WriteHook) -> None:
+def test_custom_commands_are_accepted(lint_under: Lint, write_hook: WriteHook) -> None:
     folder = write_hook({"HOOK.md": header("command:deploy"), "handler.py": "def handler(event): ...\n"})
     assert not lint_under(folder).report.findings
 
@@ -192,7 +188,7 @@ def test_one_dead_event_among_living_ones_is_a_warning(lint_under: Lint, write_h
         ("handler.py", "def register(api):\n    api.on('agent_end', print)\n"),
     ],
 )
-def test_prose_beside_a_plugin_is_no_hook_that_lacks_its_header(
+def test_text_beside_a_plugin_is_not_linted_as_a_hook(
     file: str, text: str, lint_under: Lint, write_hook: WriteHook
 ) -> None:
     report = lint_under(write_hook({"HOOK.md": "# What this plugin hears\n", file: text})).report
@@ -204,7 +200,9 @@ def test_prose_beside_a_plugin_is_no_hook_that_lacks_its_header(
     assert not report.failed
 
 
-def test_a_text_called_hook_md_is_no_error(lint_under: Lint, write_hook: WriteHook) -> None:
+def test_a_text_named_hook_md_without_handler_is_not_an_error(
+    lint_under: Lint, write_hook: WriteHook
+) -> None:
     folder = write_hook({"HOOK.md": "# How our hooks are designed\n\nSome prose.\n"})
     report = lint_under(folder).report
     (finding,) = report.findings
@@ -212,7 +210,7 @@ def test_a_text_called_hook_md_is_no_error(lint_under: Lint, write_hook: WriteHo
     assert not report.failed
 
 
-def test_events_of_a_stream_hook_are_looked_at(lint_under: Lint, tmp_path: Path) -> None:
+def test_events_of_stream_modules_are_checked(lint_under: Lint, tmp_path: Path) -> None:
     hooks = tmp_path / "project" / "agent" / "hooks"
     hooks.mkdir(parents=True)
     text = 'import { defineHook } from "eve/hooks";\n'
@@ -223,7 +221,7 @@ def test_events_of_a_stream_hook_are_looked_at(lint_under: Lint, tmp_path: Path)
     assert (finding.place.line, finding.place.column) == (2, 1 + text.split("\n")[1].index('"session.start"'))
 
 
-def test_a_hook_in_a_folder_that_may_not_be_read_is_passed_over(
+def test_a_hook_in_an_unreadable_folder_is_skipped(
     lint_under: Lint, write_hook: WriteHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_hook({"HOOK.md": header(), "handler.py": "def handler(event): ...\n"})
@@ -265,7 +263,7 @@ def test_a_hook_in_a_folder_that_may_not_be_read_is_passed_over(
         ),
     ],
 )
-def test_a_function_that_is_not_there_is_said_and_what_to_write(
+def test_a_missing_export_is_reported_with_the_correction(
     file: str, text: str, then: str, lint_under: Lint, write_hook: WriteHook
 ) -> None:
     report = lint_under(write_hook({"HOOK.md": header(), file: text})).report
@@ -273,9 +271,7 @@ def test_a_function_that_is_not_there_is_said_and_what_to_write(
     assert report.failed
 
 
-def test_metadata_without_events_and_a_script_that_does_not_read_are_told(
-    lint_under: Lint, write_hook: WriteHook
-) -> None:
+def test_missing_events_and_unreadable_scripts_are_reported(lint_under: Lint, write_hook: WriteHook) -> None:
     manifest = "---\nname: tidy\nmetadata: {openclaw: {}}\n---\n"
     report = lint_under(write_hook({"HOOK.md": manifest, "handler.ts": "export default () => {\n"})).report
     assert {(one.rule, one.severity) for one in report.findings} == {
@@ -284,7 +280,7 @@ def test_metadata_without_events_and_a_script_that_does_not_read_are_told(
     }
 
 
-def test_common_js_below_a_package_of_es_modules_is_an_error(lint_under: Lint, write_hook: WriteHook) -> None:
+def test_commonjs_in_an_es_module_package_is_an_error(lint_under: Lint, write_hook: WriteHook) -> None:
     files = {
         "HOOK.md": header(),
         "handler.js": "module.exports = () => {};\n",
@@ -304,7 +300,7 @@ def strict(lint_under: Lint, folder: Path) -> list[tuple[str, str, str]]:
     return [(one.rule, str(one.severity), one.next_step) for one in found]
 
 
-def test_what_keeps_a_script_from_loading_is_said_where_its_host_mends_nothing(
+def test_code_that_prevents_loading_is_reported_unless_the_host_tolerates_it(
     lint_under: Lint, write_hook: WriteHook
 ) -> None:
     lines = [
@@ -341,7 +337,7 @@ def test_what_keeps_a_script_from_loading_is_said_where_its_host_mends_nothing(
     assert not guide.failed
 
 
-def test_an_answer_that_is_put_on_the_event_is_told_to_be_in_vain(
+def test_results_written_to_the_event_are_reported_as_ignored(
     lint_under: Lint, write_hook: WriteHook
 ) -> None:
     body = "event.cancel = true; event.cancelReason = 'no'; event.mine = 1;"
@@ -353,9 +349,7 @@ def test_an_answer_that_is_put_on_the_event_is_told_to_be_in_vain(
     )
 
 
-def test_members_that_no_event_has_are_told_in_two_sentences_at_most(
-    lint_under: Lint, write_hook: WriteHook
-) -> None:
+def test_unknown_event_members_give_at_most_two_findings(lint_under: Lint, write_hook: WriteHook) -> None:
     text = """
 export default async (event) => {
   use(event.from, event.content, event.content, event.a, event.b, event.c, event.d, event.e, event.f);
@@ -370,7 +364,7 @@ export default async (event) => {
     ]
 
 
-def test_es_modules_fail_below_a_package_of_common_js_alone(lint_under: Lint, write_hook: WriteHook) -> None:
+def test_es_modules_are_an_error_only_in_a_commonjs_package(lint_under: Lint, write_hook: WriteHook) -> None:
     folder = write_hook({"HOOK.md": header(), "handler.js": "export default () => {};\n"})
     for package, severity in ((None, "hint"), ("{}", "hint"), ('{"type": "commonjs"}', "error")):
         if package is not None:
@@ -381,7 +375,7 @@ def test_es_modules_fail_below_a_package_of_common_js_alone(lint_under: Lint, wr
     assert not lint_under(folder).report.findings
 
 
-def test_a_merge_that_was_left_in_the_middle_is_called_so(lint_under: Lint, write_hook: WriteHook) -> None:
+def test_merge_conflict_markers_are_named(lint_under: Lint, write_hook: WriteHook) -> None:
     sides = "<<<<<<< HEAD\nhomepage: a\n=======\nhomepage: b\n>>>>>>> other\n"
     manifest = header().replace("metadata:", sides + "metadata:")
     report = lint_under(write_hook({"HOOK.md": manifest, "handler.py": "def handler(event): ...\n"})).report
@@ -390,9 +384,7 @@ def test_a_merge_that_was_left_in_the_middle_is_called_so(lint_under: Lint, writ
     assert finding.next_step == "A merge was left in the middle at line 3: keep one of its sides."
 
 
-def test_an_import_of_types_is_an_error_where_nothing_answers_it(
-    lint_under: Lint, write_hook: WriteHook
-) -> None:
+def test_an_unresolvable_type_import_is_an_error(lint_under: Lint, write_hook: WriteHook) -> None:
     lines = [
         'import { HookHandler } from "openclaw/hooks";',
         'import { ChildProcess } from "node:child_process";',

@@ -39,7 +39,7 @@ def switch_on(bench: Workbench, name: str) -> bool:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_it_passes_lint_and_its_own_test_and_is_taken_back(
+def test_a_new_hook_passes_lint_and_its_test_and_is_undone(
     dialect: str, bench: Bench, workspace: Path
 ) -> None:
     here, before = bench(dialect), tree(workspace)
@@ -76,7 +76,9 @@ def test_it_passes_lint_and_its_own_test_and_is_taken_back(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_its_saved_event_is_the_one_that_fire_fires(dialect: str, bench: Bench, workspace: Path) -> None:
+def test_a_new_hooks_saved_event_equals_the_fired_example(
+    dialect: str, bench: Bench, workspace: Path
+) -> None:
     """With every field of the example: what a handler finds when it is fired it finds in its test, too."""
     here = bench(dialect)
     view = here.scan()
@@ -97,7 +99,7 @@ def test_its_saved_event_is_the_one_that_fire_fires(dialect: str, bench: Bench, 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_pack_is_a_workspace_of_its_own(dialect: str, language: str, bench: Bench, workspace: Path) -> None:
+def test_a_new_pack_is_a_workspace(dialect: str, language: str, bench: Bench, workspace: Path) -> None:
     here, before = bench(dialect), tree(workspace)
     made = new(here, "tools", kind="pack", language=language)
     assert made.plan.root == workspace / "tools"
@@ -112,7 +114,7 @@ def test_a_pack_is_a_workspace_of_its_own(dialect: str, language: str, bench: Be
     assert tree(workspace) == before
 
 
-def test_one_hook_for_all_hosts_that_have_folders(bench: Bench, workspace: Path) -> None:
+def test_one_new_hook_can_serve_all_hosts_with_folders(bench: Bench, workspace: Path) -> None:
     names = [name for name, dialect in DIALECTS.items() if "folder" in dialect.kinds]
     made = new(bench(), "all", dialects=tuple(names), events=("command:new", "gateway:startup"))
     assert made.plan.language == "typescript"  # for some of them run no Python
@@ -125,21 +127,21 @@ def test_one_hook_for_all_hosts_that_have_folders(bench: Bench, workspace: Path)
         assert {gate.name for gate in one.failed_gates} <= WAITS_FOR_ITS_USER
 
 
-def test_a_host_that_never_sends_the_event_reads_the_hook_all_the_same(bench: Bench) -> None:
+def test_a_new_hook_is_read_by_a_host_that_never_sends_its_event(bench: Bench) -> None:
     made = new(bench(), "both", dialects=("openclaw", "milady"), events=("message:received",))
     stands = {one.dialect: one.row.state for one in made.statuses if one.row is not None}
     assert stands == {"openclaw": State.READY, "milady": State.SILENT}
     assert not any(" fix " in command for command in made.next_commands)
 
 
-def test_a_module_among_those_of_others_is_not_trusted_with_them(bench: Bench, workspace: Path) -> None:
+def test_a_new_module_beside_foreign_ones_is_not_trusted(bench: Bench, workspace: Path) -> None:
     (workspace / "agent" / "hooks").mkdir(parents=True)
     made = new(bench("eve"), "late")
     assert made.trusted is None
     assert made.next_commands[0] == "hookscope trust agent/hooks"
 
 
-def test_without_a_language_it_is_one_that_the_program_runs(bench: Bench) -> None:
+def test_the_default_language_is_one_that_the_host_runs(bench: Bench) -> None:
     guide = new(bench("openclaw"), "first")
     assert guide.plan.language == "python"
     assert any("Python runs in Hookscope alone" in note for note in guide.notes)
@@ -150,7 +152,7 @@ def test_without_a_language_it_is_one_that_the_program_runs(bench: Bench) -> Non
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_several_events_and_whole_families(bench: Bench, language: str) -> None:
+def test_a_new_hook_can_subscribe_to_several_events_and_families(bench: Bench, language: str) -> None:
     here = bench("openclaw", trust_all=True)
     more = new(here, "more", language=language, events=("message:received", "command:new", "command:stop"))
     family = new(here, "family", language=language, events=("command",))
@@ -161,14 +163,14 @@ def test_several_events_and_whole_families(bench: Bench, language: str) -> None:
     assert not missed(here, more, family, both)
 
 
-def test_a_module_that_hears_every_event(bench: Bench) -> None:
+def test_a_new_module_can_subscribe_to_every_event(bench: Bench) -> None:
     here = bench("eve", trust_all=True)
     made = new(here, "every", language="python", events=("*", "session.started"))
     assert not missed(here, made)
 
 
 @pytest.mark.parametrize(("dialect", "opens"), [("openclaw", "enable"), ("milady", "fix")])
-def test_what_keeps_it_off_is_said_with_the_command_that_opens_it(
+def test_a_new_hook_that_is_off_names_the_command_that_enables_it(
     dialect: str, opens: str, bench: Bench, home: Path
 ) -> None:
     settings = home / f".{dialect}" / f"{dialect}.json"

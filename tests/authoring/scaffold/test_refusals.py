@@ -49,7 +49,7 @@ from hookscope.model.text import one_line
         ("saved", {}, "There is ./.hookscope/events/saved.yaml already."),
     ],
 )
-def test_a_sentence_and_nothing_else(
+def test_a_refused_new_hook_prints_one_sentence_and_writes_nothing(
     name: str, wish: dict[str, Any], said: str, bench: Bench, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace.parent / "bundled", "greets", READY)
@@ -64,7 +64,7 @@ def test_a_sentence_and_nothing_else(
     assert tree(workspace) == before
 
 
-def test_a_file_that_cannot_be_written_takes_the_others_back(bench: Bench, workspace: Path) -> None:
+def test_a_failed_write_removes_the_files_already_written(bench: Bench, workspace: Path) -> None:
     here = bench()
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope/events").mkdir(mode=0o555)  # the saved event cannot be written
@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_written_takes_the_others_back(bench: Bench, works
         here.edits.pending_undo()
 
 
-def test_what_its_author_went_on_with_stays(bench: Bench, workspace: Path) -> None:
+def test_undo_of_a_new_hook_keeps_edited_files(bench: Bench, workspace: Path) -> None:
     here = bench()
     first, second = new(here, "first"), new(here, "second")
     second.plan.main_file.write_text("def handler(event): pass\n")
@@ -91,7 +91,7 @@ def test_what_its_author_went_on_with_stays(bench: Bench, workspace: Path) -> No
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=60))
-def test_every_reader_reads_any_description(text: str) -> None:
+def test_every_reader_accepts_any_description(text: str) -> None:
     text = one_line(text, 300).replace("`", "") or "x"
     metadata = {"one": ["command:new"], "two": ["gateway:startup"]}
     source = hook_md_text("greet", text, metadata, (), "handler.py").encode()
@@ -103,7 +103,7 @@ def test_every_reader_reads_any_description(text: str) -> None:
     assert read_text_header(source)["name"] == "greet"
 
 
-def test_in_a_folder_that_is_no_workspace_yet_it_becomes_one(
+def test_new_turns_a_folder_into_a_workspace(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fresh = tmp_path / "fresh"
@@ -120,7 +120,9 @@ def test_in_a_folder_that_is_no_workspace_yet_it_becomes_one(
 
 
 @pytest.mark.parametrize(("where", "runs"), [("managed", True), ("elsewhere/hooks", False)])
-def test_another_folder(where: str, runs: bool, bench: Bench, workspace: Path, home: Path) -> None:
+def test_new_can_write_to_another_folder(
+    where: str, runs: bool, bench: Bench, workspace: Path, home: Path
+) -> None:
     made = new(bench(), "greet", where=where)
     place = home / ".openclaw/hooks" if where == "managed" else workspace / where
     assert made.plan.root == place / "greet"

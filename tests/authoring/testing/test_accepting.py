@@ -67,7 +67,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(STARTS, RUNS)
-def test_an_accepted_run_is_met_and_accepting_twice_writes_once(folder: Path, start: str, run: Run) -> None:
+def test_an_accepted_run_passes_and_a_second_accept_writes_nothing(
+    folder: Path, start: str, run: Run
+) -> None:
     file = folder / "hello.yaml"
     file.write_bytes(start.encode())
     if accept(SavedEventResult(file, run, unmet_expectations(read_saved(file).expect, run))):

@@ -154,7 +154,7 @@ async def test_cancelled_sequence_keeps_its_fired_steps(workspace: Path, write: 
         ("- a", "is no sequence: it wants a mapping with `steps:`."),
     ],
 )
-def test_a_sequence_that_is_wrong_is_refused_with_its_line(write: Write, text: str, sentence: str) -> None:
+def test_an_invalid_sequence_is_refused_with_its_line(write: Write, text: str, sentence: str) -> None:
     with pytest.raises(Refusal) as refused:
         read_sequence(write(text))
     assert sentence in str(refused.value)
@@ -166,7 +166,7 @@ def test_sequence_is_not_read_as_a_saved_event(workspace: Path, write: Write) ->
         read_saved_event(bench, bench.scan(), write("steps: [{event: 'command:new'}]"))
 
 
-def test_a_mistake_in_a_later_step_is_found_before_the_first_is_fired(workspace: Path, write: Write) -> None:
+def test_an_error_in_a_later_step_is_found_before_the_first_is_fired(workspace: Path, write: Write) -> None:
     bench = Workbench(options_of(workspace))
     for text, sentence in (
         ("{event: 'comand:new'}", "Step 2 of mine cannot be fired: 'comand:new' is no event"),
@@ -180,7 +180,7 @@ def test_a_mistake_in_a_later_step_is_found_before_the_first_is_fired(workspace:
 
 
 @pytest.mark.usefixtures("count")
-async def test_a_sequence_is_one_test(workspace: Path, write: Write) -> None:
+async def test_a_sequence_counts_as_one_test(workspace: Path, write: Write) -> None:
     passes = write("steps: [{event: 'command:new', expect: {messages: 1}}]", "passes")
     misses = write("steps: [{event: 'command:new'}, {event: 'command:new', expect: {messages: 0}}]", "misses")
     broken = write("steps: [{event: 'comand:new'}]", "broken")
@@ -194,7 +194,7 @@ async def test_a_sequence_is_one_test(workspace: Path, write: Write) -> None:
     assert "Did you mean command:new?" in done[2].failure_lines[0]
 
 
-def test_sequences_are_found_by_name_the_workspaces_first(workspace: Path, write: Write) -> None:
+def test_sequences_of_the_workspace_take_precedence_by_name(workspace: Path, write: Write) -> None:
     dialect = DIALECTS["openclaw"]
     own = write("name: My own\nsteps: [{event: 'command:new'}]", "new")
     write("steps: 5", "broken")

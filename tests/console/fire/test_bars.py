@@ -32,7 +32,7 @@ def test_an_axis_has_the_width_of_its_bars(total: float, width: int) -> None:
 
 
 @given(st.floats(min_value=1e-3, max_value=1e9), st.integers(min_value=1, max_value=40))
-def test_no_more_ticks_than_there_is_room_for(total: float, most: int) -> None:
+def test_an_axis_has_only_ticks_that_fit(total: float, most: int) -> None:
     assert total / tick_step(total, most) <= most
 
 
@@ -40,12 +40,12 @@ def test_no_more_ticks_than_there_is_room_for(total: float, most: int) -> None:
     ("total", "width", "begins"),
     [(0.04, 40, "0         10"), (0.0465, 18, "0      20"), (31.0, 60, "0        5")],
 )
-def test_ticks_are_round(total: float, width: int, begins: str) -> None:
+def test_axis_ticks_are_round_numbers(total: float, width: int, begins: str) -> None:
     assert time_axis(total, width).startswith(begins)
 
 
 @pytest.mark.parametrize("width", [0, -3])
-def test_no_room_no_bar(width: int) -> None:
+def test_without_room_no_bar_is_drawn(width: int) -> None:
     assert time_bar(0, 1, 1, width) == (0, "")
 
 

@@ -20,11 +20,11 @@ def run(
     return Run(1, Event("command", "new"), made, (), Ending(), messages, context or {})
 
 
-def test_the_same_is_said_to_be_as_before() -> None:
+def test_equal_runs_are_reported_as_unchanged() -> None:
     assert comparison_summary(run(("a", "ok")), run(("a", "ok"))) == "as before · 10.0 ms → 10.0 ms"
 
 
-def test_outcomes_messages_and_context_that_changed_are_named() -> None:
+def test_changed_outcomes_messages_and_context_are_named() -> None:
     before, after = (
         run(("a", "error"), ("b", "ok")),
         run(("a", "ok"), ("c", "ok"), messages=("hi",), context={"x": 1}),
@@ -33,12 +33,12 @@ def test_outcomes_messages_and_context_that_changed_are_named() -> None:
     assert comparison_summary(before, after) == said
 
 
-def test_fewer_and_other_messages_are_told_apart() -> None:
+def test_fewer_messages_are_distinguished_from_changed_ones() -> None:
     assert "-2 messages" in comparison_summary(run(messages=("x", "y")), run())
     assert "other messages" in comparison_summary(run(messages=("x",)), run(messages=("y",)))
 
 
-def test_many_changes_are_counted() -> None:
+def test_many_changes_are_counted_and_not_listed() -> None:
     names = ("a", "b", "c", "d", "e")
     before = run(*((name, "ok") for name in names))
     after = run(*((name, "timeout") for name in names))
@@ -49,7 +49,7 @@ def test_a_hook_that_is_called_twice_is_compared_call_by_call() -> None:
     assert "a ✓ → ✗" in comparison_summary(run(("a", "ok"), ("a", "ok")), run(("a", "ok"), ("a", "error")))
 
 
-def test_side_by_side_an_end_has_its_own_colour_and_a_file_its_name_for_people() -> None:
+def test_side_by_side_runs_show_coloured_outcomes_and_short_file_names() -> None:
     found = (
         RunDifference("handler", "greet", "error: KeyError: 'ok'", "ok"),
         RunDifference("file", "/home/ada/.openclaw/logs/commands.log", None, {"kind": "new", "bytes": 9}),

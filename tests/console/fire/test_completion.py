@@ -55,7 +55,9 @@ MINE = Completion("new one", "", '{\n  "a": [\n    1\n  ]\n}')
         ("|", [], ""),
     ],
 )
-def test_what_is_offered_and_how_it_is_put_there(text: str, offered: list[str], after: str) -> None:
+def test_completion_offers_fields_and_values_and_inserts_them(
+    text: str, offered: list[str], after: str
+) -> None:
     at = text.index("|")
     text = text.replace("|", "")
     spot = completion_place_at(text, at)
@@ -67,7 +69,7 @@ def test_what_is_offered_and_how_it_is_put_there(text: str, offered: list[str], 
 
 
 @given(OBJECTS, st.data())
-def test_of_a_valid_text_comes_a_valid_text(text: str, data: Any) -> None:
+def test_completing_a_valid_text_keeps_it_valid(text: str, data: Any) -> None:
     at = data.draw(st.integers(0, len(text)))
     spot = completion_place_at(text, at)
     if spot is None or spot.slot == "value":
@@ -81,14 +83,14 @@ def test_of_a_valid_text_comes_a_valid_text(text: str, data: Any) -> None:
 
 
 @given(st.text('{}[],:"ab\\ \n', max_size=30), st.integers(0, 30))
-def test_any_text_may_be_completed(text: str, at: int) -> None:
+def test_completion_accepts_any_text(text: str, at: int) -> None:
     spot = completion_place_at(text, min(at, len(text)))
     if spot is not None:
         assert spot.start <= min(at, len(text)) <= spot.end
         complete_text(text, spot, MINE)
 
 
-def test_what_begins_so_stands_first() -> None:
+def test_completion_lists_prefix_matches_first() -> None:
     choices = [Completion("b", "has sess", ""), Completion("sessionId", "", ""), Completion("c", "", "")]
     assert [choice.shown for choice in matching_completions(choices, "Sess")] == ["sessionId", "b"]
 
@@ -96,7 +98,7 @@ def test_what_begins_so_stands_first() -> None:
 @given(
     st.tuples(st.integers(0, 200), st.integers(0, 70)), st.tuples(st.integers(60, 200), st.integers(16, 70))
 )
-def test_the_list_lies_on_the_screen(cursor: tuple[int, int], screen: tuple[int, int]) -> None:
+def test_the_completion_list_stays_on_the_screen(cursor: tuple[int, int], screen: tuple[int, int]) -> None:
     x, y = list_corner(Offset(min(cursor[0], screen[0]), min(cursor[1], screen[1] - 1)), screen, (50, 8))
     assert 0 <= x <= screen[0] - 50
     assert 0 <= y <= screen[1] - 8
@@ -105,7 +107,7 @@ def test_the_list_lies_on_the_screen(cursor: tuple[int, int], screen: tuple[int,
 
 
 @pytest.mark.parametrize("size", [(60, 16)], ids=str)
-async def test_a_field_is_put_in_and_its_value_is_written_over(console: Any, size: tuple[int, int]) -> None:
+async def test_a_completed_field_selects_its_value_for_typing(console: Any, size: tuple[int, int]) -> None:
     async with console(size=size) as c:
         c.pane.query_one(JsonEditor).text = '{\n  "sessionId": "1"\n}'
         await c.press("tab", "tab", "down", "end", "ctrl+@")
@@ -116,7 +118,7 @@ async def test_a_field_is_put_in_and_its_value_is_written_over(console: Any, siz
         assert json.loads(c.pane.query_one(Composer).draft.text)["senderId"] == "me!"
 
 
-async def test_in_the_form_the_values_of_a_field_are_offered(console: Any) -> None:
+async def test_the_form_offers_the_values_of_a_field(console: Any) -> None:
     async with console((80, 24), key="before_tool_call") as c:
         c.pane.query_one(JsonEditor).text = "{}"
         await c.press("f4", "tab", "tab")

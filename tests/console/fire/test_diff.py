@@ -39,7 +39,7 @@ def patch_between(before: Any, after: Any) -> tuple[Any, ...]:
 
 
 @given(documents, documents)
-def test_what_a_patch_changes_leads_to_what_came_out(before: Any, after: Any) -> None:
+def test_applying_a_patchs_changes_gives_the_result(before: Any, after: Any) -> None:
     patch = patch_between(before, after)
     changes, result = patch_changes(before, patch)
     assert result == after
@@ -47,7 +47,7 @@ def test_what_a_patch_changes_leads_to_what_came_out(before: Any, after: Any) ->
 
 
 @given(documents, documents)
-def test_the_document_before_is_left_alone(before: Any, after: Any) -> None:
+def test_a_patch_does_not_modify_the_original_document(before: Any, after: Any) -> None:
     kept = repr(before)
     patch_changes(before, patch_between(before, after))
     assert repr(before) == kept
@@ -64,7 +64,7 @@ def test_the_document_before_is_left_alone(before: Any, after: Any) -> None:
         ({"op": "copy", "from": "/a/0", "path": "/c"}, ValueChange(("c",), ABSENT, 1)),
     ],
 )
-def test_each_operation_says_what_was_there(operation: dict[str, Any], expected: ValueChange) -> None:
+def test_each_operation_names_the_previous_value(operation: dict[str, Any], expected: ValueChange) -> None:
     changes, _ = patch_changes({"a": [1, 2], "b": None}, (operation,))
     assert changes == (expected,)
 
@@ -81,11 +81,11 @@ def test_each_operation_says_what_was_there(operation: dict[str, Any], expected:
         {"path": 7},
     ],
 )
-def test_what_does_not_fit_changes_nothing(operation: dict[str, Any]) -> None:
+def test_an_operation_that_does_not_apply_changes_nothing(operation: dict[str, Any]) -> None:
     document = {"a": [1]}
     _, after = patch_changes(document, (operation,))
     assert after == document
 
 
-def test_pointers_are_unescaped() -> None:
+def test_json_pointers_are_unescaped() -> None:
     assert pointer_path("/a~1b/c~0d") == ("a/b", "c~d")

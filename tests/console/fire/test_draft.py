@@ -34,21 +34,21 @@ TEXT = '{\n  "a": {"x": 1},\n  "b": [\n    "c", {"d": 2}\n  ], "e": "f:g"\n}'
         (9, 9, "e"),
     ],
 )
-def test_the_field_under_the_cursor(line: int, column: int, field: str | None) -> None:
+def test_field_name_at_finds_the_field_under_the_cursor(line: int, column: int, field: str | None) -> None:
     assert field_name_at(TEXT, line, column) == field
 
 
 @given(st.text(max_size=200), st.integers(0, 20), st.integers(0, 50))
-def test_any_text_may_be_under_the_cursor(text: str, line: int, column: int) -> None:
+def test_field_name_at_accepts_any_text(text: str, line: int, column: int) -> None:
     field_name_at(text, line, column)
 
 
 @pytest.mark.parametrize("key", ["", " ", ":new", "a b", "a\x1b[2J"])
-def test_what_is_no_key_is_no_event(key: str) -> None:
+def test_an_invalid_key_gives_no_event(key: str) -> None:
     assert check_draft(EventDraft(key), None).event is None
 
 
-def test_a_mistake_has_its_place() -> None:
+def test_a_json_error_has_its_line_and_column() -> None:
     checked = check_draft(EventDraft("command:new", text='{\n  "a": 1,,\n}'), None)
     assert (checked.event, checked.line, checked.column) == (None, 2, 10)
 
@@ -59,14 +59,14 @@ def test_a_bare_type_is_an_event_without_action() -> None:
     assert (event.type, event.action, event.key) == ("command", "", "command")
 
 
-def test_held_settings_do_not_beat_those_in_the_text() -> None:
+def test_settings_in_the_text_override_the_real_ones() -> None:
     draft = EventDraft("command:new", text='{"cfg": {"mine": 1}}', cfg={"theirs": 2})
     event = check_draft(draft, None).event
     assert event is not None
     assert event.context["cfg"] == {"mine": 1}
 
 
-def test_a_context_that_does_not_fit_is_noted_and_fired_all_the_same(view: Snapshot) -> None:
+def test_a_context_that_violates_the_schema_is_noted_and_still_fired(view: Snapshot) -> None:
     checked = check_draft(EventDraft("command:new", text='{"senderID": "dev", "sessionId": 7}'), view)
     assert checked.event is not None
     assert [str(noted) for noted in checked.notes] == [
@@ -81,7 +81,7 @@ def test_a_context_that_does_not_fit_is_noted_and_fired_all_the_same(view: Snaps
             assert check_draft(template_draft(key, view), view).notes == (), key
 
 
-def test_help_for_the_field_under_the_cursor(view: Snapshot) -> None:
+def test_the_field_under_the_cursor_has_a_help_text(view: Snapshot) -> None:
     known = view.host.dialect.catalogue().find("message:received")
     assert known is not None
     fields = known_fields(known.fields, known.required)
@@ -103,11 +103,11 @@ def test_every_template_is_a_valid_event(view: Snapshot) -> None:
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4))
-def test_escapes_change_no_value(value: dict[str, str]) -> None:
+def test_escapes_do_not_change_values(value: dict[str, str]) -> None:
     assert parse_context(readable_json(value)) == value
 
 
-def test_what_nobody_sees_is_escaped() -> None:
+def test_invisible_characters_are_escaped() -> None:
     assert escape_controls("a\u202eb\x1b\r\n") == "a\\u202eb\\u001b\n"
 
 
@@ -121,7 +121,7 @@ def test_what_nobody_sees_is_escaped() -> None:
         ((200, 48), {"beside"}),
     ],
 )
-def test_the_parts_lie_as_there_is_room(size: tuple[int, int], expected: set[str]) -> None:
+def test_the_layout_follows_the_size(size: tuple[int, int], expected: set[str]) -> None:
     assert layout_classes(*size) == expected
 
 

@@ -69,7 +69,7 @@ def test_a_form_has_every_member_in_its_order(text: str) -> None:
 
 
 @given(SOME, st.data())
-def test_to_visit_is_not_to_change(text: str, data: Any) -> None:
+def test_visiting_a_field_does_not_change_the_text(text: str, data: Any) -> None:
     form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
     assert form.write(index, form.fields[index].shown) is form
@@ -80,7 +80,7 @@ def test_to_visit_is_not_to_change(text: str, data: Any) -> None:
 
 
 @given(SOME, VALUES, st.data())
-def test_a_value_that_is_written_leaves_all_others_as_they_were(text: str, value: str, data: Any) -> None:
+def test_writing_a_value_keeps_all_others(text: str, value: str, data: Any) -> None:
     form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
     meant = data.draw(st.text(max_size=12)) if form.fields[index].is_text else json.loads(value)
@@ -100,7 +100,7 @@ def test_any_text_can_be_written(text: str) -> None:
 
 
 @given(SOME, st.text(max_size=12), st.data())
-def test_what_is_no_value_is_kept_and_can_be_mended(text: str, typed: str, data: Any) -> None:
+def test_an_invalid_value_is_kept_and_can_be_corrected(text: str, typed: str, data: Any) -> None:
     """Whatever is typed, the rows are those of the text, or, while that is invalid, those of before."""
     form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
@@ -115,7 +115,7 @@ def test_what_is_no_value_is_kept_and_can_be_mended(text: str, typed: str, data:
 
 
 @given(OBJECTS, KEYS, VALUES)
-def test_what_is_added_stands_at_the_end_and_can_be_left_out_again(text: str, name: str, value: str) -> None:
+def test_an_added_field_is_last_and_can_be_removed(text: str, name: str, value: str) -> None:
     form = read_json_form(text)
     added = form.add(name, value)
     assert sources(added) == [*sources(form), (name, value)]
@@ -123,7 +123,7 @@ def test_what_is_added_stands_at_the_end_and_can_be_left_out_again(text: str, na
 
 
 @given(SOME, st.data())
-def test_to_leave_out_takes_one_field(text: str, data: Any) -> None:
+def test_remove_deletes_one_field(text: str, data: Any) -> None:
     form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
     left = form.remove(index)
@@ -131,7 +131,7 @@ def test_to_leave_out_takes_one_field(text: str, data: Any) -> None:
 
 
 @given(SOME, st.data())
-def test_a_value_turned_into_a_text_and_back_is_the_same(text: str, data: Any) -> None:
+def test_a_value_converted_to_text_and_back_is_unchanged(text: str, data: Any) -> None:
     form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
     field = form.fields[index]
@@ -162,7 +162,7 @@ def test_the_layout_of_a_nested_value_is_kept_and_short_ones_stay_short() -> Non
         ('{\n    "a": 1\n}', '{\n    "a": 1,\n    "n": 1\n}'),
     ],
 )
-def test_a_new_field_stands_as_its_neighbours_do(text: str, after: str) -> None:
+def test_a_new_field_is_indented_like_its_neighbours(text: str, after: str) -> None:
     assert read_json_form(text).add("n", "1").text == after
 
 
@@ -173,7 +173,7 @@ def test_typing_a_whole_text_into_a_number_makes_it_a_text() -> None:
     assert (form.fields[0].kind, form.fields[0].shown) == ("text", "x")
 
 
-def test_what_would_be_two_fields_is_two_rows() -> None:
+def test_a_typed_value_with_two_fields_gives_two_rows() -> None:
     assert [field.name for field in read_json_form('{"a": 1}').write(0, '1, "b": 2').fields] == ["a", "b"]
 
 
@@ -186,7 +186,7 @@ def test_huge_values_and_numbers_stay_out_of_the_form() -> None:
     )  # no integer that Python reads
 
 
-def test_of_two_fields_of_one_name_the_first_is_told_not_to_count() -> None:
+def test_a_duplicate_field_marks_the_first_as_ignored() -> None:
     known = (KnownField("a", "what it is"), KnownField("z", "could be"))
     rows = form_rows_of(read_json_form('{"a": 1, "a": 2}'), known)
     assert [(row.name, row.overridden, row.field is None) for row in rows] == [

@@ -28,7 +28,7 @@ async def open_form(c: Any) -> None:
 
 
 @sizes
-async def test_a_field_is_changed_and_fired(console: Any, size: Size) -> None:
+async def test_a_field_is_edited_and_fired(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await open_form(c)
         await c.shows("[form]", "▸ sessionId", "Aa 3f1c", "✓ JSON object")
@@ -38,7 +38,7 @@ async def test_a_field_is_changed_and_fired(console: Any, size: Size) -> None:
         await c.shows('"commandSource": "sms"', "[JSON]")
 
 
-async def test_a_known_field_that_is_absent_comes_by_typing(console: Any) -> None:
+async def test_typing_adds_a_known_missing_field(console: Any) -> None:
     async with console((80, 24)) as c:
         c.pane.query_one(JsonEditor).text = '{"sessionId": "1"}'
         await open_form(c)
@@ -53,7 +53,7 @@ async def test_a_known_field_that_is_absent_comes_by_typing(console: Any) -> Non
         assert "sessionFile" not in text(c)
 
 
-async def test_enter_takes_the_example_and_another_field_is_named(console: Any) -> None:
+async def test_enter_inserts_the_example_and_a_new_field_can_be_named(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.query_one(JsonEditor).text = "{}"
         await open_form(c)
@@ -71,7 +71,7 @@ async def test_enter_takes_the_example_and_another_field_is_named(console: Any) 
         assert first in text(c)
 
 
-async def test_kinds_of_values(console: Any) -> None:
+async def test_the_form_edits_values_of_every_kind(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.query_one(JsonEditor).text = '{"n": 1.10, "on": true, "t": "7", "deep": {"a": [1]}}'
         await open_form(c)
@@ -82,7 +82,7 @@ async def test_kinds_of_values(console: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [(60, 16)], ids=str)
-async def test_half_a_value_does_not_fire_and_is_mended_in_place(console: Any, size: Size) -> None:
+async def test_an_incomplete_value_does_not_fire_and_can_be_corrected(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         c.pane.query_one(JsonEditor).text = '{"n": 1, "m": 2}'
         await open_form(c)
@@ -96,7 +96,7 @@ async def test_half_a_value_does_not_fire_and_is_mended_in_place(console: Any, s
 
 
 @pytest.mark.parametrize("size", [(120, 36), (60, 16)], ids=str)
-async def test_of_text_that_cannot_be_read_there_is_no_form(console: Any, size: Size) -> None:
+async def test_invalid_json_has_no_form(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("tab", "tab", "comma", "f4")
         await c.shows("✗ line 1, column 1: Expecting value", "The form needs valid JSON")
@@ -105,7 +105,7 @@ async def test_of_text_that_cannot_be_read_there_is_no_form(console: Any, size: 
         await c.shows("[form]", "Aa telegram")
 
 
-async def test_a_form_that_is_there_again_is_written_in(console: Any) -> None:
+async def test_the_form_returns_when_the_json_is_valid_again(console: Any) -> None:
     async with console((80, 24)) as c:
         await c.press("tab", "tab", "comma", "f4")
         await c.shows("The form needs valid JSON")
@@ -113,7 +113,7 @@ async def test_a_form_that_is_there_again_is_written_in(console: Any) -> None:
         assert json.loads(text(c))["sessionId"] == "3f1cx"
 
 
-async def test_what_is_undone_in_the_form(console: Any) -> None:
+async def test_undo_works_in_the_form(console: Any) -> None:
     async with console((120, 36)) as c:
         before = text(c)
         await open_form(c)
@@ -123,7 +123,7 @@ async def test_what_is_undone_in_the_form(console: Any) -> None:
         await c.shows("sessionId     Aa 3f1c")
 
 
-async def test_many_lines_are_pasted_into_a_text(console: Any) -> None:
+async def test_several_lines_can_be_pasted_into_a_text_field(console: Any) -> None:
     from textual import events
 
     async with console((120, 36)) as c:
@@ -135,7 +135,7 @@ async def test_many_lines_are_pasted_into_a_text(console: Any) -> None:
         assert "\x1b" not in c.screen
 
 
-async def test_the_mouse_chooses_rows_and_views(console: Any) -> None:
+async def test_the_mouse_selects_rows_and_views(console: Any) -> None:
     async with console((120, 36)) as c:
         row = next(y for y, line in enumerate(c.screen.splitlines()) if "[JSON] form" in line)
         column = c.screen.splitlines()[row].index("form")
@@ -147,7 +147,7 @@ async def test_the_mouse_chooses_rows_and_views(console: Any) -> None:
         assert json.loads(text(c))["senderId"] == "dev!"
 
 
-async def test_a_hundred_fields_scroll_and_the_value_follows(console: Any) -> None:
+async def test_the_value_follows_the_selection_in_a_long_form(console: Any) -> None:
     async with console((80, 24)) as c:
         c.pane.query_one(JsonEditor).text = json.dumps({f"field{n}": n for n in range(25)})
         await open_form(c)
@@ -159,7 +159,7 @@ async def test_a_hundred_fields_scroll_and_the_value_follows(console: Any) -> No
         await c.shows("▸ + another")
 
 
-async def test_a_field_of_another_look_is_still_there(console: Any, view: Any) -> None:
+async def test_a_reload_keeps_the_field_that_is_being_edited(console: Any, view: Any) -> None:
     """A reload changes nothing that is being typed."""
     async with console((80, 24)) as c:
         await open_form(c)
@@ -169,7 +169,7 @@ async def test_a_field_of_another_look_is_still_there(console: Any, view: Any) -
         assert json.loads(text(c))["commandSource"] == "telegramxy"
 
 
-async def test_what_does_not_fit_is_noted_at_its_line_and_fires(console: Any) -> None:
+async def test_a_schema_violation_is_noted_at_its_line_and_fires(console: Any) -> None:
     async with console((80, 24)) as c:
         c.pane.query_one(JsonEditor).text = '{\n  "sendrId": "dev",\n  "sessionId": 5\n}'
         await c.press("tab", "tab")
@@ -196,7 +196,7 @@ async def test_ctx_is_edited_beside_the_context(console: Any) -> None:
         assert "more" not in asked_for.context
 
 
-async def test_a_mistake_in_ctx_is_gone_to(console: Any) -> None:
+async def test_an_error_in_ctx_moves_the_cursor_there(console: Any) -> None:
     async with console((120, 36), key="before_tool_call") as c:
         await c.press("c", "tab", "tab", "comma", "f12")
         await c.shows("[context] ctx", "✗ ctx, line 1, column 1: Expecting value")

@@ -90,7 +90,7 @@ def everything(text: str) -> Callable[[Result], Result]:
 
 
 @pytest.mark.parametrize(("size", "texts"), [(SIZES[0], KINDS), (SIZES[1], ALL)], ids=["small", "medium"])
-async def test_no_text_of_a_run_does_harm(
+async def test_hostile_text_in_a_run_is_shown_literally(
     console: Any, renamed: Callable[[str], Snapshot], size: tuple[int, int], texts: tuple[str, ...]
 ) -> None:
     async with console(size) as c:
@@ -113,7 +113,7 @@ async def test_no_text_of_a_run_does_harm(
             assert "\x1b" not in c.app.copied
 
 
-async def test_what_a_tab_shows_is_literal(console: Any) -> None:
+async def test_tabs_show_text_literally(console: Any) -> None:
     async with console((120, 36)) as c:
         for number, text in enumerate(KINDS, 1):
             await c.fired(number, everything(text))
@@ -123,7 +123,7 @@ async def test_what_a_tab_shows_is_literal(console: Any) -> None:
                 await c.press("right")
 
 
-async def test_no_draft_does_harm(console: Any) -> None:
+async def test_hostile_drafts_do_not_crash_the_composer(console: Any) -> None:
     async with console((120, 36)) as c:
         composer = c.pane.query_one(Composer)
         for text in KINDS:
@@ -139,7 +139,7 @@ async def test_no_draft_does_harm(console: Any) -> None:
             assert "\u202e" not in c.screen
 
 
-async def test_a_context_keeps_what_nobody_sees(console: Any, view: Snapshot) -> None:
+async def test_invisible_characters_reach_the_event_unchanged(console: Any, view: Snapshot) -> None:
     """Characters that would not be seen stand in the editor as escapes, and reach the event unharmed."""
     async with console() as c:
         for text in HOSTILE.values():
@@ -156,7 +156,7 @@ async def test_a_context_keeps_what_nobody_sees(console: Any, view: Snapshot) ->
             assert c.last(fire_requests.FireRequested).event.context["cfg"] == {text: text}
 
 
-async def test_the_picker_takes_any_name(console: Any, view: Snapshot) -> None:
+async def test_the_event_picker_accepts_any_name(console: Any, view: Snapshot) -> None:
     async with console((80, 24)) as c:
         for text in KINDS:
             known = (*view.host.dialect.catalogue().events, EventType(text, "now", "plugin"))
@@ -185,7 +185,7 @@ async def test_a_form_shows_any_name_and_value_literally(console: Any, name: str
         assert "\u202e" not in c.screen
 
 
-async def test_what_a_catalogue_says_is_literal(console: Any, view: Snapshot) -> None:
+async def test_catalogue_texts_are_shown_literally(console: Any, view: Snapshot) -> None:
     said = EventField("[/] [@click=app.quit]X[/]", ("string",), ("[/foo]",), ("[/a]", "[b"))
     known = EventType("command:new", "now", fields={"[/]": said})
     dialect = replace(view.host.dialect, catalogue=lambda: Catalogue((known,)))

@@ -52,13 +52,13 @@ def run(of: Plan, *results: Result, **more: Any) -> Run:
     return Run(1, of.event, results, of.not_run, Ending(), **more)
 
 
-def test_every_call_waits_at_first() -> None:
+def test_every_call_starts_as_waiting() -> None:
     sheet = begin_sheet(1, plan("a", "b"), 0.0, NOW)
     assert [row.phase for row in sheet.rows] == ["waiting", "waiting"]
     assert run_outcome(sheet) == ("0 of 2 done", "running")
 
 
-def test_a_late_start_changes_no_result() -> None:
+def test_a_start_after_the_result_changes_nothing() -> None:
     of = plan("a")
     sheet = advance_sheet(
         begin_sheet(1, of, 0.0, NOW), [Result(of.calls[0], "error"), Started(of.calls[0], 9)], 1.0
@@ -86,18 +86,18 @@ def test_a_call_that_nobody_planned_is_shown() -> None:
         (["ok"], {"cancelled": True}, "cancelled, 1 of 2 ran"),
     ],
 )
-def test_the_outcome_in_words(statuses: list[Any], more: dict[str, Any], words: str) -> None:
+def test_the_outcome_is_described_in_words(statuses: list[Any], more: dict[str, Any], words: str) -> None:
     of = plan("a", "b")
     results = [Result(call, status) for call, status in zip(of.calls, statuses, strict=False)]
     assert run_outcome(finish_sheet(begin_sheet(1, of, 0.0, NOW), run(of, *results, **more)))[0] == words
 
 
-def test_nothing_ran_is_no_success() -> None:
+def test_a_run_without_handlers_is_not_a_success() -> None:
     of = plan()
     assert run_outcome(finish_sheet(begin_sheet(1, of, 0.0, NOW), run(of))) == ("nothing ran", "not run")
 
 
-def test_what_followed_stands_below_with_its_own_event() -> None:
+def test_follow_up_events_are_listed_below_with_their_event() -> None:
     of = plan("a")
     inner = Registration("turn", "b", print)
     followed = Run(
@@ -113,7 +113,7 @@ def test_what_followed_stands_below_with_its_own_event() -> None:
     assert (change.before, change.after) == (1, 2)
 
 
-def test_pushed_messages_are_no_change_of_context() -> None:
+def test_pushed_messages_do_not_count_as_context_changes() -> None:
     of = plan("a")
     patch = (
         {"op": "add", "path": "/messages/-", "value": "x"},
@@ -133,7 +133,7 @@ def test_slow_is_more_than_a_second_or_close_to_the_limit() -> None:
     assert row.slow(10 + DEFAULT_RUN_SECONDS * 0.8)
 
 
-def test_few_listeners_are_named_and_many_are_counted() -> None:
+def test_a_few_subscribers_are_named_and_many_are_counted() -> None:
     def shown(listeners: int, others: int) -> list[str]:
         missed = [NotRun(f"l{n}", "r") for n in range(listeners)]
         deaf = [NotRun(f"o{n}", "r", subscribed=False) for n in range(others)]
@@ -166,6 +166,6 @@ def test_a_time_fits_its_column(seconds: float) -> None:
     assert seconds > 6000 or len(duration(seconds)) <= 9
 
 
-def test_each_phase_has_a_sign_of_one_cell() -> None:
+def test_each_phase_has_a_symbol_of_one_cell() -> None:
     assert {cell_len(mark.glyph) for mark in OUTCOME_MARKS.values()} == {1}
     assert len({mark.glyph for mark in OUTCOME_MARKS.values()}) == len(OUTCOME_MARKS)

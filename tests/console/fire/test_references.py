@@ -37,14 +37,14 @@ FILLING = VariableSources(KNOWN, ("ci", "dev"), "dev")
         ("${", ""),
     ],
 )
-def test_help_for_the_variable_under_the_cursor(text: str, help_: str) -> None:
+def test_the_variable_under_the_cursor_has_a_help_text(text: str, help_: str) -> None:
     line = f'  "a": "see {text}", "b": 1'
     assert variable_help(line, line.index(text) + 1, KNOWN, NOON) == help_
     assert variable_help(line, 0, KNOWN, NOON) == variable_help(line, len(line), KNOWN, NOON) == ""
 
 
 @given(st.text(max_size=20), st.integers(-5, 30))
-def test_any_text_may_be_under_the_cursor(text: str, at: int) -> None:
+def test_variable_help_accepts_any_text(text: str, at: int) -> None:
     variable_help(text, at, KNOWN, NOON)
 
 
@@ -56,7 +56,7 @@ def test_any_text_may_be_under_the_cursor(text: str, at: int) -> None:
         ('{"a": "$\\u007bUSR}"}', "${USR} is not set; did you mean ${USER}?", 0, 0),
     ],
 )
-def test_what_is_not_set_is_a_mistake_with_its_place(
+def test_an_unset_variable_is_an_error_with_line_and_column(
     view: Snapshot, text: str, problem: str, line: int, column: int
 ) -> None:
     checked = check_draft(EventDraft("command:new", text=text), view, FILLING)
@@ -66,7 +66,7 @@ def test_what_is_not_set_is_a_mistake_with_its_place(
     )  # while nothing is known yet
 
 
-def test_mistakes_of_session_and_environment(view: Snapshot) -> None:
+def test_errors_in_session_and_environment_are_reported(view: Snapshot) -> None:
     assert check_draft(EventDraft("command:new", "${USR}"), view, FILLING).problem.startswith(
         "the session: ${USR} is"
     )
@@ -74,7 +74,7 @@ def test_mistakes_of_session_and_environment(view: Snapshot) -> None:
     assert check_draft(EventDraft("command:new"), view, unread).problem == "dev.yaml, line 2: no."
 
 
-def test_the_event_is_checked_as_it_is_filled_and_kept_as_it_is_written(view: Snapshot) -> None:
+def test_the_filled_event_is_checked_and_the_written_one_is_kept(view: Snapshot) -> None:
     text = '{"sessionId": "${USER}", "timestamp": "${now:ms}"}'
     checked = check_draft(EventDraft("message:received", "s-${USER}", text), view, FILLING)
     assert checked.event is not None
@@ -84,7 +84,7 @@ def test_the_event_is_checked_as_it_is_filled_and_kept_as_it_is_written(view: Sn
 
 
 @given(st.dictionaries(st.text(max_size=5), st.sampled_from(["${A}", "$${A}", "$", "${now}"]), max_size=3))
-def test_settings_in_force_are_no_variables(settings: dict[str, str]) -> None:
+def test_settings_are_not_treated_as_variables(settings: dict[str, str]) -> None:
     event = check_draft(EventDraft("command:new", cfg=settings), None, VariableSources()).event
     assert event is not None
     assert event.context["cfg"] == escaped_value(settings)

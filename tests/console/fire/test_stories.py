@@ -31,7 +31,7 @@ def failing(result: Result) -> Result:
     return replace(result, status="error", error=Failure("KeyError", "'workspaceDirectory'", (frame,)))
 
 
-async def test_the_plan_says_who_would_run_and_who_not(console: Any, size: Size) -> None:
+async def test_the_plan_shows_which_hooks_would_run(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.shows(
             "2 would run · 1 would not", "command-logger", "session-memory", "slack-post", "NO_TOKEN"
@@ -48,7 +48,7 @@ async def test_an_event_is_fired_with_one_key(console: Any, size: Size) -> None:
         assert told.only is None
 
 
-async def test_invalid_json_never_fires_and_says_why(console: Any, size: Size) -> None:
+async def test_invalid_json_does_not_fire_and_is_explained(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("tab", "tab", "comma", "f5")
         await c.shows("line 1, column 1: Expecting value", "Not fired", "no plan until the event is valid")
@@ -75,7 +75,7 @@ async def test_an_error_opens_its_tab_with_the_source_line(console: Any, size: S
         assert told.path.parent.name == "session-memory"
 
 
-async def test_what_the_context_had_is_told_of_the_handlers_own_errors_alone(console: Any) -> None:
+async def test_only_a_handlers_own_errors_list_the_context_fields(console: Any) -> None:
     late = Failure("Timeout", "did not answer within 1 s and was stopped")
     async with console((120, 36)) as c:
         await c.fired(1, failing)
@@ -84,13 +84,13 @@ async def test_what_the_context_had_is_told_of_the_handlers_own_errors_alone(con
         assert "context had" not in await c.shows("did not answer within 1 s")
 
 
-async def test_success_leaves_the_reader_at_the_messages(console: Any, size: Size) -> None:
+async def test_after_a_success_the_messages_tab_stays_open(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.fired(1, lambda result: replace(result, messages=("Saved [/] 14 turns",)), delivers=True)
         await c.shows("✓ 2 handlers ran", "[Messages 1]", "✓ delivered", "Saved [/] 14 turns")
 
 
-async def test_tabs_turn_and_are_copied(console: Any) -> None:
+async def test_tabs_can_be_switched_and_copied(console: Any) -> None:
     patch = ({"op": "replace", "path": "/context/senderId", "value": "someone"},)
     async with console((120, 36)) as c:
         await c.fired(1, lambda result: replace(result, stdout="one\n", stderr="two\n", patch=patch))
@@ -107,7 +107,7 @@ async def test_tabs_turn_and_are_copied(console: Any) -> None:
         await c.shows("[Timing]", "whole run")
 
 
-async def test_rows_stand_there_at_once_and_grow(console: Any, size: Size) -> None:
+async def test_planned_rows_appear_at_once_and_fill_in(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         c.pane.run_view.firing_started(3, (plan := c.pane.run_view.plan))
         await c.shows("Run 3", "» 0 of 2 done", "· waiting")
@@ -123,7 +123,7 @@ async def test_rows_stand_there_at_once_and_grow(console: Any, size: Size) -> No
         assert c.pane.run_view._frame is None, "no timer runs when nothing does"
 
 
-async def test_a_flood_of_steps_is_kept_and_drawn_once(console: Any) -> None:
+async def test_a_flood_of_steps_is_drawn_once(console: Any) -> None:
     async with console() as c:
         plan = c.pane.run_view.plan
         c.pane.run_view.firing_started(1, plan)
@@ -135,7 +135,7 @@ async def test_a_flood_of_steps_is_kept_and_drawn_once(console: Any) -> None:
         assert sheet.rows[0].started == 9.998
 
 
-async def test_a_run_is_cancelled_and_not_fired_over(console: Any) -> None:
+async def test_a_running_run_is_cancelled_before_another_fire(console: Any) -> None:
     async with console() as c:
         c.pane.run_view.firing_started(4, c.pane.run_view.plan)
         await c.press("ctrl+r")
@@ -144,7 +144,7 @@ async def test_a_run_is_cancelled_and_not_fired_over(console: Any) -> None:
         assert isinstance(c.app.asked[-1], fire_requests.CancelRequested)
 
 
-async def test_a_firing_that_came_to_nothing_says_so(console: Any) -> None:
+async def test_a_fire_that_cannot_start_is_reported(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.run_view.firing_started(4, c.pane.run_view.plan)
         c.pane.run_view.firing_ended(4, None, "the worker is gone [/]")
@@ -152,7 +152,7 @@ async def test_a_firing_that_came_to_nothing_says_so(console: Any) -> None:
         assert c.pane.run_view._frame is None
 
 
-async def test_older_and_newer_runs(console: Any) -> None:
+async def test_brackets_go_to_older_and_newer_runs(console: Any) -> None:
     async with console((120, 36)) as c:
         for number in (1, 2, 3):
             await c.fired(number)
@@ -165,7 +165,7 @@ async def test_older_and_newer_runs(console: Any) -> None:
         assert c.last(fire_requests.FireRequested).event.key == "command:new"
 
 
-async def test_fifty_runs_are_kept(console: Any) -> None:
+async def test_the_pane_keeps_fifty_runs(console: Any) -> None:
     async with console() as c:
         for number in range(1, 61):
             c.pane.run_view.firing_started(number, c.pane.run_view.plan)
@@ -175,7 +175,7 @@ async def test_fifty_runs_are_kept(console: Any) -> None:
         assert c.pane.run_view.show_run(12)
 
 
-async def test_only_one_hook_is_said_and_taken_back(console: Any, size: Size) -> None:
+async def test_firing_at_one_hook_is_shown_and_can_be_undone(console: Any, size: Size) -> None:
     async with console(size=size, only="session-memory") as c:
         await c.shows("only at session-memory")
         await c.press("ctrl+r")
@@ -185,7 +185,7 @@ async def test_only_one_hook_is_said_and_taken_back(console: Any, size: Size) ->
         assert c.last(fire_requests.DraftChanged).only is None
 
 
-async def test_untrusted_hooks_ask_for_trust(console: Any, untrusted: Any, size: Size) -> None:
+async def test_firing_untrusted_hooks_asks_for_trust(console: Any, untrusted: Any, size: Size) -> None:
     async with console(size=size, view=untrusted) as c:
         await c.shows("nothing would run", "◇", "untrusted   t trusts")
         c.pane.query_one("#fire-plan").focus()
@@ -194,7 +194,7 @@ async def test_untrusted_hooks_ask_for_trust(console: Any, untrusted: Any, size:
         assert target.folder.name == "hooks"
 
 
-async def test_the_others_unfold(console: Any, size: Size) -> None:
+async def test_other_hooks_can_be_unfolded(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         c.pane.query_one("#fire-plan").focus()
         await c.press("n")
@@ -218,7 +218,7 @@ async def test_unknown_field_suggests_the_closest_match(console: Any) -> None:
         assert c.last(fire_requests.FireRequested).event.context["senderID"] == "dev"
 
 
-async def test_a_key_of_ones_own_is_allowed_and_doubted(console: Any, size: Size) -> None:
+async def test_a_custom_event_key_is_accepted_with_a_warning(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("ctrl+@", *"message:recieved", "enter")
         await c.shows("did you mean message:received?", "nothing would run: no hook subscribes to")
@@ -226,7 +226,7 @@ async def test_a_key_of_ones_own_is_allowed_and_doubted(console: Any, size: Size
         assert c.last(fire_requests.FireRequested).event.key == "message:recieved"
 
 
-async def test_what_was_written_by_hand_is_kept(console: Any) -> None:
+async def test_a_hand_written_context_survives_a_change_of_event(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.query_one(JsonEditor).text = '{"mine": 1}'
         await c.settle()
@@ -236,7 +236,7 @@ async def test_what_was_written_by_hand_is_kept(console: Any) -> None:
         assert '"mine"' not in c.screen
 
 
-async def test_a_ctx_nobody_wrote_in_follows_every_change_of_the_event(console: Any) -> None:
+async def test_an_untouched_ctx_follows_the_chosen_event(console: Any) -> None:
     async with console(key="before_tool_call") as c:
         composer = c.pane.query_one(Composer)
         c.pane.query_one(JsonEditor).text = '{"mine": 1}'
@@ -248,7 +248,7 @@ async def test_a_ctx_nobody_wrote_in_follows_every_change_of_the_event(console: 
             assert composer.draft.ctx_text == template_draft(key, c.app.look).ctx_text
 
 
-async def test_long_settings_stay_out_of_the_text(console: Any, view: Any) -> None:
+async def test_long_settings_are_not_shown_in_the_context(console: Any, view: Any) -> None:
     settings = {f"key{number}": "x" * 60 for number in range(12)}
     host = replace(view.host, settings=replace(view.host.settings, value=settings))
     async with console((120, 36), view=replace(view, host=host)) as c:
@@ -260,7 +260,7 @@ async def test_long_settings_stay_out_of_the_text(console: Any, view: Any) -> No
         assert "cfg" not in json.loads(c.pane.query_one(JsonEditor).text)
 
 
-async def test_parts_zoom_and_come_back(console: Any) -> None:
+async def test_parts_of_the_pane_zoom_and_return(console: Any) -> None:
     async with console((120, 36)) as c:
         await c.fired(1)
         c.pane.query_one(Waterfall).focus()
@@ -271,7 +271,7 @@ async def test_parts_zoom_and_come_back(console: Any) -> None:
         assert c.pane.query_one(Composer).region
 
 
-async def test_hooks_that_did_not_run_stand_below(console: Any, size: Size) -> None:
+async def test_hooks_that_did_not_run_are_listed_below(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.fired(1)
         c.pane.query_one(Waterfall).focus()
@@ -279,7 +279,7 @@ async def test_hooks_that_did_not_run_stand_below(console: Any, size: Size) -> N
         await c.shows("slack-post", "Env missing: NO_TOKEN")
 
 
-async def test_a_call_that_was_left_over_says_why(console: Any) -> None:
+async def test_a_call_that_did_not_run_says_why(console: Any) -> None:
     async with console((120, 36)) as c:
         plan = c.pane.run_view.plan
         left = NotRun("session-memory", "an earlier handler stopped the event", plan.calls[1].hook)
@@ -288,7 +288,7 @@ async def test_a_call_that_was_left_over_says_why(console: Any) -> None:
         await c.shows("an earlier handler stopped the event", "– not run", "✓ 1 handler ran")
 
 
-async def test_a_key_that_cannot_act_answers(console: Any) -> None:
+async def test_a_key_that_cannot_act_explains_why(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.query_one(Waterfall).focus()
         for key in ("r", "y", "left_square_bracket", "right_square_bracket", "E", "right"):
@@ -298,14 +298,14 @@ async def test_a_key_that_cannot_act_answers(console: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [(60, 13), (40, 8), (100, 10), (240, 70), (12, 4)])
-async def test_odd_sizes_survive(console: Any, size: Size) -> None:
+async def test_the_pane_survives_odd_sizes(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.fired(1, failing)
         await c.pilot.resize_terminal(81, 25)
         await c.shows("Run 1")
 
 
-async def test_each_key_has_an_id_a_word_and_a_tooltip(console: Any) -> None:
+async def test_each_key_has_an_id_a_label_and_a_tooltip(console: Any) -> None:
     async with console() as c:
         parts = [c.pane, *c.pane.walk_children()]
         own = {
@@ -316,7 +316,7 @@ async def test_each_key_has_an_id_a_word_and_a_tooltip(console: Any) -> None:
         assert all(binding.id and binding.description and binding.tooltip for binding in bindings)
 
 
-async def test_the_line_under_the_cursor_keeps_its_colours(console: Any) -> None:
+async def test_the_cursor_line_keeps_syntax_colours(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.query_one(JsonEditor).text = '{\n  "senderId": "ada"\n}'
         await c.settle()

@@ -13,7 +13,9 @@ from hookscope.console.panes.hosts_pane import HostsPane, Matrix
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_what_differs_and_what_to_change(console: Open, hooks: Path, size: tuple[int, int]) -> None:
+async def test_hosts_mode_shows_differences_and_the_change_that_removes_them(
+    console: Open, hooks: Path, size: tuple[int, int]
+) -> None:
     async with console(size, dialect="openclaw") as story:
         await story.press("4")
         await story.shows("[4 Hosts]", "1 hook alike · 2 differ", "openclaw", "milady", "eliza")
@@ -30,7 +32,7 @@ async def test_what_differs_and_what_to_change(console: Open, hooks: Path, size:
         await story.focus_in("list")
 
 
-async def test_other_hosts_are_chosen(console: Open, hooks: Path) -> None:
+async def test_the_compared_hosts_can_be_changed(console: Open, hooks: Path) -> None:
     async with console((120, 36), dialect="openclaw") as story:
         await story.press("4")
         await story.shows("2 differ")
@@ -46,7 +48,7 @@ async def test_other_hosts_are_chosen(console: Open, hooks: Path) -> None:
         assert names == ["milady", "milady@2.0.0-alpha.76"]
 
 
-async def test_an_event_is_fired_at_all_of_them(console: Open, hooks: Path, workspace: Path) -> None:
+async def test_an_event_can_be_fired_under_every_host(console: Open, hooks: Path, workspace: Path) -> None:
     async with console((120, 36), dialect="openclaw") as story:
         story.screen.context.compose_event("command:new", "everywhere")
         await story.press("4")
@@ -69,7 +71,7 @@ async def test_an_event_is_fired_at_all_of_them(console: Open, hooks: Path, work
         }  # fmt: skip
 
 
-async def test_an_event_that_no_host_knows_is_a_sentence(console: Open, hooks: Path) -> None:
+async def test_an_event_that_no_host_knows_is_explained(console: Open, hooks: Path) -> None:
     async with console((120, 36), dialect="openclaw") as story:
         await story.press("4")
         await story.shows("2 differ")
@@ -88,7 +90,7 @@ def _sides(pane: HostsPane) -> list[str]:
     return [side.dialect.name for side in found.sides] if found is not None else []
 
 
-async def test_names_that_would_restyle_the_screen(console: Open, workspace: Path) -> None:
+async def test_names_with_control_characters_are_shown_literally(console: Open, workspace: Path) -> None:
     for number, name in enumerate(("[bold red]x[/]", "a\x1b[2Jb", "\u202ertl", "宽" * 40)):
         folder = workspace / f"hooks/h{number}"
         folder.mkdir()
@@ -103,7 +105,7 @@ async def test_names_that_would_restyle_the_screen(console: Open, workspace: Pat
         assert all(len(line) <= 80 for line in story.lines())
 
 
-async def test_a_changed_file_is_compared_again(console: Open, hooks: Path) -> None:
+async def test_a_saved_file_is_compared_again(console: Open, hooks: Path) -> None:
     async with console((120, 36), dialect="openclaw") as story:
         await story.press("4")
         await story.shows("1 hook alike · 2 differ")
@@ -113,7 +115,7 @@ async def test_a_changed_file_is_compared_again(console: Open, hooks: Path) -> N
         assert story.screen.query_one(Matrix).line is not None
 
 
-async def test_what_is_fired_can_be_cancelled(
+async def test_a_fire_under_all_hosts_can_be_cancelled(
     console: Open, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     begun = tmp_path / "begun"

@@ -25,7 +25,7 @@ batches = st.lists(st.lists(st.sampled_from("ab"), max_size=7), max_size=8)
 
 
 @given(batches, st.integers(1, 10), st.booleans())
-def test_an_index_shows_what_a_plain_list_would(batches: list[list[str]], kept: int, filtered: bool) -> None:
+def test_a_log_index_equals_a_plain_list(batches: list[list[str]], kept: int, filtered: bool) -> None:
     ring = LogRing(kept)
     index = LogIndex(ring, (lambda item: item.text.startswith("a")) if filtered else None)
     every: list[str] = []
@@ -41,7 +41,7 @@ def test_an_index_shows_what_a_plain_list_would(batches: list[list[str]], kept: 
 
 
 @given(batches, st.integers(1, 10))
-def test_lines_and_numbers_lead_to_each_other(batches: list[list[str]], kept: int) -> None:
+def test_lines_and_entry_numbers_map_to_each_other(batches: list[list[str]], kept: int) -> None:
     ring = LogRing(kept)
     index = LogIndex(ring, lambda item: item.text == "a")
     for batch in batches:
@@ -60,7 +60,7 @@ def test_an_entry_keeps_its_number() -> None:
         ring.get(1)
 
 
-def test_a_copy_stands_still() -> None:
+def test_a_copy_of_the_log_does_not_change() -> None:
     ring = LogRing(3)
     ring.add(map(entry, "abc"))
     still = ring.copy()
@@ -80,7 +80,7 @@ def test_a_copy_stands_still() -> None:
         ("command:new", LogFilter(words=("command:new",))),
     ],
 )
-def test_what_a_filter_means(asked: str, expected: LogFilter) -> None:
+def test_log_filters_are_parsed(asked: str, expected: LogFilter) -> None:
     assert parse_log_filter(asked) == expected
 
 
@@ -97,7 +97,7 @@ def test_what_a_filter_means(asked: str, expected: LogFilter) -> None:
         ("", ["fine", "warned", "failed"]),
     ],
 )
-def test_what_a_filter_takes(asked: str, taken: list[str]) -> None:
+def test_log_filters_select_entries(asked: str, taken: list[str]) -> None:
     entries = [
         entry("fine", "reload", "hook-a"),
         entry("warned", "state", "hook-b", "warning"),
@@ -108,7 +108,7 @@ def test_what_a_filter_takes(asked: str, taken: list[str]) -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_a_filter(text: str) -> None:
+def test_any_text_is_a_valid_log_filter(text: str) -> None:
     parse_log_filter(text).takes(entry("x"))
 
 
@@ -127,7 +127,7 @@ some_entries = st.lists(
 
 
 @given(some_entries, some_words, some_words, st.integers(1, 7), st.integers(1, 40))
-def test_a_filter_in_slices_among_what_another_left_takes_what_it_takes_of_all(
+def test_filtering_in_slices_equals_filtering_at_once(
     entries: list[LogEntry], first: str, second: str, most: int, kept: int
 ) -> None:
     ring = LogRing(kept)

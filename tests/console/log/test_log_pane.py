@@ -35,7 +35,7 @@ def entries(count: int, start: int = 0, **more: Any) -> list[LogEntry]:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-async def test_the_newest_is_seen_and_followed(log: Any, size: tuple[int, int]) -> None:
+async def test_the_log_follows_the_newest_entry(log: Any, size: tuple[int, int]) -> None:
     async with log(size) as c:
         c.pane.add(entries(100))
         await c.shows("text 99", "Log 100")
@@ -43,7 +43,7 @@ async def test_the_newest_is_seen_and_followed(log: Any, size: tuple[int, int]) 
         await c.shows("text 199")
 
 
-async def test_what_is_read_stays_where_it_is(log: Any) -> None:
+async def test_the_lines_being_read_stay_in_place(log: Any) -> None:
     async with log() as c:
         c.pane.ring.kept = 100
         c.pane.add(entries(100))
@@ -59,7 +59,7 @@ async def test_what_is_read_stays_where_it_is(log: Any) -> None:
         await c.shows("text 149")
 
 
-async def test_a_pause_holds_the_picture_not_the_intake(log: Any) -> None:
+async def test_a_paused_log_still_collects_entries(log: Any) -> None:
     async with log() as c:
         c.pane.ring.kept = 50
         c.pane.add(entries(50))
@@ -73,7 +73,7 @@ async def test_a_pause_holds_the_picture_not_the_intake(log: Any) -> None:
         assert "‖" not in c.screen
 
 
-async def test_a_filter_narrows_and_lets_go(log: Any) -> None:
+async def test_a_log_filter_narrows_and_is_cleared(log: Any) -> None:
     async with log() as c:
         c.pane.add([*entries(30), *entries(2, 500, level="error")])
         await c.press("slash", *"level:error")
@@ -91,7 +91,7 @@ async def test_a_filter_narrows_and_lets_go(log: Any) -> None:
         await c.shows("Log 3 of 33", "text 700")
 
 
-async def test_enter_leads_to_the_run(log: Any) -> None:
+async def test_enter_opens_the_run_of_an_entry(log: Any) -> None:
     async with log() as c:
         c.pane.add([*entries(1), *entries(1, 1, run=7)])
         await c.shows("text 1")
@@ -104,7 +104,7 @@ async def test_enter_leads_to_the_run(log: Any) -> None:
 
 
 @pytest.mark.thorough
-async def test_no_entry_does_harm(log: Any) -> None:
+async def test_hostile_log_entries_are_shown_literally(log: Any) -> None:
     async with log((120, 36)) as c:
         for text in HOSTILE:
             c.pane.add([LogEntry(NOW, text, text, text, text, 1)])
@@ -115,7 +115,7 @@ async def test_no_entry_does_harm(log: Any) -> None:
             assert "\u202e" not in c.screen
 
 
-async def test_a_flood_leaves_the_keys_alone(log: Any) -> None:
+async def test_keys_respond_during_a_flood_of_entries(log: Any) -> None:
     """10,000 entries come in a second; none is drawn one by one, and none is lost."""
     async with log() as c:
         flood = entries(10_000)
@@ -127,14 +127,14 @@ async def test_a_flood_leaves_the_keys_alone(log: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [58, 76, 116, 196])
-def test_columns_are_aligned(width: int) -> None:
+def test_log_columns_are_aligned(width: int) -> None:
     names = ("a", "日本語フックの名前" * 3, "x" * 99)
     lines = [entry_line(LogEntry(NOW, "fire", name, "TEXT"), width) for name in names]
     assert len({line[: line.plain.index("TEXT")].cell_length for line in lines}) == 1
     assert {line.cell_length for line in lines} <= set(range(width + 1))
 
 
-async def test_an_idle_log_says_nothing_and_survives_keys(log: Any) -> None:
+async def test_an_empty_log_says_so_and_accepts_keys(log: Any) -> None:
     async with log() as c:
         await c.shows("Nothing has happened yet.")
         await c.press("up", "down", "end", "home", "pageup", "enter", "p", "p", "G", "y")

@@ -143,7 +143,7 @@ def wishes(draw: st.DrawFn, whole: object) -> tuple[KeyPath, bool]:
 
 @runs
 @given(documents(), VALUES, st.data())
-def test_an_edit_changes_one_path_and_one_run_of_bytes(
+def test_an_edit_changes_one_value_and_no_other_byte(
     source: bytes, value: object, data: st.DataObject
 ) -> None:
     old = read_json5(source)
@@ -161,7 +161,7 @@ def test_an_edit_changes_one_path_and_one_run_of_bytes(
 
 @runs
 @given(documents(), VALUES, st.data())
-def test_undo_gives_back_the_old_bytes(source: bytes, value: object, data: st.DataObject) -> None:
+def test_undo_restores_the_old_bytes(source: bytes, value: object, data: st.DataObject) -> None:
     path, _ = data.draw(wishes(read_json5(source)))
     with TemporaryDirectory() as folder:
         file = Path(folder, "settings")
@@ -175,9 +175,7 @@ def test_undo_gives_back_the_old_bytes(source: bytes, value: object, data: st.Da
 
 @runs
 @given(documents(), VALUES, st.data())
-def test_what_was_added_can_be_removed_and_no_comment_goes(
-    source: bytes, value: object, data: st.DataObject
-) -> None:
+def test_removing_an_added_member_keeps_comments(source: bytes, value: object, data: st.DataObject) -> None:
     old = read_json5(source)
     assume(objects_in(old))
     path = data.draw(missing(old))
@@ -189,7 +187,7 @@ def test_what_was_added_can_be_removed_and_no_comment_goes(
 
 @runs
 @given(documents(unique=True), st.data())
-def test_any_member_that_stands_once_can_be_removed(source: bytes, data: st.DataObject) -> None:
+def test_any_member_that_occurs_once_can_be_removed(source: bytes, data: st.DataObject) -> None:
     old = read_json5(source)
     members = [path for path in paths(old) if path and isinstance(path[-1], str)]
     assume(members)

@@ -28,14 +28,14 @@ def set_to(file: Path, value: int, key: str = "a") -> Change:
 # Made and shown
 
 
-def test_the_preview_is_a_diff_of_the_lines_around(settings: Path) -> None:
+def test_the_preview_is_a_diff_with_context_lines(settings: Path) -> None:
     assert set_to(settings, 2).preview() == (
         "--- a/settings.json\n+++ b/settings.json\n@@ -2,3 +2,3 @@\n"
         '   // mine\n-  "a": 1,\n+  "a": 2,\n   "b": 1\n'
     )
 
 
-def test_the_preview_says_where_a_final_line_feed_is_missing(settings: Path) -> None:
+def test_the_preview_marks_a_missing_final_line_feed(settings: Path) -> None:
     settings.write_bytes(b"{a: 1}")
     assert set_to(settings, 2).preview().splitlines()[3:] == [
         *("-{a: 1}", "\\ No newline at end of file"),
@@ -58,11 +58,11 @@ def test_only_a_line_feed_ends_a_line_of_the_preview(settings: Path) -> None:
     assert " a: 2, // \u2028\x0c\r\n" in set_to(settings, 2).preview()
 
 
-def test_a_change_of_bytes_that_are_no_text_can_be_shown() -> None:
+def test_a_change_of_binary_data_can_be_shown() -> None:
     assert "\ufffd" in Change(Path("f"), "", b"\xff\n", b"\n").preview()
 
 
-def test_undo_is_the_change_the_other_way_round(settings: Path) -> None:
+def test_undo_is_the_inverse_change(settings: Path) -> None:
     change = set_to(settings, 2)
     assert (change.undo().old, change.undo().new) == (change.new, change.old)
     assert change.undo().meaning == "undo: a: 2"
@@ -75,12 +75,12 @@ def test_several_edits_are_one_change(settings: Path) -> None:
     assert change.new == b'{\n  // mine\n  "a": 2,\n  "b": 3\n}'
 
 
-def test_an_edit_of_another_file_is_a_fault_of_the_program(settings: Path) -> None:
+def test_combining_edits_of_different_files_raises(settings: Path) -> None:
     with pytest.raises(ValueError, match="is none of"):
         change_of(settings, [Edit(Path("other"), ("a",), 1, "")])
 
 
-def test_a_path_means_the_same_file_wherever_it_is_applied(
+def test_a_relative_path_is_resolved_when_the_change_is_made(
     settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(settings.parent)
@@ -96,7 +96,7 @@ def test_making_a_change_writes_nothing(settings: Path) -> None:
     assert (settings.stat(), sorted(settings.parent.iterdir())) == before
 
 
-def test_a_change_is_written_and_taken_back(settings: Path) -> None:
+def test_a_change_is_applied_and_undone(settings: Path) -> None:
     before = settings.read_bytes()
     change = set_to(settings, 2)
     assert apply_change(change) == Applied(in_place=False)
@@ -134,7 +134,7 @@ def test_a_file_that_appeared_is_not_overwritten(tmp_path: Path) -> None:
     assert file.read_bytes() == b""
 
 
-def test_a_file_that_has_gone_is_not_made_again(settings: Path) -> None:
+def test_a_deleted_file_is_not_recreated(settings: Path) -> None:
     change = set_to(settings, 2)
     settings.unlink()
     with pytest.raises(Stale):
@@ -142,19 +142,19 @@ def test_a_file_that_has_gone_is_not_made_again(settings: Path) -> None:
     assert not settings.exists()
 
 
-def test_nothing_is_made_beside_a_file_that_is_stale(tmp_path: Path) -> None:
+def test_a_stale_change_leaves_no_temporary_files(tmp_path: Path) -> None:
     with pytest.raises(Stale):
         apply_change(Change(tmp_path / "no" / "file", "", b"{}", b"{a: 1}"))
     assert not (tmp_path / "no").exists()
 
 
-def test_a_change_of_nothing_leaves_the_very_file(settings: Path) -> None:
+def test_an_empty_change_does_not_replace_the_file(settings: Path) -> None:
     before = settings.stat()
     apply_change(set_to(settings, 1))
     assert settings.stat() == before
 
 
-def test_a_new_file_gets_its_folders_and_is_private(tmp_path: Path) -> None:
+def test_a_new_file_is_private_and_its_folders_are_created(tmp_path: Path) -> None:
     file = tmp_path / "a" / "b" / "settings.json"
     change = set_to(file, 1)
     assert not file.parent.exists()
@@ -166,14 +166,14 @@ def test_a_new_file_gets_its_folders_and_is_private(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o666, 0o755])
-def test_the_mode_stays(settings: Path, mode: int) -> None:
+def test_a_write_keeps_the_mode(settings: Path, mode: int) -> None:
     settings.chmod(mode)
     apply_change(set_to(settings, 2))
     assert stat.S_IMODE(settings.stat().st_mode) == mode
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may give a file away")
-def test_the_owner_stays(settings: Path) -> None:
+def test_a_write_keeps_the_owner(settings: Path) -> None:
     os.chown(settings, 12345, 54321)
     settings.chmod(0o640)
     apply_change(set_to(settings, 2))
@@ -181,7 +181,7 @@ def test_the_owner_stays(settings: Path) -> None:
     assert (now.st_uid, now.st_gid, stat.S_IMODE(now.st_mode)) == (12345, 54321, 0o640)
 
 
-def test_an_owner_that_cannot_be_kept_stops_the_write(
+def test_a_write_is_refused_if_the_owner_cannot_be_kept(
     settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -195,7 +195,7 @@ def test_an_owner_that_cannot_be_kept_stops_the_write(
     assert not list(settings.parent.glob(".*-new"))
 
 
-def test_a_link_stays_a_link(settings: Path, tmp_path: Path) -> None:
+def test_a_write_through_a_link_keeps_the_link(settings: Path, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     link = tmp_path / "there" / "link.json"
     link.symlink_to("../settings.json")
@@ -205,7 +205,7 @@ def test_a_link_stays_a_link(settings: Path, tmp_path: Path) -> None:
     assert os.listdir(link.parent) == ["link.json"]
 
 
-def test_a_link_to_nothing_is_refused_and_stays(tmp_path: Path) -> None:
+def test_a_dangling_link_is_refused_and_kept(tmp_path: Path) -> None:
     link = tmp_path / "link.json"
     link.symlink_to(tmp_path / "unmounted" / "real.json")
     with pytest.raises(CannotWrite, match=r"Cannot read .*link\.json: a link that leads nowhere"):
@@ -216,7 +216,7 @@ def test_a_link_to_nothing_is_refused_and_stays(tmp_path: Path) -> None:
     assert not (tmp_path / "unmounted").exists()
 
 
-def test_what_a_killed_write_has_left_is_no_obstacle(settings: Path) -> None:
+def test_leftovers_of_a_killed_write_do_not_block_the_next(settings: Path) -> None:
     left = settings.with_name(".settings.json.hookscope-new")
     left.write_bytes(b"{half")
     apply_change(set_to(settings, 2))
@@ -226,19 +226,19 @@ def test_what_a_killed_write_has_left_is_no_obstacle(settings: Path) -> None:
 # Not written
 
 
-def test_a_link_to_itself_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_a_link_to_itself_is_refused_with_a_sentence(tmp_path: Path) -> None:
     link = tmp_path / "link.json"
     link.symlink_to(link)
     with pytest.raises(CannotWrite, match=r"Cannot read .*link\.json: too many levels"):
         set_to(link, 1)
 
 
-def test_a_folder_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_a_folder_is_refused_with_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(CannotWrite, match=r"Cannot read .*: is a directory"):
         set_to(tmp_path, 1)
 
 
-def test_a_system_that_refuses_is_told_with_the_next_step(
+def test_an_operating_system_error_names_the_next_step(
     settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -253,7 +253,7 @@ def test_a_system_that_refuses_is_told_with_the_next_step(
     assert not list(settings.parent.glob(".*-new"))
 
 
-def test_a_lock_that_is_not_given_is_told_with_the_next_step(settings: Path) -> None:
+def test_a_held_lock_names_the_next_step(settings: Path) -> None:
     change = set_to(settings, 2)
     with (
         FileLock(settings.with_name(".settings.json.hookscope-lock")),
@@ -269,7 +269,7 @@ def test_a_lock_that_is_not_given_is_told_with_the_next_step(settings: Path) -> 
 
 
 @pytest.mark.parametrize("number", [errno.EBUSY, errno.EXDEV])
-def test_a_file_that_cannot_be_replaced_is_written_in_place_and_that_is_told(
+def test_a_file_that_cannot_be_replaced_is_written_in_place_with_a_note(
     settings: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     def busy(*_: object) -> None:
@@ -284,7 +284,7 @@ def test_a_file_that_cannot_be_replaced_is_written_in_place_and_that_is_told(
     assert not list(settings.parent.glob(".*-new"))
 
 
-def test_a_write_in_place_that_fails_says_where_the_new_content_is(
+def test_a_failed_write_in_place_names_the_copy_of_the_new_content(
     settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def busy(*_: object) -> None:

@@ -50,7 +50,7 @@ def python(program: str, *arguments: object) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)])
 
 
-def test_the_steps_are_those_that_happen(tmp_path: Path) -> None:
+def test_the_tested_steps_are_all_steps_of_a_write(tmp_path: Path) -> None:
     seen: list[str] = []
     apply_change(Change(tmp_path / "file", "", None, NEW), step=seen.append)
     assert tuple(seen) == STEPS
@@ -66,7 +66,7 @@ KILLS: list[tuple[str, bytes | None, bytes | None, str]] = [
 @pytest.mark.parametrize(
     ("before", "after", "step"), [kill[1:] for kill in KILLS], ids=[f"{kill[0]}-{kill[3]}" for kill in KILLS]
 )
-def test_a_kill_at_any_step_leaves_the_old_file_or_the_new(
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_file(
     tmp_path: Path, before: bytes | None, after: bytes | None, step: str
 ) -> None:
     file = tmp_path / "settings.json"
@@ -86,7 +86,7 @@ def written(file: Path, content: bytes | None) -> str:
     return str(file)
 
 
-def test_four_processes_lose_none_of_their_edits(tmp_path: Path) -> None:
+def test_four_concurrent_processes_lose_no_edit(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_bytes(b"{\r\n  // all of them\r\n  entries: {},\r\n}")
     children = [python(TOGGLES, file, f"p{number}") for number in range(4)]

@@ -46,11 +46,11 @@ EDITS: tuple[tuple[Edit, bytes, bytes], ...] = (
 
 
 @pytest.mark.parametrize(("edit", "gone", "came"), EDITS)
-def test_an_edit_changes_its_own_bytes_alone(edit: Edit, gone: bytes, came: bytes) -> None:
+def test_a_header_edit_changes_no_other_byte(edit: Edit, gone: bytes, came: bytes) -> None:
     assert edit(BLOCK) == BLOCK.replace(gone, came, 1)
 
 
-def test_line_ends_and_quotes_are_those_of_the_file() -> None:
+def test_a_header_edit_uses_the_files_line_ends_and_quotes() -> None:
     renamed = with_header_key(FLOW, ("metadata", "clawd"), "openclaw")
     assert renamed == FLOW.replace(b'"clawd"', b'"openclaw"')
     member = with_header_value(FLOW, ("metadata", "eliza"), {"events": ["a"]})
@@ -60,7 +60,7 @@ def test_line_ends_and_quotes_are_those_of_the_file() -> None:
     assert b"\n" not in added.replace(b"\r\n", b"")
 
 
-def test_metadata_goes_under_a_key_and_onto_one_line() -> None:
+def test_metadata_is_moved_under_its_key_on_one_line() -> None:
     bare = b"---\nmetadata:\n  events: [a]\n  requires:\n    bins: [b]\n---\n"
     wrapped = with_wrapped(bare, ("metadata",), "openclaw")
     assert wrapped == b"---\nmetadata:\n  openclaw:\n    events: [a]\n    requires:\n      bins: [b]\n---\n"
@@ -79,7 +79,7 @@ UNREAD = (
 
 
 @pytest.mark.parametrize("source", [*UNREAD, b"---\n- a\n---\n"])
-def test_what_does_not_read_is_not_edited(source: bytes) -> None:
+def test_an_unreadable_header_is_not_edited(source: bytes) -> None:
     edits: tuple[Edit, ...] = (
         lambda s: with_header_value(s, ("a", "b"), 1),
         lambda s: with_header_key(s, ("a",), "b"),
@@ -102,7 +102,7 @@ values = st.recursive(
 @given(
     st.dictionaries(words, values, max_size=4), st.lists(words, min_size=1, max_size=3), values, st.booleans()
 )
-def test_any_edit_means_just_itself_or_is_refused(
+def test_any_header_edit_changes_only_its_value_or_is_refused(
     header: dict[str, object], path: list[str], value: object, flow: bool
 ) -> None:
     yaml = (

@@ -22,7 +22,7 @@ def switched(document: dict[str, Any]) -> Change:
     return change(old, new)
 
 
-def test_a_hunk_far_down_has_its_own_line_numbers() -> None:
+def test_a_late_hunk_has_correct_line_numbers() -> None:
     diff = masked_preview(switched({f"k{at}": at for at in range(300)}))
     assert diff.splitlines()[2:] == [
         "@@ -301,3 +301,3 @@",
@@ -43,28 +43,26 @@ def test_a_hunk_far_down_has_its_own_line_numbers() -> None:
         ('// token: correct-horse-9\n"a": 1', '"note": "correct-horse-9"'),
     ],
 )
-def test_a_secret_of_another_part_of_the_file_is_masked_where_the_diff_shows_it(
-    above: str, below: str
-) -> None:
+def test_a_secret_defined_elsewhere_is_masked_in_the_diff(above: str, below: str) -> None:
     head = f"{{{above},\n" + "".join(f'"k{at}": {at},\n' for at in range(20))
     made = change(f'{head}{below},\n"on": true}}', f'{head}{below},\n"on": false}}')
     assert hides_secrets(made)
     assert "horse" not in masked_preview(made).replace("h0rse", "horse")
 
 
-def test_lines_that_repeat_show_nothing_of_what_is_not_shown() -> None:
+def test_repeated_lines_reveal_no_masked_value() -> None:
     item = '{\n"token": "pA55-word-1"\n},\n'
     made = change(f"[\n{item * 40}1\n]", f"[\n{item * 39}1\n]")
     assert "pA55" not in masked_preview(made)
 
 
-def test_a_side_that_cannot_be_read_is_masked_by_its_looks() -> None:
+def test_an_unreadable_side_is_masked_by_patterns() -> None:
     key = "sk-ant-api03-" + "aB3dE5gH7jK9mN1p" * 3
     assert key not in masked_preview(change(f'{{"a": "{key}",\n', '{"a": 1}'))
 
 
 @pytest.mark.parametrize("kind", ["numbers", "secrets", "addresses", "list"])
-def test_twice_the_settings_take_twice_the_work(kind: str) -> None:
+def test_masking_a_diff_takes_linear_work(kind: str) -> None:
     few, many = (work_of(switched({"more": grown(kind, count)})) for count in (400, 800))
     assert many < few * 2.5, (few, many)
 

@@ -22,7 +22,7 @@ def renamed(file: Path) -> Change:
     return Change(file, "renamed", content, content, renamed_to=file.with_name("handler.js"))
 
 
-def test_a_new_name_keeps_bytes_and_mode_and_is_taken_back(file: Path, tmp_path: Path) -> None:
+def test_a_rename_keeps_bytes_and_mode_and_is_undone(file: Path, tmp_path: Path) -> None:
     change = renamed(file)
     assert (
         change.preview()
@@ -46,7 +46,7 @@ def test_a_new_name_keeps_bytes_and_mode_and_is_taken_back(file: Path, tmp_path:
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["handler.mjs", "lock"]
 
 
-def test_a_name_that_is_taken_is_left_alone(file: Path, tmp_path: Path) -> None:
+def test_a_rename_does_not_overwrite_a_file(file: Path, tmp_path: Path) -> None:
     change = renamed(file)
     (tmp_path / "handler.js").write_text("mine")
     with pytest.raises(Stale):
@@ -55,7 +55,7 @@ def test_a_name_that_is_taken_is_left_alone(file: Path, tmp_path: Path) -> None:
     assert file.exists()
 
 
-def test_a_file_that_was_written_on_is_not_renamed_back(file: Path) -> None:
+def test_a_rename_of_a_file_edited_since_is_not_undone(file: Path) -> None:
     change = renamed(file)
     apply_change(change)
     file.with_name("handler.js").write_text("more")
@@ -66,7 +66,7 @@ def test_a_file_that_was_written_on_is_not_renamed_back(file: Path) -> None:
         inverse_change(change)
 
 
-def test_permissions_change_and_are_taken_back(file: Path, tmp_path: Path) -> None:
+def test_a_change_of_permissions_is_undone(file: Path, tmp_path: Path) -> None:
     change = Change(file, "may be run", None, None, modes=(0o640, 0o750))
     assert change.preview().endswith("old mode 640\nnew mode 750\n")
     stack = UndoStack(tmp_path / "undo")
@@ -80,7 +80,7 @@ def test_permissions_change_and_are_taken_back(file: Path, tmp_path: Path) -> No
     assert file.stat().st_mode & 0o777 == 0o640
 
 
-def test_several_edits_of_one_file_are_one_and_keep_their_order(file: Path, tmp_path: Path) -> None:
+def test_several_edits_of_one_file_are_merged_in_order(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "HOOK.md"
     edits = [Change(other, "a", b"1", b"2"), renamed(file), Change(other, "b", b"2", b"3")]
     first, second = combined_changes(edits)

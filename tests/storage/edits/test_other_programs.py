@@ -51,7 +51,7 @@ def switch(file: Path) -> Change:
 
 
 @pytest.mark.parametrize("blank", BLANK.values(), ids=BLANK)
-def test_a_blank_file_is_no_new_document(settings: Path, hurry: None, blank: bytes) -> None:
+def test_a_blank_file_is_not_edited_as_a_new_document(settings: Path, hurry: None, blank: bytes) -> None:
     settings.write_bytes(blank)
     with pytest.raises(CannotEdit, match=r"settings\.json is empty; another program may be writing it"):
         switch(settings)
@@ -61,7 +61,7 @@ def test_a_blank_file_is_no_new_document(settings: Path, hurry: None, blank: byt
 
 
 @pytest.mark.parametrize("length", [1, 12, 24, len(WHOLE) - 3])
-def test_half_a_document_is_refused_and_stays(settings: Path, length: int) -> None:
+def test_an_incomplete_document_is_refused_and_kept(settings: Path, length: int) -> None:
     settings.write_bytes(WHOLE[:length])
     with pytest.raises(CannotEdit, match="The file cannot be read"):
         switch(settings)
@@ -69,7 +69,7 @@ def test_half_a_document_is_refused_and_stays(settings: Path, length: int) -> No
 
 
 @pytest.mark.parametrize("blank", BLANK.values(), ids=BLANK)
-def test_undo_of_a_blank_file_is_refused_and_not_forgotten(settings: Path, hurry: None, blank: bytes) -> None:
+def test_undo_of_a_blank_file_is_refused_and_kept(settings: Path, hurry: None, blank: bytes) -> None:
     change = switch(settings)
     apply_change(change)
     settings.write_bytes(blank)
@@ -91,7 +91,9 @@ os.close(file)
 
 
 @pytest.mark.parametrize("edit", [switch, lambda file: inverse_change(Change(file, "", WHOLE, WHOLE + b" "))])
-def test_a_file_that_is_being_written_is_waited_for(settings: Path, edit: Callable[[Path], Change]) -> None:
+def test_an_edit_waits_for_a_file_that_is_being_written(
+    settings: Path, edit: Callable[[Path], Change]
+) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", TRUNCATES, str(settings)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -111,9 +113,7 @@ def test_a_file_that_is_being_written_is_waited_for(settings: Path, edit: Callab
 
 @linux
 @pytest.mark.parametrize("mode", ["r+b", "ab"])
-def test_a_file_that_somebody_has_open_for_writing_is_not_replaced(
-    settings: Path, hurry: None, mode: str
-) -> None:
+def test_a_file_open_for_writing_is_not_replaced(settings: Path, hurry: None, mode: str) -> None:
     change = switch(settings)
     with settings.open(mode):
         for attempt in (
@@ -156,7 +156,7 @@ def emptied(file: Path) -> None:
 
 @pytest.mark.parametrize("write", [in_place, atomically, appended, removed, emptied])
 @pytest.mark.parametrize("new", [b"{}", None], ids=["replaced", "gone"])
-def test_what_is_written_at_the_last_moment_stays(
+def test_a_write_at_the_last_moment_is_kept(
     settings: Path, write: Callable[[Path], None], new: bytes | None
 ) -> None:
     there: list[bytes | None] = []
@@ -173,7 +173,7 @@ def test_what_is_written_at_the_last_moment_stays(
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"theirs": 1}'])
-def test_a_file_that_appears_at_the_last_moment_stays(tmp_path: Path, content: bytes) -> None:
+def test_a_file_created_at_the_last_moment_is_kept(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "settings.json"
 
     def meddle(step: str) -> None:
@@ -186,7 +186,7 @@ def test_a_file_that_appears_at_the_last_moment_stays(tmp_path: Path, content: b
     assert left_beside(file) == []
 
 
-def test_a_name_that_is_taken_at_the_last_moment_stays_taken(settings: Path) -> None:
+def test_a_rename_target_created_at_the_last_moment_is_kept(settings: Path) -> None:
     to = settings.with_name("other.json")
 
     def meddle(step: str) -> None:
@@ -198,7 +198,7 @@ def test_a_name_that_is_taken_at_the_last_moment_stays_taken(settings: Path) -> 
     assert (settings.read_bytes(), to.read_bytes()) == (WHOLE, b"theirs")
 
 
-def test_of_two_others_at_once_neither_is_lost(settings: Path) -> None:
+def test_two_concurrent_writers_are_both_kept(settings: Path) -> None:
     def look(at: Path) -> None:
         if at == settings:  # the last look: from now on it is another's
             in_place(settings)
@@ -215,7 +215,7 @@ def test_of_two_others_at_once_neither_is_lost(settings: Path) -> None:
 
 
 @pytest.mark.parametrize("number", atomic_files.UNSUPPORTED_ERRNOS)
-def test_where_no_files_can_be_exchanged_one_is_replaced(
+def test_a_file_is_replaced_if_it_cannot_be_exchanged(
     settings: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     class Old:
@@ -253,7 +253,7 @@ def test_a_read_only_file_is_not_written(settings: Path, mode: int, new: bytes |
 
 
 @pytest.mark.parametrize("old", [WHOLE, None], ids=["replaced", "new"])
-def test_nothing_is_written_into_a_read_only_folder(tmp_path: Path, old: bytes | None) -> None:
+def test_a_read_only_folder_is_not_written(tmp_path: Path, old: bytes | None) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     if old is not None:
@@ -268,7 +268,7 @@ def test_nothing_is_written_into_a_read_only_folder(tmp_path: Path, old: bytes |
 
 
 @pytest.mark.parametrize("names", [2, 3])
-def test_a_file_with_several_names_keeps_them(settings: Path, names: int) -> None:
+def test_a_file_with_hard_links_keeps_them(settings: Path, names: int) -> None:
     others = [settings.with_name(f"backup-{number}") for number in range(1, names)]
     for other in others:
         other.hardlink_to(settings)
@@ -282,7 +282,7 @@ def test_a_file_with_several_names_keeps_them(settings: Path, names: int) -> Non
     assert apply_change(change) == Applied()
 
 
-def test_a_link_to_a_read_only_file_is_no_way_around(settings: Path, tmp_path: Path) -> None:
+def test_a_link_to_a_read_only_file_is_not_written(settings: Path, tmp_path: Path) -> None:
     settings.chmod(0o444)
     link = tmp_path / "link.json"
     link.symlink_to(settings)
@@ -292,7 +292,7 @@ def test_a_link_to_a_read_only_file_is_no_way_around(settings: Path, tmp_path: P
 
 
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="this system has no extended attributes")
-def test_extended_attributes_stay(settings: Path) -> None:
+def test_a_write_keeps_extended_attributes(settings: Path) -> None:
     try:
         os.setxattr(settings, "user.note", b"mine")
     except OSError as error:
@@ -312,7 +312,7 @@ def test_extended_attributes_stay(settings: Path) -> None:
     ],
     ids=["a text", "a comment", "a list"],
 )
-def test_what_is_too_large_to_read_is_too_large_to_edit(settings: Path, source: bytes) -> None:
+def test_a_file_too_large_to_read_is_not_edited(settings: Path, source: bytes) -> None:
     settings.write_bytes(source)
     with pytest.raises(CannotEdit, match="larger than 8,388,608 bytes"):
         switch(settings)
@@ -323,7 +323,7 @@ def test_what_is_too_large_to_read_is_too_large_to_edit(settings: Path, source: 
 
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")], ids=["lists", "objects"])
 @pytest.mark.parametrize("depth", [70, 5_000, 500_000])
-def test_what_is_too_deep_to_read_is_too_deep_to_edit(
+def test_a_document_nested_too_deeply_is_not_edited(
     settings: Path, opening: bytes, closing: bytes, depth: int
 ) -> None:
     source = b'{"deep": ' + opening * depth + b"1" + closing * depth + b"}"

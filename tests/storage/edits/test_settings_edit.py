@@ -153,14 +153,16 @@ REFUSED: list[tuple[str, KeyPath, str]] = [
 @pytest.mark.parametrize(
     ("before", "path", "value", "after"), [case[1:] for case in REPLACED], ids=[case[0] for case in REPLACED]
 )
-def test_exactly_the_old_value_is_replaced(before: str, path: KeyPath, value: object, after: str) -> None:
+def test_setting_a_value_replaces_exactly_the_old_one(
+    before: str, path: KeyPath, value: object, after: str
+) -> None:
     assert with_setting(before.encode(), path, value).decode() == after
 
 
 @pytest.mark.parametrize(
     ("before", "path", "value", "after"), [case[1:] for case in INSERTED], ids=[case[0] for case in INSERTED]
 )
-def test_what_is_missing_is_written_as_its_neighbours_are(
+def test_a_new_member_is_formatted_like_its_neighbours(
     before: str, path: KeyPath, value: object, after: str
 ) -> None:
     assert with_setting(before.encode(), path, value).decode() == after
@@ -169,7 +171,7 @@ def test_what_is_missing_is_written_as_its_neighbours_are(
 @pytest.mark.parametrize(
     ("before", "path", "after"), [case[1:] for case in REMOVED], ids=[case[0] for case in REMOVED]
 )
-def test_a_member_goes_with_its_comma_and_without_the_comments(
+def test_removing_a_member_removes_its_comma_and_keeps_comments(
     before: str, path: KeyPath, after: str
 ) -> None:
     assert without_setting(before.encode(), path).decode() == after
@@ -182,38 +184,38 @@ def test_ambiguous_settings_are_not_edited(source: str, path: KeyPath, sentence:
     assert str(refused.value) == sentence
 
 
-def test_no_file_becomes_a_small_one() -> None:
+def test_a_missing_file_becomes_a_minimal_document() -> None:
     assert json.loads(with_setting(None, X, True)) == {"hooks": {"x": {"enabled": True}}}
 
 
-def test_a_missing_member_of_a_file_that_is_long_is_one_line() -> None:
+def test_a_new_member_of_a_long_file_is_one_line() -> None:
     source = json.dumps({"a": {str(index): index for index in range(1000)}}, indent=2).encode()
     assert with_setting(source, ("a", "new"), 1) == source.replace(
         b'{\n    "0"', b'{\n    "new": 1,\n    "0"'
     )
 
 
-def test_bytes_that_are_not_text_are_refused() -> None:
+def test_binary_settings_are_refused() -> None:
     with pytest.raises(CannotEdit, match="byte 0xFF is not UTF-8 text"):
         with_setting(b'{"a": "\xff"}', ("a",), 1)
 
 
-def test_a_value_that_json_cannot_say_is_a_fault_of_the_program() -> None:
+def test_a_value_that_json_cannot_express_raises() -> None:
     with pytest.raises(TypeError):
         with_setting(b"{}", ("a",), object())
 
 
-def test_half_a_character_is_refused_since_it_would_be_read_as_another() -> None:
+def test_a_surrogate_is_refused() -> None:
     with pytest.raises(CannotEdit, match="would change more"):
         with_setting(b"{}", ("a",), "\ud83d")
 
 
-def test_more_levels_than_are_read_are_refused() -> None:
+def test_an_edit_that_nests_too_deeply_is_refused() -> None:
     with pytest.raises(CannotEdit, match="would change more"):
         with_setting(b"{}", ("a",) * 65, 1)
 
 
-def test_an_edit_that_would_mean_something_else_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edit_that_reads_back_differently_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_replaced", lambda *_: "{a: 2, b: 2}")
     with pytest.raises(CannotEdit, match=r"would change more than it should\. By hand: `a: 2`"):
         with_setting(b"{a: 1, b: 1}", ("a",), 2)
@@ -225,22 +227,22 @@ def test_only_members_of_objects_are_removed(path: KeyPath) -> None:
         without_setting(b"{d: [1]}", path)
 
 
-def test_a_member_that_stands_twice_is_not_removed() -> None:
+def test_a_duplicate_member_is_not_removed() -> None:
     with pytest.raises(CannotEdit, match="By hand: `remove a`"):
         without_setting(b"{a: 1, a: 2}", ("a",))
 
 
-def test_several_edits_are_made_one_after_the_other() -> None:
+def test_several_edits_are_applied_in_order() -> None:
     steps: list[tuple[KeyPath, object]] = [(("e", "x"), 1), (("on",), True), (("e", "y"), 2), (("e", "x"), 3)]
     edits = [Edit(Path("settings"), path, value, "") for path, value in steps]
     assert with_settings(b"{ z: 0 }", edits) == b"{ on: true, e: {y: 2, x: 3}, z: 0 }"
 
 
-def test_a_path_is_shown_as_people_write_it() -> None:
+def test_a_settings_path_is_shown_in_dot_notation() -> None:
     assert dotted_path(("hooks", "my hook", "a.b", "dirs", 0, "x")) == 'hooks."my hook"."a.b".dirs[0].x'
 
 
-def test_the_meaning_of_every_case_is_as_asked() -> None:
+def test_every_edited_case_parses_to_the_requested_value() -> None:
     for _, _, path, value, after in REPLACED + INSERTED:
         found: object = read_json5(after.encode())
         for step in path:

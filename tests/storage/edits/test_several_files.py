@@ -17,7 +17,7 @@ def change(tmp_path: Path) -> Change:
     return Change(first, "both", None, b"made", other_changes=more, created_folders=(first.parent,))
 
 
-def test_nothing_is_begun_where_one_of_them_is_stale(change: Change, tmp_path: Path) -> None:
+def test_one_stale_file_prevents_all_writes(change: Change, tmp_path: Path) -> None:
     (tmp_path / "second").write_bytes(b"somebody else's")
     steps: list[str] = []
     with pytest.raises(Stale, match=r"second has changed since it was read; nothing was written"):
@@ -26,9 +26,7 @@ def test_nothing_is_begun_where_one_of_them_is_stale(change: Change, tmp_path: P
     assert not (tmp_path / "folder").exists()
 
 
-def test_what_was_written_before_one_that_turns_out_stale_is_taken_back(
-    change: Change, tmp_path: Path
-) -> None:
+def test_earlier_writes_are_reverted_if_a_later_file_is_stale(change: Change, tmp_path: Path) -> None:
     def somebody_writes(step: str) -> None:
         if step == "done":  # of the first
             (tmp_path / "second").write_bytes(b"somebody else's")

@@ -32,12 +32,12 @@ def done(file: Path, path: KeyPath, value: object) -> Change:
     return change
 
 
-def test_an_empty_stack_has_nothing_to_give(stack: UndoStack) -> None:
+def test_an_empty_undo_stack_returns_nothing(stack: UndoStack) -> None:
     assert stack.peek() is None
     assert stack.pop() is None
 
 
-def test_the_next_process_can_undo(stack: UndoStack, settings: Path) -> None:
+def test_another_process_can_undo(stack: UndoStack, settings: Path) -> None:
     before = settings.read_bytes()
     stack.push(done(settings, ("a",), 2))
     newest = UndoStack(stack.folder).peek()
@@ -47,7 +47,7 @@ def test_the_next_process_can_undo(stack: UndoStack, settings: Path) -> None:
     assert stack.peek() is None
 
 
-def test_changes_are_kept_byte_for_byte(stack: UndoStack) -> None:
+def test_undo_records_keep_every_byte(stack: UndoStack) -> None:
     changes = [
         Change(Path("/a\udcff"), "no text", bytes(range(256)), None),
         Change(Path("/b"), "é\u2028", None, b"\xef\xbb\xbf{}\r\n"),
@@ -57,7 +57,7 @@ def test_changes_are_kept_byte_for_byte(stack: UndoStack) -> None:
     assert [stack.pop(), stack.pop(), stack.pop()] == [changes[1], changes[0], None]
 
 
-def test_the_last_fifty_are_kept(stack: UndoStack) -> None:
+def test_the_undo_stack_keeps_fifty_changes(stack: UndoStack) -> None:
     for number in range(52):
         stack.push(Change(Path("f"), str(number), None, b""))
     kept = []
@@ -67,13 +67,13 @@ def test_the_last_fifty_are_kept(stack: UndoStack) -> None:
     assert not list(stack.folder.glob("*.json"))
 
 
-def test_concurrent_pushes_are_all_kept(stack: UndoStack) -> None:
+def test_concurrent_changes_are_all_recorded_for_undo(stack: UndoStack) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: stack.push(Change(Path("f"), str(number), None, b"")), range(40)))
     assert {change.meaning for _ in range(40) if (change := stack.pop())} == {str(n) for n in range(40)}
 
 
-def test_only_its_user_may_read_the_stack(stack: UndoStack) -> None:
+def test_only_the_user_can_read_the_undo_stack(stack: UndoStack) -> None:
     stack.push(Change(Path("f"), "", b"secret", None))
     (file,) = stack.folder.glob("*.json")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -90,7 +90,7 @@ def test_unreadable_undo_records_are_skipped(stack: UndoStack, content: bytes) -
     assert [stack.pop(), stack.pop(), stack.pop()] == [newer, older, None]
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_an_unwritable_undo_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(CannotWrite, match=r"Cannot record the change in .*file: "):
         UndoStack(tmp_path / "file").push(Change(Path("f"), "", None, b""))
@@ -99,7 +99,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 # Where it no longer fits
 
 
-def test_an_undo_that_no_longer_fits_is_refused_and_stays(stack: UndoStack, settings: Path) -> None:
+def test_an_undo_of_a_changed_file_is_refused_and_kept(stack: UndoStack, settings: Path) -> None:
     change = done(settings, ("a",), 2)
     stack.push(change)
     settings.write_bytes(b"{ a: 2, theirs: 1 }")
@@ -112,7 +112,7 @@ def test_an_undo_that_no_longer_fits_is_refused_and_stays(stack: UndoStack, sett
     assert stack.peek() is None
 
 
-def test_the_same_change_is_undone_once(stack: UndoStack, settings: Path) -> None:
+def test_a_change_is_undone_only_once(stack: UndoStack, settings: Path) -> None:
     change = done(settings, ("a",), 2)
     stack.push(change)
     stack.undo(change)
@@ -139,7 +139,7 @@ INVERSES: list[tuple[str, str, str, str, str]] = [
 @pytest.mark.parametrize(
     ("old", "new", "now", "after"), [case[1:] for case in INVERSES], ids=[case[0] for case in INVERSES]
 )
-def test_the_inverse_takes_back_what_is_left_of_the_change(
+def test_the_inverse_reverts_the_remaining_part_of_a_change(
     settings: Path, old: str, new: str, now: str, after: str
 ) -> None:
     settings.write_text(now)
@@ -156,7 +156,7 @@ def test_the_inverse_takes_back_what_is_left_of_the_change(
         (b"{", "The file cannot be read: line 1"),
     ],
 )
-def test_a_file_without_meaning_has_no_inverse(settings: Path, now: bytes | None, said: str) -> None:
+def test_an_unparsable_file_has_no_inverse(settings: Path, now: bytes | None, said: str) -> None:
     change = done(settings, ("a",), 2)
     if now is None:
         settings.unlink()
@@ -166,7 +166,7 @@ def test_a_file_without_meaning_has_no_inverse(settings: Path, now: bytes | None
         inverse_change(change)
 
 
-def test_several_files_come_and_go_as_one(stack: UndoStack, tmp_path: Path) -> None:
+def test_a_change_of_several_files_is_undone_as_one(stack: UndoStack, tmp_path: Path) -> None:
     one, two = tmp_path / "new" / "a.txt", tmp_path / "new" / "below" / "b.txt"
     made = (tmp_path / "new", tmp_path / "new" / "below")
     change = Change(
@@ -210,7 +210,7 @@ OLD, NEW = b"# A\nname: a\n# end\n", b"# A\nname: b\nos: [linux]\n# end\n"
     ],
     ids=["others wrote around them", "one is another now", "they stand twice", "they are gone"],
 )
-def test_lines_of_a_text_are_taken_back_where_they_stand_once(
+def test_changed_lines_are_reverted_if_they_occur_once(
     tmp_path: Path, now: bytes, back: bytes | None
 ) -> None:
     file = tmp_path / "HOOK.md"

@@ -55,7 +55,7 @@ def whats(run: StoredRun) -> list[str]:
     return [changed.what for changed in handlers_changed_since(run.handlers)]
 
 
-async def test_a_run_knows_the_files_of_its_handlers(journal: Journal, handler: Path) -> None:
+async def test_a_run_records_the_files_of_its_handlers(journal: Journal, handler: Path) -> None:
     run = await recorded(journal, call_of(handler), Registration("command:new", "inline", print))
     with_file, inline = run.handlers
     assert (with_file.hook, with_file.key, with_file.path) == ("greet", "command", str(handler))
@@ -64,7 +64,7 @@ async def test_a_run_knows_the_files_of_its_handlers(journal: Journal, handler: 
     assert (inline.hook, inline.path, inline.digest) == ("inline", None, "")
 
 
-async def test_what_has_changed_since_is_known(journal: Journal, handler: Path) -> None:
+async def test_handlers_changed_since_a_run_are_named(journal: Journal, handler: Path) -> None:
     run = await recorded(journal, call_of(handler), call_of(handler))
     write(handler.parent / "log.jsonl", "more")
     write(handler.parent / "node_modules" / "large.js", "more")
@@ -78,7 +78,7 @@ async def test_what_has_changed_since_is_known(journal: Journal, handler: Path) 
     assert whats(run) == ["gone"]
 
 
-async def test_a_file_that_is_as_it_was_again_has_not_changed(journal: Journal, handler: Path) -> None:
+async def test_a_restored_file_does_not_count_as_changed(journal: Journal, handler: Path) -> None:
     run = await recorded(journal, call_of(handler))
     write(handler, "other")
     again = await recorded(journal, call_of(handler))
@@ -87,7 +87,7 @@ async def test_a_file_that_is_as_it_was_again_has_not_changed(journal: Journal, 
     assert (whats(run), whats(again)) == ([], ["changed"])
 
 
-async def test_what_cannot_be_read_has_no_digest(journal: Journal, tmp_path: Path) -> None:
+async def test_an_unreadable_file_has_no_digest(journal: Journal, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     names: Sequence[Path] = (tmp_path / "folder", tmp_path / "gone.py", tmp_path / "nul\0.py")
     run = await recorded(journal, *map(call_of, names))
@@ -95,13 +95,13 @@ async def test_what_cannot_be_read_has_no_digest(journal: Journal, tmp_path: Pat
     assert handlers_changed_since(run.handlers) == ()
 
 
-async def test_a_module_of_a_shared_folder_answers_for_itself_alone(journal: Journal, handler: Path) -> None:
+async def test_a_module_in_a_shared_folder_has_its_own_digest(journal: Journal, handler: Path) -> None:
     run = await recorded(journal, call_of(handler, "stream"))
     write(handler.parent / "words.py", "other")
     assert whats(run) == []
 
 
-async def test_the_plan_of_a_firing_is_what_is_kept(journal: Journal, handler: Path) -> None:
+async def test_a_run_records_its_plan(journal: Journal, handler: Path) -> None:
     plan = Plan(Event("command", "new"), 1, (CallGroup((call_of(handler),)),), (), None)  # type: ignore[arg-type]
     run = journal.run(await journal.begin_plan(plan))
     assert run is not None
@@ -130,7 +130,7 @@ async def test_settings_are_masked_and_stored_once_for_each_content(journal: Jou
         assert database.execute("select count(*) from settings").fetchone() == (2,)
 
 
-async def test_secrets_that_are_known_by_name_are_masked_in_settings_too(journal: Journal) -> None:
+async def test_secrets_known_by_name_are_masked_in_settings(journal: Journal) -> None:
     settings = Settings(Path("/h/host.json"), {"greeting": "the quiet word"}, exists=True)
     under = journal.for_host(SHIPPED, settings)
     await recorded(under)
@@ -139,7 +139,7 @@ async def test_secrets_that_are_known_by_name_are_masked_in_settings_too(journal
     assert journal.settings([run])[run.settings or ""]["value"] == {"greeting": "the ${SECRET:GREETING}"}
 
 
-async def test_settings_that_no_run_has_any_more_go(path: Path, run_of_id: RunOfId) -> None:
+async def test_unused_settings_are_deleted(path: Path, run_of_id: RunOfId) -> None:
     with Journal(path, "w", "d", Retention(runs=2)) as journal:
         for number in range(5):
             settings = Settings(Path("/h/host.json"), {"number": number}, exists=True)
@@ -151,7 +151,7 @@ async def test_settings_that_no_run_has_any_more_go(path: Path, run_of_id: RunOf
         assert database.execute("select count(*) from circumstances").fetchone() == (2,)
 
 
-async def test_large_settings_count_for_the_run_that_brings_them(path: Path, run_of_id: RunOfId) -> None:
+async def test_large_settings_count_towards_the_size_of_their_run(path: Path, run_of_id: RunOfId) -> None:
     with Journal(path, "w", "d", Retention(size=50_000)) as journal:
         for number in range(8):
             settings = Settings(Path("/h/host.json"), {"number": number, "large": "x" * 20_000}, exists=True)

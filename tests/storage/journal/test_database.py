@@ -42,7 +42,9 @@ async def refusal(journal: Journal) -> str:
 
 
 @pytest.mark.parametrize("content", [b"this is no database" * 300, b"SQLite format 3\0" + b"\xff" * 8192])
-async def test_a_corrupt_file_is_said_and_left_as_it_is(journal: Journal, path: Path, content: bytes) -> None:
+async def test_a_corrupt_journal_is_reported_and_unchanged(
+    journal: Journal, path: Path, content: bytes
+) -> None:
     write(path, content)
     text = await refusal(journal)
     assert text.startswith(f"{path} is ")
@@ -51,7 +53,7 @@ async def test_a_corrupt_file_is_said_and_left_as_it_is(journal: Journal, path: 
     assert content_of(path) == content
 
 
-async def test_a_damaged_page_is_said(journal: Journal, path: Path) -> None:
+async def test_a_damaged_page_is_reported(journal: Journal, path: Path) -> None:
     for _ in range(200):
         await journal.begin(Event("command", context={"text": "x" * 100}))
     journal.close()
@@ -61,7 +63,7 @@ async def test_a_damaged_page_is_said(journal: Journal, path: Path) -> None:
 
 
 @pytest.mark.parametrize("garbled", ["{", "[]", "{}", "7", "[" * 100_000], ids=lambda text: text[:2])
-async def test_a_garbled_document_is_said_and_ends_no_writing(
+async def test_a_garbled_run_is_reported_and_writing_continues(
     journal: Journal, path: Path, garbled: str
 ) -> None:
     await journal.begin(Event("command"))
@@ -73,7 +75,7 @@ async def test_a_garbled_document_is_said_and_ends_no_writing(
         await asyncio.wait_for(journal.begin(Event("command")), 60)
 
 
-async def test_a_newer_version_is_refused_and_left_as_it_is(journal: Journal, path: Path) -> None:
+async def test_a_journal_of_a_newer_version_is_refused_and_unchanged(journal: Journal, path: Path) -> None:
     open_database(path).close()
     with closing(sqlite3.connect(path)) as newer:
         newer.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
@@ -88,7 +90,7 @@ async def test_a_newer_version_is_refused_and_left_as_it_is(journal: Journal, pa
     assert content_of(path) == before
 
 
-async def test_another_programs_database_is_refused_and_left_as_it_is(journal: Journal, path: Path) -> None:
+async def test_another_programs_database_is_refused_and_unchanged(journal: Journal, path: Path) -> None:
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as foreign:
         foreign.execute("create table bookmarks (url)")
@@ -98,7 +100,7 @@ async def test_another_programs_database_is_refused_and_left_as_it_is(journal: J
     assert content_of(path) == before
 
 
-async def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+async def test_a_journal_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with (
         Journal(tmp_path / "file" / "journal.db", "w", "d") as journal,
@@ -107,7 +109,7 @@ async def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
         await journal.begin(Event("command"))
 
 
-def test_a_read_only_file_is_said(path: Path) -> None:
+def test_a_read_only_journal_is_reported(path: Path) -> None:
     open_database(path).close()
 
     def read_only(path: Path) -> sqlite3.Connection:  # root may write whatever the mode is; SQLite may not
@@ -123,7 +125,7 @@ def test_a_read_only_file_is_said(path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
-async def test_a_journal_in_a_read_only_folder_is_read_and_the_folder_is_named_to_who_writes(
+async def test_a_journal_in_a_read_only_folder_can_be_read_and_writers_get_the_reason(
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "state"
@@ -144,7 +146,7 @@ async def test_a_journal_in_a_read_only_folder_is_read_and_the_folder_is_named_t
         folder.chmod(0o700)
 
 
-def test_a_full_disk_is_said_and_the_next_job_tries_again(path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_next_write_tries_again(path: Path) -> None:
     limits = [60, 100_000]  # pages: a disk that is full, and that has room again
 
     def small(path: Path) -> sqlite3.Connection:
@@ -166,7 +168,7 @@ def test_a_full_disk_is_said_and_the_next_job_tries_again(path: Path) -> None:
         writer.close()
 
 
-def test_a_journal_that_stays_locked_is_said(path: Path) -> None:
+def test_a_locked_journal_is_reported(path: Path) -> None:
     open_database(path).close()
     impatient = sqlite3.connect(path, timeout=0, isolation_level=None)
     with closing(impatient), closing(open_database(path)) as other:
@@ -176,7 +178,7 @@ def test_a_journal_that_stays_locked_is_said(path: Path) -> None:
     assert "kept locked by another process" in str(error_explanation(path, locked.value))
 
 
-async def test_many_may_open_a_new_journal_at_once(path: Path) -> None:
+async def test_many_processes_can_create_the_journal_at_once(path: Path) -> None:
     journals = [Journal(path, "w", "d") for _ in range(12)]
     ids = await asyncio.gather(*(journal.begin(Event("command")) for journal in journals))
     assert sorted(ids) == list(range(1, 13))

@@ -53,7 +53,7 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
-def test_a_value_is_masked_in_every_spelling(value: str, spell: object) -> None:
+def test_a_secret_is_masked_in_every_encoding(value: str, spell: object) -> None:
     assert callable(spell)
     if spell is SPELLINGS["every unit"] and any(ord(char) >= 0x10000 for char in value):
         return
@@ -73,24 +73,24 @@ def test_a_value_is_masked_in_every_spelling(value: str, spell: object) -> None:
 @pytest.mark.parametrize(
     "text", ["correct-horse", "correct horse battery 77", "Y29ycmVjdA==", "636f7272656374", "%63%6f", ""]
 )
-def test_what_only_resembles_a_value_stays(text: str) -> None:
+def test_similar_values_are_not_masked(text: str) -> None:
     assert Masker.for_secrets([Secret("KEY", VALUES["plain"])]).masked_text(text) == text
 
 
 @pytest.mark.parametrize("line", ["first line of it", "second=line;of it"])
-def test_each_line_of_a_value_is_masked_as_a_part(line: str) -> None:
+def test_each_line_of_a_secret_is_masked(line: str) -> None:
     veil = Masker.for_secrets([Secret("KEY", VALUES["lines"])])
     assert veil.masked_text(f"> {line} <") == "> ${SECRET:KEY_PART} <"
 
 
-def test_lines_behind_escapes_are_masked_too() -> None:
+def test_escaped_lines_of_a_secret_are_masked() -> None:
     veil = Masker.for_secrets([Secret("KEY", "-----BEGIN X-----\\nMIIEowIBAAKCAQEA\\nQUJDREVGR0hJSktM\\n")])
     assert (
         veil.masked_text("MIIEowIBAAKCAQEA\n  QUJDREVGR0hJSktM") == "${SECRET:KEY_PART}\n  ${SECRET:KEY_PART}"
     )
 
 
-def test_lines_that_mark_a_key_and_short_ones_stay() -> None:
+def test_key_markers_and_short_lines_are_not_masked() -> None:
     begin = "-----BEGIN " + "RSA PRIVATE KEY-----"
     veil = Masker.for_secrets([Secret("KEY", f"{begin}\nMIIEowIBAAKCAQEA\nabc\n")])
     assert veil.masked_text(begin) == begin
@@ -99,7 +99,7 @@ def test_lines_that_mark_a_key_and_short_ones_stay() -> None:
 
 
 @pytest.mark.parametrize("at", [1, 5, 12, 23])
-def test_a_value_in_two_texts_of_a_list_is_masked(at: int) -> None:
+def test_a_secret_split_over_two_texts_is_masked(at: int) -> None:
     value = VALUES["plain"]
     pieces = {"chunks": ["out: ", value[:at], value[at:], " end"]}
     masked = Masker.for_secrets([Secret("KEY", value)]).masked_value(pieces)
@@ -111,7 +111,7 @@ def test_a_value_in_two_texts_of_a_list_is_masked(at: int) -> None:
 
 
 @pytest.mark.parametrize("kept", [7, 12, 20])
-def test_what_a_cut_leaves_of_a_value_is_masked(kept: int) -> None:
+def test_the_rest_of_a_truncated_secret_is_masked(kept: int) -> None:
     value, cut = VALUES["plain"], "\n… 1,234 bytes are left out here …\n"
     veil = Masker.for_secrets([Secret("KEY", value)])
     assert veil.masked_text(f"say {value[:kept]}{cut}more") == f"say ${{SECRET:KEY_PART}}{cut}more"
@@ -134,7 +134,7 @@ def test_a_mask_is_never_masked_again() -> None:
     assert veil.masked_text("value-99") == "${SECRET:TOKEN_OF_MINE}"
 
 
-def test_overlapping_values_leave_no_end_of_one() -> None:
+def test_overlapping_secrets_are_masked_completely() -> None:
     veil = Masker.for_secrets([Secret("A", "abcdefgh-1234"), Secret("B", "1234-ijklmnop")])
     assert veil.masked_text("x abcdefgh-1234-ijklmnop y").count("${SECRET:") == 1
     assert veil.masked_text("x abcdefgh-1234-ijklmnop y").startswith("x ${SECRET:")
@@ -148,7 +148,7 @@ def test_overlapping_values_leave_no_end_of_one() -> None:
     ),
     st.sampled_from([str, json.dumps, ascii, html.escape, urllib.parse.quote, urllib.parse.quote_plus]),
 )
-def test_any_value_is_found_where_it_is(value: str, spell: object) -> None:
+def test_any_secret_is_found_at_its_position(value: str, spell: object) -> None:
     assert callable(spell)
     spelled = spell(value)
     found = find_values(f"<<{spelled}>>", {value: "KEY"})
@@ -158,7 +158,7 @@ def test_any_value_is_found_where_it_is(value: str, spell: object) -> None:
 
 
 @pytest.mark.parametrize("kept", [7, 12, 20])
-def test_what_a_line_that_was_too_long_has_of_a_value_is_masked(kept: int) -> None:
+def test_a_secret_in_a_truncated_line_is_masked(kept: int) -> None:
     veil = Masker.for_secrets([Secret("KEY", VALUES["plain"])])
     assert veil.masked_text(f"say {VALUES['plain'][:kept]}…\nmore…") == "say ${SECRET:KEY_PART}…\nmore…"
 
@@ -176,7 +176,7 @@ def test_what_a_line_that_was_too_long_has_of_a_value_is_masked(kept: int) -> No
     ],
     ids=["as it is", "printed", "URL", "hexadecimal", "base64", "inside base64", "repr"],
 )
-def test_a_value_that_is_no_utf_8_is_masked_in_every_spelling(spell: object) -> None:
+def test_a_secret_that_is_not_utf_8_is_masked_in_every_encoding(spell: object) -> None:
     source = b"se\xffcret-of-\xe9-bytes"
     veil = Masker.for_secrets([Secret("OURS", source.decode("utf-8", "surrogateescape"))])
     masked = veil.masked_text(f"it is {spell(source)} here")  # type: ignore[operator]
@@ -191,6 +191,6 @@ def test_a_long_line_of_code_is_searched_in_one_pass(text: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["\r", "\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\r\n"], ids=ascii)
-def test_lines_of_any_kind_are_masked_as_parts(end: str) -> None:
+def test_lines_with_any_separator_are_masked(end: str) -> None:
     veil = Masker.for_secrets([Secret("OURS", f"first-line-of-it{end}second-line-of-it")])
     assert veil.masked_text("a first-line-of-it b") == "a ${SECRET:OURS_PART} b"

@@ -82,7 +82,7 @@ def places(value: Any, at: tuple[str | int, ...] = ()) -> list[tuple[str | int, 
 
 
 @given(st.sampled_from(places(LINE["run"])), st.sampled_from(ODD), st.booleans())
-def test_a_run_that_is_read_can_be_shown_whatever_stands_in_its_line(
+def test_any_run_that_can_be_imported_can_be_shown(
     place: tuple[str | int, ...], odd: Any, goes: bool
 ) -> None:
     line = deepcopy(LINE)
@@ -100,12 +100,12 @@ def test_a_run_that_is_read_can_be_shown_whatever_stands_in_its_line(
     run_output.run_text(run_of(stored.document), real_machine()).encode()
 
 
-def test_a_line_as_it_is_written_is_read() -> None:
+def test_an_exported_line_is_imported() -> None:
     stored = ExportedRunReader().run(json.dumps(LINE))
     assert run_document(run_of(stored.document), "openclaw") == LINE["run"]
 
 
-def test_a_line_of_before_is_read() -> None:
+def test_a_line_of_an_older_version_is_imported() -> None:
     """Members that came later are not there."""
     line = deepcopy(LINE)
     for run in (line["run"], *line["run"]["caused"]):

@@ -119,12 +119,12 @@ def test_every_filter_finds_what_reading_all_runs_would_find(
         ("x" * 3_000, "", False),
     ],
 )
-def test_words_are_found_side_by_side(text: str, sought: str, found: bool) -> None:
+def test_the_words_of_a_phrase_are_found_together(text: str, sought: str, found: bool) -> None:
     looked_for = parse_phrase(sought)
     assert (looked_for is not None and looked_for.is_in(" ".join(index_terms(text)))) is found
 
 
-async def test_all_that_a_run_says_is_searched_and_no_names_of_fields(
+async def test_every_text_of_a_run_is_searched_without_field_names(
     journal: Journal, run_of_id: RunOfId
 ) -> None:
     event = Event("command", "new", "agent:main:ada", {"inKey": "invalue", "count": 4711}, ("before",))
@@ -162,7 +162,7 @@ async def test_the_beginning_of_a_long_text_is_searched(journal: Journal) -> Non
     assert journal.recent(text="last") == ()
 
 
-async def test_a_window_of_time_holds_both_its_ends(journal: Journal) -> None:
+async def test_a_time_range_includes_both_ends(journal: Journal) -> None:
     numbers = [await journal.begin(Event(name)) for name in "abc"]
     second = journal.run(numbers[1])
     assert second is not None
@@ -182,7 +182,7 @@ async def test_a_window_of_time_holds_both_its_ends(journal: Journal) -> None:
     assert ids(journal.select(RunFilter(since=at - minute, until=at + minute))) == numbers[::-1]
 
 
-async def test_a_clock_that_was_set_back_loses_no_run(journal: Journal) -> None:
+async def test_a_clock_set_back_hides_no_run(journal: Journal) -> None:
     ahead = await journal.begin(Event("ahead"))
     with closing(sqlite3.connect(journal.path)) as database, database:
         database.execute("update runs set at = at + 3600000, started_ms = started_ms + 3600000")
@@ -195,7 +195,7 @@ async def test_a_clock_that_was_set_back_loses_no_run(journal: Journal) -> None:
     assert journal.select(RunFilter(until=datetime.now(UTC) - hour)) == ()
 
 
-async def test_where_sqlite_has_no_fts5_runs_are_read_one_by_one(
+async def test_without_fts5_runs_are_searched_one_by_one(
     path: Path, monkeypatch: pytest.MonkeyPatch, run_of_id: RunOfId
 ) -> None:
     monkeypatch.setattr(
@@ -215,7 +215,7 @@ async def test_where_sqlite_has_no_fts5_runs_are_read_one_by_one(
         assert database.execute("select count(*) from fresh").fetchone() == (0,)
 
 
-async def test_an_index_that_is_lost_is_made_anew(journal: Journal, run_of_id: RunOfId) -> None:
+async def test_a_lost_index_is_rebuilt(journal: Journal, run_of_id: RunOfId) -> None:
     event = Event("command", "new", context={"text": "some words"})
     number = await journal.begin(event)
     await journal.end(run_of_id(number, event=event))
@@ -229,7 +229,7 @@ async def test_an_index_that_is_lost_is_made_anew(journal: Journal, run_of_id: R
         assert database.execute("select runs from totals").fetchall() == [(1,)]
 
 
-async def test_a_run_that_ends_late_is_found_as_it_ended(journal: Journal, run_of_id: RunOfId) -> None:
+async def test_a_run_that_ends_late_is_found_by_its_result(journal: Journal, run_of_id: RunOfId) -> None:
     event = Event("command", "new")
     number = await journal.begin(event)
     file_all(journal.path)

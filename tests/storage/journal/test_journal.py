@@ -48,7 +48,7 @@ async def test_a_run_id_is_given_only_after_the_event_is_on_disk(journal: Journa
         assert other.execute("select key from runs where id = ?", (run_id,)).fetchone() == ("command:new",)
 
 
-async def test_what_became_of_a_context_comes_back_as_it_was(journal: Journal) -> None:
+async def test_a_changed_context_is_read_back(journal: Journal) -> None:
     before, after = {"on": 1, "list": [0, 1.0]}, {"on": True, "list": [False, 1]}
     event = Event("command", "new", context=before)
     number = await journal.begin(event)
@@ -58,7 +58,7 @@ async def test_what_became_of_a_context_comes_back_as_it_was(journal: Journal) -
     assert json.dumps(stored.event.context) == json.dumps(before)
 
 
-async def test_everything_of_a_run_comes_back(journal: Journal) -> None:
+async def test_every_field_of_a_run_is_read_back(journal: Journal) -> None:
     event = Event("command", "new", "agent:main", {"senderId": "dev"}, ("before",), meta={"turn": 1})
     call = Registration("command", "greet", print, injected_fault=InjectedFault("slow", 2.5))
     error = Failure("KeyError", "'x'", (Frame("/h/greet/handler.py", 3, "handler", "event.x"),), "load")
@@ -128,7 +128,7 @@ async def test_a_run_without_an_end_is_running_while_its_owner_lives(journal: Jo
     assert stored.document["results"] == []
 
 
-async def test_a_run_is_interrupted_once_its_owner_was_killed(
+async def test_a_run_is_interrupted_if_its_owner_was_killed(
     journal: Journal, start_child: StartChild
 ) -> None:
     child = start_child("print(await journal.begin(Event('command', 'new')), flush=True)\nsys.stdin.read()")
@@ -148,7 +148,7 @@ def wait_without_reaping(child: "Popen[str]") -> None:
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
 
-async def test_a_killed_owner_that_nobody_waited_for_is_dead(start_child: StartChild) -> None:
+async def test_a_zombie_owner_counts_as_dead(start_child: StartChild) -> None:
     child = start_child("print(1, flush=True)\nsys.stdin.read()")
     assert child.stdout is not None
     child.stdout.readline()
@@ -159,20 +159,18 @@ async def test_a_killed_owner_that_nobody_waited_for_is_dead(start_child: StartC
     assert not owner.alive
 
 
-def test_a_process_that_took_over_a_number_is_not_the_owner() -> None:
+def test_a_reused_process_id_is_not_the_owner() -> None:
     assert not RunOwner(os.getpid(), "another start").alive
 
 
 @pytest.mark.skipif(not Path("/bin/ps").exists(), reason="there is no ps here")
-def test_ps_tells_the_start_of_a_process_too() -> None:
+def test_ps_reports_the_start_of_a_process() -> None:
     assert process_start_by_ps(os.getpid())
     assert process_start_by_ps(os.getpid()) == process_start_by_ps(os.getpid())
     assert process_start_by_ps(2**22 + 1) is None
 
 
-async def test_two_processes_write_at_once_and_lose_nothing(
-    journal: Journal, start_child: StartChild
-) -> None:
+async def test_two_concurrent_writers_lose_nothing(journal: Journal, start_child: StartChild) -> None:
     body = (
         "for _ in range(40):\n"
         "    events = [Event('from', NAME) for _ in range(5)]\n"
@@ -212,7 +210,7 @@ async def test_recent_finds_by_hook_key_failure_time_and_text(journal: Journal, 
     assert found(since=datetime.now(UTC) - timedelta(hours=1)) == [2, 1, 0]
 
 
-async def test_following_gives_what_is_newer_oldest_first(journal: Journal) -> None:
+async def test_following_returns_newer_runs_oldest_first(journal: Journal) -> None:
     first, second, third = [await journal.begin(Event(name)) for name in ("a", "b", "c")]
     assert [run.id for run in journal.newer_than(first)] == [second, third]
     assert [run.id for run in journal.newer_than(first, limit=1)] == [second]
@@ -227,7 +225,7 @@ async def test_a_workspace_sees_its_own_runs_and_entries(journal: Journal, path:
     assert journal.run(run_id) is not None
 
 
-async def test_entries_come_back_newest_first(journal: Journal) -> None:
+async def test_entries_are_returned_newest_first(journal: Journal) -> None:
     first = await journal.note("load", "hooks", "2 of 3 were loaded", detail={"failed": ["x"]})
     await journal.note("change", "greet", "switched off", "warn")
     assert [(entry.kind, entry.level, entry.detail) for entry in journal.entries()] == [
@@ -238,19 +236,19 @@ async def test_entries_come_back_newest_first(journal: Journal) -> None:
     assert [entry.subject for entry in journal.entries(newer_than=first)] == ["greet"]
 
 
-def test_a_journal_that_nobody_wrote_to_is_empty_and_makes_no_file(journal: Journal, path: Path) -> None:
+def test_an_unwritten_journal_is_empty_and_creates_no_file(journal: Journal, path: Path) -> None:
     assert (journal.recent(), journal.run(1), journal.entries()) == ((), None, ())
     journal.close()
     assert not path.parent.exists()
 
 
-async def test_only_its_user_may_read_the_file(journal: Journal, path: Path) -> None:
+async def test_only_the_user_can_read_the_journal(journal: Journal, path: Path) -> None:
     await journal.begin(Event("command"))
     assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-async def test_a_closed_journal_reads_and_refuses_to_write(journal: Journal) -> None:
+async def test_a_closed_journal_can_be_read_and_not_written(journal: Journal) -> None:
     await journal.begin(Event("command"))
     journal.close()
     journal.close()
@@ -259,7 +257,7 @@ async def test_a_closed_journal_reads_and_refuses_to_write(journal: Journal) -> 
         await journal.begin(Event("command"))
 
 
-async def test_a_cancelled_run_is_no_failed_one(journal: Journal, run_of_id: RunOfId) -> None:
+async def test_a_cancelled_run_is_not_a_failed_one(journal: Journal, run_of_id: RunOfId) -> None:
     run = run_of_id(await journal.begin(Event("command", "new")), status="cancelled")
     await journal.end(replace(run, cancelled=True))
     assert [item.outcome for item in journal.recent()] == ["cancelled"]
@@ -312,7 +310,7 @@ class Plain:
         return Ending()
 
 
-async def test_a_firing_is_on_record_before_its_first_handler_and_after_its_last(
+async def test_a_run_is_recorded_before_its_first_handler_and_after_its_last(
     journal: Journal,
 ) -> None:
     seen: list[str] = []

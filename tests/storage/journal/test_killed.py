@@ -42,9 +42,7 @@ while True:
 
 
 @pytest.mark.parametrize("lines", [1, 40, 300, 1_500])
-def test_kill_9_in_a_burst_loses_nothing_that_was_acknowledged(
-    path: Path, start_child: StartChild, lines: int
-) -> None:
+def test_kill_9_loses_no_acknowledged_run(path: Path, start_child: StartChild, lines: int) -> None:
     other, burst = start_child(OTHER), start_child(BURST)
     assert other.stdout is not None
     assert burst.stdout is not None
@@ -65,7 +63,7 @@ def test_kill_9_in_a_burst_loses_nothing_that_was_acknowledged(
     assert set(beside) <= set(runs)
 
 
-async def test_a_journal_goes_on_after_its_writer_was_killed(
+async def test_a_journal_continues_after_its_writer_was_killed(
     journal: Journal, path: Path, start_child: StartChild
 ) -> None:
     burst = start_child(BURST)

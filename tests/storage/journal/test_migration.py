@@ -106,7 +106,7 @@ def check(journal: Journal) -> None:
     assert [run.id for run in journal.select(RunFilter(since=STARTED))] == [3, 2, 1]
 
 
-def test_reading_brings_an_old_journal_up_to_date(path_of_version_1: Path) -> None:
+def test_reading_migrates_an_old_journal(path_of_version_1: Path) -> None:
     journal = Journal(path_of_version_1, "/agents/agent", "d")
     check(journal)
     with closing(sqlite3.connect(path_of_version_1)) as database:
@@ -116,7 +116,7 @@ def test_reading_brings_an_old_journal_up_to_date(path_of_version_1: Path) -> No
     assert not {"results", "runs_of_version_1"} & names
 
 
-async def test_writing_goes_on_behind_what_an_old_journal_gave(path_of_version_1: Path) -> None:
+async def test_run_ids_continue_in_a_migrated_journal(path_of_version_1: Path) -> None:
     with Journal(path_of_version_1, "/agents/agent", "d") as journal:
         assert await journal.begin(Event("command")) == 6  # 5 was given, and is gone
         number = await journal.begin(Event("command"))
@@ -132,7 +132,7 @@ async def test_writing_goes_on_behind_what_an_old_journal_gave(path_of_version_1
         database.execute("update runs set pinned = 0")
 
 
-def test_an_old_journal_is_as_it_was_after_tidying(path_of_version_1: Path) -> None:
+def test_cleaning_up_keeps_a_migrated_journal(path_of_version_1: Path) -> None:
     with Journal(path_of_version_1, "/agents/agent", "d") as journal:
         asyncio.run(journal.note("notice", "", ""))
     with closing(sqlite3.connect(path_of_version_1)) as database, database:
@@ -140,7 +140,7 @@ def test_an_old_journal_is_as_it_was_after_tidying(path_of_version_1: Path) -> N
     check(Journal(path_of_version_1, "/agents/agent", "d"))
 
 
-def test_an_empty_old_journal_too(path: Path) -> None:
+def test_an_empty_old_journal_is_migrated(path: Path) -> None:
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as old, old:
         old.executescript(MIGRATIONS[0])
@@ -153,7 +153,7 @@ def test_an_empty_old_journal_too(path: Path) -> None:
     journal.close()
 
 
-async def test_several_may_bring_it_up_to_date_at_once(path_of_version_1: Path) -> None:
+async def test_several_processes_can_migrate_at_once(path_of_version_1: Path) -> None:
     journals = [Journal(path_of_version_1, "/agents/agent", "d") for _ in range(6)]
     numbers = await asyncio.gather(*(journal.begin(Event("command")) for journal in journals))
     assert sorted(numbers) == list(range(6, 12))

@@ -27,7 +27,7 @@ def texts(path: Path) -> list[str]:
     return [entry.text for entry in Journal(path, AGENT, "d").entries()]
 
 
-async def test_what_is_written_after_the_file_was_removed_is_there(journal: Journal, path: Path) -> None:
+async def test_runs_written_after_the_file_was_deleted_are_kept(journal: Journal, path: Path) -> None:
     await journal.note("load", "s", "before")
     for file in path.parent.iterdir():
         file.unlink()
@@ -36,7 +36,7 @@ async def test_what_is_written_after_the_file_was_removed_is_there(journal: Jour
     assert texts(path) == ["later", "after"]
 
 
-async def test_a_file_that_was_moved_away_keeps_what_it_had(journal: Journal, path: Path) -> None:
+async def test_a_moved_journal_keeps_its_runs(journal: Journal, path: Path) -> None:
     away = path.with_name("away.db")
     await journal.note("load", "s", "before")
     os.rename(path, away)
@@ -45,7 +45,7 @@ async def test_a_file_that_was_moved_away_keeps_what_it_had(journal: Journal, pa
     assert texts(away) == ["before"]
 
 
-async def test_a_journal_that_another_process_has_begun_meanwhile_is_written_by_both(
+async def test_a_journal_recreated_by_another_process_is_written_by_both(
     journal: Journal, path: Path, start_child: StartChild
 ) -> None:
     await journal.note("load", "s", "before")
@@ -60,7 +60,7 @@ async def test_a_journal_that_another_process_has_begun_meanwhile_is_written_by_
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
 
 
-async def test_ids_go_on_in_a_new_file(journal: Journal, path: Path) -> None:
+async def test_run_ids_continue_in_a_recreated_file(journal: Journal, path: Path) -> None:
     """Who follows the runs, or shows those of before too, knows them by their ids."""
     numbers = [await journal.begin(Event("command", name)) for name in "ab"]
     for file in path.parent.iterdir():
@@ -91,7 +91,7 @@ async def test_the_end_of_a_run_in_a_removed_file_is_not_written_to_another_run(
     assert (stored.key, stored.outcome) == ("command:other", "running")
 
 
-async def test_a_newer_version_that_came_meanwhile_is_named(journal: Journal, path: Path) -> None:
+async def test_a_migration_by_a_newer_version_meanwhile_is_reported(journal: Journal, path: Path) -> None:
     await journal.note("load", "s", "before")
     with closing(sqlite3.connect(path)) as newer:
         newer.executescript("alter table entries rename to notes; pragma user_version = 99;")

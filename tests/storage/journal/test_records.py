@@ -168,7 +168,7 @@ def assert_same(found: Run, expected: Run) -> None:
 
 @given(runs)
 @settings(deadline=None)
-def test_a_document_of_a_run_is_the_run(run: Run) -> None:
+def test_a_run_equals_its_stored_document(run: Run) -> None:
     assert_same(run_of(json.loads(json.dumps(run_document(run, "d")))), run)
 
 
@@ -194,14 +194,14 @@ def test_any_run_survives_being_stored(run: Run) -> None:
     ("reason", "left_out"),
     [("left out: only two was asked for", "unasked"), ("left out: all but it were asked for", "")],
 )
-def test_a_journal_of_before_tells_by_words_who_was_not_asked_for(reason: str, left_out: str) -> None:
+def test_an_old_journal_marks_excluded_hooks_by_their_reason(reason: str, left_out: str) -> None:
     run = Run(1, Event("command"), (), (NotRun("one", reason, exclusion="unasked"),), Ending())
     document = run_document(run, "openclaw")
     del document["not_run"][0]["left_out"]
     assert run_of(document).not_run == (NotRun("one", reason, exclusion=left_out),)  # type: ignore[arg-type]
 
 
-def test_a_stored_function_cannot_be_called_again() -> None:
+def test_a_restored_run_has_no_callable_handler() -> None:
     run = Run(1, Event("a"), (Result(Registration("a", "h", print), "ok"),), (), Ending())
     (result,) = run_of(run_document(run, "d")).results
     assert callable(result.call.target)

@@ -57,19 +57,19 @@ def counted(path: Path) -> Iterator[None]:
 pytestmark = pytest.mark.usefixtures("counted")
 
 
-async def test_ordinary_runs_drive_out_no_failed_and_no_pinned_one(path: Path, run_of_id: RunOfId) -> None:
+async def test_ordinary_runs_displace_no_failed_or_pinned_run(path: Path, run_of_id: RunOfId) -> None:
     await fill(path, Retention(runs=5), "pfpf" + "o" * 40, run_of_id)
     assert kept(path) == "pfpfooooo"
 
 
-async def test_failed_runs_have_a_bound_of_their_own(path: Path, run_of_id: RunOfId) -> None:
+async def test_failed_runs_have_their_own_limit(path: Path, run_of_id: RunOfId) -> None:
     await fill(path, Retention(runs=4), "op" + "f" * 20 + "oo", run_of_id)
     assert kept(path) == "opffffoo"
     await fill(path, Retention(size=3_000), "fo", run_of_id)
     assert kept(path) == "pffoofo"
 
 
-async def test_a_run_that_is_unpinned_goes_with_the_others(path: Path, run_of_id: RunOfId) -> None:
+async def test_an_unpinned_run_is_deleted_like_others(path: Path, run_of_id: RunOfId) -> None:
     first, *_ = await fill(path, Retention(runs=3), "p" + "o" * 10, run_of_id)
     assert kept(path) == "pooo"
     with Journal(path, "w", "d", Retention(runs=3)) as journal:
@@ -85,21 +85,19 @@ async def test_a_run_of_another_workspace_is_not_pinned(path: Path, run_of_id: R
     assert not run.pinned
 
 
-async def test_a_workspace_clears_away_no_run_of_another(path: Path, run_of_id: RunOfId) -> None:
+async def test_a_workspace_deletes_no_run_of_another(path: Path, run_of_id: RunOfId) -> None:
     await fill(path, Retention(), "ooooo", run_of_id, "large")
     await fill(path, Retention(runs=2), "ooooo", run_of_id, "small")
     assert (kept(path, "large"), kept(path, "small")) == ("ooooo", "oo")
 
 
-async def test_of_too_many_workspaces_the_one_that_was_not_used_for_longest_goes(
-    path: Path, run_of_id: RunOfId
-) -> None:
+async def test_the_least_recently_used_workspace_is_deleted_first(path: Path, run_of_id: RunOfId) -> None:
     for name in "abcdefghij":
         await fill(path, Retention(runs=2), "poo", run_of_id, name)
     assert [kept(path, name) for name in "abcdefghij"] == ["p", "p", *["poo"] * 8]
 
 
-async def test_much_is_cleared_away_bit_by_bit(
+async def test_many_runs_are_deleted_in_batches(
     path: Path, run_of_id: RunOfId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(path, Retention(), "o" * 40, run_of_id)
@@ -113,14 +111,14 @@ async def test_much_is_cleared_away_bit_by_bit(
     assert len(kept(path)) == 5
 
 
-async def test_somebody_who_waits_is_not_kept_waiting_for_tidying(path: Path, run_of_id: RunOfId) -> None:
+async def test_a_waiting_write_goes_before_cleaning_up(path: Path, run_of_id: RunOfId) -> None:
     await fill(path, Retention(), "o" * 300, run_of_id)
     with closing(open_database(path)) as database:
         assert clean_up(database, Retention(runs=5), is_busy=lambda: True)
         assert len(kept(path)) == 200
 
 
-async def test_what_is_cleared_away_is_not_found_by_its_words_either(path: Path, run_of_id: RunOfId) -> None:
+async def test_deleted_runs_are_not_found_by_text(path: Path, run_of_id: RunOfId) -> None:
     await fill(path, Retention(), "ofo", run_of_id)
     await fill(path, Retention(runs=1), "o", run_of_id)
     with closing(sqlite3.connect(path)) as database:
@@ -129,9 +127,7 @@ async def test_what_is_cleared_away_is_not_found_by_its_words_either(path: Path,
     assert found == [(2,), (4,)]
 
 
-async def test_runs_that_fill_the_size_to_the_byte_drive_out_all_before_them(
-    path: Path, run_of_id: RunOfId
-) -> None:
+async def test_runs_that_fill_the_size_limit_displace_all_older_ones(path: Path, run_of_id: RunOfId) -> None:
     await fill(path, Retention(), "oooo", run_of_id)
     with closing(open_database(path)) as database:
         (size,) = database.execute("select sum(size) from (select size from runs order by id desc limit 2)")

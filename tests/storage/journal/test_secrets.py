@@ -48,7 +48,7 @@ LOOKS_SECRET = {
     "key",
     SECRET_KEYS.split(),
 )
-def test_a_key_of_a_secret_is_known_in_any_style(key: str) -> None:
+def test_secret_keys_are_recognised_in_any_style(key: str) -> None:
     assert is_secret_key(key)
 
 
@@ -56,13 +56,13 @@ def test_a_key_of_a_secret_is_known_in_any_style(key: str) -> None:
     "key",
     ["", "–", *OTHER_KEYS.split()],
 )
-def test_a_key_that_only_resembles_one_is_not(key: str) -> None:
+def test_similar_keys_are_not_secret(key: str) -> None:
     assert not is_secret_key(key)
 
 
 @pytest.mark.parametrize("value", LOOKS_SECRET.values(), ids=LOOKS_SECRET)
 @pytest.mark.parametrize("around", ["{}", "use {} here", '"{}"', "x={}\n"])
-def test_what_looks_like_a_secret_is_masked_wherever_it_stands(value: str, around: str) -> None:
+def test_secret_patterns_are_masked_everywhere(value: str, around: str) -> None:
     text = around.format(value)
     veil = Masker.for_secrets(secrets_in({"note": text}))
     assert value not in veil.masked_text(text)
@@ -80,7 +80,7 @@ def test_what_looks_like_a_secret_is_masked_wherever_it_stands(value: str, aroun
         ("DB_PASSWORD=hunter22;", "DB_PASSWORD=${SECRET:DB_PASSWORD};"),
     ],
 )
-def test_a_text_loses_its_secret_and_nothing_else(text: str, masked: str) -> None:
+def test_masking_a_text_removes_only_the_secret(text: str, masked: str) -> None:
     assert Masker.for_secrets(secrets_in(text)).masked_text(text) == masked
 
 
@@ -106,11 +106,11 @@ def test_a_text_loses_its_secret_and_nothing_else(text: str, masked: str) -> Non
         "AKIA" + "ISTHEBEGINNINGOFAWORD",
     ],
 )
-def test_ordinary_text_stays_as_it_is(text: str) -> None:
+def test_ordinary_text_is_not_masked(text: str) -> None:
     assert list(secrets_in({"text": text, "commit": text})) == []
 
 
-def test_under_a_secrets_key_hide_texts_and_numbers_but_no_switches_counts_or_references() -> None:
+def test_secret_keys_mask_texts_and_numbers_but_not_booleans_counts_or_references() -> None:
     context = {
         "password": 12345678,
         "cookies": {"sid": "abc", "fresh": True},
@@ -128,7 +128,7 @@ def test_under_a_secrets_key_hide_texts_and_numbers_but_no_switches_counts_or_re
     }
 
 
-def test_names_come_from_the_path_and_no_two_values_share_one() -> None:
+def test_masks_are_named_after_the_path_and_unique() -> None:
     context = {
         "cfg": {"channels": [{"botToken": "first-one"}]},
         "a": {"token": "second-one"},
@@ -142,7 +142,7 @@ def test_names_come_from_the_path_and_no_two_values_share_one() -> None:
     ]
 
 
-def test_a_key_that_is_a_secret_gives_nobody_its_name() -> None:
+def test_a_key_that_is_a_secret_is_not_used_as_a_name() -> None:
     for key in LOOKS_SECRET.values():
         context = {key: {"token": "correct horse"}}
         veil = Masker.for_secrets(secrets_in(context))
@@ -150,30 +150,30 @@ def test_a_key_that_is_a_secret_gives_nobody_its_name() -> None:
         assert key not in json.dumps(veil.masked_value(context))
 
 
-def test_the_credential_of_an_authorization_is_masked_alone_too() -> None:
+def test_the_credential_of_an_authorization_header_is_masked_elsewhere() -> None:
     veil = Masker.for_secrets(secrets_in({"authorization": "Bearer abc123def456"}))
     assert veil.masked_text("sent Bearer abc123def456") == "sent ${SECRET:AUTHORIZATION}"
     assert veil.masked_text("got abc123def456 back") == "got ${SECRET:AUTHORIZATION_2} back"
 
 
 @pytest.mark.parametrize("key", ["id", "messageId", "commit", "sha256", "content_hash", "integrity"])
-def test_a_long_value_under_the_key_of_an_identifier_is_none(key: str) -> None:
+def test_a_long_identifier_is_not_a_secret(key: str) -> None:
     assert list(secrets_in({key: RANDOM})) == []
     assert list(secrets_in({"note": RANDOM})) == [Secret("NOTE", RANDOM)]
 
 
-async def test_a_run_without_an_end_says_what_was_masked(journal: Journal) -> None:
+async def test_a_running_run_reports_what_was_masked(journal: Journal) -> None:
     run = journal.run(await journal.begin(Event("command", context={"token": "correct horse"})))
     assert run is not None
     assert run.document["masked"] == ["TOKEN"]
 
 
-def test_a_short_secret_is_masked_as_a_word_only() -> None:
+def test_a_short_secret_is_masked_only_as_a_whole_word() -> None:
     veil = Masker.for_secrets([Secret("TOKEN", "test"), Secret("PIN", "12")])
     assert veil.masked_text("test latest 12") == "${SECRET:TOKEN} latest 12"
 
 
-def test_a_secret_is_found_as_it_is_printed_too() -> None:
+def test_a_secret_is_masked_in_its_printed_form() -> None:
     value = 'pa"ss\\wörd\n1'
     veil = Masker.for_secrets([Secret("PASSWORD", value)])
     for printed in (value, json.dumps(value), json.dumps(value, ensure_ascii=False), repr(value)):
@@ -191,7 +191,7 @@ def test_a_secret_does_not_show_in_its_own_repr() -> None:
         lambda text: any(map(str.isalnum, text)) and "${" not in text and text not in "${SECRET:TOKEN}"
     )
 )
-def test_a_secret_of_the_event_is_gone_from_every_text(value: str) -> None:
+def test_a_secret_of_the_event_is_masked_in_every_text(value: str) -> None:
     context = {"token": value, "said": f"it is {value}, or so"}
     masked = Masker.for_secrets(secrets_in(context)).masked_value(context)
     assert masked["token"] == "${SECRET:TOKEN}"
@@ -230,7 +230,7 @@ def everywhere(run_id: int, event: Event, text: str) -> Run:
 
 
 @pytest.mark.parametrize("secret", ["hunter2-is-mine", *LOOKS_SECRET.values()])
-async def test_a_secret_is_in_no_byte_of_the_files(journal: Journal, path: Path, secret: str) -> None:
+async def test_no_journal_file_contains_a_secret(journal: Journal, path: Path, secret: str) -> None:
     context = {"cfg": {"apiKey": secret}, "said": secret}
     event = Event("command", "new", f"s:{secret}", context, (secret,), ctx={"auth": [secret]})
     run_id = await journal.begin(event)
@@ -266,7 +266,7 @@ async def test_a_secret_that_a_handler_removed_and_printed_is_masked(
     assert all(b"correct horse" not in file.read_bytes() for file in path.parent.iterdir())
 
 
-async def test_a_password_that_is_a_word_of_ours_does_no_harm(
+async def test_a_password_equal_to_a_field_name_breaks_nothing(
     journal: Journal, run_of_id: Callable[..., Run]
 ) -> None:
     event = Event("command", "new", context={"password": "error"})
@@ -286,7 +286,7 @@ async def test_a_password_that_is_a_word_of_ours_does_no_harm(
         ("/password", "blue whale"),
     ],
 )
-async def test_what_a_patch_writes_under_a_secrets_path_is_masked_wherever_the_run_has_it(
+async def test_a_value_patched_under_a_secret_path_is_masked_everywhere(
     journal: Journal, run_of_id: Callable[..., Run], pointer: str, value: object
 ) -> None:
     run = run_of_id(await journal.begin(Event("command", "new")))
@@ -301,7 +301,7 @@ async def test_what_a_patch_writes_under_a_secrets_path_is_masked_wherever_the_r
 
 
 @pytest.mark.parametrize("value", ["error", 1234, True])
-async def test_a_common_value_is_masked_in_a_patch_under_a_secrets_path_and_nowhere_else(
+async def test_a_common_value_is_masked_only_under_its_secret_path(
     journal: Journal, run_of_id: Callable[..., Run], value: object
 ) -> None:
     run = run_of_id(await journal.begin(Event("command", "new")))
@@ -316,7 +316,7 @@ async def test_a_common_value_is_masked_in_a_patch_under_a_secrets_path_and_nowh
     assert plain["value"] == value
 
 
-async def test_a_secret_of_a_follow_up_event_is_masked_in_what_is_printed_later(
+async def test_a_secret_of_a_follow_up_event_is_masked_in_later_output(
     journal: Journal, run_of_id: Callable[..., Run]
 ) -> None:
     run = run_of_id(await journal.begin(Event("command", "new")))
@@ -330,7 +330,7 @@ async def test_a_secret_of_a_follow_up_event_is_masked_in_what_is_printed_later(
     assert stored.document["messages"] == ["${SECRET:PASSWORD}!"]
 
 
-async def test_a_secret_of_an_event_that_was_caused_is_masked_in_the_run_that_caused_it(
+async def test_a_secret_of_a_follow_up_event_is_masked_in_the_causing_run(
     journal: Journal, run_of_id: Callable[..., Run]
 ) -> None:
     run = run_of_id(await journal.begin(Event("command", "new")))
@@ -340,7 +340,7 @@ async def test_a_secret_of_an_event_that_was_caused_is_masked_in_the_run_that_ca
     assert "blue whale" not in json.dumps(stored.document)
 
 
-def test_what_is_masked_already_is_masked_no_further() -> None:
+def test_masked_text_is_not_masked_again() -> None:
     veil = Masker.for_secrets([Secret("hunter2mine", "hunter2mine"), Secret("KEY", "correct horse")])
     once = veil.masked_text("hunter2mine, then correct horse")
     assert once == "${SECRET:hunter2mine}, then ${SECRET:KEY}"
@@ -351,21 +351,21 @@ def test_what_is_masked_already_is_masked_no_further() -> None:
 
 
 @pytest.mark.parametrize("number", [123456789012, 1234567.25])
-def test_a_long_number_that_is_a_secret_is_masked_wherever_it_stands(number: float) -> None:
+def test_a_long_secret_number_is_masked_everywhere(number: float) -> None:
     value = {"password": number, "also": [number], "count": 12}
     masked = Masker.for_secrets(secrets_in(value)).masked_value(value)
     assert masked == {"password": "${SECRET:PASSWORD}", "also": ["${SECRET:PASSWORD}"], "count": 12}
 
 
 @pytest.mark.parametrize("key", ["name", "key", "header", "field"])
-def test_a_common_word_is_masked_beside_the_name_that_says_it_is_a_secret(key: str) -> None:
+def test_a_common_word_is_masked_beside_its_secret_name(key: str) -> None:
     value = {"pair": {key: "password", "value": "error"}, "status": "error"}
     masked = Masker.for_secrets(secrets_in(value)).masked_value(value)
     assert masked["pair"]["value"].startswith("${SECRET:")
     assert masked["status"] == "error"
 
 
-def test_each_value_under_one_name_has_a_number_of_its_own() -> None:
+def test_secrets_of_one_name_are_numbered() -> None:
     values = [f"hunter{number}mine" for number in range(4)]
     veil = Masker.for_secrets(Secret("TOKEN", value) for value in (*values, values[0]))
     assert [veil.masked_text(value) for value in values] == [
@@ -376,7 +376,7 @@ def test_each_value_under_one_name_has_a_number_of_its_own() -> None:
 @pytest.mark.parametrize(
     "pieces", [["it is hunter2", "-is-mine"], ["hunt", "er2-is", "-mine"], ["so: hunter2-is-min", "e!"]]
 )
-def test_a_secret_that_is_printed_in_pieces_is_in_none_of_them(pieces: list[str]) -> None:
+def test_a_secret_printed_in_pieces_is_masked(pieces: list[str]) -> None:
     masked = Masker.for_secrets([Secret("KEY", "hunter2-is-mine")]).masked_value(
         {"messages": [*pieces, "hi"]}
     )["messages"]
@@ -387,7 +387,7 @@ def test_a_secret_that_is_printed_in_pieces_is_in_none_of_them(pieces: list[str]
 
 
 @pytest.mark.parametrize(("members", "masked"), [(8, True), (9, False)])
-def test_a_name_tells_of_the_value_beside_it_in_small_mappings_alone(members: int, masked: bool) -> None:
+def test_name_and_value_pairs_are_masked_in_small_mappings_only(members: int, masked: bool) -> None:
     more = {f"field{number}": number for number in range(members - 2)}
     value = {"name": "password", "value": "blue whale", **more}
     found = Masker.for_secrets(secrets_in(value)).masked_value(value)
@@ -395,13 +395,13 @@ def test_a_name_tells_of_the_value_beside_it_in_small_mappings_alone(members: in
 
 
 @pytest.mark.parametrize(("number", "sought"), [("12345", False), ("123456", True)])
-def test_a_number_is_searched_for_elsewhere_when_it_has_six_digits(number: str, sought: bool) -> None:
+def test_a_secret_number_is_masked_elsewhere_from_six_digits(number: str, sought: bool) -> None:
     value = {"otp": number, "said": f"code {number}."}
     masked = Masker.for_secrets(secrets_in(value)).masked_value(value)
     assert masked == {"otp": "${SECRET:OTP}", "said": "code ${SECRET:OTP}." if sought else f"code {number}."}
 
 
-def test_the_values_of_cookies_are_masked_alone_too() -> None:
+def test_cookie_values_are_masked_elsewhere() -> None:
     value = {"cookie": "sid=abc12345x; theme=dark", "said": "session abc12345x of theme dark"}
     masked = Masker.for_secrets(secrets_in(value)).masked_value(value)
     assert masked["cookie"] == "${SECRET:COOKIE}"
@@ -418,5 +418,5 @@ def test_the_values_of_cookies_are_masked_alone_too() -> None:
         (["name", "--password", "blue-whale"], True),
     ],
 )
-def test_in_a_list_of_pairs_a_name_tells_of_the_value_behind_it(items: list[str], secret: bool) -> None:
+def test_secrets_in_lists_of_pairs_are_masked(items: list[str], secret: bool) -> None:
     assert ("blue-whale" in {one.value for one in secrets_in(items)}) is secret

@@ -42,7 +42,7 @@ def writer(path: Path) -> Iterator[Writer]:
     made.close()
 
 
-def test_what_waits_goes_into_one_transaction(path: Path) -> None:
+def test_waiting_writes_share_one_transaction(path: Path) -> None:
     gate, seen = threading.Event(), list[str]()
 
     def connect(path: Path) -> sqlite3.Connection:
@@ -61,7 +61,7 @@ def test_what_waits_goes_into_one_transaction(path: Path) -> None:
     assert sum(text.lower().startswith("commit") for text in seen) <= 3  # first, rest, tidying
 
 
-def test_where_sqlite_gives_up_the_transaction_all_are_told_why(path: Path) -> None:
+def test_a_failed_transaction_is_reported_to_every_writer(path: Path) -> None:
     def full(database: sqlite3.Connection) -> int:
         database.execute("rollback")  # as SQLite does by itself then
         raise sqlite3.OperationalError("database or disk is full")
@@ -73,7 +73,7 @@ def test_where_sqlite_gives_up_the_transaction_all_are_told_why(path: Path) -> N
     assert notes(path) == ["later"]
 
 
-def test_a_journal_that_is_never_idle_is_tidied_all_the_same(path: Path) -> None:
+def test_a_busy_journal_is_cleaned_up_too(path: Path) -> None:
     writer = Writer(path, Retention(entries=5), idle=1_000_000.0)
     for number in range(
         JOBS_BETWEEN_CLEANUPS + 1
@@ -83,7 +83,7 @@ def test_a_journal_that_is_never_idle_is_tidied_all_the_same(path: Path) -> None
     writer.close()
 
 
-def test_a_job_that_fails_fails_alone(path: Path) -> None:
+def test_a_failed_write_does_not_affect_others(path: Path) -> None:
     def half(database: sqlite3.Connection) -> int:
         note("half")(database)
         return refuse(database)
@@ -97,14 +97,14 @@ def test_a_job_that_fails_fails_alone(path: Path) -> None:
     assert notes(path) == ["before", "after", "at last"]
 
 
-def test_closing_writes_all_that_waits(writer: Writer, path: Path) -> None:
+def test_closing_writes_everything_that_waits(writer: Writer, path: Path) -> None:
     jobs = [writer.submit(note(str(number))) for number in range(200)]
     writer.close()
     assert all(job.done() for job in jobs)
     assert notes(path) == [str(number) for number in range(200)]
 
 
-def test_a_job_whose_asker_has_gone_stays_written(path: Path) -> None:
+def test_a_write_of_a_cancelled_caller_is_kept(path: Path) -> None:
     gate = threading.Event()
 
     def connect(path: Path) -> sqlite3.Connection:
@@ -145,7 +145,7 @@ async def test_retention_keeps_the_size_and_always_the_newest(
     assert len((await fill(path, Retention(size=1), 2, run_of_id)).recent()) == 1
 
 
-async def test_ids_are_never_given_twice(path: Path, run_of_id: Callable[..., Run]) -> None:
+async def test_run_ids_are_never_reused(path: Path, run_of_id: Callable[..., Run]) -> None:
     await fill(path, Retention(runs=1), 3, run_of_id)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("delete from runs")
@@ -153,7 +153,7 @@ async def test_ids_are_never_given_twice(path: Path, run_of_id: Callable[..., Ru
     assert [run.id for run in journal.recent()] == [4]
 
 
-async def test_the_end_of_a_run_that_has_aged_out_is_let_go(
+async def test_the_end_of_a_deleted_run_is_ignored(
     journal: Journal, path: Path, run_of_id: Callable[..., Run]
 ) -> None:
     run_id = await journal.begin(Event("command", "new"))
@@ -163,7 +163,7 @@ async def test_the_end_of_a_run_that_has_aged_out_is_let_go(
     assert journal.recent() == ()
 
 
-def test_an_idle_writer_tidies(path: Path) -> None:
+def test_an_idle_writer_cleans_up(path: Path) -> None:
     tidied = threading.Event()
 
     def connect(path: Path) -> sqlite3.Connection:

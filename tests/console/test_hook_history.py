@@ -1,0 +1,58 @@
+"""What has come of a hook stands below its checks, and follows what is fired; who near misses is told."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open
+
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+
+LAME = "import no_such_thing\n\n\ndef handler(event): pass\n"
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=str)
+async def test_the_history_of_a_hook_follows_its_fires(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "a-good", READY)
+    make_hook(workspace / "hooks", "slip", "{openclaw: {events: ['command:nwe']}}")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        if size[0] == 80:
+            await story.press("enter")
+        await story.shows("– no event that it listens to has come so far")
+        await story.press("f")
+        await story.shows("1 would run", "listens to command:nwe – nobody sends that")
+        await story.press("ctrl+r")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
+        await story.shows("✓ ok")
+        await story.press("1")
+        await story.shows("✓ ran: ", "in run 1")
+        if size[0] > 80:
+            await story.press("enter", "enter")
+            await story.shows("✓ its module loads", "✓ it is registered", "✓ an event has come")
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=str)
+async def test_a_hook_that_does_not_load_is_listed_as_broken_at_once(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    handler = make_hook(workspace / "hooks", "a-lame", READY, handler=LAME) / "handler.py"
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.shows("● ready")
+        await story.until(lambda: "✗" not in story.lines()[1], "line 1 is without it")
+        await story.press("f")
+        await story.press("ctrl+r")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
+        await story.press("1")
+        await story.until(lambda: "✗ 1 broken" in story.lines()[1], "the header counts it")
+        await story.shows("✗ broken", "does not load: ")
+        if size[0] == 80:
+            await story.press("enter")
+        await story.shows("✗ broken – does not load", "opens it there")
+        handler.write_text("def handler(event): pass\n")
+        await story.press("R")
+        await story.until(lambda: "✗" not in story.lines()[1], "what was saved since is another file")
