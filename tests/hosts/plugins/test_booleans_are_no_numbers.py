@@ -14,7 +14,7 @@ from hookscope.engine.discovery import discover
 
 @pytest.mark.parametrize("value", [True, False])
 def test_a_boolean_is_no_limit_that_the_user_sets(place: Home, value: bool) -> None:
-    place.plugin("plugins", "guard", entry="index.ts", id="guard")
+    place.plugin("extensions", "guard", entry="index.ts", id="guard")
     hooks = {"timeoutMs": value, "timeouts": {"agent_end": value, "before_tool_call": 3000}}
     place.settings(plugins={"entries": {"guard": {"hooks": hooks}}})
     limits = {row.hook.name: row.hook.meta.limits for row in discover(place.host(SHIPPED)).hooks}
