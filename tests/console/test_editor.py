@@ -63,9 +63,9 @@ class App:
 @pytest.mark.parametrize(
     ("env", "app", "said"),
     [
-        ({}, App(), "set VISUAL or EDITOR"),
-        ({"EDITOR": ""}, App(), "set VISUAL or EDITOR"),
-        ({"EDITOR": "vi 'open"}, App(), "is no command"),
+        ({}, App(), "define VISUAL or EDITOR"),
+        ({"EDITOR": ""}, App(), "define VISUAL or EDITOR"),
+        ({"EDITOR": "vi 'open"}, App(), "is not a command"),
         ({"EDITOR": "''"}, App(), "does not start"),
         ({"EDITOR": "no-such-editor-here"}, App(), "does not start"),
         ({"EDITOR": "./no/such/editor -w"}, App(), "does not start: a relative path depends on"),
@@ -73,7 +73,7 @@ class App:
         ({"EDITOR": "{here}"}, App(), "does not start: permission denied"),
         ({"EDITOR": "{here}/plain"}, App(), "does not start: permission denied"),
         ({"EDITOR": "'{here}/not a program'"}, App(), "does not start: exec format error"),
-        ({"EDITOR": "true"}, App(can_suspend=False), "cannot be handed"),
+        ({"EDITOR": "true"}, App(can_suspend=False), "cannot run an editor"),
         ({}, App(is_web=True), "A browser page cannot open an editor."),
         ({"EDITOR": "false"}, App(), "exit code 1"),
         ({"EDITOR": "sh -c 'kill -9 $$'"}, App(), "sh was killed by SIGKILL"),

@@ -68,7 +68,7 @@ async def test_fixing_metadata_continues_with_the_next_failed_gate(
     before = (folder / "HOOK.md").read_text()
     async with console((120, 36)) as story:
         await story.press("e")
-        await story.shows("Fix handler?", "rename to handler.js", "still shut: events")
+        await story.shows("Fix handler?", "rename to handler.js", "still fails: events")
         await story.press("w")
         await story.until(lambda: (folder / "handler.js").exists(), "it is renamed")
         await story.until(
@@ -99,7 +99,7 @@ async def test_a_value_that_fixes_nothing_is_rejected(
         await story.press("e")
         await story.shows("enter shows the edit")
         await story.press(*"false", "enter")
-        await story.shows("With a.b = false config stays shut", "nothing was written")
+        await story.shows("With a.b = false config still fails", "nothing was written")
         assert not (home / ".openclaw" / "openclaw.json").exists()
 
 
@@ -126,12 +126,12 @@ async def test_a_partial_fix_names_the_gate_that_still_fails(
     make_hook(workspace / "hooks", "keep", f"{{openclaw: {{events: ['command:new'], {needs}}}}}")
     trust(workspace)
     async with console((120, 36)) as story:
-        await story.shows("next   install it, or add its folder to", "PATH; R looks again")
+        await story.shows("next   install it, or add its folder to", "PATH; R scans again")
         await story.press("e")
         await story.shows("MEMORY_DIR", "enter shows the edit")
         await story.press("slash", "m", "enter")
         await story.shows("Fix env?")
         await story.press("w")
-        await story.shows("keep: env open now, ▲ blocked still; still failing: bins")
+        await story.shows("keep: fixed env, ▲ blocked still; still failing: bins")
         await story.press("e")
         await story.shows("bins, by hand: install it, or add its folder to PATH.")

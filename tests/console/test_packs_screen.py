@@ -154,7 +154,7 @@ async def test_a_hostile_archive_and_a_cancelled_download_leave_no_files(
 async def test_packs_cannot_be_installed_under_a_what_if(console: Open, home: Path, settings: Path) -> None:
     async with console((80, 24), os="darwin") as story:
         await story.press("I", "i")
-        await story.shows("What is installed is real, and os would be assumed")
+        await story.shows("Packs cannot change under a what-if (os")
         assert not isinstance(story.app.screen, PackPlanScreen)
 
 

@@ -125,13 +125,13 @@ async def test_letters_typed_quickly_into_the_palette_are_all_searched(console: 
 async def test_enter_right_after_typing_runs_the_typed_command(console: Open) -> None:
     async with console() as story:
         await story.until(lambda: story.screen.state.view is not None, "the first look is there")
-        for key in ("ctrl+p", *"screens", *["backspace"] * 7, *"log what happened", "enter"):
+        for key in ("ctrl+p", *"screens", *["backspace"] * 7, *"log everything since", "enter"):
             key = "space" if key == " " else key
             story.app.post_message(events.Key(key, " " if key == "space" else key if len(key) == 1 else None))
         await story.until(lambda: story.screen.state.mode == "log", "what fits what was typed last is done")
         await story.press("ctrl+p", *"nobody knows this")
         await story.shows("No matches.")
-        await story.press("enter", *["backspace"] * 17, *"every hook", "pagedown", "up", "up", "down", "f1")
+        await story.press("enter", *["backspace"] * 17, *"all hooks", "pagedown", "up", "up", "down", "f1")
         await story.shows("Help", "A page down")
         await story.press("escape")
         line = next(y for y, line in enumerate(story.lines()) if "1      Hooks" in line)

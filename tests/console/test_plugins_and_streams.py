@@ -73,7 +73,7 @@ async def test_a_blocked_call_shows_how_the_answers_were_merged(
         await composed(story, "before_tool_call")
         await story.press("ctrl+r")
         await story.shows("⊘ blocked by guard")
-        await story.shows("→ blocked = true", "→ blockReason =", "later handlers are not asked")
+        await story.shows("→ blocked = true", "→ blockReason =", "later handlers are not called")
         story.screen.query_one(Waterfall).focus()
         await story.press("up")
         await story.shows("→ params =", "merged so far")

@@ -159,7 +159,7 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
         event = story.screen.state.draft.event
         assert event is not None
         assert event.context == {"who": "Ada"}
-        await story.shows("What you had written for command:new is kept")
+        await story.shows("Your text for command:new is kept")
         await story.press("ctrl+@", *"command:new", "enter")
         await story.until(lambda: "written by hand" in composer.draft.text, "it is there again")
         await story.shows("Your text was restored")
@@ -188,9 +188,7 @@ async def test_undo_reverts_saved_events_and_accepted_expectations(
         await story.shows("✓ as hello.yaml expects")
         story.screen.query_one("#fire-run Waterfall").focus()
         await story.press("u")
-        await story.shows(
-            "taken back: accept what happened in hello.yaml", "hello.yaml has no expectations yet"
-        )
+        await story.shows("undone: accept what happened in hello.yaml", "hello.yaml has no expectations yet")
         assert file.read_text() == made
         story.screen.query_one(JsonEditor).rewrite('{"who": "Bob"}')
         await story.shows("hello.yaml • changed")

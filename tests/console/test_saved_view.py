@@ -154,7 +154,7 @@ async def test_the_console_restores_the_last_view(
         assert state.row.name == "beta"
         assert state.view is not None
         assert state.view.host.dialect.name == dialect
-        assert f"{dialect}, as chosen last time" in "".join(
+        assert f"{dialect}, as last time" in "".join(
             str(notice.message) for notice in story.app._notifications
         )
         fire = story.screen.panes.fire_pane

@@ -29,7 +29,7 @@ async def test_each_handler_waits_and_shows_the_current_event(console: Open, siz
     async with console(size) as story:
         await at_fire(story)
         await story.press("b")
-        await story.shows("‖ waits before a-first", "It waits: b lets it begin")
+        await story.shows("‖ waits before a-first", "It waits: b runs it")
         await story.until(lambda: "Skip" in story.lines()[-1], "its keys are named")
         await story.press("b")
         await story.shows("‖ waits before b-second")

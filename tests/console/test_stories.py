@@ -155,7 +155,7 @@ async def test_a_folder_is_trusted_from_the_list(
         await story.shows("greet needs no trust: it is ready.")
         for key in ("1", "escape", "e", "t", "t", "e"):
             await story.press(key)
-        last = ("Nothing is open here.", "greet waits for no trust", "greet is ready: nothing stops it")
+        last = ("Nothing is open here.", "greet needs no trust", "greet is ready: nothing to fix")
         await story.until(
             lambda: all(map(str.startswith, [one.message for one in story.app._notifications], last)),
             "each is said once, the last comes last",
@@ -249,7 +249,7 @@ async def test_a_folder_that_is_not_a_hook_is_listed_with_the_reason(
         await story.press("enter")
         await story.shows("This looks like a hook but is not", "HOOK.md:3", "metadata: {openclaw: [}")
         await story.press("f")
-        await story.shows("odd is not a hook, so it receives no events.")
+        await story.shows("odd is not a hook and receives no events.")
 
 
 @large
@@ -277,7 +277,7 @@ async def test_the_registry_lists_handlers_in_call_order(
     make_hook(workspace / "hooks", "general", "{openclaw: {events: [command]}}")
     async with console(size) as story:
         await story.press("k")
-        await story.shows("Registry", "command:new", "listens to command", "a conversation starts over")
+        await story.shows("Registry", "command:new", "subscribed to command", "a conversation starts over")
         text = story.text()
         assert text.index("general   workspace") < text.index("special   workspace")
         await story.press("k")
@@ -333,7 +333,7 @@ async def test_without_an_editor_the_file_and_line_are_shown(
     make_hook(workspace / "hooks", "greet", READY, "def handler(event:\n")
     async with console(size) as story:
         await story.press("E")
-        await story.shows("No editor is named")
+        await story.shows("No editor is set")
 
 
 @medium

@@ -140,7 +140,7 @@ async def test_saved_themes_apply_at_once_and_chosen_ones_are_remembered(
         assert (story.app.theme, ground()) == ("sand", "#F5ECD7")
         sand.write_text("background: '#101820'\nreddy: red\n")
         await story.until(lambda: ground() == "#101820", "the saved colours are on the screen")
-        await story.shows("reddy is no colour of a theme", "sand.yaml:2")
+        await story.shows("reddy is not a theme colour", "sand.yaml:2")
         await story.press("ctrl+p", *"hookscope-light", "enter")
         await story.until(lambda: story.app.theme == "hookscope-light", "the palette puts it on")
         await story.until(lambda: read_theme_choice().name == "hookscope-light", "it is remembered")

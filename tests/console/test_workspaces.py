@@ -48,7 +48,7 @@ async def test_switching_workspaces_keeps_each_ones_view(
             assert story.screen.state.filter == ""
             await story.until(lambda: isinstance(story.screen.focused, HookList), "the list has the focus")
             await story.press("O")
-            await story.shows("/workspace  open lately")
+            await story.shows("/workspace  recent")
             await story.press("enter")
             await story.until(lambda: story.app.bench.options.workspace == workspace, "the first one is back")
             await story.shows("Hooks 1/1", "here")

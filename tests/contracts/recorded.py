@@ -68,6 +68,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "tap-remove": (*SHIPPED, "tap", "remove", "--json"),
     "new": (*OPENCLAW, "new", "fresh", "--json"),
     "keys": ("keys", "--json"),
+    "schema": ("schema", "event"),
     "doctor": (*OPENCLAW, "doctor", "--json"),
     "report": (*OPENCLAW, "report", "report.zip", "--json"),
     "verify": (*SHIPPED, "verify", "--yes", "--json"),

@@ -31,7 +31,7 @@ FILLING = VariableSources(KNOWN, ("ci", "dev"), "dev")
         ("${NOTHING}", "${NOTHING}: empty · from .env"),
         ("${now-2h}", "${now-2h}: 2026-03-01T10:00:00.000Z · from the event's time"),
         ("${USR}", "${USR}: is not set; did you mean ${USER}?"),
-        ("${now-2}", "${now-2}: is no time; one looks like ${now-1h30m}"),
+        ("${now-2}", "${now-2}: is not a time; example: ${now-1h30m}"),
         ("$${USER}", "$${USER}: the text ${USER}"),
         ("${SECRET:X}", ""),
         ("${", ""),
@@ -52,7 +52,7 @@ def test_variable_help_accepts_any_text(text: str, at: int) -> None:
     ("text", "problem", "line", "column"),
     [
         ('{\n  "a": "$${USR} and ${USR}"\n}', "${USR} is not set; did you mean ${USER}?", 2, 21),
-        ('{"${USR}": 1, "a": ["${now+}"]}', "${now+} is no time; one looks like ${now-1h30m}", 1, 22),
+        ('{"${USR}": 1, "a": ["${now+}"]}', "${now+} is not a time; example: ${now-1h30m}", 1, 22),
         ('{"a": "$\\u007bUSR}"}', "${USR} is not set; did you mean ${USER}?", 0, 0),
     ],
 )

@@ -102,7 +102,7 @@ async def test_tabs_can_be_switched_and_copied(console: Any) -> None:
         await c.press("y")
         assert '"dev" → "someone"' in c.app.copied
         await c.press("down")
-        await c.shows('~ senderId  "someone" → "someone"', "it was the last")
+        await c.shows('~ senderId  "someone" → "someone"', "no later handler sees this")
         await c.press("right")
         await c.shows("[Timing]", "whole run")
 

@@ -18,7 +18,7 @@ async def test_hosts_mode_shows_differences_and_the_change_that_removes_them(
 ) -> None:
     async with console(size, dialect="openclaw") as story:
         await story.press("4")
-        await story.shows("[4 Hosts]", "1 hook alike · 2 differ", "openclaw", "milady", "eliza")
+        await story.shows("[4 Hosts]", "1 hook equal · 2 differ", "openclaw", "milady", "eliza")
         await story.focus_in("hosts")
         await story.press("=")
         await story.shows("only what differs")
@@ -108,10 +108,10 @@ async def test_names_with_control_characters_are_shown_literally(console: Open, 
 async def test_a_saved_file_is_compared_again(console: Open, hooks: Path) -> None:
     async with console((120, 36), dialect="openclaw") as story:
         await story.press("4")
-        await story.shows("1 hook alike · 2 differ")
+        await story.shows("1 hook equal · 2 differ")
         (hooks / "script/handler.js").rename(hooks / "script/handler.ts")
         story.screen.bridge.scan()
-        await story.shows("2 hooks alike · 1 differ")
+        await story.shows("2 hooks equal · 1 differ")
         assert story.screen.query_one(Matrix).line is not None
 
 
@@ -124,14 +124,14 @@ async def test_a_fire_under_all_hosts_can_be_cancelled(
     async with console((120, 36), dialect="openclaw") as story:
         story.screen.context.compose_event("command:new")
         await story.press("4")
-        await story.shows("1 hook alike")
+        await story.shows("1 hook equal")
         await story.press("ctrl+r")
         await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
         await story.press("t")
         await story.until(begun.exists, "the handler runs")
         await story.until(lambda: "Runs" not in story.lines()[-1], "there are none yet")
         await story.press("r")
-        await story.shows("command:new is on its way")
+        await story.shows("command:new is running")
         await story.press("escape")
         await story.shows("not fired: cancelled")
         await story.press("2")

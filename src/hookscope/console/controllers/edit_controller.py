@@ -270,7 +270,7 @@ class FixController:
         before, after = (_status_line(row).plain for row in (repair.before, repair.after))
         now = f"{before} → {after}"
         if before == after and repair.fixed_gates:  # another check is shut: the write is no failure
-            now = f"{', '.join(repair.fixed_gates)} pass now, {after} still"
+            now = f"fixed {', '.join(repair.fixed_gates)}, {after} still"
         still = (
             f"; still failing: {', '.join(gate.name for gate in repair.remaining_gates)}"
             if repair.remaining_gates

@@ -255,7 +255,7 @@ def check_draft(
     """Return the event of a draft, or its problem. Without `filling` variables stay unfilled."""
     key = draft.key.strip()
     if not key:
-        return CheckedDraft(None, "enter an event key, such as command:new")
+        return CheckedDraft(None, "type an event key, such as command:new")
     kind, _, action = key.partition(":")
     if not kind or has_controls(key) or " " in key:
         return CheckedDraft(None, f"{safe_word(key, 60)} is not an event key; example: command:new")
