@@ -160,7 +160,7 @@ async def test_hosts_mode_compares_the_machine_with_the_what_if(
         await story.shows("What if: environment")
         await story.press("f9")
         await story.shows(
-            "[4 Hosts]", "Surroundings   here and unit gateway.service", "1 hook alike · 1 differ"
+            "[4 Hosts]", "Surroundings   here and unit gateway.service", "1 hook equal · 1 differ"
         )
         await story.press("down", "z")
         await story.shows("zzfind is ~/.local/bin/zzfind here")
