@@ -207,3 +207,18 @@ def test_verify_gives_the_host_masked_copies(agreeing: Host, verify: Verify, hos
     for leaked in ("credentials", "agents", "MY_API_KEY", SECRET, "/.openclaw/"):
         assert leaked not in said
     assert (state / "hooks/greet/HOOK.md").read_text() == before
+
+
+def test_verify_says_that_the_host_had_the_network_without_bubblewrap(
+    agreeing: Host, verify: Verify, tmp_path: Path
+) -> None:
+    agreeing()
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "cat", "dirname"):
+        (tools / name).symlink_to(f"/usr/bin/{name}")
+    path = f"{tmp_path / 'package'}{os.pathsep}{tools}"
+    done = verify("--yes", PATH=path)
+    assert done.code == 0, done.err
+    assert "! Without bubblewrap the program had the network, and could write where you can." in done.out
+    assert verify("--yes", "--json", PATH=path).json["isolated"] is False
