@@ -16,31 +16,11 @@ from hookscope.values import dataclass
 _HEADING = re.compile(r"^## (?P<title>.+)$")
 _FENCE = re.compile(r"^(```|~~~)")
 _WORD = re.compile(r"[^\W_][\w-]*|[●○▲◌✗◇◐≈]")
-_STOP_WORDS = frozenset(
-    [
-        *(
-            "a",
-            "an",
-            "and",
-            "are",
-            "as",
-            "at",
-            "be",
-            "by",
-            "can",
-            "do",
-            "does",
-            "for",
-            "from",
-            "how",
-            "i",
-            "in",
-        ),
-        *("is", "it", "its", "me", "mean", "means", "my", "not", "of", "on", "or", "should", "that", "the"),
-        *("there", "this", "to", "use", "we", "what", "when", "where", "which", "who", "why", "will", "with"),
-        *("you", "your"),
-    ]
-)
+_STOP_TEXT = """
+a an and are as at be by can do does for from how i in is it its me mean means my not of on or should that the
+there this to use we what when where which who why will with you your
+"""
+_STOP_WORDS = frozenset(_STOP_TEXT.split())
 _SATURATION = 1.2
 _BEST_SECTIONS = 3
 _LEAST_SHARE = 0.6  # of the best section's score: what is further away is not shown
@@ -130,9 +110,9 @@ class _SectionWords:
         return self.heading | self.text.keys()
 
     def weight_of(self, word: str, mean: float) -> float:
-        """Return how much the section is about a word, as BM25 counts it; a heading counts once more.
+        """Return the BM25 weight of a word in this section; a word of the heading adds 1.
 
-        Each further mention counts less, and a mention in a long section counts less than in a short one.
+        Further mentions add less and less, and mentions in long sections add less than in short ones.
         """
         length = 0.25 + 0.75 * self.text.total() / mean
         return self.text[word] / (self.text[word] + _SATURATION * length) + (word in self.heading)

@@ -88,7 +88,7 @@ def _linked_rows(record: InstalledPack, inventory: Inventory) -> set[Path]:
 
 
 def _needed_settings(other: InstalledPack, host: Host, inventory: Inventory) -> frozenset[KeyPath]:
-    """Return the settings that a pack relies on, whoever set them."""
+    """Return the settings that a pack needs, no matter who set them."""
     folders = (*other.folders, *filter(None, [other.linked]))
     placed = ((row.hook.key, row.hook.path) for row in inventory.hooks)
     found = {key for key, path in placed if path and any(path.is_relative_to(one) for one in folders)}

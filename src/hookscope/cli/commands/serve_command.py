@@ -68,7 +68,7 @@ def command(
 ) -> Answer:
     """Serve the console to a browser until Ctrl-C, and print its address.
 
-    Each page is its own console with these options; it ends when its page closes. Whoever has access can run
+    Each page is its own console with these options; it ends when its page closes. Anyone with access can run
     code as you: the address contains a token, and without it nothing is shown. Only --token or --token-file
     admit other machines. That traffic is not encrypted, so put TLS in front and name it with --public-url.
 

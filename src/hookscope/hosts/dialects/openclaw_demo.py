@@ -27,7 +27,7 @@ def handler(event):
     "workspace/hooks/greet/HOOK.md": """\
 ---
 name: greet
-description: Greets whoever begins a session
+description: Greets the user when a session starts
 metadata: {"openclaw": {"events": ["command:new"]}}
 ---
 # greet
