@@ -1139,7 +1139,7 @@ DESCRIPTORS = row(
             try: os.write(number, len(answer).to_bytes(4, "big") + answer)
             except OSError: pass
     """),
-        "answered what nobody had asked",
+        "sent an answer that no request asked for",
     ),
     dies(
         "a frame that is no object",

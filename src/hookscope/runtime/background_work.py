@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from secrets import token_hex
 from time import perf_counter
 
-from hookscope.runtime.batch import LateEvent, WorkerHandle, WorkerLost, failure_in_answer
+from hookscope.runtime.batch import UNEXPECTED_ANSWER, LateEvent, WorkerHandle, WorkerLost, failure_in_answer
 from hookscope.runtime.orphan_processes import MarkedProcess, find_marked_since, newest_pid
 from hookscope.values import dataclass
 
@@ -78,7 +78,7 @@ async def _ask_worker(worker: WorkerHandle) -> str:
         raise WorkerLost("answered no more") from None
     running = message.get("rest")
     if message.get("id") != question or not isinstance(running, str):
-        raise WorkerLost("answered what nobody had asked")
+        raise WorkerLost(UNEXPECTED_ANSWER)
     return running
 
 

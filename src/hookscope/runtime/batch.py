@@ -87,6 +87,10 @@ class LateHandler:
     declaration: object  # as one of the protocol's `declares`
 
 
+UNEXPECTED_ANSWER = "sent an answer that no request asked for"
+INVALID_MODULE = "sent an invalid description of its module"
+
+
 class WorkerLost(Exception):
     """The worker is gone or can no longer be trusted: end it."""
 

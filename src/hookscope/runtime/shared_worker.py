@@ -20,8 +20,10 @@ from hookscope.model.run import Code, Declared, Module, OnStep, Registration
 from hookscope.runtime.async_helpers import await_uninterrupted
 from hookscope.runtime.background_work import late_note
 from hookscope.runtime.batch import (
+    INVALID_MODULE,
     NOTHING_PRINTED,
     STOP_TIMEOUT,
+    UNEXPECTED_ANSWER,
     Batch,
     PrintedOutput,
     WorkerLost,
@@ -127,7 +129,7 @@ class _OpenRun:
             return True
         number = message.get("started", message.get("result"))
         if number != self._number:
-            raise WorkerLost("answered what nobody had asked")
+            raise WorkerLost(UNEXPECTED_ANSWER)
         if "started" in message:
             self._mark_started(seconds_in(message, "loaded"))
             return False
@@ -444,7 +446,7 @@ class SharedWorkerExecutor:
         try:
             return module_from(message.get("module"), member_targets(code))
         except MALFORMED_ERRORS:
-            return Failure("Crashed", "described a module that is none", phase="load")
+            return Failure("Crashed", INVALID_MODULE, phase="load")
 
     async def _ready_worker(self) -> SharedWorker:
         """Return a worker that reads in the running loop. Raises WorkerNotStarted."""

@@ -14,6 +14,7 @@ from hookscope.runtime.batch import (
     DUMP_TIMEOUT,
     POLL_INTERVAL,
     STOP_TIMEOUT,
+    UNEXPECTED_ANSWER,
     Batch,
     LimitExceeded,
     WorkerHandle,
@@ -150,7 +151,7 @@ class SequentialCalls:
         """Process the answer that ends a call. Return True after the last one. Raises WorkerLost."""
         batch = self._batch
         if message.get("id") != self._id or message.get("result") != self._number:
-            raise WorkerLost("answered what nobody had asked")
+            raise WorkerLost(UNEXPECTED_ANSWER)
         self._on_answer(self._requests[self._number], message, limits)
         self._number += 1
         if batch.is_dirty or batch.is_worn_out or message.get("apart") is True:
@@ -341,7 +342,7 @@ class ConcurrentCalls:
         started, ended = message.get("started"), message.get("result")
         number = started if ended is None else ended
         if message.get("id") != self._id or not isinstance(number, int) or number not in self._left:
-            raise WorkerLost("answered what nobody had asked")
+            raise WorkerLost(UNEXPECTED_ANSWER)
         self.has_begun = True
         if ended is None:
             self._batches[number].mark_started(seconds_in(message, "loaded"))

@@ -24,8 +24,10 @@ from hookscope.runtime.background_work import (
     still_running,
 )
 from hookscope.runtime.batch import (
+    INVALID_MODULE,
     NOTHING_PRINTED,
     PLAIN_ANSWER_KEYS,
+    UNEXPECTED_ANSWER,
     Batch,
     LateEvent,
     LimitExceeded,
@@ -411,7 +413,7 @@ class WorkerSlot:
                 )
                 message = await worker.receive()
         if message.get("id") != run or "loaded" not in message:
-            raise WorkerLost("answered what nobody had asked")
+            raise WorkerLost(UNEXPECTED_ANSWER)
         self._leftovers.last_hook = request.code.root.name
         self._state.learn_files(request.code, message)
         if message.get("dirty"):
@@ -425,7 +427,7 @@ class WorkerSlot:
         try:
             module = module_from(message.get("module"), member_targets(request.code))
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-            raise WorkerLost("described a module that is none") from None
+            raise WorkerLost(INVALID_MODULE) from None
         printed = printed_on_one_line(worker)
         if not printed:
             return module
