@@ -35,7 +35,7 @@ from hookscope.model.run import (
     Started,
 )
 from hookscope.model.text import duration
-from hookscope.runtime.limits import DEFAULT_RUN_SECONDS
+from hookscope.runtime.limits import Limits
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -129,8 +129,19 @@ def test_slow_is_more_than_a_second_or_close_to_the_limit() -> None:
     row = sheet.rows[0]
     assert not row.slow(10.9)
     assert row.slow(11.1)
-    assert replace(row, call=Registration("k", "n", print, limit=0.1)).slow(10.09)
-    assert row.slow(10 + DEFAULT_RUN_SECONDS * 0.8)
+    assert not row.slow(10.5)
+
+
+@pytest.mark.parametrize(
+    ("own", "of_all", "limit"), [(None, 0.5, 0.5), (0.1, 0.5, 0.1), (None, 0.0, None), (0.0, 0.5, None)]
+)
+def test_a_row_has_the_limit_that_is_in_force(own: float | None, of_all: float, limit: float | None) -> None:
+    calls = (Registration("k", "n", print, limit=own),)
+    of = replace(plan(), groups=(CallGroup(calls),))
+    begun = begin_sheet(1, of, 0.0, NOW, Limits(run=of_all))
+    row = advance_sheet(begun, [Started(calls[0], 0.0)], 10.0).rows[0]
+    assert row.limit == limit
+    assert row.slow(10.45) is (limit is not None)
 
 
 def test_a_few_subscribers_are_named_and_many_are_counted() -> None:

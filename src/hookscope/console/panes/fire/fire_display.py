@@ -30,6 +30,7 @@ from hookscope.console.panes.fire.run_pane import RunPane
 from hookscope.console.panes.view_exports import ViewExport, export_plan
 from hookscope.console.state.state_changes import ComposerDraft
 from hookscope.model.run import Event, Paused, Plan, Run, Step
+from hookscope.runtime.limits import Limits
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun, Snapshot
@@ -323,7 +324,9 @@ class RunView:
 
     def firing_started(self, number: int, plan: Plan, fired: Asked | None = None) -> None:
         """Show the rows of a run that has started. `fired`: its request, if known."""
-        self.runs.begin(number, plan, datetime.now(UTC))
+        view = self._view()
+        limits = view.limits if view is not None else Limits()
+        self.runs.begin(number, plan, datetime.now(UTC), limits)
         self._unseen = False
         if fired is not None:
             self.asked[number] = fired

@@ -27,6 +27,7 @@ from hookscope.console.theme.text_styles import (
 from hookscope.console.widgets.lines import LineList
 from hookscope.model.run import Plan, Run, Step
 from hookscope.model.text import duration
+from hookscope.runtime.limits import Limits
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun
@@ -60,10 +61,10 @@ class RecentRuns:
         """The number of the newest unfinished run."""
         return next((sheet.number for sheet in reversed(self._sheets.values()) if sheet.running), None)
 
-    def begin(self, number: int, plan: Plan, at: datetime) -> None:
+    def begin(self, number: int, plan: Plan, at: datetime, limits: Limits) -> None:
         """Add a new run and show it."""
         self._sheets.pop(number, None)
-        self._sheets[number] = begin_sheet(number, plan, self.clock(), at)
+        self._sheets[number] = begin_sheet(number, plan, self.clock(), at, limits)
         self.shown = number
         self._make_room(number)
 

@@ -25,7 +25,7 @@ from hookscope.model.run import (
     Status,
     Step,
 )
-from hookscope.runtime.limits import DEFAULT_RUN_SECONDS
+from hookscope.runtime.limits import Limits
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -231,6 +231,7 @@ class CallRow:
     number: int
     call: Registration
     name: str  # safe to show
+    limit: float | None  # seconds that it may run; None: no limit
     phase: CallPhase = "waiting"
     started: float = 0.0  # seconds from the start of the run
     heard: float = 0.0  # when its start was reported, by the screen's clock
@@ -250,8 +251,7 @@ class CallRow:
     def slow(self, now: float) -> bool:
         """Return True if it runs for more than a second, or close to its limit."""
         took = self.took(now)
-        limit = DEFAULT_RUN_SECONDS if self.call.limit is None else self.call.limit
-        return took > SLOW_SECONDS or took >= 0.8 * limit
+        return took > SLOW_SECONDS or (self.limit is not None and took >= 0.8 * self.limit)
 
     @property
     def stale(self) -> bool:
@@ -274,6 +274,7 @@ class RunSheet:
     not_run: tuple[NotRun, ...]
     begun: float  # by the screen's clock
     at: datetime
+    limits: Limits = Limits()  # of handlers without limits of their own
     run: Run | None = None
     problem: str = ""  # why there is no run, if firing failed
     before: tuple[int, Run] | None = None  # the last run of the same event, and its number
@@ -324,13 +325,17 @@ def stopping_row(sheet: RunSheet) -> int | None:
     return ran[-1] if ran else None
 
 
-def begin_sheet(number: int, plan: Plan, now: float, at: datetime) -> RunSheet:
+def begin_sheet(number: int, plan: Plan, now: float, at: datetime, limits: Limits = Limits()) -> RunSheet:
     """Return the sheet of a requested run: every call waits."""
     calls = ((call, group.label) for group in plan.groups for call in group.calls)
     rows = tuple(
-        CallRow(index, call, safe_word(call.name), lane=label) for index, (call, label) in enumerate(calls, 1)
+        replace(_waiting_row(index, call, limits), lane=label) for index, (call, label) in enumerate(calls, 1)
     )
-    return RunSheet(number, plan, rows, plan.not_run, now, at)
+    return RunSheet(number, plan, rows, plan.not_run, now, at, limits)
+
+
+def _waiting_row(number: int, call: Registration, limits: Limits) -> CallRow:
+    return CallRow(number, call, safe_word(call.name), limits.for_call(call).run or None)
 
 
 def advance_sheet(sheet: RunSheet, steps: Iterable[Step], now: float) -> RunSheet:
@@ -341,7 +346,7 @@ def advance_sheet(sheet: RunSheet, steps: Iterable[Step], now: float) -> RunShee
         for call in (step.call, *step.starting_together) if isinstance(step, Paused) else (step.call,):
             index = place.setdefault(call, len(rows))
             if index == len(rows):
-                rows.append(CallRow(index + 1, call, safe_word(call.name)))
+                rows.append(_waiting_row(index + 1, call, sheet.limits))
             rows[index] = _after_step(rows[index], step, now)
     return replace(sheet, rows=tuple(rows))
 
@@ -363,7 +368,7 @@ def finish_sheet(sheet: RunSheet, run: Run) -> RunSheet:
     sheet = advance_sheet(sheet, run.results, sheet.begun)
     not_run = list(run.not_run)
     rows = tuple(row if row.result else _not_run_row(row, not_run) for row in sheet.rows)
-    followed = tuple(_follow_up_rows(run, len(rows)))
+    followed = tuple(_follow_up_rows(run, len(rows), sheet.limits))
     return replace(sheet, rows=rows + followed, not_run=tuple(not_run), run=run)
 
 
@@ -386,24 +391,22 @@ def _is_call_of(not_run: NotRun, call: Registration) -> bool:
     return not_run.hook is call.hook if not_run.hook is not None else not_run.name == call.name
 
 
-def _follow_up_rows(run: Run, number: int, depth: int = 1) -> Iterator[CallRow]:
+def _follow_up_rows(run: Run, number: int, limits: Limits, depth: int = 1) -> Iterator[CallRow]:
     if depth > DEEPEST_FOLLOW_UP:
         return
     for follow_up in run.caused:
         for result in follow_up.results:
             number += 1
-            name = safe_word(f"{follow_up.event.key} {result.call.name}")
-            yield CallRow(
-                number,
-                result.call,
-                name,
-                result.status,
-                result.started,
+            yield replace(
+                _waiting_row(number, result.call, limits),
+                name=safe_word(f"{follow_up.event.key} {result.call.name}"),
+                phase=result.status,
+                started=result.started,
                 result=result,
                 depth=depth,
                 follow_up=follow_up.event,
             )
-        deeper = list(_follow_up_rows(follow_up, number, depth + 1))
+        deeper = list(_follow_up_rows(follow_up, number, limits, depth + 1))
         number += len(deeper)
         yield from deeper
 

@@ -37,7 +37,6 @@ from hookscope.model.host import Host
 from hookscope.model.machine import Files
 from hookscope.model.run import Code, EventKind, Registration, Result
 from hookscope.model.text import duration
-from hookscope.runtime.limits import DEFAULT_RUN_SECONDS
 from hookscope.values import dataclass
 
 MOST_ITEMS = 200  # messages, frames or changes to draw; the rest is counted
@@ -458,7 +457,7 @@ def timing_text(shown: TabInput) -> Content:
         return muted("Times are shown when the handler has ended.")
     loaded, took = row.result.loaded, row.result.took
     share = took / total if total > 0 else 0.0
-    limit = DEFAULT_RUN_SECONDS if row.call.limit is None else row.call.limit
+    of_limit = f"{_percent(took / row.limit)} of its {row.limit:g} s limit" if row.limit else "no time limit"
     total_seconds = max(loaded + took, total)
     return join_lines(
         [
@@ -472,7 +471,7 @@ def timing_text(shown: TabInput) -> Content:
                 "run",
                 took,
                 total_seconds,
-                f"{share:.0%} of the run, {_percent(took / limit)} of its {limit:g} s limit",
+                f"{share:.0%} of the run, {of_limit}",
             ),
             _timing_line(
                 "whole run", total, total_seconds, f"it began {duration(row.started)} after the run did"
