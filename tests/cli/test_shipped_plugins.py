@@ -167,13 +167,17 @@ def test_lint_reads_what_a_plugin_registers_and_answers(hookscope: Program, plug
     plugin("wrong", 'api.registerHook("before_tool_call", () => {}, { name: "g" });')
     own = 'api.on("before_tool_call", (event) => ({ block: event.toolName === "exec" }));'
     hook = 'api.registerHook(["command:new"], () => {}, { name: "x" });'
-    plugin("right", f"{own} {hook} const text = 'async register()';")
+    other = "api.registerService({ id: 's', commands: [{ register: async () => {} }] });"  # of something else
+    plugin("right", f"{own} {hook} {other} const text = 'async register()';")
+    entry = 'export default definePluginEntry({ id: "entry", async register(api) {} });'
+    plugin("entry", "", whole=entry)
     linted = json.loads(hookscope("lint", "--json", *SHIPPED).out)
     found = {(item["hook"], item["rule"]) for item in linted["findings"]}
     assert found == {
         ("guard", "plugin-member"),
         ("noname", "plugin-register"),
         ("later", "plugin-register"),
+        ("entry", "plugin-register"),
         ("wrong", "events-unknown"),
     }
     assert "is heard with `on`" in hookscope("lint", "wrong", *SHIPPED).out

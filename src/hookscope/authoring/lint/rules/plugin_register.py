@@ -34,16 +34,19 @@ ASYNC = (
 )
 
 
+DEEPEST = 2  # brackets around a plugin's own `register`: `definePluginEntry({ register … })`
+
+
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     hook = subject.hook
     if hook is None or hook.kind != "plugin" or hook.language == "python" or not subject.host.loads_like_node:
         return
     script = read_script(subject.text.encode())
-    for at in range(len(script.tokens)) if script is not None and subject.handler is not None else ():
-        assert script is not None
-        place = FilePosition(subject.handler_position().file, script.tokens[at].line)
-        is_member = script.is_at(at - 1, ".")
-        if not is_member and any(script.is_at(at, *texts) for texts in ASYNC):
+    if script is None or subject.handler is None:
+        return
+    for at, token in enumerate(script.tokens):
+        place = FilePosition(subject.handler, token.line)
+        if _is_async_register(script, at):
             text = (
                 "`register` is async, and the host fails such a plugin: plugin register must be synchronous."
             )
@@ -53,6 +56,14 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
                 "`registerHook` gets no name, and the host fails the plugin: hook registration missing name."
             )
             yield error(place, text, 'Add `{ name: "…" }` as its third argument.')
+
+
+def _is_async_register(script: TokenizedScript, at: int) -> bool:
+    """Return whether the plugin's own `register` begins here, and is async."""
+    if script.is_at(at - 1, ".") or not any(script.is_at(at, *texts) for texts in ASYNC):
+        return False
+    around = sum(opened < at < closed for opened, closed in script.partner.items())
+    return around <= DEEPEST
 
 
 def _is_unnamed(script: TokenizedScript, bracket: int) -> bool:
