@@ -230,9 +230,9 @@ def test_load_shows_registrations_and_output_of_a_plugin(hookscope: Program, wor
 
 
 def test_an_event_missing_in_the_guide_names_the_version_that_sends_it(
-    hookscope: Program, workspace: Path
+    hookscope: Program, installed: Path
 ) -> None:
-    written(workspace / "plugins" / "watch", entry=ENTRY.replace("before_tool_call", "subagent_ended"))
+    written(installed, entry=ENTRY.replace("before_tool_call", "subagent_ended"))
     (row,) = [hook for hook in hookscope("list", "--json").json["hooks"] if hook["name"] == "watch"]
     assert shut(row).keys() == {"trusted"}
     assert row["notes"] == ["subagent_ended is not in OpenClaw's guide; openclaw@2026.9 sends it"]
@@ -285,14 +285,14 @@ def test_folder_events_of_a_plugin_need_no_conversation_access(hookscope: Progra
 
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
 def test_a_conditional_registration_is_reported_if_it_does_not_happen(
-    dialect: str, hookscope: Program, workspace: Path
+    dialect: str, hookscope: Program, installed: Path
 ) -> None:
     entry = (
         "export default { id: 'watch', register(api: any) {\n"
         "  if (api.pluginConfig.eager) api.on('before_tool_call', () => {});\n"
         "  api.on('after_tool_call', () => {});\n} };"
     )
-    written(workspace / "plugins" / "watch", entry=entry)
+    written(installed, entry=entry)
     run = hookscope("--dialect", dialect, "fire", "before_tool_call", "--trust", "--json").json
     (told,) = [one["reason"] for one in run["not_run"] if one["hook"] == "watch"]
     assert "names before_tool_call, and its `register` did not register that" in told

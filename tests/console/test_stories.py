@@ -33,9 +33,7 @@ async def test_a_first_start_says_that_nothing_has_happened(
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
     async with console(size) as story:
-        await story.shows(
-            "no config yet", "Start here", "Nothing was written or run", "workspace", "absent", "greet"
-        )
+        await story.shows("no config yet", "Start here", "written or run", "workspace", "absent", "greet")
         await story.press("escape")
         await story.until(lambda: "Start here" not in story.text(), "the strip is gone")
         await story.press("i")

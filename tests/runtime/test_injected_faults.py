@@ -37,6 +37,7 @@ PLUGIN = {
         "export default (api) => { api.on('before_tool_call', answer); };\n",
     ),
 }
+MANIFEST = {"configSchema": {"type": "object"}}
 STREAM = {
     "python": (
         "a.py",
@@ -79,6 +80,13 @@ async def bench(
     await made.bench.close()
 
 
+def write_plugin(folder: Path, name: str, file: str, source: str) -> None:
+    """Write a plugin as the shipped program wants it: with a manifest."""
+    (folder / name).mkdir(parents=True)
+    (folder / name / file).write_text(source)
+    (folder / name / "openclaw.plugin.json").write_text(json.dumps({"id": name, **MANIFEST}))
+
+
 def facts(run: Run) -> dict[str, Any]:
     return {result.call.name: result.status for result in run.results}
 
@@ -110,12 +118,10 @@ async def test_injected_fault_in_folder_hooks(
 @pytest.mark.parametrize("language", PLUGIN)
 @pytest.mark.parametrize("bench", ["openclaw@2026.9"], indirect=True)
 async def test_injected_fault_in_plugin_hooks_that_fail_closed(
-    language: str, bench: Bench, workspace: Path
+    language: str, bench: Bench, home: Path
 ) -> None:
     for name, source in (("a", PLUGIN[language]), ("z", PLUGIN["python"])):
-        folder = workspace / "plugins" / name
-        folder.mkdir(parents=True)
-        (folder / source[0]).write_text(source[1])
+        write_plugin(home / ".openclaw/extensions", name, *source)
     for fault in FAULTS:
         run = await bench.fire("before_tool_call", a="slow:0.05" if fault == "slow" else fault)
         status = {result.call.name: result.status for result in run.results}
@@ -165,9 +171,7 @@ ALL_EVENTS = {
 
 @pytest.mark.parametrize("language", ALL_EVENTS)
 @pytest.mark.parametrize("bench", ["openclaw", "openclaw@2026.9"], indirect=True)
-async def test_junk_results_break_no_host_rule(
-    language: str, bench: Bench, workspace: Path, home: Path
-) -> None:
+async def test_junk_results_break_no_host_rule(language: str, bench: Bench, home: Path) -> None:
     (home / ".openclaw").mkdir()
     allowed = {"hooks": {"allowConversationAccess": True, "allowPromptInjection": True}}
     settings = {"plugins": {"entries": {"a": allowed, "z": allowed}}}
@@ -175,11 +179,10 @@ async def test_junk_results_break_no_host_rule(
         (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
     catalogue = bench.bench.dialect.catalogue()
     keys = sorted(catalogue.keys_of("plugin"))
+    folder = home / ".openclaw" / ("extensions" if bench.bench.dialect.version else "plugins")
     for name in ("a", "z"):
-        folder = workspace / "plugins" / name
-        folder.mkdir(parents=True)
         file, source = ALL_EVENTS[language]
-        (folder / file).write_text(source.replace("KEYS", json.dumps(keys)))
+        write_plugin(folder, name, file, source.replace("KEYS", json.dumps(keys)))
     for key in keys:
         if key == "inbound_claim":  # asks the owner alone
             continue

@@ -100,7 +100,7 @@ class ConsoleContext:
     @property
     def is_covered(self) -> bool:
         """True if another screen is above the panes."""
-        return not self._screen.is_current
+        return self._screen.app.screen is not self._screen  # Textual also calls a covered screen current
 
     def copy(self, text: str) -> None:
         """Copy a text to the clipboard."""

@@ -196,12 +196,13 @@ def test_saved_events_are_collected_beside_the_paths_of_the_configuration(
     settings = "[pytest]\nhookscope_bundled = none\ntestpaths = tests\n"
     (root / "pytest.ini").write_text(settings)
     done = project("", "-v")
-    assert (done.returncode, done.stdout.splitlines()[-1].split(" in ")[0]) == (0, "2 passed"), done.stdout
-    assert "hookscope: saved events of .hookscope/events\n" in project("", "-v", "-v").stdout
+    assert done.returncode == 0, done.stdout
+    assert " 2 passed in " in done.stdout.splitlines()[-1]
+    assert "hookscope: saved events of .hookscope/events\n" in done.stdout
     assert "1 passed" in project("", "tests").stdout
     (root / "pytest.ini").write_text(f"{settings}hookscope_events = odd\n")
     done = project("")
-    assert "messages: expected none" in done.stdout
+    assert "messages: expected 0, got 1" in done.stdout
     assert "1 failed, 1 passed" in done.stdout
     (root / "pytest.ini").write_text(f"{settings}hookscope_events =\n")
     assert "1 passed" in project("").stdout

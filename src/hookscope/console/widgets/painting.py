@@ -320,7 +320,7 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
             self._dirty_widgets.add(self)  # paint everything that waits
             self._update_timer.resume()
         elif self._behind and self._too_early:
-            self._too_early = int(self._has_more_to_say())
+            self._too_early = int(self is self.app.screen and self._has_more_to_say())
             self._update_timer.resume()
         else:
             self._no_longer_wait()
