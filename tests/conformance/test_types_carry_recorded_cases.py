@@ -22,7 +22,7 @@ from hookscope.engine.planning import registrations_of
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.search_paths import hooks_folder
-from hookscope.hosts.gates.trust import TRUSTED_PASSED
+from hookscope.hosts.gates.trusted import TRUSTED_PASSED
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.hook import Folder, Hook, LogLine, Problem
 from hookscope.model.hook_status import Gate, State

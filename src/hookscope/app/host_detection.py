@@ -317,7 +317,7 @@ def _has_hooks(file: Path, files: Files) -> bool:
 
 @cache
 def _known_programs() -> tuple[ForeignProgram, ...]:
-    documents = read_yaml(read_data_file("neighbours"))
+    documents = read_yaml(read_data_file("other_programs"))
     assert isinstance(documents, list)
     return tuple(
         ForeignProgram(document["name"], tuple(document.get("files", ())), tuple(document.get("json", ())))

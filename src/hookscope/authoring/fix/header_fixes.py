@@ -20,7 +20,7 @@ from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.manifest import REQUIREMENTS
 from hookscope.hosts.gates.export import WRONG_ARGUMENTS
-from hookscope.hosts.gates.platform import PLATFORM_SYNONYMS
+from hookscope.hosts.gates.os import PLATFORM_SYNONYMS
 from hookscope.model.hook_status import FixKind, Gate, HookStatus
 from hookscope.model.text import nearest_word
 from hookscope.storage.edits.atomic_files import CannotEdit, ChangeError

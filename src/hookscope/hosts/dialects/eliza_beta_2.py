@@ -3,9 +3,10 @@
 from dataclasses import replace
 from functools import partial
 
+from hookscope.hosts.dialects import milady_eliza_gates
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.eliza import ELIZA, STATE
-from hookscope.hosts.dialects.shipped_rules import (
+from hookscope.hosts.dialects.milady_eliza_rules import (
     CATALOGUE,
     LEGACY_REGISTERED,
     LOAD_RULES,
@@ -14,7 +15,7 @@ from hookscope.hosts.dialects.shipped_rules import (
     resolved_roots,
     shipped_folder_system,
 )
-from hookscope.hosts.folders import folder_system_of, unchecked_gates
+from hookscope.hosts.folders import folder_system_of
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
 
 LEGACY = LegacyRule(roots=resolved_roots, links_resolved=True, refusal=REFUSED_MODULE, literal=True)
@@ -33,7 +34,7 @@ ELIZA_BETA_2 = replace(
             GUIDE,
             LEGACY,
             lowest_first_labelled(STATE, "eliza"),
-            unchecked_gates.find_on_path_or_known(RUNTIME_PROGRAMS),
+            milady_eliza_gates.find_on_path_or_known(RUNTIME_PROGRAMS),
             ("bins", "anyBins", "config"),
             error_format="Error: {error}",
         ),

@@ -13,18 +13,18 @@ from hookscope.hosts.folders.search_paths import (
     extra_folders,
     hooks_folder,
 )
+from hookscope.hosts.gates.bins import ANY_BINS, BINS
+from hookscope.hosts.gates.config import CONFIG
+from hookscope.hosts.gates.enabled import ENABLED, SWITCH
+from hookscope.hosts.gates.env import ENV
 from hookscope.hosts.gates.events import EVENTS
 from hookscope.hosts.gates.fields import FIELDS
 from hookscope.hosts.gates.handler import HANDLER
+from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.path import PATH
-from hookscope.hosts.gates.platform import OS
-from hookscope.hosts.gates.programs import ANY_BINS, BINS
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.gates.sent import SENT
-from hookscope.hosts.gates.switches import ENABLED, SWITCH
-from hookscope.hosts.gates.trust import TRUSTED
-from hookscope.hosts.gates.values import CONFIG
-from hookscope.hosts.gates.variables import ENV
+from hookscope.hosts.gates.trusted import TRUSTED
 from hookscope.model.hook import Folder, Problem
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Host

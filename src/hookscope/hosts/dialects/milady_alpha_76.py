@@ -3,9 +3,10 @@
 from dataclasses import replace
 from functools import partial
 
+from hookscope.hosts.dialects import milady_eliza_gates
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.milady import MILADY, STATE
-from hookscope.hosts.dialects.shipped_rules import (
+from hookscope.hosts.dialects.milady_eliza_rules import (
     CATALOGUE,
     LEGACY_REGISTERED,
     LOAD_RULES,
@@ -14,7 +15,7 @@ from hookscope.hosts.dialects.shipped_rules import (
     shipped_folder_system,
     unresolved_roots,
 )
-from hookscope.hosts.folders import folder_system_of, unchecked_gates
+from hookscope.hosts.folders import folder_system_of
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
 
 LEGACY = LegacyRule(roots=unresolved_roots, links_resolved=False, refusal=REFUSED_MODULE, literal=True)
@@ -29,7 +30,11 @@ MILADY_ALPHA_76 = replace(
     layout=replace(MILADY.layout, hooks=(("hooks", "internal"),), looks_for_bundled_hooks=False),
     systems=(
         shipped_folder_system(
-            GUIDE, LEGACY, lowest_first_labelled(STATE, "milady"), unchecked_gates.find_on_path, ("config",)
+            GUIDE,
+            LEGACY,
+            lowest_first_labelled(STATE, "milady"),
+            milady_eliza_gates.find_on_path,
+            ("config",),
         ),
     ),
     loader_messages=replace(

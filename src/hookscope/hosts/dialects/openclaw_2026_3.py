@@ -16,7 +16,7 @@ from hookscope.hosts.dialects.openclaw_2026_9 import COLLECTIONS, CONFIG
 from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand
 from hookscope.hosts.folders import shipped_gates
 from hookscope.hosts.folders.hook_collections import find_in_collections
-from hookscope.hosts.gates.platform import OS
+from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.plugins.merge_rules import MergeRule, last_answer_wins
 

@@ -18,9 +18,9 @@ from hookscope.hosts.dialects.openclaw_2026_9_settings import issues_before_2026
 from hookscope.hosts.folders import shipped_gates
 from hookscope.hosts.folders.hook_collections import find_in_collections
 from hookscope.hosts.folders.legacy_handlers import legacy_path_gate
+from hookscope.hosts.gates.env import ENV
 from hookscope.hosts.gates.path import PATH, own_folder_gate
 from hookscope.hosts.gates.rules import rules_of
-from hookscope.hosts.gates.variables import ENV
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Dialect
 

@@ -35,16 +35,16 @@ from hookscope.hosts.folders.search_paths import (
     rank_by_source,
 )
 from hookscope.hosts.folders.strict_reload import StrictFolders
-from hookscope.hosts.gates import values
+from hookscope.hosts.gates import config
+from hookscope.hosts.gates.bins import ANY_BINS, BINS
+from hookscope.hosts.gates.enabled import ENABLED, SWITCH
+from hookscope.hosts.gates.env import ENV
 from hookscope.hosts.gates.events import EVENTS
 from hookscope.hosts.gates.handler import HANDLER
-from hookscope.hosts.gates.platform import OS
-from hookscope.hosts.gates.programs import ANY_BINS, BINS
+from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
 from hookscope.hosts.gates.sent import SENT
-from hookscope.hosts.gates.switches import ENABLED, SWITCH
-from hookscope.hosts.gates.trust import TRUSTED
-from hookscope.hosts.gates.variables import ENV
+from hookscope.hosts.gates.trusted import TRUSTED
 from hookscope.hosts.plugins.mapped_handlers import MappingRules
 from hookscope.hosts.plugins.plugin_discovery import plugin_places
 from hookscope.hosts.plugins.plugin_gates import access_of
@@ -168,7 +168,7 @@ RULES = rules_of(
     (BINS, shipped_gates.bins_gate),
     (ANY_BINS, shipped_gates.any_bins_gate),
     (ENV, shipped_gates.env_gate),
-    (values.CONFIG, cached_by_field(attrgetter("meta.requires.config"))(CONFIG)),
+    (config.CONFIG, cached_by_field(attrgetter("meta.requires.config"))(CONFIG)),
     (ENABLED, shipped_gates.EnabledGate("workspace hook (disabled by default)")),
     (EVENTS, shipped_gates.events_gate),
     shipped_gates.OS_OF_LOADER,

@@ -12,11 +12,11 @@ from typing import Any, Final, Protocol
 from hookscope.formats.positions import KeyPath, path_steps
 from hookscope.formats.script_values import is_truthy, javascript_member, script_trim
 from hookscope.hosts.folders.search_paths import PLUGIN, WORKSPACE
-from hookscope.hosts.gates import events, platform, switches
-from hookscope.hosts.gates.programs import NO_ANY_BINS, NO_BINS
+from hookscope.hosts.gates import enabled, events, os
+from hookscope.hosts.gates.bins import NO_ANY_BINS, NO_BINS
+from hookscope.hosts.gates.config import NO_CONFIG
+from hookscope.hosts.gates.env import NO_ENV
 from hookscope.hosts.gates.rules import cached_by_field
-from hookscope.hosts.gates.values import NO_CONFIG
-from hookscope.hosts.gates.variables import NO_ENV
 from hookscope.model.hook import Edit, Hook
 from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
@@ -66,7 +66,7 @@ class ReportedOsGate:
     def __call__(self, hook: Hook, host: Host) -> Gate:
         names, here = hook.meta.os, host.machine.platform
         if not names:
-            return platform.OS_PASSED
+            return os.OS_PASSED
         known = [name if self.exact else self.aliases.get(name.lower(), name.lower()) for name in names]
         if here in known:
             return Gate("os", True, needed=names, found=here)
@@ -76,7 +76,7 @@ class ReportedOsGate:
 @cached_by_field(attrgetter("meta.os"))
 def loader_os_gate(hook: Hook, host: Host) -> Gate:
     """Check the platform as the loader compares it: case-sensitive; the lists do not show it (req-06)."""
-    gate = platform.os_gate(hook, host)
+    gate = os.os_gate(hook, host)
     if gate.passed is not False:
         return replace(gate, reported=False)
     reason = f"the loader compares letter for letter: {missing_text('os', gate.needed)}, here {gate.found}"
@@ -213,7 +213,7 @@ def setting_at(path: str, value: Any) -> Any:
 @cached_by_field(lambda _: None)
 def loader_switch_gate(hook: Hook, host: Host) -> Gate:
     """Check that hooks are enabled at all; the lists do not show it (sel-04)."""
-    return replace(switches.switch_gate(hook, host), reported=False)
+    return replace(enabled.switch_gate(hook, host), reported=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ class EnabledGate:
     def __call__(self, hook: Hook, host: Host) -> Gate:
         if hook.folder.source == PLUGIN:
             return Gate("enabled", True, ("not false",), found=f"managed by plugin {hook.folder.plugin}")
-        gate = switches.enabled_gate(hook, host)
+        gate = enabled.enabled_gate(hook, host)
         value, where = host.hooks_setting("entries", hook.key, "enabled")
         if hook.folder.source != WORKSPACE or gate.passed is False or value is True:
             return gate
@@ -303,7 +303,7 @@ SELECTED = register_gate(
         "selected",
         state=State.OFF,
         check=selected_gate,
-        evidence=switches.similar_entries,
+        evidence=enabled.similar_entries,
         next_step="{hooks.fix} names it in the settings",
     )
 )

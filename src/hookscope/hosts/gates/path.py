@@ -1,6 +1,6 @@
 """The `path` gate: is the handler where its host allows it, with links resolved?"""
 
-from hookscope.hosts.gates.trust import is_inside_hooks_folder
+from hookscope.hosts.gates.trusted import is_inside_hooks_folder
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host

@@ -6,14 +6,14 @@ from typing import Any
 
 from hookscope import formats
 from hookscope.formats.positions import KeyPath
+from hookscope.hosts.gates.enabled import ENABLED, SWITCH
 from hookscope.hosts.gates.evidence import setting_location, similar_to_no_hook
 from hookscope.hosts.gates.fields import FIELDS, typed_fields_gate
 from hookscope.hosts.gates.handler import HANDLER
 from hookscope.hosts.gates.path import PATH, PATH_PASSED
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.gates.sent import SENT, SENT_PASSED
-from hookscope.hosts.gates.switches import ENABLED, SWITCH
-from hookscope.hosts.gates.trust import TRUSTED
+from hookscope.hosts.gates.trusted import TRUSTED
 from hookscope.model.event_typos import never_sent_reason
 from hookscope.model.hook import MAPPED_ROLE, Edit, Folder, Hook
 from hookscope.model.hook_status import (

@@ -7,8 +7,8 @@ from functools import partial
 
 from hookscope.formats.positions import KeyPath
 from hookscope.hosts.folders.shipped_gates import SETTINGS
+from hookscope.hosts.gates.enabled import ENABLED
 from hookscope.hosts.gates.rules import rules_of
-from hookscope.hosts.gates.switches import ENABLED
 from hookscope.hosts.plugins import plugin_gates
 from hookscope.hosts.plugins.plugin_discovery import rank_plugins
 from hookscope.hosts.plugins.plugin_gates import ENTRIES

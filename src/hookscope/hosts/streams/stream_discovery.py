@@ -12,7 +12,7 @@ from hookscope.hosts.folders.search_paths import hooks_folder
 from hookscope.hosts.gates import sent
 from hookscope.hosts.gates.handler import HANDLER
 from hookscope.hosts.gates.rules import rules_of
-from hookscope.hosts.gates.trust import TRUSTED
+from hookscope.hosts.gates.trusted import TRUSTED
 from hookscope.hosts.streams.agent_layout import (
     DYNAMIC_FOLDERS,
     Agent,

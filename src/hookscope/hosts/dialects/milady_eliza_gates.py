@@ -13,9 +13,9 @@ from typing import Any
 
 from hookscope.formats.script_values import is_truthy, javascript_member
 from hookscope.hosts.folders.shipped_headers import javascript_text
+from hookscope.hosts.gates.bins import NO_ANY_BINS
 from hookscope.hosts.gates.fields import FIELDS_PASSED
-from hookscope.hosts.gates.platform import OS_PASSED
-from hookscope.hosts.gates.programs import NO_ANY_BINS
+from hookscope.hosts.gates.os import OS_PASSED
 from hookscope.hosts.gates.rules import nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, GateRule

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hookscope.hosts.dialects import milady_eliza_gates
 from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates
-from hookscope.hosts.folders import FolderSystem, Places, unchecked_gates
+from hookscope.hosts.dialects.milady_eliza_gates import ProgramFinder
+from hookscope.hosts.folders import FolderSystem, Places
 from hookscope.hosts.folders.folder_policy import own_error_text
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
 from hookscope.hosts.folders.manifest import describe_value
@@ -22,20 +24,19 @@ from hookscope.hosts.folders.search_paths import (
     hooks_folder,
 )
 from hookscope.hosts.folders.shipped_headers import read_line_header
-from hookscope.hosts.folders.unchecked_gates import ProgramFinder
+from hookscope.hosts.gates.bins import ANY_BINS, BINS
+from hookscope.hosts.gates.config import CONFIG
+from hookscope.hosts.gates.env import ENV
 from hookscope.hosts.gates.events import EVENTS
 from hookscope.hosts.gates.fields import FIELDS
+from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.path import any_path_gate
-from hookscope.hosts.gates.platform import OS
-from hookscope.hosts.gates.programs import ANY_BINS, BINS
 from hookscope.hosts.gates.rules import rules_of
-from hookscope.hosts.gates.values import CONFIG
-from hookscope.hosts.gates.variables import ENV
 from hookscope.model.hook import FilePosition, Folder, Problem
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Host, LoadRules
 
-CATALOGUE = "shipped_gateway"
+CATALOGUE = "milady_eliza"
 REFUSED_MODULE = '[hooks] Rejected legacy handler: module path "{module}" is outside allowed hook directories'
 REFUSED_FOLDER = '[hooks] Rejected config extraDir "{written}": must be under {state}/'
 LEGACY_REGISTERED = "[hooks] Registered legacy handler: {event} -> {module}"
@@ -56,13 +57,13 @@ def gates_as_shipped(
     return {
         **guide_gates(any_path_gate, legacy),
         **rules_of(
-            (FIELDS, unchecked_gates.fields_gate(looked_up)),
-            (EVENTS, unchecked_gates.events_gate),
-            (OS, unchecked_gates.os_gate),
-            (BINS, unchecked_gates.bins_gate(find)),
-            (ANY_BINS, unchecked_gates.any_bins_gate(find)),
-            (ENV, unchecked_gates.env_gate),
-            (CONFIG, unchecked_gates.config_gate),
+            (FIELDS, milady_eliza_gates.fields_gate(looked_up)),
+            (EVENTS, milady_eliza_gates.events_gate),
+            (OS, milady_eliza_gates.os_gate),
+            (BINS, milady_eliza_gates.bins_gate(find)),
+            (ANY_BINS, milady_eliza_gates.any_bins_gate(find)),
+            (ENV, milady_eliza_gates.env_gate),
+            (CONFIG, milady_eliza_gates.config_gate),
         ),
     }
 
