@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from hookscope.values import dataclass
@@ -206,7 +207,6 @@ def installed_package(name: str) -> tuple[str, ...]:
 
     Imports nothing.
     """
-    from importlib.machinery import PathFinder
 
     spec = PathFinder.find_spec(name, import_path())
     return tuple(spec.submodule_search_locations or ()) if spec is not None else ()

@@ -5,6 +5,7 @@ A faulty file is reported with its line and stops nothing.
 
 from __future__ import annotations
 
+import json
 import shlex
 import signal
 import subprocess
@@ -249,7 +250,6 @@ def remember_theme(name: str, configured: str) -> None:
 
     Raises Refusal if it cannot be stored.
     """
-    import json  # reading needs no json
 
     file = state_folder() / CHOSEN_FILE
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
+from hookscope.app.event_templates import check_required_fields, template_event
 from hookscope.app.load_record import (
     FAILED_LOADS_FILE,
     LoadAttempt,
@@ -25,7 +26,7 @@ from hookscope.app.runs.worker_pools import WorkerPools
 from hookscope.app.scans import LoadedModules, Scanner
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import handler_digests_below
-from hookscope.app.variables import unreadable_files, variables_of
+from hookscope.app.variables import Filler, unreadable_files, variables_of
 from hookscope.engine.planning import make_plan
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.failure import Failure, Refusal
@@ -35,9 +36,10 @@ from hookscope.model.host import Dialect, Host, Trust
 from hookscope.model.machine import Files, user_homes
 from hookscope.model.run import Event, EventKind, Module, Plan, Registration
 from hookscope.model.trust import folder_target
+from hookscope.recording.installed_taps import without_taps
 from hookscope.runtime.limits import COMMAND_LINE_ORIGIN, Limits
 from hookscope.storage.journal.records import plain_json
-from hookscope.storage.journal.redaction import secrets_of_variables
+from hookscope.storage.journal.redaction import Redaction, secrets_of_variables
 from hookscope.storage.journal.run_environment import secrets_of_settings
 from hookscope.storage.journal.secrets import Secret, SecretKeys
 from hookscope.storage.state_files import (
@@ -169,7 +171,6 @@ class Workbench:
     @cached_property
     def filler(self) -> Filler:
         """The filler that replaces variables in events."""
-        from hookscope.app.variables import Filler  # a scan fills no events
 
         return Filler(
             lambda: self.setup.environment, lambda: self.options.env, self.redaction_of, self._secrets
@@ -232,7 +233,6 @@ class Workbench:
 
     def template(self, view: Snapshot, key: str) -> Event:
         """Return a realistic event for a key. Raises Refusal if the key is unknown and has no subscriber."""
-        from hookscope.app.event_templates import template_event
         from hookscope.app.unknown_names import check_key
 
         check_key(view, key)
@@ -250,7 +250,6 @@ class Workbench:
 
     def redaction_of(self, host: Host, *, settings: bool = True) -> Redaction:
         """Return the redaction for this host; `settings=False` leaves out the settings' secrets."""
-        from hookscope.storage.journal.redaction import Redaction  # a scan writes nothing
 
         keys, known = known_secrets(self, host, settings=settings)
         return Redaction(tuple(dict.fromkeys((*self._secrets, *known))), keys)
@@ -273,9 +272,7 @@ class Workbench:
         Raises Refusal for an unknown hook, for an event with a secret that was not kept, and for an event
         without fields that its host always sends.
         """
-        from hookscope.app.event_templates import check_required_fields  # a scan plans nothing
         from hookscope.app.near_misses import with_near_misses
-        from hookscope.recording.installed_taps import without_taps
 
         if only is not None:
             only = self.hook(view, only).hook.name

@@ -13,6 +13,8 @@ from typing import Any
 import click
 
 from hookscope.app.options import Options
+from hookscope.app.trust_requests import untrusted_messages
+from hookscope.app.whatif.assumptions import has_what_if, recorded_assumptions
 from hookscope.app.workbench import Workbench
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import ExampledCommand
@@ -95,7 +97,6 @@ def _print_warning(sentence: str) -> None:
 
 def with_what_if_note(answer: Answer, options: Options, *, only_stderr: bool) -> Answer:
     """Return the answer with a note if a what-if is in force. `only_stderr`: there only."""
-    from hookscope.app.whatif.assumptions import has_what_if, recorded_assumptions
 
     if not has_what_if(options):
         return answer
@@ -112,7 +113,6 @@ def with_what_if_note(answer: Answer, options: Options, *, only_stderr: bool) ->
 
 def written_despite_what_if(options: Options, file: Path) -> tuple[str, ...]:
     """Return a note if a file was changed while a what-if is in force."""
-    from hookscope.app.whatif.assumptions import has_what_if
 
     return (f"Only the view is assumed: {file} was really written.",) if has_what_if(options) else ()
 
@@ -133,7 +133,6 @@ def unreadable_settings_warnings(host: Host) -> tuple[str, ...]:
 
 def untrusted_folder_warnings(targets: Iterable[TrustTarget], machine: Machine) -> list[str]:
     """Return a warning for each folder whose handlers are not trusted, with the next step."""
-    from hookscope.app.trust_requests import untrusted_messages
 
     return untrusted_messages(targets, machine, alternative=", `--trust` this once")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hookscope.app.options import Options
+from hookscope.app.project_config import environment_files
 from hookscope.app.workbench import Workbench
 from hookscope.model.host import Host
 from hookscope.model.text import one_line
@@ -115,7 +116,6 @@ def dialect_names(options: Options) -> tuple[Candidate, ...]:
 
 def environment_names(options: Options) -> tuple[Candidate, ...]:
     """Return the environments of the workspace."""
-    from hookscope.app.project_config import environment_files
 
     return safe_candidates((name, "") for name in environment_files(Workbench(options).open().workspace))
 

@@ -28,6 +28,7 @@ from hookscope.console.keymap.active_keys import (
 from hookscope.console.process import IdleCollector
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.theme.theme_manager import ThemeManager, read_theme_files
+from hookscope.model.failure import Refusal
 
 if TYPE_CHECKING:
     from textual.notifications import Notify
@@ -252,7 +253,6 @@ class Console(App[None]):
 
     async def open_workspace(self, folder: Path) -> None:
         """Show another workspace as if the console had started there; end the workers of this one."""
-        from hookscope.model.failure import Refusal
 
         before, main = self.bench, self._main_screens()[0]
         if main.controllers.firing:
@@ -274,7 +274,6 @@ class Console(App[None]):
     def _bench_of(self, folder: Path, main: MainScreen) -> Workbench:
         """Return the workbench of a folder; both workspaces are remembered as recent."""
         from hookscope.app.console_files import stored_console, workbench_in
-        from hookscope.model.failure import Refusal
 
         here = main.state.view.host.workspace if main.state.view is not None else None
         bench = workbench_in(self.bench, self._began or self.bench.options, folder)

@@ -5,13 +5,16 @@ They communicate over the standard streams (OPTIONS WIDTH HEIGHT ERROR_FD).
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from contextlib import suppress
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from hookscope.app.options import options_from_text
 from hookscope.app.workbench import Workbench
+from hookscope.console import run
 from hookscope.model.failure import Refusal
 from hookscope.model.text import printable
 
@@ -39,15 +42,12 @@ def main(options: str, width: str, height: str, words: str) -> int:
             del os.environ[name]
         else:
             os.environ[name] = value
-    from hookscope.console import run
 
     return run(bench, driver=page_driver(), size=(int(width), int(height)))
 
 
 def page_driver() -> type[Driver]:
     """Return Textual's driver for pages, changed to leave when the page is gone."""
-    import asyncio
-    from threading import Lock
 
     from textual import messages
     from textual.drivers.web_driver import WebDriver

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import field
@@ -156,7 +157,6 @@ def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
 
     Raises OSError if it cannot be read now, because its content would be lost.
     """
-    import json
 
     files = RealFiles()
     try:

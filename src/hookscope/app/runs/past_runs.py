@@ -24,7 +24,7 @@ from hookscope.storage.journal.exported_runs import (
     exported_run_document,
 )
 from hookscope.storage.journal.journal import Journal
-from hookscope.storage.journal.reader import StoredRun
+from hookscope.storage.journal.reader import JournalReader, StoredRun
 from hookscope.storage.journal.records import Outcome, event_of, run_of, storable_text
 from hookscope.storage.journal.redaction import (
     Masker,
@@ -77,8 +77,6 @@ class ExternalRuns:
         self._stop.set()
 
     def _run(self, host: Host, began: datetime, stop: threading.Event) -> None:
-        from hookscope.storage.journal.reader import JournalReader
-
         journal = JournalReader(state_folder() / JOURNAL, workspace_key(host))
         own = os.getpid()
         try:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.app.whatif.source_lookup import JOB_FOLDERS
+from hookscope.app.whatif.source_lookup import JOB_FOLDERS, environment_source
 from hookscope.app.whatif.systemd import SERVICE, SYSTEM_UNITS, user_units
 from hookscope.host_options import CLEAN_ENV, HOST_FIELDS, MACHINE_FIELDS, PLATFORMS
 from hookscope.hosts.dialects import DIALECTS
@@ -108,8 +108,6 @@ def _at_home(options: Options) -> Machine:
 
 
 def _source(text: str, machine: Machine) -> EnvironmentSource:
-    from hookscope.app.whatif.source_lookup import environment_source  # rarely needed
-
     return environment_source(text, machine)
 
 

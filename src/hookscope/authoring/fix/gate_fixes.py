@@ -6,6 +6,7 @@ One generator for each gate, and for handlers listed in the settings.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -157,7 +158,6 @@ def fix_packages(
 
 def _runnable(file: Path) -> Change | None:
     """Return the change that makes the user's own file executable for its readers."""
-    import os
 
     try:
         facts = file.stat()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.app.snapshot import Snapshot
-from hookscope.authoring.lint.model import HostFacts, LintFinding, LintSubject, Rule
+from hookscope.authoring.lint.model import HostFacts, LintFinding, LintSubject, Rule, Severity
 from hookscope.authoring.lint.rule_documentation import RuleDocumentation, rule_documentation
 from hookscope.authoring.lint.rule_runner import LintReport, run_rules
 from hookscope.authoring.lint.rules import RULES
@@ -47,7 +47,6 @@ def silent_handler_reasons(run: Run, view: Snapshot) -> list[str]:
     rows = [row for row in view.inventory.hooks if row.hook in quiet and row.hook.kind == "folder"]
     if not rows:
         return []
-    from hookscope.authoring.lint.model import Severity  # most handlers have a visible effect
 
     return [
         f"note: {one_line(row.hook.name)} ran and did nothing that shows: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 import click
 
@@ -151,8 +152,6 @@ def _run_comparison_row(line: ComparedOutcome, name_width: int, widths: Sequence
 
 
 def _fold_cell(text: str, width: int) -> list[str]:
-    from textwrap import wrap  # most commands do not need it
-
     return wrap(text, width) or [""]
 
 

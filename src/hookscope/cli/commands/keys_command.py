@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from hookscope.app.options import Options
+from hookscope.app.preferences import read_keys
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.render.layout import row_with_text
@@ -23,7 +24,6 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
     key]`, and `preset: vim`. Mistakes in it are reported here, with exit code 1. `--commands` shows the
     equivalent shell command, or why there is none.
     """
-    from hookscope.app.preferences import read_keys
     from hookscope.console.keymap.key_listing import key_listing_of, preset_names
 
     if preset is not None and preset not in preset_names():

@@ -18,6 +18,7 @@ from hookscope.console.keymap.active_keys import (
     Keymap,
     NamesKeys,
     active_keymap,
+    resolve_keymap,
     use_keymap,
 )
 from hookscope.console.state.messages import PreferencesSaved
@@ -122,6 +123,5 @@ class PreferencesController:
 
 def _keymap_of(keys: KeysFile) -> Keymap:
     """Return the keymap of a file. Without a file no actions are looked up."""
-    from hookscope.console.keymap.active_keys import resolve_keymap
 
     return resolve_keymap(keys) if keys.preferences or keys.preset or keys.problems else DEFAULT_KEYMAP

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hookscope.app.whatif.assumptions import assumption_words, has_what_if, without_what_if
+from hookscope.app.whatif.assumptions import assumption_words, has_what_if, suggestions, without_what_if
 from hookscope.console.state.messages import error_text
 from hookscope.console.state.state_changes import ModeChosen
 
@@ -66,7 +66,6 @@ class WhatIfController:
 
     def open(self) -> None:
         """Show the form."""
-        from hookscope.app.whatif.assumptions import suggestions
         from hookscope.console.dialogs.what_if_form import WhatIfForm, real_values, what_if_fields_of
 
         view, options = self.context.scanned(), self.context.bench.options

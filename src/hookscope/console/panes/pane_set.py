@@ -23,7 +23,7 @@ from hookscope.console.state.console_state import (
     too_small,
 )
 from hookscope.console.theme.text_styles import safe_text
-from hookscope.console.widgets.header import ConsoleHeader
+from hookscope.console.widgets.header import ConsoleHeader, ProblemLines, WhatIfStrip
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from hookscope.console.panes.hosts_pane import HostsPane
     from hookscope.console.panes.start_here import StartHere
     from hookscope.console.state.state_changes import ConsoleStore
-    from hookscope.console.widgets.header import ProblemLines, WhatIfStrip
     from hookscope.console.widgets.task_bar import Task, TaskBar
     from hookscope.model.hook import Problem
 
@@ -144,16 +143,12 @@ class PaneSet:
 
     @cached_property
     def what_if_strip(self) -> WhatIfStrip:
-        from hookscope.console.widgets.header import WhatIfStrip
-
         strip = WhatIfStrip(id="what-if")
         self._screen.mount(strip, after="#header")
         return strip
 
     @cached_property
     def problem_lines(self) -> ProblemLines:
-        from hookscope.console.widgets.header import ProblemLines
-
         lines = ProblemLines(id="problems")
         self._screen.mount(lines, before="#body")
         return lines

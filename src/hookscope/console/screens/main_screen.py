@@ -30,7 +30,13 @@ from hookscope.console.state.state_changes import (
     SteppedBack,
 )
 from hookscope.console.theme.text_styles import safe_text
-from hookscope.console.widgets.focus_targets import first_focusable, focus_place, pane_of, pane_to_focus
+from hookscope.console.widgets.focus_targets import (
+    first_focusable,
+    focus_place,
+    jump_targets_of,
+    pane_of,
+    pane_to_focus,
+)
 from hookscope.console.widgets.painting import PaintedOnce
 
 if TYPE_CHECKING:
@@ -252,7 +258,6 @@ class MainScreen(PaintedOnce[None]):
 
     def action_jump(self) -> None:
         from hookscope.console.dialogs.jump import JumpScreen
-        from hookscope.console.widgets.focus_targets import jump_targets_of
 
         def jump(go: JumpAction | None) -> None:
             if go is not None:

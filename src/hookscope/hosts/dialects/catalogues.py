@@ -5,6 +5,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from hookscope.model.event_catalogue import Catalogue, EventTypo, read_catalogue
+from hookscope.model.event_typos import read_event_typos
 
 DATA_FOLDER = Path(__file__).parent
 
@@ -33,7 +34,6 @@ def catalogue(
 @cache
 def mistaken_names() -> Mapping[str, EventTypo]:
     """Return names that authors mistake for events, by name."""
-    from hookscope.model.event_typos import read_event_typos  # rarely needed
 
     return read_event_typos(read_data_file("mistaken_names"))
 
