@@ -40,7 +40,7 @@ async def test_the_console_survives_faulty_hooks_and_reports_them(
         await story.shows("3 of 5 failed")
         screen = story.text()
         assert "\x1b" not in screen
-        await story.press("3")
+        await story.press("3", "right")
         for name, (_, outcome) in FAULTS.items():
             await story.shows(name[:6], outcome)
         await story.press("1")

@@ -65,6 +65,14 @@ class Log:
         missing = [text for text in texts if text not in self.screen]
         raise AssertionError(f"the screen never showed {missing}:\n{self.screen}")
 
+    async def hides(self, *texts: str) -> None:
+        """Wait until the screen shows none of these."""
+        for _ in range(TURNS):
+            if not any(text in self.screen for text in texts):
+                return
+            await self.pilot.pause(0.02)
+        raise AssertionError(f"the screen still shows one of {texts}:\n{self.screen}")
+
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
         await self.pilot.pause()

@@ -126,7 +126,73 @@ async def test_keys_respond_during_a_flood_of_entries(log: Any) -> None:
         assert c.pane._frame is None, "no timer runs when nothing comes"
 
 
-@pytest.mark.parametrize("width", [58, 76, 116, 196])
+def run_entries(number: int) -> list[LogEntry]:
+    """Return the entries of a run with two handlers."""
+    return [
+        LogEntry(NOW, "fire", "command:new", f"run {number} → 2 handlers", run=number),
+        LogEntry(NOW, "step", f"first-{number}", "✓ ok", run=number),
+        LogEntry(NOW, "step", f"second-{number}", "✓ ok", run=number),
+        LogEntry(NOW, "run", "command:new", f"run {number} ✓ 2 ok", run=number),
+    ]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_finished_run_is_one_row_that_unfolds(log: Any, size: tuple[int, int]) -> None:
+    async with log(size) as c:
+        *parts, end = run_entries(1)
+        c.pane.add(parts)
+        await c.shows("first-1", "second-1", "run 1 → 2 handlers")
+        c.pane.add([end])
+        await c.shows("run ▸", "run 1 ✓ 2 ok")
+        await c.hides("first-1", "second-1", "run 1 → 2 handlers")
+        c.pane.add(run_entries(2))
+        await c.shows("run 2 ✓ 2 ok")
+        await c.press("up", "right")
+        await c.shows("run ▾", "first-1", "second-1", "run 1 → 2 handlers")
+        assert "first-2" not in c.screen
+        assert c.pane.query_one(LogView).entry.text == "run 1 ✓ 2 ok"
+        await c.press("left")
+        await c.hides("first-1")
+
+
+async def test_a_filter_finds_the_handlers_of_folded_runs(log: Any) -> None:
+    async with log() as c:
+        c.pane.add([*entries(3), *run_entries(1), *run_entries(2)])
+        await c.shows("run 2 ✓ 2 ok")
+        await c.press("slash", *"second")
+        await c.shows("second-1", "second-2", "Log 2 of 11")
+        await c.press("escape", "escape")
+        await c.shows("run 1 ✓ 2 ok", "text 2")
+        await c.hides("second-1")
+
+
+async def test_the_line_being_read_stays_when_a_run_folds(log: Any) -> None:
+    async with log() as c:
+        c.pane.add(run_entries(1))
+        await c.shows("run 1 ✓ 2 ok")
+        *parts, end = run_entries(2)
+        c.pane.add([*parts, *entries(1), end])
+        await c.shows("run 2 ✓ 2 ok")
+        await c.press("up")
+        assert c.pane.query_one(LogView).entry.text == "text 0"
+        c.pane.add(run_entries(3))
+        await c.shows("run 3 ✓ 2 ok")
+        await c.hides("first-3")
+        assert c.pane.query_one(LogView).entry.text == "text 0"
+
+
+async def test_an_entry_that_its_line_cuts_is_shown_whole_below(log: Any) -> None:
+    async with log() as c:
+        c.pane.add([LogEntry(NOW, "state", "greet", f"{'x ' * 60}the end"), *entries(1)])
+        await c.shows("text 0")
+        assert "the end" not in c.screen
+        await c.press("up")
+        await c.shows("the end")
+        await c.press("down")
+        await c.hides("the end")
+
+
+@pytest.mark.parametrize("width", [44, 58, 76, 116, 196])
 def test_log_columns_are_aligned(width: int) -> None:
     names = ("a", "日本語フックの名前" * 3, "x" * 99)
     lines = [entry_line(LogEntry(NOW, "fire", name, "TEXT"), width) for name in names]

@@ -228,6 +228,9 @@ def keys_of_screen(screen: Screen[Any], state: ConsoleState | None = None) -> tu
     )
 
 
+ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
+
+
 def keys_of_bindings(bindings: Iterable[Binding], state: ConsoleState | None) -> tuple[ShownKey, ...]:
     """Return the keys that work now, in the order of the bindings; each action once."""
     shown_keys: dict[str, ShownKey] = {}
@@ -239,7 +242,8 @@ def keys_of_bindings(bindings: Iterable[Binding], state: ConsoleState | None) ->
             or (state is not None and why_unavailable(name, state))
         ):
             continue
-        shown = binding.key_display or key_label(binding.key)
+        label = key_label(binding.key)
+        shown = binding.key_display or ARROWS.get(label, label)
         if not shown:
             continue
         shown_keys[binding.action] = ShownKey(

@@ -139,6 +139,8 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
         "tail": "log --follow",
         "save": "tap save ID",
         "tap": "tap status",
+        "unfold": "log RUN",
+        "fold": V,
         "copy": "log",
         "clear": V,
         "filter_drop": V,

@@ -15,12 +15,13 @@ from textual.content import Content
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from hookscope.console.keymap.active_keys import key_hints, share_a_key, with_keys
 from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.log_entries import (
     LEVEL_ALIASES,
+    FoldedRuns,
     LogEntry,
     LogFilter,
     LogIndex,
@@ -29,8 +30,8 @@ from hookscope.console.state.log_entries import (
 )
 from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, safe_text, safe_word
 from hookscope.console.widgets.lines import LineList, StripCache
-from hookscope.console.widgets.painting import RemovableWidget
-from hookscope.model.text import in_local_time
+from hookscope.console.widgets.painting import RemovableWidget, update_text
+from hookscope.model.text import in_local_time, one_line
 
 if TYPE_CHECKING:
     from hookscope.console.widgets.input_fields import FilterInput
@@ -44,26 +45,46 @@ LEVEL_SIGNS: Mapping[str, tuple[str, str]] = {
 KIND_SIGNS: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # a host's real event, in any theme
 KIND_WIDTH = 10  # cells: quarantine
 ROOMY_LOG_WIDTH = 100  # cells; wider logs show milliseconds and longer subjects
+NARROW_LOG_WIDTH = 64  # cells; narrower logs show no kind
+LONGEST_ENTRY = 600  # characters of an entry's text
 
 
-def entry_line(entry: LogEntry, width: int) -> Content:
-    """Return the line of an entry: time, level, kind, subject, text."""
+def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
+    """Return the line of an entry: time, level, kind, subject, text; a narrow one leaves out the kind.
+
+    `mark` stands behind the kind: whether a run is unfolded.
+    """
+    prefix = _entry_prefix(entry, width, mark)
+    text = Content(safe_word(entry.text, LONGEST_ENTRY))
+    return prefix + text.truncate(max(width - prefix.cell_length, 1), ellipsis=True)
+
+
+def is_cut(entry: LogEntry, width: int) -> bool:
+    """Return True if the line of this width does not show the whole subject and text."""
+    text = Content(safe_word(entry.text, LONGEST_ENTRY + 1)).cell_length
+    subject = Content(safe_word(entry.subject, 200)).cell_length
+    return text > width - _entry_prefix(entry, width).cell_length or subject > _subject_width(width)
+
+
+def _entry_prefix(entry: LogEntry, width: int, mark: str = "") -> Content:
+    """Return everything before the text."""
     at = in_local_time(entry.at)
-    roomy = width >= ROOMY_LOG_WIDTH
+    roomy, narrow = width >= ROOMY_LOG_WIDTH, width < NARROW_LOG_WIDTH
     time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
-    subject = 26 if roomy else max(10, min(18, width // 4))
     level = LEVEL_ALIASES.get(entry.level.lower(), entry.level.lower())
     glyph, style = LEVEL_SIGNS.get(level) or KIND_SIGNS.get(entry.kind, (" ", ""))
-    used_cells = len(time) + 2 + 2 + KIND_WIDTH + 1 + subject + 2
+    kind = fixed_width(safe_word(f"{entry.kind} {mark}".rstrip(), 40), KIND_WIDTH, MARK_MUTED) + " "
     return Content.assemble(
-        Content.styled(f"{time}  ", MARK_MUTED),
+        Content.styled(f"{time} " if narrow else f"{time}  ", MARK_MUTED),
         Content.styled(f"{glyph} ", style),
-        fixed_width(safe_word(entry.kind, 40), KIND_WIDTH, MARK_MUTED),
-        " ",
-        fixed_width(safe_word(entry.subject, 200), subject),
-        "  ",
-        Content(safe_word(entry.text, 600)).truncate(max(width - used_cells, 1), ellipsis=True),
+        Content.styled(f"{mark or ' '} ", MARK_MUTED) if narrow else kind,
+        fixed_width(safe_word(entry.subject, 200), _subject_width(width)),
+        " " if narrow else "  ",
     )
+
+
+def _subject_width(width: int) -> int:
+    return 26 if width >= ROOMY_LOG_WIDTH else max(10, min(18, width // 4))
 
 
 class LogView(LineList):
@@ -74,8 +95,9 @@ class LogView(LineList):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self._index = LogIndex(LogRing())
-        self._strips: StripCache[tuple[int | None, int, int]] = StripCache(self)
+        self._strips: StripCache[tuple[int | None, int, int, str]] = StripCache(self)
         self.following = True
+        self.folds: FoldedRuns | None = None  # None: all entries are shown
 
     @property
     def line_count(self) -> int:
@@ -124,6 +146,17 @@ class LogView(LineList):
         if self.following:
             self.cursor = self.line_count - 1
 
+    def recheck(self, number: int) -> None:
+        """Check the entries from this number on again; the cursor stays on its entry, or at the end."""
+        at_cursor, following = self.number, self.following
+        self._index.recheck(number)
+        self._index.refresh()
+        self.lines_changed()
+        if following or at_cursor is None:
+            self.cursor = self.line_count - 1
+        else:
+            self.cursor = min(self._index.line(at_cursor), self.line_count - 1)
+
     def lines_changed(self) -> None:
         following = self.following
         super().lines_changed()
@@ -131,7 +164,13 @@ class LogView(LineList):
 
     def line_at(self, index: int, width: int) -> Content:
         entry = self._entry(index)
-        return entry_line(entry, width) if entry is not None else Content()
+        return entry_line(entry, width, self._mark(entry)) if entry is not None else Content()
+
+    def _mark(self, entry: LogEntry | None) -> str:
+        """Return the sign of an entry whose run has parts."""
+        if entry is None or self.folds is None or not self.folds.can_unfold(entry):
+            return ""
+        return "▾" if entry.run in self.folds.unfolded else "▸"
 
     def _entry(self, line: int) -> LogEntry | None:
         if not 0 <= line < len(self._index):
@@ -146,7 +185,7 @@ class LogView(LineList):
         if not 0 <= line < len(self._index):
             return super().render_line(y)
         cursor = 1 + self.has_focus if line == self.cursor else 0
-        key = self._index.number(line), self.inner_width, cursor
+        key = self._index.number(line), self.inner_width, cursor, self._mark(self._entry(line))
         return self._strips.drawn(key, partial(super().render_line, y))
 
     def notify_style_update(self) -> None:
@@ -166,6 +205,8 @@ FRAME_SECONDS = 1 / 15  # seconds; entries of one frame are drawn together
 FILTER_SLICE = 4_096  # entries to filter between two checks of the clock
 FILTER_SECONDS = 0.015  # seconds to filter at a time, so that keys are handled in between
 MOST_COPIED = 1_000_000
+LEAST_HEIGHT_WITH_ENTRY = 10  # lines of a log that has room for the whole entry below
+LONGEST_SHOWN = 2_000  # characters of the entry shown whole
 
 
 class LogPane(RemovableWidget, Widget):
@@ -192,6 +233,10 @@ class LogPane(RemovableWidget, Widget):
             id="log.tap",
             tooltip="Tap status, unused subscriptions, unsubscribed events",
         ),
+        Binding("right", "unfold(True)", "Handlers", id="log.unfold", tooltip="Show the handlers of a run"),
+        Binding(
+            "left", "unfold(False)", "Fold", id="log.fold", show=False, tooltip="Hide the handlers of a run"
+        ),
         Binding("y", "copy_line", "Copy", id="log.copy", tooltip="Copy the whole entry"),
         Binding("escape", "clear", "Clear", id="log.clear", show=False, tooltip="Show all entries again"),
     ]
@@ -207,6 +252,8 @@ class LogPane(RemovableWidget, Widget):
         &:focus-within { border: heavy $border; }
         & > LogView { height: 1fr; }
         & > FilterInput { margin: 0 0 0 2; }
+        & > #entry { height: auto; max-height: 5; padding: 0 1 0 2; display: none; }
+        & > #entry.-cut { display: block; }
     }
     """
 
@@ -236,9 +283,12 @@ class LogPane(RemovableWidget, Widget):
         self._of = LogFilter()
         self._search: LogIndex | None = None  # the next index, whose filter has not checked all entries yet
         self._frame: Timer | None = None
+        self._folds = FoldedRuns()
+        self._hidden_from: int | None = None  # the entries from this number on are checked again
 
     def compose(self) -> ComposeResult:
         yield LogView()
+        yield Static(id="entry", markup=False)  # the whole entry, where its line cuts it
 
     def on_mount(self) -> None:
         self._rebuild()
@@ -259,7 +309,10 @@ class LogPane(RemovableWidget, Widget):
 
     def add(self, entries: Sequence[LogEntry]) -> None:
         """Add entries, oldest first."""
-        self.ring.add(entries)
+        entries = list(entries)
+        hidden_from = self._folds.add(entries, self.ring.add(entries))
+        if hidden_from is not None and (self._hidden_from is None or hidden_from < self._hidden_from):
+            self._hidden_from = hidden_from
         self._soon()
 
     def _soon(self) -> None:
@@ -268,8 +321,15 @@ class LogPane(RemovableWidget, Widget):
 
     def _draw(self) -> None:
         self._frame = None
-        if self._still is None:
-            self.query_one(LogView).grew()
+        hidden_from, self._hidden_from = self._hidden_from, None
+        view = self.query_one(LogView)
+        if hidden_from is not None and not self._filter:
+            if view.folds is None or self._still is not None or self.filtering:
+                self._rebuild()  # the first run, or an index that is being made
+            else:
+                view.recheck(hidden_from)
+        elif self._still is None:
+            view.grew()
         self._title()
 
     @property
@@ -280,8 +340,9 @@ class LogPane(RemovableWidget, Widget):
     def _rebuild(self) -> None:
         """Make a new index for another filter or ring."""
         ring = self.ring if self._still is None else self._still
-        takes = self._filter.taker() if self._filter else None
-        among = self._index if self._index.ring is ring and self._filter.narrows(self._of) else None
+        takes = self._filter.taker() if self._filter else self._folds if self._folds.finished else None
+        narrower = bool(self._of) and self._filter.narrows(self._of)
+        among = self._index if self._index.ring is ring and narrower else None
         waiting, self._search = self._search is not None, LogIndex(ring, takes, among=among, most=0)
         if not waiting:
             self._go_on()
@@ -300,7 +361,9 @@ class LogPane(RemovableWidget, Widget):
             self.set_timer(0.001, self._go_on, name="log-filter")
             return
         self._index, self._of, self._search = search, self._filter, None
-        self.query_one(LogView).show(search)
+        view = self.query_one(LogView)
+        view.folds = self._folds if self._folds.finished and not self._filter else None
+        view.show(search)
         self._title()
 
     def name_keys(self) -> None:
@@ -319,6 +382,20 @@ class LogPane(RemovableWidget, Widget):
         follows = key_hints(("log.tail", "following"))
         below = Content() if view.following or self._still else follows
         self.border_title, self.border_subtitle = title, below
+        self._show_entry()
+
+    def _show_entry(self) -> None:
+        """Show the whole entry under the cursor below the list, where its line cuts it."""
+        view = self.query_one(LogView)
+        entry, part = view.entry, self.query_one("#entry", Static)
+        cut = entry is not None and self.size.height >= LEAST_HEIGHT_WITH_ENTRY
+        cut = cut and entry is not None and is_cut(entry, view.inner_width)
+        if cut and entry is not None:
+            update_text(part, safe_text(f"{one_line(entry.subject)}  {one_line(entry.text)}", LONGEST_SHOWN))
+        part.set_class(cut, "-cut")
+
+    def on_resize(self) -> None:
+        self._show_entry()
 
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:
@@ -368,6 +445,15 @@ class LogPane(RemovableWidget, Widget):
             self.app.notify("No filter is set: all entries are shown.", markup=False)
             return
         self._drop_filter()
+
+    def action_unfold(self, wanted: bool) -> None:
+        view = self.query_one(LogView)
+        entry = view.entry
+        if entry is None or entry.run is None or view.folds is None:
+            return
+        if entry.run in self._folds.parts and (entry.run in self._folds.unfolded) != wanted:
+            self._folds.toggle(entry.run)
+            self._rebuild()
 
     def action_pause(self) -> None:
         self._still = self.ring.copy() if self._still is None else None

@@ -47,8 +47,8 @@ class PaneLayout:
         """The screen's classes, for the style sheet."""
         shown = (f"-show-{pane}" for pane in self.panes)
         alone = ("-alone",) if len(self.panes) == 1 else ()
-        # A wide screen looks the same in all modes, unless a mode shows one pane alone.
-        inside = () if self.size == "wide" and len(self.panes) > 1 else (f"-in-{self.mode}",)
+        # A wide screen with the list of hooks looks the same in all modes.
+        inside = () if self.size == "wide" and "list" in self.panes else (f"-in-{self.mode}",)
         return frozenset({f"-{self.size}", *inside, *shown, *alone})
 
 
@@ -97,6 +97,8 @@ def arrange_panes(
         return PaneLayout(size, mode, (zoom,))
     if mode == "hosts":  # the matrix needs the full width
         return PaneLayout(size, mode, ("hosts",))
+    if size == "wide" and mode == "log":  # its lines need the room; the run is beside it
+        return PaneLayout(size, mode, ("fire", "log"))
     if size == "wide":
         return PaneLayout(size, mode, ("list", side, "fire", *(("start",) if start else ()), "log"))
     if mode != "hooks":

@@ -13,6 +13,7 @@ MOST_ENTRIES = 100_000
 RING_SLACK = 1_024  # dropped entries before the list is shortened
 LOG_LEVELS = ("debug", "info", "warn", "error")
 LEVEL_ALIASES = {"warning": "warn", "information": "info", "err": "error", "critical": "error"}
+RUN_PARTS = frozenset({"fire", "step"})  # kinds of entries that a run's last entry sums up
 SEARCHED_CHARACTERS = 4_000  # characters of an entry that filters search
 
 
@@ -89,6 +90,45 @@ def matching_numbers(takes: Callable[[LogEntry], bool], entries: Iterable[tuple[
         word = takes.word
         return [number for number, entry in entries if word in entry.says]
     return [number for number, entry in entries if takes(entry)]
+
+
+@dataclass(slots=True)
+class FoldedRuns:
+    """Matches all entries but the parts of finished runs: their beginning and their handlers.
+
+    A run that has not finished, and an unfolded one, show their parts.
+    """
+
+    parts: dict[int, int] = field(default_factory=dict)  # run → how many parts came
+    first: dict[int, int] = field(default_factory=dict)  # run → the number of its first part, until it ends
+    finished: set[int] = field(default_factory=set)
+    unfolded: set[int] = field(default_factory=set)
+
+    def add(self, entries: Iterable[LogEntry], start: int) -> int | None:
+        """Note new entries. Return the number of the first one that is hidden from now on, if any."""
+        hidden_from: list[int] = []
+        for number, entry in enumerate(entries, start):
+            if entry.run is None:
+                continue
+            if entry.kind in RUN_PARTS:
+                self.parts[entry.run] = self.parts.get(entry.run, 0) + 1
+                self.first.setdefault(entry.run, number)
+            elif entry.kind == "run":
+                self.finished.add(entry.run)
+                if (first := self.first.pop(entry.run, None)) is not None:
+                    hidden_from.append(first)
+        return min(hidden_from, default=None)
+
+    def __call__(self, entry: LogEntry) -> bool:
+        return entry.kind not in RUN_PARTS or entry.run not in self.finished or entry.run in self.unfolded
+
+    def can_unfold(self, entry: LogEntry) -> bool:
+        """Return True if this is the last entry of a run with parts."""
+        return entry.kind == "run" and entry.run in self.parts
+
+    def toggle(self, run: int) -> None:
+        """Show the parts of this run, or hide them."""
+        self.unfolded ^= {run}
 
 
 def parse_log_filter(text: str) -> LogFilter:
@@ -232,6 +272,12 @@ class LogIndex:
             del self._numbers[:dropped_numbers]
             self._gone = 0
         return dropped
+
+    def recheck(self, number: int) -> None:
+        """Check the entries from this number on again: the filter has changed for them only."""
+        if self._takes is not None:
+            del self._numbers[max(bisect_left(self._numbers, number), self._gone) :]
+            self._end = min(self._end, max(number, self.ring.first))
 
     def number(self, line: int) -> int:
         """Return the number of the entry on a line."""

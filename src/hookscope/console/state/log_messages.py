@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hookscope.sessions.simulation import SimulationResult
 
 NO_SUCH_EVENTS = "this host has no such events"
+MOST_NAMED_HANDLERS = 3  # failed handlers that the entry of a run names
 MOST_NAMED_FILES = 8  # files to name one by one; a checkout changes hundreds
 
 
@@ -118,7 +119,9 @@ def run_ended_entry(at: datetime, number: int, run: Run) -> LogEntry:
     if run.cancelled:
         text, level = "cancelled", "warning"
     elif failed:
-        text, level = f"✗ {failed} of {count} failed", "error"
+        named = run.failed[:MOST_NAMED_HANDLERS]
+        names = ", ".join(f"{one_line(result.call.name, 60)} {result.status}" for result in named)
+        text, level = f"✗ {failed} of {count} failed: {names}", "error"
     elif not count and run.event.kind == "stream":  # most events of a stream have no handler
         text, level = "no hook hears it", "info"
     elif not count:
@@ -162,7 +165,7 @@ def past_run_entry(past: PastRun) -> LogEntry:
 def external_run_entry(at: datetime, past: PastRun) -> LogEntry:
     """Return the entry for a run of another program that has just ended."""
     entry = past_run_entry(past)
-    return replace(entry, at=at, text=f"{entry.text} · fired by another program")
+    return replace(entry, at=at, text=f"by another program: {entry.text}")
 
 
 def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:

@@ -390,5 +390,6 @@ class RunView:
         self._pane.query_one(PlanView).border_subtitle = (
             "" if pane.size else goes
         )  # a small screen has no room
+        self._layout.make_room_for_run(self.runs.current is not None)
         pane.show(self.runs.current, self.runs.clock(), beside, self._event.first)
         self._pane.query_one(History).show(self.runs.sheets, self.runs.shown)

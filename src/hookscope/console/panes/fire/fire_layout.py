@@ -73,10 +73,15 @@ FirePane {
         & #fire-runs { display: block; height: 1fr; }
         & #fire-plan { height: 2fr; }
     }
+    &.-unfired.-tall, &.-unfired.-beside {  /* the event gets the room until there is a run */
+        & > #fire-top { height: 1fr; }
+        & > #fire-run { height: 4; }
+        & #fire-runs { display: none; }
+    }
 
     &.-zoom-run {
         & > #fire-top { display: none; }
-        & > #fire-run { display: block; }
+        & > #fire-run { display: block; height: 1fr !important; }
     }
     &.-zoom-composer, &.-zoom-plan {
         & > #fire-run { display: none; }
@@ -199,7 +204,7 @@ class FireLayout:
         self._pane, self._composer = pane, composer
         self.parts = LazyParts(pane, self._make_parts, show_all, at_once=at_once)
         self.zoomed: str | None = None  # the part that has all the room
-        pane.add_class("-plan")
+        pane.add_class("-plan", "-unfired")
 
     def _make_parts(self) -> Iterator[Widget]:
         """Yield the parts of the pane."""
@@ -211,6 +216,10 @@ class FireLayout:
         """Arrange the parts in this size."""
         now = layout_classes(size.width, size.height)
         self._pane.update_classes({f"-{name}": name in now for name in LAYOUT_CLASSES})
+
+    def make_room_for_run(self, fired: bool) -> None:
+        """Give the event the room while there is no run."""
+        self._pane.set_class(not fired, "-unfired")
 
     def make_room_to_write(self) -> None:
         """Give an editor that is being typed in more lines on a small screen."""
