@@ -117,7 +117,7 @@ async def test_an_export_contains_the_focused_pane(
         assert len(set(files)) == 1, "whatever the hooks listen to, their files stand in one column"
         await story.press("ctrl+r")
         await story.until(lambda: fire.run_view.runs.sheets and not story.screen.state.job, "the run is over")
-        await story.press("y")
+        await story.press("escape", "y")  # from the run back to the event
         await story.shows("Copied the event")
         assert json.loads(story.app.clipboard)["senderId"] == "dev"
         await export(story)

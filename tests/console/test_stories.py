@@ -5,7 +5,17 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, Open, Story, at_every_size, at_extremes, large, medium, small
+from tests.console.conftest import (
+    READY,
+    Open,
+    Story,
+    at_every_size,
+    at_extremes,
+    at_fire,
+    large,
+    medium,
+    small,
+)
 from textual.widgets import Input
 
 from hookscope.app.options import Options
@@ -13,6 +23,8 @@ from hookscope.app.workbench import Workbench
 from hookscope.console.app import MOST_TOASTS
 from hookscope.console.panes.fire.composer import KeyField
 from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.run_pane import RunPane
+from hookscope.console.panes.fire.waterfall import Waterfall
 from hookscope.console.widgets.header import ModeTab
 
 NEEDS = "{openclaw: {events: [command:new], requires: {bins: [no-such-program], env: [NO_SUCH_VARIABLE]}}}"
@@ -514,3 +526,49 @@ async def test_esc_leaves_the_editor_before_it_leaves_the_mode(console: Open) ->
         assert story.screen.state.mode == "fire"
         await story.press("escape")
         await story.until(lambda: story.screen.state.mode == "hooks", "the list again")
+
+
+@at_every_size
+async def test_one_key_fires_at_the_selected_hook_alone_and_shows_its_result(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    for name in ("greet", "other"):
+        make_hook(
+            workspace / "hooks", name, READY, f"def handler(event): event.messages.append('{name} ran')"
+        )
+    trusted(workspace)
+    async with console(size) as story:
+        await story.shows("● ready")
+        await story.press("ctrl+r")
+        await story.shows("Run 1", "1 handler ran", "greet ran")
+        assert "other ran" not in story.text()
+        await story.until(lambda: isinstance(story.screen.focused, Waterfall), "the run has the focus")
+        await story.press("escape")
+        await story.until(lambda: isinstance(story.screen.focused, KeyField), "the event has it again")
+
+
+async def test_the_composed_event_fires_from_the_log(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    trusted(workspace)
+    async with console() as story:
+        await at_fire(story)
+        await story.press("3")
+        await story.focus_in("log")
+        await story.press("ctrl+r")
+        await story.shows("[2 Fire]", "Run 1", "1 handler ran")
+
+
+async def test_the_event_has_the_room_of_the_run_until_something_is_fired(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    trusted(workspace)
+    async with console((120, 36)) as story:
+        await at_fire(story)
+        run = story.screen.query_one(RunPane)
+        await story.until(lambda: run.size.height <= 2, "the empty run is small")
+        await story.press("ctrl+r")
+        await story.shows("Run 1", "1 handler ran")
+        await story.until(lambda: run.size.height > 8, "the run has room")

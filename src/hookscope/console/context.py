@@ -106,10 +106,22 @@ class ConsoleContext:
         """Copy a text to the clipboard."""
         self._screen.app.copy_to_clipboard(text)
 
-    def compose_event(self, key: str, only: str | None = None, first: str = "") -> None:
-        """Open the composer with a new event of this key. Its runs open at the hook `first`."""
+    def compose_event(
+        self, key: str, only: str | None = None, first: str = "", *, fires: bool = False
+    ) -> None:
+        """Open the composer with a new event of this key, and fire it if `fires`.
+
+        Its runs open at the hook `first`.
+        """
         self.change(ModeChosen("fire"))
         self.panes.fire_pane.event_view.compose_event(key, only, first)
+        if fires:
+            self.panes.fire_pane.fire_composed()
+
+    def fire_composed(self) -> None:
+        """Open Fire mode, and fire the event in the composer."""
+        self.change(ModeChosen("fire"))
+        self.panes.fire_pane.fire_composed()
 
     # Messages, timers and workers.
 

@@ -47,6 +47,14 @@ GLOBAL_BINDINGS = (
     Binding(
         "2", "mode('fire')", "Fire", show=False, id="console.fire", tooltip="Compose an event and run it"
     ),
+    Binding(
+        "ctrl+r,f5",
+        "fire",
+        "Fire",
+        show=False,
+        id="console.fire_composed",
+        tooltip="Fire the event of the composer",
+    ),
     Binding("3", "mode('log')", "Log", show=False, id="console.log", tooltip="Everything since the start"),
     Binding(
         "4",

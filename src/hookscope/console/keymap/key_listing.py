@@ -48,6 +48,7 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
     "console": {
         "hooks": "list",
         "fire": "fire KEY",
+        "fire_composed": "fire KEY",
         "log": "log",
         "hosts": "compare",
         "next": M,
@@ -67,6 +68,7 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
     },
     "hooks": {
         "fire": "fire KEY",
+        "fire_only": "fire KEY --only NAME",
         "toggle": "enable NAME",
         "fix": "fix NAME",
         "undo": "undo",

@@ -68,6 +68,14 @@ if TYPE_CHECKING:
 HOOK_BINDINGS: list[BindingType] = [
     Binding("f", "fire_hook", "Fire", id="hooks.fire", tooltip="Compose a test event for the selected hook"),
     Binding(
+        "ctrl+r,f5",
+        "fire_hook(True)",
+        "Fire it",
+        show=False,
+        id="hooks.fire_only",
+        tooltip="Fire its first event at the selected hook alone",
+    ),
+    Binding(
         "space", "switch", "On/off", id="hooks.toggle", tooltip="Switch the selected hook in the settings"
     ),
     Binding("e", "fix", "Fix", id="hooks.fix", tooltip="Show the edit that fixes the selected hook"),
@@ -402,10 +410,11 @@ class HooksPane(RemovableWidget, Container):
             return None
         return state.row
 
-    def action_fire_hook(self) -> None:
+    def action_fire_hook(self, at_once: bool = False) -> None:
         row = self._may("fire_hook")
         if row is not None and self.state.view is not None:
-            self.post_message(ComposeForHookRequested(first_event(row, self.state.view), row.name))
+            key = first_event(row, self.state.view)
+            self.post_message(ComposeForHookRequested(key, row.name, fires=at_once))
 
     def action_edit(self) -> None:
         row = self._may("edit")

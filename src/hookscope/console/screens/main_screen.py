@@ -238,6 +238,9 @@ class MainScreen(PaintedOnce[None]):
         if focus_place(self.state) == focus_place(before):
             self.context.notify(f"This is {mode.capitalize()} already.")
 
+    def action_fire(self) -> None:
+        self.context.fire_composed()
+
     def action_zoom(self) -> None:
         pane, zoom = pane_of(self.focused), self.state.zoom
         if zoom is None and pane is None:

@@ -72,7 +72,10 @@ def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: C
     add(fire_requests.StepRequested, lambda m: controllers.fire.step(m.word))
     add(fire_requests.CancelRequested, lambda _: controllers.fire.cancel())
     add(fire_requests.DebuggerRequested, lambda _: controllers.debugging.open())
-    add(messages.ComposeForHookRequested, lambda m: context.compose_event(m.key, first=m.hook))
+    add(
+        messages.ComposeForHookRequested,
+        lambda m: context.compose_event(m.key, m.hook if m.fires else None, m.hook, fires=m.fires),
+    )
     add(messages.JobStarted, lambda m: context.change(JobChanged(m.job)))
     add(messages.JobEnded, lambda _: controllers.fire.job_ended())
 

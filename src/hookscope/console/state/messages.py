@@ -80,10 +80,10 @@ class DebugEnded(ConsoleMessage):
 
 
 class ComposeForHookRequested(ConsoleMessage):
-    """Request to compose an event with this key for that hook."""
+    """Request to compose an event with this key for that hook. `fires`: and to fire it at this hook alone."""
 
-    def __init__(self, key: str, hook: str) -> None:
-        self.key, self.hook = key, hook
+    def __init__(self, key: str, hook: str, *, fires: bool = False) -> None:
+        self.key, self.hook, self.fires = key, hook, fires
         super().__init__()
 
 

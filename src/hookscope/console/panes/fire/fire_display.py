@@ -250,6 +250,7 @@ class RunView:
         self._over = ("", 0.0)  # what has ended last that could have been stopped, and when
         self._frame: Timer | None = None
         self._unseen = False  # something goes on for a while, and no run of it is on the screen
+        self.awaited: datetime | None = None  # the time of the event whose run gets the focus
         self._waited = False  # did a handler wait for a word when the run was drawn last
 
     def show_job(self, before: str, job: str) -> None:
@@ -337,6 +338,8 @@ class RunView:
         self._layout.end_writing()
         self._layout.prefer_plan(False)
         self.draw_run()
+        if plan.event.timestamp == self.awaited and self.parts.parts_mounted:
+            self._layout.focus_run()
         if self._frame is None:
             self._frame = self._pane.set_interval(FRAME_SECONDS, self.draw_run, name="fire-frame")
 

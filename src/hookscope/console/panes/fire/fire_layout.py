@@ -10,6 +10,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from textual.containers import Container
 from textual.geometry import Size
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
 from hookscope.console.panes.fire.composer import Composer, KeyField
 from hookscope.console.panes.fire.plan_view import PlanView
@@ -204,6 +205,7 @@ class FireLayout:
         self._pane, self._composer = pane, composer
         self.parts = LazyParts(pane, self._make_parts, show_all, at_once=at_once)
         self.zoomed: str | None = None  # the part that has all the room
+        self._left: Widget | None = None  # what had the focus before it went to a run
         pane.add_class("-plan", "-unfired")
 
     def _make_parts(self) -> Iterator[Widget]:
@@ -235,6 +237,25 @@ class FireLayout:
         focused = self._pane.screen.focused
         ids = {node.id for node in focused.ancestors_with_self} if focused is not None else set()
         return next((part for part in PART_NAMES if f"fire-{part}" in ids), None)
+
+    def focus_run(self) -> None:
+        """Focus the run, if the focus is in this pane and not where letters are written."""
+        focused = self._pane.screen.focused
+        writing = isinstance(focused, Input | TextArea)
+        if focused is not None and not writing and self.part_in_focus not in (None, "run"):
+            self._left = focused
+            self._pane.query_one("#fire-run Waterfall").focus()
+
+    def leave_run(self) -> bool:
+        """Focus what had the focus before the run; return False if the run does not have it."""
+        if self.part_in_focus != "run":
+            return False
+        left = self._left
+        if left is not None and left.is_attached and left.focusable:
+            left.focus()
+        else:
+            self._pane.query_one(KeyField).focus()
+        return True
 
     def focus_key(self) -> None:
         """Focus the event key, so that the next key is a command."""

@@ -187,6 +187,7 @@ class FirePane(RemovableWidget):
     ) -> None:
         now = replace(event, timestamp=datetime.now(UTC))
         strange = options if options is not None and not options.plain else None
+        self.run_view.awaited = now.timestamp
         self.post_message(fire_requests.FireRequested(now, only, guarded, file, strange, written))
 
     def _composed(self) -> Composer:
@@ -339,6 +340,11 @@ class FirePane(RemovableWidget):
     def action_guarded(self) -> None:
         self.action_fire(guarded=True)
 
+    def fire_composed(self) -> None:
+        """Fire the event in the composer, once there is one."""
+        self._parts.when_mounted(self.action_fire)
+        self._parts.mount_parts()
+
     def action_fire(self, guarded: bool = False) -> None:
         if self._busy():
             return
@@ -439,6 +445,8 @@ class FirePane(RemovableWidget):
             self._arrangement.zoom(None)
         elif isinstance(self.screen.focused, Input | TextArea):
             self.query_one(KeyField).focus()  # out of the editor: letters are keys again
+        elif self._arrangement.leave_run():
+            pass  # back to what was written
         else:
             await self.run_action("screen.back")
 
