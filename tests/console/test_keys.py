@@ -106,6 +106,6 @@ async def test_keys_of_one_pane_and_of_the_screen_do_not_clash(console: Open, wo
                 continue
             for binding in own_bindings(node):
                 clashing = set(binding.key.split(",")) & set(everywhere)
-                assert not clashing or {everywhere[key] for key in clashing} == OUTER_OF.get(binding.id), (
-                    binding.id
-                )
+                assert not clashing or {everywhere[key] for key in clashing} == OUTER_OF.get(
+                    binding.id or ""
+                ), binding.id

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookscope.formats.script_source import exported_names
+from hookscope.formats.script_source import exported_names, unusable_default_export
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,23 @@ from hookscope.formats.script_source import exported_names
 )
 def test_exported_names_are_read_or_unclear(source: str, names: tuple[str, ...] | None) -> None:
     assert exported_names(source.encode()) == names
+
+
+@pytest.mark.parametrize(
+    ("source", "members"),
+    [
+        ("exports.handler = async (event) => {};", ("handler",)),
+        ("'use strict';\nmodule.exports.a = 1; exports.b = 2;", ("a", "b")),
+        ("exports.default = 1;", None),
+        ("Object.defineProperty(exports, '__esModule', { value: true }); exports.a = 1;", None),
+        ("const all = exports; exports.a = 1;", None),
+        ("import a from 'b'; exports.a = 1;", None),
+        ("exports.a == 1;", None),
+        ("function later() { exports.a = 1; }", None),
+    ],
+)
+def test_a_file_that_only_exports_names_has_no_function_to_call(
+    source: str, members: tuple[str, ...] | None
+) -> None:
+    found = unusable_default_export(source.encode())
+    assert (found.members if found is not None else None) == members

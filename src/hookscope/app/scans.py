@@ -17,7 +17,7 @@ from hookscope.app.snapshot import Differences, InventoryIndex, ScanResult, Snap
 from hookscope.engine.dialect_differences import ScannedHost, differences_by_hook, runnable_summary
 from hookscope.engine.discovery import discover, unsent_event_notes
 from hookscope.engine.examination import examine
-from hookscope.engine.loading import LOADED_GATE
+from hookscope.engine.loading import LOAD, LOADED_GATE
 from hookscope.engine.planning import (
     accepted_module,
     declared_registrations,
@@ -29,7 +29,6 @@ from hookscope.engine.planning import (
 )
 from hookscope.engine.registry import Registry
 from hookscope.hosts.gates.evidence import with_evidence
-from hookscope.hosts.gates.load import LOAD
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.executor import Executor, LateExecutor
 from hookscope.model.failure import Failure

@@ -114,7 +114,7 @@ class ConsoleContext:
         Its runs open at the hook `first`.
         """
         self.change(ModeChosen("fire"))
-        self.panes.fire_pane.event_view.compose_event(key, only, first)
+        self.panes.fire_pane.event_view.compose_event(key, only, first, focus=not fires)
         if fires:
             self.panes.fire_pane.fire_composed()
 

@@ -85,7 +85,9 @@ def uncallable_export(hook: Hook, source: bytes) -> UncallableExport | None:
     methods = f" with {', '.join(map('`{}`'.format, found.members[:5]))}" if found.members else ""
     exported = f"exports {found.kind}{methods}"
     if not is_plugin:
-        advice = "Write `export default` before the function that is called with the event."
+        is_module = found.names_in_file.isdisjoint({"exports", "module"})
+        write = "`export default` before" if is_module else "`module.exports =` before"
+        advice = f"Write {write} the function that is called with the event."
         return UncallableExport(f"{exported}; a function is wanted", advice, found.line)
     may_register = found.members is None or REGISTER_NAMES & (found.names_in_file | set(found.members))
     if found.kind != "a class" and may_register:

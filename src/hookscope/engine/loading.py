@@ -16,10 +16,9 @@ from hookscope.engine.planning import (
     without_duplicates,
 )
 from hookscope.engine.registry import LoadReport, Registry
-from hookscope.hosts.gates.load import LOAD
 from hookscope.model.failure import Failure
 from hookscope.model.hook import Hook, LogLine
-from hookscope.model.hook_status import Gate, HookStatus, Inventory, State
+from hookscope.model.hook_status import FixKind, Gate, GateKind, HookStatus, Inventory, State, register_gate
 from hookscope.model.host import Host
 from hookscope.model.run import Code, Handler, Module, Registration
 from hookscope.model.uncalled_hooks import event_kind
@@ -28,6 +27,14 @@ TURN_SECONDS = 0.005  # seconds of loading between turns of other tasks
 DEFAULT_EMOJI = "🔗"
 NO_FUNCTION = "NoHandler"  # failure type: the file loads but has no function
 IS_CLASS = "ClassHandler"  # failure type: the export is a class
+LOAD = register_gate(
+    GateKind(
+        "load",
+        state=State.BROKEN,
+        fix=FixKind.BY_HAND_LOAD,
+        why_no_fix="its code failed; its error says where",
+    )
+)
 LOADED_GATE = Gate(LOAD.name, True, found="loaded")
 LOADER_CHECKED_GATES = (
     "handler",

@@ -267,6 +267,7 @@ DefaultExportKind: TypeAlias = Literal["an object", "a list", "a text", "a numbe
 LONGEST_DEFAULT_EXPORT = 65_536  # bytes; longer files are not checked
 _FUNCTION = re.compile(rb"export\s+default\s+(?:async\b|function\b|\()")  # the usual case needs no tokens
 _DEFAULT = re.compile(rb"export\s+default\b|\bmodule\s*\.\s*exports\s*=")
+_NAMED = re.compile(rb"\bexports\s*\.\s*[A-Za-z_$]")
 _DEEPEST_EXPORT = 8  # chained names
 
 
@@ -287,8 +288,10 @@ def may_export_default(source: bytes) -> bool:
 
 def unusable_default_export(source: bytes) -> DefaultExport | None:
     """Return a default export that is plainly no function, else None. Never raises."""
-    if len(source) > LONGEST_DEFAULT_EXPORT or _FUNCTION.search(source) or not _DEFAULT.search(source):
+    if len(source) > LONGEST_DEFAULT_EXPORT or _FUNCTION.search(source):
         return None
+    if not _DEFAULT.search(source):
+        return _only_named_exports(source) if _NAMED.search(source) else None
     script = read_script(source)
     start = default_export(script) if script is not None else None
     if script is None or start is None:
@@ -302,6 +305,29 @@ def unusable_default_export(source: bytes) -> DefaultExport | None:
     members = object_members(script, at) if kind == "an object" else ()
     names = None if members is None else tuple(member.name for member in members)
     return DefaultExport(kind, script.tokens[start].line, names, named)
+
+
+def _only_named_exports(source: bytes) -> DefaultExport | None:
+    """Return the object that a CommonJS file exports by `exports.a = …` alone; None if that is unclear."""
+    script = read_script(source)
+    if script is None:
+        return None
+    named = frozenset(token.text for token in script.tokens if token.kind == "name")
+    starts = [
+        at
+        for at in top_level(script)
+        if script.is_at(at, "exports") and (not script.is_at(at - 1, ".") or script.is_at(at - 2, "module"))
+    ]
+    assigned = [
+        at
+        for at in starts
+        if script.is_at(at + 1, ".") and script.is_at(at + 3, "=") and not script.is_at(at + 4, "=")
+    ]
+    names = tuple(script.tokens[at + 2].text for at in assigned)
+    mentions = sum(token.text == "exports" for token in script.tokens)
+    if not names or len(names) != mentions or named & {"__esModule", "default", "import", "export"}:
+        return None
+    return DefaultExport("an object", script.tokens[starts[0]].line, names, named)
 
 
 def exported_names(source: bytes) -> tuple[str, ...] | None:

@@ -117,7 +117,7 @@ def test_other_facts_are_found_in_python() -> None:
     assert names(facts.network) == ["urllib.request.urlopen"]
     assert names(facts.writes) == ["open", "write_text", "shutil.rmtree"]
     assert names(facts.pushes) == ["append", "+="]
-    assert names(facts.answers) == ["decision"]
+    assert [(answer.name, answer.kind) for answer in facts.answers] == [("decision", ""), ("other", "other")]
 
 
 def test_return_values_of_inner_functions_do_not_count() -> None:
@@ -190,6 +190,12 @@ SCRIPTS: dict[str, tuple[str, str, list[str]]] = {
     "const a: string = <string>b!; type A = string; interface B {} declare enum C { x }": ("code", "ts", []),
     "event.messages.push('a');": ("pushes", "", ["push"]),
     "return { block: true };": ("answers", "", ["block"]),
+    "return { messages: ['a'], ok };": ("answers", "", ["messages", "ok"]),
+    "event.messages.push({ text: 'a' });": ("pushes", "", ["push"]),
+    "event.messages.push(text, 1 as any);": ("pushes", "ts", ["push"]),
+    "event.context.files.push({ path: 'a', name });": ("items", "", ["files"]),
+    "event.context.files.push({ ...file }, file);": ("items", "", []),
+    "const f = (event) => ({ ok: true });": ("answers", "", []),
     "const f = () => ({ block: true });": ("answers", "", []),
     "use('/Users/joe/x', `/home/joe/y`, '/home', 'C:\\\\Users\\\\joe\\\\z');": (
         "homes",
@@ -243,6 +249,46 @@ def test_commonjs_exports_and_named_handlers_are_found() -> None:
     assert names(one.guards) == ["a"]
     assert names(two.programs) == ["jq"]
     assert names(two.fields) == ["a"]
+
+
+def test_kinds_tell_what_is_pushed_put_in_and_returned() -> None:
+    source = """export default (event) => {
+  event.messages.push({ text: 'a' });
+  event.messages.push('a', [1]);
+  event.messages.push('a');
+  event.context.files.push({ filePath: 'a', content });
+  return { block: true, messages: [] };
+};"""
+    facts = read_scripts([ScriptSource("one", source, False)])["one"]
+    assert isinstance(facts, HandlerFacts)
+    assert [push.kind for push in facts.pushes] == ["an object", "a list", ""]
+    assert [(item.name, item.kind) for item in facts.items] == [("files", "filePath,content")]
+    assert [(answer.name, answer.kind) for answer in facts.answers] == [("block", ""), ("messages", "other")]
+    facts = python_facts(
+        "def handler(event):\n    event.messages.append({'a': 1})\n    event.messages.append('a')\n"
+        "    event.context['files'].append({'filePath': 'a'})\n    return {'messages': []}\n"
+    )
+    assert [push.kind for push in facts.pushes] == ["an object", ""]
+    assert [(item.name, item.kind) for item in facts.items] == [("files", "filePath")]
+    assert [(answer.name, answer.kind) for answer in facts.answers] == [("messages", "other")]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("export default async function run(event, ctx) {}", ["ctx"]),
+        ("export default (event: any, ctx: any, more: string) => {};", ["ctx", "more"]),
+        ("export default (event, ctx = {}, ...rest) => {};", []),
+        ("export default (event: any, ctx?: any) => {};", []),
+        ("const run = async (event, ctx) => {};\nexport default run;", ["ctx"]),
+        ("module.exports = function (event, ctx) {};", ["ctx"]),
+        ("function helper(event, other) {}\nexport default (event) => helper(event, 1);", []),
+    ],
+)
+def test_further_parameters_of_the_handler_are_found(source: str, found: list[str]) -> None:
+    facts = read_scripts([ScriptSource("one", source, True)])["one"]
+    assert isinstance(facts, HandlerFacts)
+    assert [parameter.name for parameter in facts.parameters] == found
 
 
 def test_columns_count_characters_and_not_bytes() -> None:

@@ -26,10 +26,9 @@ from hookscope.engine.hook_engine import HookEngine
 from hookscope.engine.loading import IS_CLASS, NO_FUNCTION
 from hookscope.engine.planning import handler_code
 from hookscope.engine.registry import LoadReport
-from hookscope.hosts.gates.export import KNOWN_AFTER_LOAD
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.failure import error_prefix
-from hookscope.model.hook_status import Gate, HookStatus, State
+from hookscope.model.hook_status import KNOWN_AFTER_LOAD, Gate, HookStatus, State
 from hookscope.model.text import ago, duration, one_line
 from hookscope.model.uncalled_hooks import event_kind_of_key, event_kinds, may_be_called
 from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, EventCount, SpoolReader, count_events

@@ -6,7 +6,7 @@ from hookscope.analysis.lamp_chain import lamp_chains, lamp_chains_document
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.render.lamp_output import lamp_chains_text
+from hookscope.cli.render.hook_output import lamp_chains_text
 
 
 @answers.command(

@@ -1,4 +1,4 @@
-"""Text of `list`, `check` and `info`: hooks by folder, each hook's gates, unused settings."""
+"""Text of `list`, `check`, `info` and `why`: hooks by folder, gates, lamps, unused settings."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from hookscope.model.hook_status import Gate, HookStatus, Inventory, RejectedHoo
 from hookscope.model.text import one_line, printable, shell_path
 
 if TYPE_CHECKING:
+    from hookscope.analysis.lamp_chain import Lamp, LampChain
     from hookscope.app.runs.activation_chain import ActivationLink
 
 
@@ -323,3 +324,25 @@ def check_text(view: Snapshot, *, verbose: bool = False) -> str:
     lines += [f"  {printable(shorten(item.path))}: {one_line(item.reason, 300)}" for item in rejects]
     lines += orphan_setting_lines(view)
     return fold_text(lines)
+
+
+LAMP_SIGNS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "bright_black")}
+
+
+def lamp_chains_text(chains: Sequence[LampChain]) -> str:
+    """Return the sentences; below each, its lamps. Lamps that are as in the first chain are not repeated."""
+    lines: list[str] = []
+    for chain in chains:
+        new = [lamp for lamp in chain.lamps if chain is chains[0] or lamp not in chains[0].lamps]
+        lines += ["", *_chain_lines(chain, new)]
+    return fold_text(lines[1:])
+
+
+def _chain_lines(chain: LampChain, lamps: Sequence[Lamp]) -> Iterator[str]:
+    yield one_line(chain.sentence, 400)
+    for lamp in lamps:
+        sign, colour = LAMP_SIGNS[lamp.passed]
+        sign = click.style(sign, fg=colour) if colours_allowed() else sign
+        yield f"  {sign} {fit_to_width(lamp.title, 14)} {one_line(lamp.found, 300)}".rstrip()
+        if lamp.fix and lamp is chain.first_dark:
+            yield f"    → {one_line(lamp.fix, 300)}"

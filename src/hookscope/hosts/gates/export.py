@@ -5,10 +5,9 @@ from pathlib import Path
 
 from hookscope.formats.python_source import Export
 from hookscope.model.hook import FilePosition
-from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.hook_status import KNOWN_AFTER_LOAD, FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.text import nearest_word
 
-KNOWN_AFTER_LOAD = "known after a load"
 WRONG_ARGUMENTS = "other arguments"
 
 

@@ -320,12 +320,26 @@ class _PythonReader:
         owner = function.value
         if function.attr in ("append", "extend", "insert") and isinstance(owner, ast.Attribute):
             if owner.attr == "messages" and self._names.is_event(owner.value):
-                self._record("pushes", function.attr, node)
+                pushed = node.args[-1] if node.args and function.attr != "extend" else None
+                self._record("pushes", function.attr, node, _not_text(pushed))
+        elif function.attr in ("append", "insert") and node.args and isinstance(owner, ast.Subscript):
+            if self._names.is_context(owner.value):
+                self._item(text_of(owner.slice) or "", node.args[-1])
         elif self._names.is_context(owner) and node.args and isinstance(field := text_of(node.args[0]), str):
             if function.attr == "get":
                 self._record("fields", field, node)
             elif function.attr == "setdefault":
                 self._record("changes", field, node, "default")
+
+    def _item(self, field: str, value: ast.expr) -> None:
+        """Record an object that is put into a list of the context, with all its members."""
+        members = (
+            [text_of(key) if key is not None else None for key in value.keys]
+            if isinstance(value, ast.Dict)
+            else []
+        )
+        if field and all(members):
+            self._record("items", field, value, ",".join(map(str, members)))
 
     def _writes(self, node: ast.Call) -> bool:
         match node.func:
@@ -410,8 +424,12 @@ class _PythonReader:
             return
         for key in answer.keys:
             name = text_of(key) if key is not None else None
-            if name in RETURNED_MEMBERS and name is not None and key is not None:
+            if name is None or key is None:
+                continue
+            if name in RETURNED_MEMBERS:
                 self._record("answers", name, key)
+            elif getattr(scope, "name", "") in ("handler", "default"):
+                self._record("answers", name, key, "other")
 
 
 def _plain_start(node: ast.AST) -> str:
@@ -421,6 +439,22 @@ def _plain_start(node: ast.AST) -> str:
     """
     if isinstance(node, ast.JoinedStr) and node.values:
         return (text_of(node.values[0]) or "").rpartition(" ")[0]
+    return ""
+
+
+def _not_text(node: ast.expr | None) -> str:
+    """Return what a literal is called that is no text; empty for a text, and for what is no literal."""
+    match node:
+        case ast.Dict():
+            return "an object"
+        case ast.List() | ast.Tuple() | ast.Set():
+            return "a list"
+        case ast.Constant(value=bool()):
+            return "a boolean"
+        case ast.Constant(value=int() | float()):
+            return "a number"
+        case ast.Constant(value=None):
+            return "null"
     return ""
 
 

@@ -21,6 +21,7 @@ from hookscope.hosts.source.script_names import (
     WRAPPERS,
     ScriptNames,
     dotted,
+    further_parameters,
     is_text,
     text_of,
     unwrapped,
@@ -195,6 +196,8 @@ class _ScriptReader:
             "new_expression": self._new,
             "return_statement": self._return,
             "arrow_function": self._arrow,
+            "function_declaration": self._function,
+            "function_expression": self._function,
             "string": self._home,
             "template_string": self._home,
         }
@@ -336,7 +339,12 @@ class _ScriptReader:
         if owner is None:
             return
         if name in ("push", "unshift") and self._names.is_messages(owner):
-            self._record("pushes", name, node)
+            kinds = (NOT_TEXT.get(value.type, "") for argument in arguments if (value := unwrapped(argument)))
+            self._record("pushes", name, node, next(filter(None, kinds), ""))
+        elif name in ("push", "unshift") and self._names.is_context(
+            unwrapped(owner.child_by_field_name("object"))
+        ):
+            self._items(_member_name(owner), arguments)
         elif name == "includes" and owner.type == "array" and arguments:
             for value in owner.named_children:
                 self._guard(self._names.guarded_member(arguments[0]), value)
@@ -370,15 +378,31 @@ class _ScriptReader:
 
     def _arrow(self, node: Node) -> None:
         self._answer(node, unwrapped(node.child_by_field_name("body")))
+        self._function(node)
+
+    def _function(self, node: Node) -> None:
+        """Record the second parameter of a function that the host calls with the event alone."""
+        if self._names.is_called_by_host(node, self._parents):
+            for parameter in further_parameters(node):
+                self._record("parameters", text_of(parameter), parameter)
+
+    def _items(self, field: str, values: list[Node]) -> None:
+        """Record objects that are put into a list of the context, with all their members."""
+        for value in values:
+            item = unwrapped(value)
+            members = [_key_of(member) for member in item.named_children] if item is not None else []
+            if field and item is not None and item.type == "object" and all(members):
+                self._record("items", field, item, ",".join(members))
 
     def _answer(self, scope: Node, value: Node | None) -> None:
         if value is None or value.type != "object" or not self._names.takes_event(scope):
             return
         for member in value.named_children:
-            key = member.child_by_field_name("key") if member.type == "pair" else member
-            name = text_of(key) if key is not None and key.type in KEYS else ""
-            if name in RETURNED_MEMBERS and key is not None:
-                self._record("answers", name, key)
+            name = _key_of(member)
+            if name in RETURNED_MEMBERS:
+                self._record("answers", name, member)
+            elif name and self._names.is_called_by_host(scope, self._parents):
+                self._record("answers", name, member, "other")
 
     def _home(self, node: Node) -> None:
         if HOME.match(text_of(node)):
@@ -386,6 +410,14 @@ class _ScriptReader:
 
 
 KEYS = frozenset({"property_identifier", "shorthand_property_identifier", "string"})
+NOT_TEXT = {"object": "an object", "array": "a list", "number": "a number", "null": "null"}
+NOT_TEXT |= dict.fromkeys(("true", "false"), "a boolean")
+
+
+def _key_of(member: Node) -> str:
+    """Return the name of a member of an object; empty if it is computed, or spread from elsewhere."""
+    key = member.child_by_field_name("key") or member.child_by_field_name("name") or member
+    return text_of(key) if key.type in KEYS else ""
 
 
 def _walk(nodes: list[Node], parents: dict[int, Node]) -> None:

@@ -74,8 +74,8 @@ class ScriptNames:
         self._roles: dict[str, set[str]] = {}  # name → context, messages, type, action; "" for all else
         self._esm = self._commonjs = False
         functions = [node for node in nodes if node.type in FUNCTIONS]
-        exported = {name for node in nodes for name in exported_names(node)}
-        self._events = frozenset(_event_names(functions, exported, parents))
+        self._exported = frozenset(name for node in nodes for name in exported_names(node))
+        self._events = frozenset(_event_names(functions, self._exported, parents))
         for node in nodes:
             self._visit(node)
 
@@ -114,6 +114,10 @@ class ScriptNames:
         """Return whether the function's first parameter is the event."""
         first = first_parameter(function)
         return first is not None and first.type == "identifier" and text_of(first) in self._events
+
+    def is_called_by_host(self, function: Node, parents: Mapping[int, Node]) -> bool:
+        """Return whether the file exports the function as its handler."""
+        return name_of(function, parents) in self._exported or is_exported(parents.get(function.id))
 
     def _is_event_member(self, node: Node | None, member: str) -> bool:
         if node is None:
@@ -262,7 +266,24 @@ def exported_names(node: Node) -> Iterator[str]:
             yield text_of(value)
 
 
-def _event_names(functions: list[Node], exported: set[str], parents: Mapping[int, Node]) -> Iterator[str]:
+def further_parameters(function: Node) -> Iterator[Node]:
+    """Yield the parameters behind the first one that must be given: without a default, `?` and `...`."""
+    parameters = function.child_by_field_name("parameters")
+    found = [child for child in parameters.named_children if child.type != "comment"] if parameters else []
+    for parameter in found[1:]:
+        pattern = parameter.child_by_field_name("pattern") or parameter
+        has_default = parameter.child_by_field_name("value") is not None
+        if (
+            parameter.type in ("identifier", "required_parameter")
+            and pattern.type == "identifier"
+            and not has_default
+        ):
+            yield pattern
+
+
+def _event_names(
+    functions: list[Node], exported: frozenset[str], parents: Mapping[int, Node]
+) -> Iterator[str]:
     for function in functions:
         first = first_parameter(function)
         if first is not None and first.type == "identifier":

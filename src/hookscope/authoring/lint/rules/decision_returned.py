@@ -1,7 +1,7 @@
-"""A HOOK.md hook returns a decision, which nobody asks for.
+"""A HOOK.md hook returns an answer, which nobody asks for.
 
 `{block: true}` and `{decision: "allow"}` are answers of plugin hooks that stand before tools, and of other
-programs' hooks. What a HOOK.md hook returns is dropped.
+programs' hooks. What a HOOK.md hook returns is dropped, messages included.
 
 Bad:
     HOOK.md
@@ -26,18 +26,33 @@ Good:
 
 from collections.abc import Iterator
 
-from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, warning
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint, warning
+from hookscope.model.text import one_line
+
+MESSAGES = frozenset({"content", "message", "messages", "reply", "response", "text"})
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    answers = subject.facts.answers if subject.facts is not None and subject.kind == "folder" else ()
-    for occurrence in answers[:1]:
-        text = f"The handler returns `{occurrence.name}`, and nobody looks at what a HOOK.md hook returns."
-        plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
-        next_step = (
-            "A plugin's hook, such as before_tool_call, can stop things." if plugins else "Leave it out."
-        )
-        yield warning(subject.handler_position(occurrence), text, next_step)
+    if subject.facts is None or subject.kind != "folder":
+        return
+    answers = subject.facts.answers
+    decision = next((answer for answer in answers if not answer.kind), None)
+    message = next((answer for answer in answers if answer.name in MESSAGES), None)
+    found = decision or message or next(iter(answers), None)
+    if found is None:
+        return
+    plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
+    if message is not None:
+        next_step = "Push texts to `event.messages` to show them."
+    elif decision is not None and plugins:
+        next_step = "A plugin's hook, such as before_tool_call, can stop things."
+    else:
+        next_step = "Leave it out."
+    text = (
+        f"The handler returns `{one_line(found.name, 60)}`, and nobody looks at what a HOOK.md hook returns."
+    )
+    level = hint if found.kind and found is not message else warning
+    yield level(subject.handler_position(found), text, next_step)
 
 
 RULE = Rule("decision-returned", __doc__, check, reads_source=True)

@@ -1,4 +1,4 @@
-"""A guard tests an action that the hook does not listen to.
+"""A guard tests an action that the hook does not listen to, or that the host never sends.
 
 No event of that action reaches it: what stands behind the guard never runs.
 
@@ -34,8 +34,12 @@ from hookscope.model.text import one_line
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     events = subject.events
-    if subject.facts is None or subject.kind != "folder" or not all(":" in key for key in events):
-        return  # of a family it hears every action
+    if subject.facts is None or subject.kind != "folder":
+        return
+    families = [key for key in events if ":" not in key]
+    if families:
+        yield from _never_sent(subject, families)
+        return
     actions = {key.partition(":")[2] for key in events}
     for occurrence in subject.facts.guards if actions else ():
         if (
@@ -49,4 +53,25 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             yield warning(subject.handler_position(occurrence), text, next_step)
 
 
-RULE = Rule("guard-action", __doc__, check, reads_source=True)
+def _never_sent(subject: LintSubject, families: list[str]) -> Iterator[RuleMessage]:
+    """Yield a message for each action that no event of these types has."""
+    catalogue = subject.host.catalogue
+    if subject.facts is None or any(catalogue.sends(f"{family}:{ANY}") for family in families):
+        return  # their actions are the user's own
+    received = [event.key for event in subject.received_events()]
+    actions = {key.partition(":")[2] for key in (*received, *subject.events)}
+    for occurrence in subject.facts.guards if received else ():
+        if (
+            occurrence.kind == "action"
+            and occurrence.name not in actions
+            and not is_whole_key(occurrence, subject)
+        ):
+            types = " or ".join(f"`{one_line(family, 60)}`" for family in families[:3])
+            action, product = one_line(occurrence.name, 60), subject.host.product
+            text = f"{product} sends no {types} event with the action `{action}`."
+            next_step = f"It sends {', '.join(received[:5])}."
+            yield warning(subject.handler_position(occurrence), text, next_step)
+
+
+ANY = "any-action"  # sent where a type has actions of the user's own
+RULE = Rule("guard-action", __doc__, check, reads_source=True, depends_on_host=True)

@@ -87,10 +87,13 @@ class EventView:
             self.restore(kept, part, form=form)
 
     @when_parts_mounted
-    def compose_event(self, key: str, only: str | None = None, first: str = "") -> None:
+    def compose_event(
+        self, key: str, only: str | None = None, first: str = "", *, focus: bool = True
+    ) -> None:
         """Put an event with this key into the composer, for the hook `only` if given.
 
-        `first`: the hook whose row its runs open at, unless a failure is more important.
+        `first`: the hook whose row its runs open at, unless a failure is more important. `focus`: focus the
+        event afterwards.
         """
         self.first = first
         if self._view is None:
@@ -103,7 +106,8 @@ class EventView:
             composer.begin(key, only)
         self._layout.zoom(None)
         self._layout.prefer_plan(True)
-        self._composer.call_after_refresh(self._layout.focus_key)  # a pane just shown takes no focus before
+        if focus:  # a pane just shown takes no focus before
+            self._composer.call_after_refresh(self._layout.focus_key)
 
     @property
     def loaded(self) -> Path | None:
@@ -251,6 +255,7 @@ class RunView:
         self._frame: Timer | None = None
         self._unseen = False  # something goes on for a while, and no run of it is on the screen
         self.awaited: datetime | None = None  # the time of the event whose run gets the focus
+        self.brings_focus = False  # its run gets the focus from other panes too
         self._waited = False  # did a handler wait for a word when the run was drawn last
 
     def show_job(self, before: str, job: str) -> None:
@@ -339,7 +344,8 @@ class RunView:
         self._layout.prefer_plan(False)
         self.draw_run()
         if plan.event.timestamp == self.awaited and self.parts.parts_mounted:
-            self._layout.focus_run()
+            self._layout.focus_run(from_elsewhere=self.brings_focus)
+            self.brings_focus = False
         if self._frame is None:
             self._frame = self._pane.set_interval(FRAME_SECONDS, self.draw_run, name="fire-frame")
 

@@ -238,12 +238,13 @@ class FireLayout:
         ids = {node.id for node in focused.ancestors_with_self} if focused is not None else set()
         return next((part for part in PART_NAMES if f"fire-{part}" in ids), None)
 
-    def focus_run(self) -> None:
-        """Focus the run, if the focus is in this pane and not where letters are written."""
+    def focus_run(self, *, from_elsewhere: bool) -> None:
+        """Focus the run, unless letters are being written. `from_elsewhere`: also from other panes."""
         focused = self._pane.screen.focused
         writing = isinstance(focused, Input | TextArea)
-        if focused is not None and not writing and self.part_in_focus not in (None, "run"):
-            self._left = focused
+        part = self.part_in_focus
+        if not writing and part != "run" and (part is not None or from_elsewhere):
+            self._left = focused if part is not None else None
             self._pane.query_one("#fire-run Waterfall").focus()
 
     def leave_run(self) -> bool:

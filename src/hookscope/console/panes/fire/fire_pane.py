@@ -341,7 +341,8 @@ class FirePane(RemovableWidget):
         self.action_fire(guarded=True)
 
     def fire_composed(self) -> None:
-        """Fire the event in the composer, once there is one."""
+        """Fire the event in the composer, once there is one, and focus its run."""
+        self.run_view.brings_focus = True
         self._parts.when_mounted(self.action_fire)
         self._parts.mount_parts()
 
