@@ -1,4 +1,4 @@
-"""How this package is installed: the command that adds an extra, and the bundled hooks."""
+"""How this package is installed: its version, the command that adds an extra, and the bundled hooks."""
 
 from __future__ import annotations
 
@@ -47,3 +47,13 @@ def shipped_hooks() -> Path:
     package = Path(__file__).resolve().parent
     installed = package / "bundled_hooks"
     return installed if os.path.isdir(installed) else package.parent.parent / "bundled_hooks"
+
+
+def installed_version() -> str:
+    """Return the installed version; a placeholder when run from the sources alone."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("hookscope")
+    except PackageNotFoundError:
+        return "of no version"

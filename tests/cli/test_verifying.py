@@ -13,6 +13,10 @@ from tests.cli.conftest import Program
 from tests.conftest import MakeHook
 from tests.done import Done
 
+from hookscope.analysis.verification import Verifier
+from hookscope.app.options import Options
+from hookscope.model.failure import Refusal
+
 SECRET = "tok-5f3a9c2b7d1e4f60"
 EVENTS = '{openclaw: {events: ["command:new"]}}'
 ANSWERS = """#!/bin/sh
@@ -222,3 +226,24 @@ def test_verify_says_that_the_host_had_the_network_without_bubblewrap(
     assert done.code == 0, done.err
     assert "! Without bubblewrap the program had the network, and could write where you can." in done.out
     assert verify("--yes", "--json", PATH=path).json["isolated"] is False
+
+
+def test_a_program_that_takes_too_long_is_ended_and_named(
+    agreeing: Host, host: Host, workspace: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host("#!/bin/sh\nsleep 600\n")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'package'}{os.pathsep}{os.environ['PATH']}")
+    verifier = Verifier(Options(dialect="openclaw@2026.9", workspace=workspace), seconds=0.05)
+    with pytest.raises(Refusal, match=r"OpenClaw did not answer within 0\.05 s"):
+        verifier.run()
+    verifier.bench.close_now()
+
+
+def test_an_error_of_the_program_keeps_its_first_line(agreeing: Host, host: Host, verify: Verify) -> None:
+    trace = "\\n".join(
+        ["node:internal/modules:1", "SyntaxError: Unexpected token", *["    at a (b:1:2)"] * 9]
+    )
+    host(f"#!/bin/sh\nprintf '{trace}\\n' >&2\nexit 1\n")
+    done = verify("--yes")
+    assert done.code == 1
+    assert "SyntaxError: Unexpected token / " in done.err

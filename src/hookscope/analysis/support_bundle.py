@@ -14,6 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from hookscope.app.json_documents import inventory_document
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.workbench import Workbench
+from hookscope.installation import installed_version
 from hookscope.model.failure import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason
@@ -23,6 +24,8 @@ from hookscope.storage.journal.redaction import Redaction
 README = """This bundle describes a Hookscope setup for a problem report. Secrets are masked as
 ${SECRET:NAME}, and the home folder is written as ~. Read the files before you send them to anybody.
 """
+BUNDLE_NAME = "hookscope-report.zip"
+MOST_BUNDLES = 100  # in one folder
 LARGEST_SETTINGS = 1024 * 1024  # bytes of a settings file that goes into the bundle
 
 
@@ -45,6 +48,16 @@ def write_bundle(
     except OSError as error:
         raise Refusal(f"Cannot write {target}: {error_reason(error)}.", "Name another file.") from None
     return tuple(files)
+
+
+def new_bundle(
+    folder: Path, bench: Workbench, view: Snapshot, verification: Mapping[str, Any] | None
+) -> Path:
+    """Write a bundle under a name that is free in the folder, and return it. Raises Refusal."""
+    names = (BUNDLE_NAME, *(f"hookscope-report-{number}.zip" for number in range(2, MOST_BUNDLES)))
+    free = next((folder / name for name in names if not os.path.lexists(folder / name)), folder / BUNDLE_NAME)
+    write_bundle(free, bench, view, installed_version(), verification)
+    return free
 
 
 def _new_file(target: Path) -> int:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
-from hookscope.analysis.host_program import FIND_HOOKS, ProgramOutput, run_host_program
 from hookscope.analysis.program_copy import HostCopy
 from hookscope.analysis.verification_result import (
     GeneralDifference,
@@ -49,10 +53,19 @@ class InstalledProgram:
 class Verifier:
     """One verification: `question` says what it starts, `run` starts it. Opening it starts nothing.
 
-    Raises Refusal if the host cannot be verified.
+    Raises Refusal if the host cannot be verified. `seconds`: the limit of one call of the program.
     """
 
-    def __init__(self, options: Options, open_bench: Callable[[Options], Workbench] = Workbench) -> None:
+    def __init__(
+        self,
+        options: Options,
+        open_bench: Callable[[Options], Workbench] = Workbench,
+        *,
+        seconds: float = SECONDS,
+    ) -> None:
+        self.seconds = seconds
+        self._child: subprocess.Popen[bytes] | None = None  # the program, while it runs
+        self._stopped = False
         shown = open_bench(options)
         self.notes: tuple[str, ...] = ()
         dialect = shown.dialect
@@ -94,6 +107,23 @@ class Verifier:
             f"Start {product} {version} ({short(self.program.path)}) on a copy of its settings, hooks and "
             f"workspace? It may load plugins."
         )
+
+    def stop(self) -> None:
+        """End the program, from another thread; `run` then raises Refusal."""
+        self._stopped = True
+        if self._child is not None and self._child.poll() is None:
+            end_program(self._child)
+
+    def program_started(self, child: subprocess.Popen[bytes]) -> None:
+        """Note the running program, so that `stop` can end it."""
+        self._child = child
+        if self._stopped:
+            end_program(child)
+
+    def refuse_if_stopped(self) -> None:
+        """Raise Refusal if the verification was stopped."""
+        if self._stopped:
+            raise Refusal("The verification was stopped.")
 
     def run(self, *, each: bool = False) -> Verification:
         """Run the program and compare. `each`: also run `info` for every hook.
@@ -193,35 +223,50 @@ class _Asking:
         return (flag, agent) if flag and agent else ()
 
     def _run(self, arguments: Sequence[str]) -> ProgramOutput:
-        words = [*self.verifier.program.command, *arguments]
+        verifier = self.verifier
+        words = [*verifier.program.command, *arguments]
+        verifier.refuse_if_stopped()
         try:
-            return run_host_program(
+            output = run_host_program(
                 self.copy.command(words),
                 cwd=self.copy.cwd,
                 env=self.copy.environment(),
-                seconds=SECONDS,
+                seconds=verifier.seconds,
                 sandbox_filter=self.copy.sandbox_filter,
+                started=verifier.program_started,
             )
         except OSError as error:
             raise Refusal(f"{words[0]} cannot be started: {error_reason(error)}.") from None
+        verifier.refuse_if_stopped()
+        return output
 
     def _document(self, output: ProgramOutput, name: str) -> Any:
         """Return the JSON of an answer. Raises Refusal if there is none."""
         product = self.host.dialect.product
         if output.code is None:
             raise Refusal(
-                f"{product} did not answer within {SECONDS:g} s.", "Try again when the machine is idle."
+                f"{product} did not answer within {self.verifier.seconds:g} s.",
+                "Try again when the machine is idle.",
             )
         document = _json_in(self.copy.original_of(output.stdout))
         if document is None:
             redaction = self.verifier.bench.redaction_of(self.host)
             text = redaction.masked_text(self.copy.original_of(output.stderr or output.stdout))
-            last = " / ".join(text.strip().splitlines()[-LAST_LINES:]) or "nothing"
+            last = _shown_output(text.strip().splitlines())
             raise Refusal(
                 f"{product} printed no JSON for {name!r} (exit code {output.code}): {last}",
                 f"Run {self.verifier.program.path.name} yourself to see why.",
             )
         return document
+
+
+def _shown_output(lines: Sequence[str]) -> str:
+    """Return the last lines of an output, and before them the first line that names an error."""
+    shown = list(lines[-LAST_LINES:])
+    error = next((line for line in lines if re.match(r"\s*\w*Error\b", line)), None)
+    if error is not None and error not in shown:
+        shown.insert(0, error.strip())
+    return " / ".join(shown) or "nothing"
 
 
 def _json_in(text: str) -> Any:
@@ -318,3 +363,70 @@ def with_node(verifier: Verifier) -> Verifier:
         program = verifier.program
         verifier.program = replace(program, command=(node.path, *program.command))
     return verifier
+
+
+MOST_OUTPUT = 16 * 1024 * 1024  # bytes of each stream that are read
+FIND_HOOKS = Path(__file__).with_name("find_hooks.mjs")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOutput:
+    """How a program ended; the code is None if it ran too long and was ended."""
+
+    code: int | None
+    stdout: str
+    stderr: str
+
+
+def run_host_program(
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    seconds: float,
+    sandbox_filter: bytes = b"",
+    started: Callable[[subprocess.Popen[bytes]], object] = lambda child: None,
+) -> ProgramOutput:
+    """Run a command to its end, without a terminal, and end all that it has started.
+
+    `sandbox_filter`: for `bwrap --seccomp`, if the command starts with bwrap. `started` gets the process,
+    which another thread may end by `end_program`. Raises OSError if it cannot be started.
+    """
+    with TemporaryFile() as out, TemporaryFile() as err, TemporaryFile() as filter_file:
+        words, descriptors = list(command), []
+        if sandbox_filter:
+            filter_file.write(sandbox_filter)
+            filter_file.seek(0)
+            words[1:1] = ["--seccomp", str(filter_file.fileno())]
+            descriptors.append(filter_file.fileno())
+        child = subprocess.Popen(
+            words,
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+            pass_fds=descriptors,
+        )
+        code: int | None = None
+        try:
+            started(child)
+            with suppress(subprocess.TimeoutExpired):
+                code = child.wait(seconds)
+        finally:
+            end_program(child)
+            child.wait()
+        return ProgramOutput(code, *(_text_of(file) for file in (out, err)))
+
+
+def end_program(child: subprocess.Popen[bytes]) -> None:
+    """End a program with everything in its process group."""
+    with suppress(OSError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def _text_of(file: object) -> str:
+    file.seek(0)  # type: ignore[attr-defined]
+    content: bytes = file.read(MOST_OUTPUT)  # type: ignore[attr-defined]
+    return content.decode("utf-8", "replace")

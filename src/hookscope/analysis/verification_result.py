@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookscope.model.program_report import FOUND, RESULT, ReportedItem
+from hookscope.model.text import one_line
 from hookscope.values import dataclass
 
 NOT_LISTED = "not listed"
@@ -167,3 +168,31 @@ def _meaning(mine: ReportedItem | None, other: ReportedItem | None) -> str:
     if mine is None:
         return "Hookscope does not list it. It runs in neither."
     return f"The result is the same: {'it runs' if ours else 'it does not run'}. Only the reasons differ."
+
+
+def verification_lines(result: Verification) -> Iterator[str]:
+    """Yield the lines of a verification for people."""
+    sign = "✓" if result.agrees else "✗"
+    yield f"{sign} {result.summary}: {result.product} {one_line(result.version, 40)} and {result.dialect}"
+    if not result.isolated:
+        yield "! Without bubblewrap the program had the network, and could write where you can."
+    for one in result.host:
+        yield from ("", f"✗ {one.name}: {one_line(one.meaning, 300)}")
+        yield from _both(result.product, one.ours, one.theirs)
+    for item in result.differences:
+        yield from ("", f"✗ {one_line(item.name)}: {item.meaning}")
+        for fact in item.facts:
+            yield f"  {fact.name}"
+            yield from _both(result.product, fact.ours, fact.theirs)
+    if result.not_compared:
+        names = ", ".join(one_line(name) for name in result.not_compared)
+        yield from ("", f"Not compared, since their files are not in the copy: {names}.")
+    yield from (one_line(note, 400) for note in result.notes)
+    if not result.agrees:
+        yield from ("", "`hookscope report` writes a bundle about this, without secrets.")
+
+
+def _both(product: str, ours: str, theirs: str) -> Iterator[str]:
+    width = max(len(product), len("Hookscope"))
+    for name, text in (("Hookscope", ours), (product, theirs)):
+        yield f"    {name:<{width}}  {one_line(text, 400)}"

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from hookscope.cli import installed_version
 from hookscope.cli.command_index import COMMANDS
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import LazyGroup
@@ -171,6 +170,8 @@ def _report_interrupt(arguments: list[str]) -> int:
 
 def version_report() -> str:
     """Return the versions that a bug report needs."""
+    from hookscope.installation import installed_version
+
     return (
         f"hookscope {installed_version()}, Python {sys.version.split()[0]}, {sys.platform} "
         f"{_kernel_version()}"

@@ -18,10 +18,11 @@ import click
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.cli import answers, installed_version
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.render.layout import fold_lines, fold_text
 from hookscope.cli.shared_options import ReportFile, write_report
+from hookscope.installation import installed_version
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import one_line, printable
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import click
 
+from hookscope.analysis.support_bundle import BUNDLE_NAME, write_bundle
 from hookscope.app.options import Options
-from hookscope.cli import answers, installed_version
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
+from hookscope.installation import installed_version
 from hookscope.model.text import printable
-
-DEFAULT_NAME = "hookscope-report.zip"
 
 
 @answers.command(
     "report",
-    click.Argument(["file"], required=False, type=click.Path(), default=DEFAULT_NAME),
+    click.Argument(["file"], required=False, type=click.Path(), default=BUNDLE_NAME),
     click.Option(["--verify"], is_flag=True, help="Also run `hookscope verify`, which starts the host."),
     click.Option(["--yes", "-y"], is_flag=True, help="Do not ask before the host is started."),
 )
@@ -28,8 +28,6 @@ def command(options: Options, file: str, verify: bool, yes: bool, as_json: bool)
     It contains the versions, the answers of `list` and `doctor`, the masked settings, and with --verify the
     result of `hookscope verify`. Nothing is sent anywhere.
     """
-    from hookscope.analysis.support_bundle import write_bundle
-
     verification = _verification(options, yes, as_json) if verify else None
     bench = answers.workbench_for(options)
     try:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 import click
 
 from hookscope.analysis.verification import Verifier, with_node
-from hookscope.analysis.verification_result import Verification
+from hookscope.analysis.verification_result import Verification, verification_lines
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.render.layout import fold_text
 from hookscope.model.failure import Refusal
-from hookscope.model.text import one_line
 
 
 @answers.command(
@@ -52,31 +50,3 @@ def _confirm(verifier: Verifier, as_json: bool) -> None:
         )
     if not click.confirm(verifier.question, default=False):
         raise Refusal("Nothing was started.")
-
-
-def verification_lines(result: Verification) -> Iterator[str]:
-    """Yield the lines of a verification for people."""
-    sign = "✓" if result.agrees else "✗"
-    yield f"{sign} {result.summary}: {result.product} {one_line(result.version, 40)} and {result.dialect}"
-    if not result.isolated:
-        yield "! Without bubblewrap the program had the network, and could write where you can."
-    for one in result.host:
-        yield from ("", f"✗ {one.name}: {one_line(one.meaning, 300)}")
-        yield from _both(result.product, one.ours, one.theirs)
-    for item in result.differences:
-        yield from ("", f"✗ {one_line(item.name)}: {item.meaning}")
-        for fact in item.facts:
-            yield f"  {fact.name}"
-            yield from _both(result.product, fact.ours, fact.theirs)
-    if result.not_compared:
-        names = ", ".join(one_line(name) for name in result.not_compared)
-        yield from ("", f"Not compared, since their files are not in the copy: {names}.")
-    yield from (one_line(note, 400) for note in result.notes)
-    if not result.agrees:
-        yield from ("", "`hookscope report` writes a bundle about this, without secrets.")
-
-
-def _both(product: str, ours: str, theirs: str) -> Iterator[str]:
-    width = max(len(product), len("Hookscope"))
-    for name, text in (("Hookscope", ours), (product, theirs)):
-        yield f"    {name:<{width}}  {one_line(text, 400)}"

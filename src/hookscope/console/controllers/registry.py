@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hookscope.console.controllers.run_inspection import CompareController, DebugController
     from hookscope.console.controllers.saved_events_controller import SavedEventsController
     from hookscope.console.controllers.scaffold_controller import ScaffoldController
+    from hookscope.console.controllers.verification_controller import VerificationController
     from hookscope.console.controllers.what_if_controller import WhatIfController
 
 
@@ -121,6 +122,12 @@ class Controllers:
         return HostsController(self._context)
 
     @cached_property
+    def verification(self) -> VerificationController:
+        from hookscope.console.controllers.verification_controller import VerificationController
+
+        return VerificationController(self._context)
+
+    @cached_property
     def whatif(self) -> WhatIfController:
         from hookscope.console.controllers.what_if_controller import WhatIfController
 
@@ -177,4 +184,6 @@ class Controllers:
             self.real.close()
         if self.is_created("packs"):
             self.packs.close()
+        if self.is_created("verification"):
+            self.verification.close()
         self.preferences.close()

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from hookscope.console.process import preload
 from hookscope.console.state.messages import FilesChanged, PastRunsLoaded, StateChanged
-from hookscope.console.state.state_changes import ScanFailed, ScanFinished, WatchedFilesChanged
+from hookscope.console.state.state_changes import (
+    ScanFailed,
+    ScanFinished,
+    VerificationShown,
+    WatchedFilesChanged,
+)
 from hookscope.model.hook_status import HookStatus
 from hookscope.model.text import local_now
 
@@ -154,6 +159,7 @@ class ScanController:
             return
         if context.state.view is not None:
             context.log_entries(log_messages.saved_file_entries(local_now(), saved, context.state.view))
+        context.change(VerificationShown(""))
         self._listener.saved_files(saved)
         bridge.scan()
 

@@ -94,6 +94,8 @@ KEY_SCOPES = (
     KeyScope(
         "plan of a pack", "what a pack would write", "screens.packs_screen:PackPlanScreen", prefix="plan"
     ),
+    KeyScope("verify", "the question before the host is started", "dialogs.verification:VerifyQuestion"),
+    KeyScope("verification", "the comparison with the host", "dialogs.verification:VerificationScreen"),
     KeyScope("tap", "the tap", "dialogs.tap_and_workers:TapScreen"),
     KeyScope("workers", "the processes", "dialogs.tap_and_workers:WorkersScreen"),
     KeyScope("help", "help", "dialogs.help:HelpScreen"),

@@ -98,6 +98,22 @@ GLOBAL_BINDINGS = (
         tooltip="Drop all assumptions",
     ),
     Binding(
+        "H",
+        "verify",
+        "Verify",
+        show=False,
+        id="console.verify",
+        tooltip="Compare with the answers of the installed host's own program",
+    ),
+    Binding(
+        "X",
+        "report",
+        "Report",
+        show=False,
+        id="console.report",
+        tooltip="Write a zip file about this host for a problem report, without secrets",
+    ),
+    Binding(
         "P",
         "workers",
         "Processes",

@@ -171,7 +171,7 @@ class PaneSet:
             state.view,
             state.listing.counts_by_style,
         )
-        header.watching = state.watching
+        header.watching, header.verified = state.watching, state.verified
         event = state.armed.event if state.armed is not None else None
         header.armed = event.key if event is not None else ""
         self.hooks.show(state)

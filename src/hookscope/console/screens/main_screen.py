@@ -290,6 +290,12 @@ class MainScreen(PaintedOnce[None]):
     def action_all_real(self) -> None:
         self.controllers.whatif.reset()
 
+    def action_verify(self) -> None:
+        self.controllers.verification.ask()
+
+    def action_report(self) -> None:
+        self.controllers.verification.write_report()
+
     def action_workers(self) -> None:
         from hookscope.console.dialogs.tap_and_workers import WorkersScreen
 

@@ -183,6 +183,7 @@ class ConsoleState:
     checked: HookCheck | None = None
     draft: ComposedEvent = ComposedEvent()
     job: str = ""  # the current job, as the beginning of a sentence
+    verified: str = ""  # how the installed host's own answers compare, until files change
     watching: str = ""  # which files are watched, and how
     armed: ComposedEvent | None = None  # the event that fires on every save
 

@@ -256,6 +256,13 @@ class JobChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class VerificationShown:
+    """The installed host's answers were compared; empty: the files have changed since."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class FireOnSaveChanged:
     """An event is fired on every save from now on; None: no event is."""
 
@@ -294,6 +301,7 @@ StateChange: TypeAlias = (
     | EventComposed
     | JobChanged
     | FireOnSaveChanged
+    | VerificationShown
     | WatchedFilesChanged
     | SteppedBack
 )
@@ -343,6 +351,8 @@ def reduce(state: ConsoleState, change: StateChange) -> ConsoleState:
             return replace(state, job=job, start_hidden=state.start_hidden or bool(job))
         case FireOnSaveChanged(draft):
             return replace(state, armed=draft)
+        case VerificationShown(text):
+            return state if text == state.verified else replace(state, verified=text)
         case WatchedFilesChanged(text):
             return state if text == state.watching else replace(state, watching=text)
         case SteppedBack():

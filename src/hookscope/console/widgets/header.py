@@ -173,6 +173,7 @@ class ConsoleHeader(Widget):
     counts_by_style: reactive[Mapping[StateStyle, int]] = reactive({}, init=False)
     mode: reactive[Mode] = reactive("hooks", init=False)
     watching: reactive[str] = reactive("", init=False)
+    verified: reactive[str] = reactive("", init=False)  # how the installed host's own answers compare
     armed: reactive[str] = reactive("", init=False)  # key of the event that fires on save
 
     def compose(self) -> ComposeResult:
@@ -197,6 +198,9 @@ class ConsoleHeader(Widget):
     def watch_watching(self) -> None:
         self._show()
 
+    def watch_verified(self) -> None:
+        self._show()
+
     def name_keys(self) -> None:
         """Show the keys in force in the tabs."""
         self.watch_mode(self.mode)
@@ -215,6 +219,9 @@ class ConsoleHeader(Widget):
         armed = Content()
         if self.armed:
             armed = Content.assemble(("↻ on save: ", "$text-accent"), safe_line(self.armed, 40), "   ")
+        if self.verified:
+            style = "$text-success" if self.verified.startswith("✓") else "$text-warning"
+            armed = Content.assemble(safe_line(self.verified, 60).stylize(style), "   ", armed)
         text = Content.assemble(armed, state_counts(self.counts_by_style, width - taken - armed.cell_length))
         if self.watching and text.cell_length + len(self.watching) + 5 <= width - taken:
             mark = Content.assemble(("● " if self.watching.startswith("watching") else "◐ ", MUTED))
