@@ -36,9 +36,10 @@ async def test_a_hook_without_findings_has_no_lint_heading(
 async def test_many_lint_findings_are_folded(console: Open, make_hook: MakeHook, workspace: Path) -> None:
     make_hook(workspace / "hooks", "tidy", READY, FOUR)
     async with console((200, 50), dialect="openclaw") as story:
+        await story.press("enter", "end")
         await story.shows("2 more   enter lists them")
         await story.hides("KEY_4")
-        await story.press("enter", "enter", "end")
+        await story.press("enter", "end")
         await story.until(lambda: "2 more" not in story.text(), "all of them are listed")
         await story.shows("KEY_4")
 
@@ -61,8 +62,8 @@ async def test_a_ready_hook_that_did_not_load_is_not_shown_as_running(
     make_hook(workspace / "hooks", "tidy", READY, "import no_such_thing\n\n\ndef handler(event): ...\n")
     Workbench().trust(workspace / "hooks")
     async with console((200, 50), dialect="openclaw") as story:
-        await story.shows("ready – will run", "All checks pass")
+        await story.shows("ready – will run", "tidy would run on command:new")
         await story.press("f", "ctrl+r")
         await story.shows("no_such_thing is neither beside the handler")
         await story.press("1")
-        await story.shows("broken – does not load", "All checks pass, but it cannot run")
+        await story.shows("broken – does not load", "tidy does not run on command:new")

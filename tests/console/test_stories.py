@@ -77,7 +77,7 @@ async def test_passing_checks_are_folded_until_enter(
     make_hook(workspace / "hooks", "greet", READY)
     async with console(size) as story:
         await story.press("enter")
-        await story.shows("All checks pass", "checks pass")
+        await story.shows("would run on command:new", "✓ requirements", "checks pass")
         await story.hides("e fix")  # there is nothing to fix
         await story.press("enter")
         await story.shows("✓ events", "✓ enabled")
@@ -271,10 +271,8 @@ async def test_all_copies_of_a_name_are_listed_and_one_wins(
     make_hook(home / ".openclaw" / "hooks", "greet", READY)
     async with console(size) as story:
         await story.shows("◌ shadowed")
-        await story.press("enter")
-        await story.shows("Precedence")
-        await story.press("end")
-        await story.shows("this one takes precedence", "shadowed by 1")
+        await story.press("enter", "end")
+        await story.shows("Precedence", "this one takes precedence", "shadowed by 1")
 
 
 @small
@@ -572,3 +570,15 @@ async def test_the_event_has_the_room_of_the_run_until_something_is_fired(
         await story.press("ctrl+r")
         await story.shows("Run 1", "1 handler ran")
         await story.until(lambda: run.size.height > 8, "the run has room")
+
+
+@at_every_size
+async def test_the_why_pane_begins_with_the_answer_and_the_steps_to_it(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    trusted(workspace)
+    make_hook(workspace / "hooks", "needy", NEEDS)
+    async with console(size) as story:
+        await story.press("enter")
+        await story.shows("needy does not run on command:new: no-such-program is", "✓ wins", "✗ requirements")
+        await story.shows("· delivered")

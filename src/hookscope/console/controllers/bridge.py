@@ -38,10 +38,12 @@ from hookscope.console.state.state_changes import (
     ScanStarted,
     SourceRead,
 )
+from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import HookStatus
 from hookscope.model.text import error_reason
 
 if TYPE_CHECKING:
+    from hookscope.analysis.lamp_chain import LampChain
     from hookscope.app.edits import Toggle, Undoing
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
@@ -176,7 +178,16 @@ class Bridge:
         except Exception as error:
             return HookCheck(row, problem=error_text(error))
         without = next((one.why for one in report.not_run), "")
-        return HookCheck(row, report.findings, without, self._links(item, view))
+        return HookCheck(row, report.findings, without, self._links(item, view), self._chain(item, view))
+
+    def _chain(self, item: HookStatus, view: Snapshot) -> LampChain | None:
+        """Return the chain from the hook's file to its user, for its first event; None if it is unknown."""
+        from hookscope.analysis.lamp_chain import lamp_chains
+
+        try:
+            return lamp_chains(self.bench, view, item, next(iter(item.events or ()), None))[0]
+        except (OSError, Refusal):
+            return None
 
     def _links(self, item: HookStatus, view: Snapshot) -> tuple[ActivationLink, ...]:
         """Return the activation chain of a hook. Empty if the journal is unreadable; another message reports

@@ -26,6 +26,7 @@ from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, HookStatus, Rej
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
+    from hookscope.analysis.lamp_chain import LampChain
     from hookscope.app.load_record import FailedLoad
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
@@ -174,6 +175,32 @@ def put_passed_gates(sheet: Sheet, gates: tuple[Gate, ...], view: Snapshot, unfo
         )
 
 
+LAMP_STYLES = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("·", FAINT)}
+
+
+def put_lamps(sheet: Sheet, chain: LampChain) -> None:
+    """Add the answer in a sentence, and each step from the hook's file to its user."""
+    sheet.blank()
+    sheet.say(safe_paragraph(chain.sentence).stylize("bold"))
+    line = Content()
+    for lamp in chain.lamps:
+        sign, style = LAMP_STYLES[lamp.passed]
+        word = Content.assemble(
+            (f"{sign} ", style), (lamp.name, "bold" if lamp is chain.first_dark else style)
+        )
+        if line and line.cell_length + word.cell_length + 3 > sheet.width:
+            sheet.say(line)
+            line = Content()
+        line = Content.assemble(line, " " if not line else "  ", word)
+    sheet.say(line)
+
+
+def _says_all(chain: LampChain) -> bool:
+    """Return whether the sentence says what is known so far: it ran, or no event has come."""
+    passed = {lamp.name: lamp.passed for lamp in chain.lamps}
+    return chain.would_run and (passed["ran"] is True or not passed["arrived"])
+
+
 LINK_TITLE_WIDTH = 28  # cells of a link's title with its sign
 LINK_SIGNS = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("–", MUTED)}
 
@@ -300,11 +327,15 @@ def _hook_part(
     if hook.description:
         emoji = f"{hook.meta.emoji} " if hook.meta.emoji else ""
         sheet.say(safe_paragraph(emoji + hook.description))
-    sheet.title(*_summary(row, reading.checked, view.failed_loads.get(hook)))
+    chain = reading.checked.chain if reading.checked is not None else None
+    if chain is not None:
+        put_lamps(sheet, chain)
+    if chain is None or row.verdict.failed():
+        sheet.title(*_summary(row, reading.checked, view.failed_loads.get(hook)))
     for gate in row.verdict.failed():
         put_failed_gate(sheet, gate, row, view, reading.unfolded)
     put_passed_gates(sheet, gates_after_load(row.verdict.gates, reading.checked), view, reading.unfolded)
-    if reading.checked is not None:
+    if reading.checked is not None and (chain is None or reading.unfolded or not _says_all(chain)):
         put_activation_chain(sheet, reading.checked.links, reading.unfolded)
     if reading.checked is not None:
         _findings(sheet, reading.checked, reading.unfolded)

@@ -9,6 +9,7 @@ from hookscope.console.state.hook_rows import EMPTY_LISTING, Grouping, HookListi
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
+    from hookscope.analysis.lamp_chain import LampChain
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.variables import VariableSources
@@ -144,6 +145,7 @@ class HookCheck:
     findings: tuple[LintFinding, ...] = ()
     problem: str = ""  # what lint could not check, or why there is no result
     links: tuple[ActivationLink, ...] = ()  # activation links
+    chain: LampChain | None = None  # from its file to its user, for its first event
 
 
 @dataclass(frozen=True, slots=True)
