@@ -70,6 +70,8 @@ def test_each_event_has_its_answer_and_one_that_runs_is_enough(
     assert "another action; command:stop or command in its events hears this" in stop.out
     assert "→ add command:stop to its events in HOOK.md" in stop.out
     assert hookscope(*HOST, "why", "both", "command:nwe").code == 1
+    make_hook(workspace / "hooks", "slip", "{openclaw: {events: ['agent:bootstap']}}")
+    assert hookscope(*HOST, "why", "slip").out.splitlines()[0].endswith("did you mean agent:bootstrap?")
     unknown = hookscope(*HOST, "why", "bosh")
     assert unknown.code == hookscope(*HOST, "info", "bosh").code
     assert "Did you mean both?" in unknown.err

@@ -106,18 +106,23 @@ class LampChain:
         name, event = one_line(self.hook, 80), one_line(self.event, 80)
         on = f" on {event}" if event else ""
         if (stop := self.stopped_by) is not None:
-            return f"{name} does not run{on}: {stop.found.rstrip('.')}."
+            return f"{name} does not run{on}: {_ended(stop.found)}"
         named = {lamp.name: lamp for lamp in self.lamps}
         if not event:
             return f"Nothing stops {name}; only a load shows which events it subscribes to."
         if (ran := named["ran"]).passed is False:
-            return f"{name} runs{on} and fails: {ran.found.rstrip('.')}."
+            return f"{name} runs{on} and fails: {_ended(ran.found)}"
         if (delivered := named["delivered"]).passed is False:
-            return f"{name} runs{on}, but nobody sees its message: {delivered.found.rstrip('.')}."
+            return f"{name} runs{on}, but nobody sees its message: {_ended(delivered.found)}"
         if ran.passed:
-            return f"{name} runs{on}: {ran.found.rstrip('.')}."
+            return f"{name} runs{on}: {_ended(ran.found)}"
         came = "has not run yet" if named["arrived"].passed else "no such event has arrived yet"
         return f"{name} would run{on}; {came if came.startswith('no') else 'it ' + came}."
+
+
+def _ended(text: str) -> str:
+    """Return the end of a sentence, with one full stop or its own question mark."""
+    return text if text.endswith(("?", "!")) else f"{text.rstrip('.')}."
 
 
 def lamp_chains(
