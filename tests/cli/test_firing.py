@@ -602,3 +602,16 @@ def test_step_requires_a_terminal(fire: Program, more: list[str]) -> None:
     done = fire("command:new", "--step", *more)
     assert done.code == 2
     assert "--step" in done.err
+
+
+def test_a_session_of_an_agent_makes_the_example_that_agents(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    handler = "def handler(event): print(event.session_key, event.context['sessionFile'])"
+    make_hook(workspace / "hooks", "greet", COMMAND, handler)
+    (result,) = fire("command:new", "--json", "--trust", "--session", "agent:helper:main").json["results"]
+    assert result["stdout"].startswith("agent:helper:main ")
+    assert "/agents/helper/sessions/" in result["stdout"]
+    (result,) = fire("command:new", "--json", "--trust", "--session", "mine").json["results"]
+    assert result["stdout"].startswith("mine ")
+    assert "/agents/main/sessions/" in result["stdout"]

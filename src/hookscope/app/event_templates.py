@@ -87,11 +87,24 @@ def template_event(key: str, host: Host) -> Event:
     ctx = _with_workspace(as_plain(known.ctx), host) if known else {}
     session = known.session if known else DEFAULT_SESSION
     agent = known_agent(host.dialect, host.settings, host.overrides.agent or "")
-    if agent is not None and host.overrides.agent:
-        cfg = {"cfg": context["cfg"]} if "cfg" in context else {}
-        session, ctx = _for_agent(session, agent), _for_agent(ctx, agent)
-        context = {**_for_agent(context, agent), **cfg}
-    return replace(event, session_key=session, context=context, ctx=ctx)
+    made = replace(event, session_key=session, context=context, ctx=ctx)
+    if agent is None or not host.overrides.agent:
+        return made
+    return _event_of_agent(replace(made, session_key=_for_agent(session, agent)), agent)
+
+
+def event_in_session(event: Event, session: str) -> Event:
+    """Return an example in another session: `agent:helper:main` makes it one of the agent helper."""
+    named = re.match(r"agent:([^:]+):", session)
+    made = _event_of_agent(event, named[1]) if named else event
+    return replace(made, session_key=session)
+
+
+def _event_of_agent(event: Event, agent: str) -> Event:
+    """Return the example with this agent's ids and files; the settings stay as they are."""
+    cfg = {"cfg": event.context["cfg"]} if "cfg" in event.context else {}
+    context = {**_for_agent(dict(event.context), agent), **cfg}
+    return replace(event, context=context, ctx=_for_agent(dict(event.ctx), agent))
 
 
 def _for_agent(example: Any, agent: str, key: str = "") -> Any:

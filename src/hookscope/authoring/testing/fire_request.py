@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hookscope.app.event_templates import event_in_session
 from hookscope.app.project_config import EVENTS_FOLDER, YamlSection
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import waiting_for_trust
@@ -227,6 +228,7 @@ def _requested_event(bench: Workbench, view: Snapshot, what: RequestedEvent, req
         event = read_saved_event(bench, view, Path(what))
     else:
         event = bench.template(view, what)
+        event = event_in_session(event, request.session) if request.session is not None else event
     if request.session is not None:
         event = replace(event, session_key=request.session)
     if request.context is not None:
