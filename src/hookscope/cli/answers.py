@@ -22,7 +22,7 @@ from hookscope.cli.options import machine_options
 from hookscope.cli.parsed_options import MACHINE_OPTION_NAMES, options_from
 from hookscope.model.host import Host
 from hookscope.model.machine import Machine
-from hookscope.model.text import printable
+from hookscope.model.text import printable, printable_line
 from hookscope.model.trust import TrustTarget
 from hookscope.values import dataclass
 
@@ -86,13 +86,13 @@ def workbench_for(options: Options, **arguments: Any) -> Workbench:
     if bench.setup.notice:
         click.echo(f"hookscope: {bench.setup.notice}", err=True)
     for note in bench.setup.notes:
-        click.echo(f"hookscope: {printable(note)}", err=True)
+        click.echo(f"hookscope: {printable_line(note)}", err=True)
     bench.worker_pools.warn_unprotected = cache(_print_warning)  # warn once, however many events are fired
     return bench
 
 
 def _print_warning(sentence: str) -> None:
-    click.echo(f"hookscope: {printable(sentence)}", err=True)
+    click.echo(f"hookscope: {printable_line(sentence)}", err=True)
 
 
 def with_what_if_note(answer: Answer, options: Options, *, only_stderr: bool) -> Answer:
@@ -140,7 +140,7 @@ def untrusted_folder_warnings(targets: Iterable[TrustTarget], machine: Machine) 
 def print_answer(answer: Answer, *, as_json: bool) -> int:
     """Print an answer and return the exit code."""
     for sentence in answer.notes:
-        click.echo(f"hookscope: {printable(sentence)}", err=True)
+        click.echo(f"hookscope: {printable_line(sentence)}", err=True)
     if as_json and answer.document is not None:
         click.echo(json_text(answer.document))
     elif text := answer.rendered_text():

@@ -82,6 +82,11 @@ def _sign(character: str) -> str:
     return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
 
 
+def printable_line(text: str) -> str:
+    """Return a name or path on one line: as `printable`, and a line end in it is shown as ␊."""
+    return printable(text).replace("\n", "␊")
+
+
 def one_line(text: str, limit: int = 200) -> str:
     """Return the first non-empty line, cut to `limit` characters."""
     line = next((line for line in printable(text).splitlines() if line.strip()), "").strip()

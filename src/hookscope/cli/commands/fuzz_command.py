@@ -33,7 +33,7 @@ from hookscope.cli.shared_options import only_option, timeout_option, trust_opti
 from hookscope.model.failure import Refusal, failure_document
 from hookscope.model.machine import Machine
 from hookscope.model.run import Event, Result
-from hookscope.model.text import one_line, printable
+from hookscope.model.text import one_line, printable_line
 
 SETTINGS_NOTE = ", and `cfg`, the settings in force"  # not shown, because it holds secrets
 VALUE_WIDTH_LIMIT = 300  # characters of a value
@@ -99,7 +99,7 @@ def _failure_lines(failure: FoundFailure, template: Event, machine: Machine) -> 
     yield "    the smallest event that leads to it:"
     yield from (f"      {line}" for line in _event_difference(failure.event, template))
     file_text = (
-        f"kept as {printable(machine.short(failure.file))}" if failure.file is not None else "not kept"
+        f"kept as {printable_line(machine.short(failure.file))}" if failure.file is not None else "not kept"
     )
     yield f"    {file_text}{f': {one_line(failure.save_problem)}' if failure.save_problem else ''}"
 

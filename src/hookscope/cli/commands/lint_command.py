@@ -24,7 +24,7 @@ from hookscope.cli.render.layout import fold_lines, fold_text
 from hookscope.cli.shared_options import ReportFile, write_report
 from hookscope.installation import installed_version
 from hookscope.model.regular_file import read_regular
-from hookscope.model.text import one_line, printable
+from hookscope.model.text import one_line, printable_line
 
 if TYPE_CHECKING:
     from hookscope.authoring.lint.linting import LintResult
@@ -86,7 +86,7 @@ def lint_text(linted: LintResult) -> str:
     report, shorten = linted.report, linted.host.machine.short
     lines: list[str] = []
     for (name, folder), findings in groupby(report.findings, lambda one: (one.hook, one.place.file.parent)):
-        lines.append(click.style(f"{one_line(name)}  {printable(shorten(folder))}", bold=True))
+        lines.append(click.style(f"{one_line(name)}  {printable_line(shorten(folder))}", bold=True))
         for finding in findings:
             lines += fold_lines(_finding_lines(finding))
         lines.append("")
@@ -99,9 +99,9 @@ def _finding_lines(finding: LintFinding) -> Iterator[str]:
     where = f"{one_line(finding.place.file.name)}:{finding.place.line}"
     level = click.style(f"{finding.severity.value:<7}", fg=LEVEL_COLOURS[finding.severity.value])
     rule = click.style(f"[{finding.rule}]", dim=True)
-    yield f"  {level} {where}  {printable(finding.text)} {rule}"
+    yield f"  {level} {where}  {printable_line(finding.text)} {rule}"
     if finding.next_step:
-        yield f"          {printable(finding.next_step)}"
+        yield f"          {printable_line(finding.next_step)}"
 
 
 def _lint_summary(linted: LintResult) -> str:
@@ -129,7 +129,7 @@ def _skipped_rule_lines(report: LintReport) -> Iterator[str]:
     for skipped in report.not_run:
         by_reason.setdefault(skipped.why, []).append(skipped.rule)
     for why, rules in by_reason.items():
-        yield f"{_count_text(len(rules), 'rule')} did not run for {printable(why)}."
+        yield f"{_count_text(len(rules), 'rule')} did not run for {printable_line(why)}."
 
 
 def rule_list_text(rules: Mapping[str, str]) -> str:

@@ -31,7 +31,7 @@ from hookscope.cli.render import run_output, tap_output
 from hookscope.cli.render.run_output import dry_run_answer
 from hookscope.cli.shared_options import only_option, timeout_option, trust_option
 from hookscope.model.run import Plan
-from hookscope.model.text import one_line, printable
+from hookscope.model.text import one_line, printable_line
 from hookscope.recording.installation import apply_tap_plan, plan_tap_install, plan_tap_removal, remove_spool
 from hookscope.recording.installed_taps import TAP_NAME
 from hookscope.recording.spool import RecordedEvent, newest_events, open_spool
@@ -255,7 +255,8 @@ def tap_save(options: Options, name: str, file: str | None) -> Answer:
             "file": str(saved.file),
             "variables": list(saved.variables),
         },
-        f"Saved {one_line(event.key)} as {printable(view.host.machine.short(saved.file))}.{secrets_note}",
+        f"Saved {one_line(event.key)} as "
+        f"{printable_line(view.host.machine.short(saved.file))}.{secrets_note}",
     )
 
 

@@ -11,7 +11,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.model.failure import Refusal
-from hookscope.model.text import printable
+from hookscope.model.text import printable, printable_line
 from hookscope.model.trust import EVERYTHING_BELOW, folder_target, trust_target
 
 LINK_LIMIT = 5  # links to name one by one
@@ -44,7 +44,7 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     short = view.host.machine.short
     count_text = f": {request.handlers_text} so far" if request.handlers else ""
     lines = [
-        f"Handlers in {printable(short(real))} may run now, in all folders below it too{count_text}.",
+        f"Handlers in {printable_line(short(real))} may run now, in all folders below it too{count_text}.",
         *(
             f"The workspace may run them with {printable(program.description)}."
             for program in request.programs
@@ -53,7 +53,7 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     waiting = waiting_below(view, Path(folder))
     for path, target in waiting[:LINK_LIMIT]:
         lines.append(
-            f"Not yet {printable(short(path))}: it leads to {printable(short(target.folder))}; "
+            f"Not yet {printable_line(short(path))}: it leads to {printable_line(short(target.folder))}; "
             f"`{printable(target.command(short))}` allows that."
         )
     if len(waiting) > LINK_LIMIT:

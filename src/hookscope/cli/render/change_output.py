@@ -13,7 +13,7 @@ from hookscope.authoring.fix.model import Fix, Repair
 from hookscope.cli.render.hook_output import near_miss_lines
 from hookscope.cli.render.layout import state_word
 from hookscope.model.hook_status import HookStatus
-from hookscope.model.text import one_line, printable, shell_path
+from hookscope.model.text import one_line, printable, printable_line, shell_path
 from hookscope.storage.edits.change import Change
 from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview
 from hookscope.values import dataclass
@@ -156,7 +156,7 @@ def _finding_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
     by_hand = [finding for finding in repair.remarks if not finding.fix]
     others = len(repair.remarks) - len(by_hand)
     for finding in by_hand[:FINDING_LIMIT]:
-        where = printable(context.view.host.machine.short(finding.place.file))
+        where = printable_line(context.view.host.machine.short(finding.place.file))
         text = one_line(f"{finding.text} {finding.next_step}".strip(), 400)
         yield f"by hand: {where}:{finding.place.line}  {text} [{finding.rule}]"
     if len(by_hand) > FINDING_LIMIT:

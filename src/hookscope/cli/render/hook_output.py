@@ -24,7 +24,7 @@ from hookscope.engine.dialect_differences import READS_PREFIX
 from hookscope.engine.settings_entries import orphaned_entries
 from hookscope.model.hook import Folder
 from hookscope.model.hook_status import Gate, HookStatus, Inventory, RejectedHook, State, gate_state
-from hookscope.model.text import one_line, printable, shell_path
+from hookscope.model.text import one_line, printable, printable_line, shell_path
 
 if TYPE_CHECKING:
     from hookscope.analysis.lamp_chain import Lamp, LampChain
@@ -130,7 +130,7 @@ def _copy_lines(view: Snapshot, row: HookStatus) -> list[str]:
     for other in sorted(copies, key=lambda other: -other.hook.folder.rank):
         sign = "▸" if other.hook is row.hook else " "
         outcome = "wins" if other.verdict.shadowed_by is None else "shadowed"
-        where = printable(shorten(other.hook.path or other.hook.folder.path))
+        where = printable_line(shorten(other.hook.path or other.hook.folder.path))
         lines.append(f"  {sign} {other.hook.folder.source:<9}  {where}  {outcome}")
     return lines
 
@@ -139,7 +139,7 @@ def _hook_facts(view: Snapshot, row: HookStatus) -> list[str]:
     hook = row.hook
     shorten = view.host.machine.short
     facts = [
-        ("handler", f"{printable(shorten(hook.handler))} ({hook.language})" if hook.handler else "–"),
+        ("handler", f"{printable_line(shorten(hook.handler))} ({hook.language})" if hook.handler else "–"),
         ("kind", " ".join(filter(None, (hook.role, hook.kind))) if hook.kind != "folder" else ""),
         ("events", subscribed_events_text(row)),
         ("export", one_line(hook.meta.export)),
@@ -202,9 +202,9 @@ def host_headline(view: Snapshot) -> str:
     """Return the dialect, the workspace and the settings file, on one line."""
     host = view.host
     shorten = host.machine.short
-    settings = printable(shorten(host.settings.file)) if host.settings.exists else "none yet"
+    settings = printable_line(shorten(host.settings.file)) if host.settings.exists else "none yet"
     settings = f" · settings {settings}" if host.dialect.layout.settings else ""
-    workspace = printable(shorten(host.workspace))
+    workspace = printable_line(shorten(host.workspace))
     return f"{host.dialect.name} ({printable(view.dialect_reason)}) · workspace {workspace}{settings}"
 
 
@@ -252,7 +252,7 @@ def _folder_line(source: str, folder: Folder | None, view: Snapshot, has_rows: b
         return source
     empty = "none eligible" if is_used else "no hooks"
     note = "" if has_rows else f"  ({empty})" if folder.real is not None else "  (absent)"
-    return f"{source}  {printable(view.host.machine.short(folder.path))}{note}"
+    return f"{source}  {printable_line(view.host.machine.short(folder.path))}{note}"
 
 
 def _read_events_text(row: HookStatus) -> str:
@@ -321,7 +321,7 @@ def check_text(view: Snapshot, *, verbose: bool = False) -> str:
         lines += failed_gate_lines(row, view) if verbose else []
     lines += [f"  {one_line(row.hook.name)}: {one_line(hint, 300)}" for row, hint in hints]
     shorten = view.host.machine.short
-    lines += [f"  {printable(shorten(item.path))}: {one_line(item.reason, 300)}" for item in rejects]
+    lines += [f"  {printable_line(shorten(item.path))}: {one_line(item.reason, 300)}" for item in rejects]
     lines += orphan_setting_lines(view)
     return fold_text(lines)
 

@@ -15,7 +15,7 @@ from rich.cells import cell_len, set_cell_size
 
 from hookscope.model.hook import FilePosition
 from hookscope.model.hook_status import State
-from hookscope.model.text import printable
+from hookscope.model.text import printable_line
 
 STATE_GLYPHS = {
     State.READY: "●",
@@ -75,7 +75,7 @@ def distinct_names(named: Sequence[tuple[str, Path]]) -> list[str]:
 
 def place_text(place: FilePosition) -> str:
     """Return `name:line` of a place."""
-    return printable(f"{place.file.name}:{place.line}")
+    return printable_line(f"{place.file.name}:{place.line}")
 
 
 NARROWEST_COLUMN = 30  # cells; in a narrower column the text goes below the row

@@ -16,7 +16,7 @@ from hookscope.hosts.source.facts import HandlerUses
 from hookscope.model.hook_event import iso
 from hookscope.model.hook_status import Gate, State, gate_state
 from hookscope.model.host import Host
-from hookscope.model.text import long_duration, one_line, printable
+from hookscope.model.text import long_duration, one_line, printable, printable_line
 from hookscope.model.trust import TrustTarget, folder_target, trust_target
 from hookscope.packs.index import InstalledPack, PackIntegrity
 from hookscope.packs.package_checks import size_in_words
@@ -39,7 +39,9 @@ def pack_plan_text(plan: PackPlan, host: Host, *, diff: bool = False) -> str:
     ]
     for file in plan.files if diff else ():
         preview = plan.file_change(file).preview()
-        lines += ["", f"  {printable(host.machine.short(file.path))}", printable(preview)] if preview else []
+        lines += (
+            ["", f"  {printable_line(host.machine.short(file.path))}", printable(preview)] if preview else []
+        )
     return "\n".join(lines).rstrip()
 
 
@@ -53,7 +55,7 @@ def applied_plan_text(applied: PackChanged, host: Host) -> str:
         files = f"{count} file{'s' * (count != 1)} that had changed"
         lines.append(
             f"{files} since it was installed: copies are in "
-            f"{printable(host.machine.short(applied.kept_folder))}."
+            f"{printable_line(host.machine.short(applied.kept_folder))}."
         )
     waiting = [hook for hook in plan.hooks if hook.row.state is State.UNTRUSTED]
     if waiting:
@@ -231,12 +233,12 @@ def _changed_file_lines(integrity: PackIntegrity, host: Host) -> Iterator[str]:
 
 
 def _display_path(path: Path, host: Host) -> str:
-    return printable(host.machine.short(path)).replace("\n", "␊")
+    return printable_line(host.machine.short(path))
 
 
 def _setting_lines(plan: PackPlan, host: Host) -> Iterator[str]:
     preview = masked_preview(plan.change)
-    file = printable(host.machine.short(plan.change.path))
+    file = printable_line(host.machine.short(plan.change.path))
     yield from ("", f"  settings {file}" + ("" if preview else ": nothing changes"))
     if preview:
         yield printable(preview).rstrip()

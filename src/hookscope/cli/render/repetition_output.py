@@ -31,7 +31,7 @@ from hookscope.cli.render.layout import column_width, fit_to_width
 from hookscope.model.machine import Machine
 from hookscope.model.run import Plan, Run
 from hookscope.model.run_comparison import HookRepetition, RepeatOutcome, Repetition
-from hookscope.model.text import duration, one_line, printable
+from hookscope.model.text import duration, one_line, printable_line
 
 ITEM_LIMIT = 3  # messages and places shown for one handler
 
@@ -112,7 +112,7 @@ def _repeated_file_lines(repetition: Repetition, machine: Machine) -> Iterator[s
         return
     yield "files (in copies, thrown away)"
     for file in files:
-        where = printable(machine.short(Path(file.path)))
+        where = printable_line(machine.short(Path(file.path)))
         yield f"  {_REPETITION_WORDS[file.outcome]:<14} {where}  {_number_series(file.sizes, ' bytes')}"
     if not files:
         yield f"  {sandbox.unchanged_text}"

@@ -33,7 +33,7 @@ from hookscope.model.run import (
     SandboxResult,
     reported_log,
 )
-from hookscope.model.text import duration, one_line, printable
+from hookscope.model.text import duration, one_line, printable, printable_line
 from hookscope.model.uncalled_hooks import not_called_reason, split_excluded, split_listed
 
 
@@ -217,7 +217,7 @@ def sandboxed_file_lines(sandbox: SandboxResult, machine: Machine) -> list[str]:
     lines = ["files (in copies, thrown away)"]
     for change in sandbox.changes:
         sizes = " → ".join("–" if size is None else f"{size:,}" for size in (change.before, change.after))
-        lines.append(f"  {change.kind:<8} {printable(machine.short(change.path))}  {sizes} bytes")
+        lines.append(f"  {change.kind:<8} {printable_line(machine.short(change.path))}  {sizes} bytes")
         lines += [f"      {line}" for line in printable(change.diff).splitlines()[2:DIFF_LINE_LIMIT]]
     if not sandbox.changes:
         lines.append(f"  {sandbox.unchanged_text}")
@@ -298,7 +298,7 @@ def error_lines(failure: Failure | None, machine: Machine) -> list[str]:
     for frame in reversed(failure.frames[-4:]):
         column = f":{frame.column}" if frame.column else ""
         within = f" in {one_line(frame.function)}" if frame.function else ""
-        lines.append(f"{printable(machine.short(Path(frame.file)))}:{frame.line}{column}{within}")
+        lines.append(f"{printable_line(machine.short(Path(frame.file)))}:{frame.line}{column}{within}")
         if frame.source:
             lines.append(f"    {one_line(frame.source)}")
     return lines

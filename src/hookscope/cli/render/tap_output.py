@@ -22,6 +22,7 @@ from hookscope.model.text import (
     long_duration,
     one_line,
     printable,
+    printable_line,
 )
 from hookscope.recording.installation import TapPlan
 from hookscope.recording.spool import EventCount, RecordedEvent
@@ -168,7 +169,7 @@ def tap_status_text(taps: Sequence[TapStatus], summary: SpoolSummary, view: Snap
 
 
 def _display_path(path: Path, host: Host) -> str:
-    return printable(host.machine.short(path))
+    return printable_line(host.machine.short(path))
 
 
 def _skipped_lines(count: int) -> list[str]:
