@@ -80,3 +80,9 @@ def test_a_long_chapter_goes_through_the_pager_of_the_user(
     text = b"".join(heard).decode()
     assert ("PAGED" in text) is is_paged
     assert "hookscope" in text
+
+
+def test_the_hosts_own_spelling_of_a_command_is_understood(hookscope: Program) -> None:
+    done = hookscope("hooks", "list")
+    assert done.code == 2
+    assert "leave the word out, as in `hookscope list`" in done.err

@@ -32,6 +32,8 @@ class CommandGroup(LazyGroup):
     def unknown_command_message(self, name: str) -> str:
         from hookscope.model.text import nearest_word, one_line
 
+        if name == "hooks":  # how the hosts' own commands begin
+            return "There is no command 'hooks'; leave the word out, as in `hookscope list`."
         closest = nearest_word(name, COMMANDS)
         next_step = f"did you mean `{closest}`?" if closest else "`hookscope --help` lists them."
         return f"There is no command {one_line(name)!r}; {next_step}"
