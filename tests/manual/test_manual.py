@@ -1,6 +1,8 @@
 """The manual: short chapters in plain sentences, found by title, by a word, and by a near miss."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -89,8 +91,8 @@ def test_headings_in_code_are_ignored() -> None:
 
 REPLACED = (  # words of a literal translation, and what is written in their place
     (r"(is|are|was|be) told|says of", "reported, shown, logged"),
-    (r"asked for|what is asked|wished", "requested, option"),
-    (r"stands?", "is, status, position"),
+    (r"asked for|what is asked|wish|wished", "requested, option"),
+    (r"stands?(?!-in)", "is, status, position"),
     (r"hears?|heard|listens? to", "receives, subscribes to"),
     (r"in vain", "ignored, has no effect"),
     (r"passed over|slip of the pen", "skipped; typo"),
@@ -102,13 +104,38 @@ REPLACED = (  # words of a literal translation, and what is written in their pla
         "failed; everyone who; environment; the console and the commands",
     ),
 )
-MAY_STAY = {"does the same again", "what an agent goes through", "scope"}
+MAY_STAY = {  # in a sentence of a docstring → why
+    "does the same again": "a result that is repeated",
+    "what an agent goes through": "no other word is shorter",
+    "scope": "part of the program's name",
+    "surroundings": "the name of an option and of a public type",
+}
+
+
+def sentences_of_source(file: Path) -> Iterator[str]:
+    """Yield the sentences of the docstrings of a source file."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from sentences_of(ast.get_docstring(node) or "")
+
+
+@pytest.fixture(scope="module")
+def all_sentences() -> list[tuple[str, str]]:
+    """The sentences of the README, the manual and the source, each with the name of its file."""
+    pages = [*MANUAL.glob("*.md"), PROJECT / "README.md"]
+    source = sorted(MANUAL.parent.rglob("*.py"))
+    return [
+        *((page.name, sentence) for page in pages for sentence in sentences_of(page.read_text())),
+        *((str(file.relative_to(PROJECT)), text) for file in source for text in sentences_of_source(file)),
+    ]
 
 
 @pytest.mark.parametrize(("words", "instead"), REPLACED)
-def test_plain_words_are_used(words: str, instead: str) -> None:
-    for page in [*MANUAL.glob("*.md"), PROJECT / "README.md"]:
-        for sentence in sentences_of(page.read_text()):
-            found = re.search(rf"\b({words})\b", sentence)
-            if found and not any(kept in sentence for kept in MAY_STAY):
-                pytest.fail(f"{page.name}: {sentence!r} has {found[0]!r}; write: {instead}")
+def test_plain_words_are_used(words: str, instead: str, all_sentences: list[tuple[str, str]]) -> None:
+    pattern = re.compile(rf"\b({words})\b", re.IGNORECASE)
+    found = [
+        f"{where}: {sentence!r} has {match[0]!r}; write: {instead}"
+        for where, sentence in all_sentences
+        if (match := pattern.search(sentence)) and not any(kept in sentence for kept in MAY_STAY)
+    ]
+    assert found == []

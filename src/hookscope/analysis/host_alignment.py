@@ -255,7 +255,7 @@ def align_hosts(sides: Sequence[ComparedHost]) -> HostComparison:
     """Return the hooks of all sides, cell by cell, with differences and suggested changes. Runs nothing.
 
     A line shows the effective copy at each host: the one that wins its name. A folder that is a hook to one
-    host and rejected by another is one line too. Folders that are clearly no hooks are left out.
+    host and rejected by another is one line too. Folders that are clearly not hooks are excluded.
     """
     drafts = _DraftLines(len(sides))
     for at, side in enumerate(sides):

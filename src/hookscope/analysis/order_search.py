@@ -40,7 +40,7 @@ class OrderRuns:
 
     The event is fired twice as registered, then in reverse, then in all orders if there are at most
     `times`, else in random ones from the seed. A difference is narrowed down before the next order is
-    tried: to two consecutive handlers whose exchange changes the result; other handlers are left out as
+    tried: to two consecutive handlers whose exchange changes the result; other handlers are excluded as
     long as the difference shows. Only handlers of one group change places: concurrent calls stay, and a
     host's groups follow each other. The order of messages follows the handlers, and is no difference.
 
@@ -191,7 +191,7 @@ class OrderSearch:
 
     The registered order runs twice: what differs then does not depend on the order. For each difference
     in another order, the steps between the two orders are bisected until one exchange is left. Then all
-    other handlers are left out, else one by one: those without which the difference disappears are
+    other handlers are excluded, else one by one: those without which the difference disappears are
     required. Every finding has been seen twice.
     """
 

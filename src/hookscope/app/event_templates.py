@@ -62,7 +62,7 @@ def _json_kind(value: object) -> str:
 def event_keys(host: Host, inventory: Inventory) -> tuple[str, ...]:
     """Return the keys that can be fired: the host's events, then others that hooks subscribe to.
 
-    Event families are left out.
+    Event families are excluded.
     """
     known = [event.key for event in host.dialect.catalogue().events if not event.family]
     heard = [key for row in inventory.hooks for key in row.events or () if _is_event(key, row)]

@@ -1,4 +1,4 @@
-"""What came of the last load of each handler, kept in the state folder until its file changes.
+"""The result of the last load of each handler, kept in the state folder until its file changes.
 
 A failed load has a reason; a plugin or a stream hook that loaded has what it registered.
 """
@@ -285,7 +285,7 @@ def load_attempts_for(
     """Return the load attempts of all hooks whose status has a `load` gate.
 
     Args:
-        registrations: those that stand after the load.
+        registrations: those that exist after the load.
         failures: failures by hook name that hold more detail than the gate.
     """
     by_hook: dict[Hook, list[Registration]] = {}

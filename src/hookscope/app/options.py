@@ -141,7 +141,7 @@ def with_given(base: Options, given: Mapping[str, Any]) -> Options:
 
 
 def command_on(options: Options, *words: str) -> str:
-    """Return a command line for the same host. Assumed variables are left out: they may be secrets."""
+    """Return a command line for the same host. Assumed variables are excluded: they may be secrets."""
     options_given = (
         (option.flag, getattr(options, option.name)) for option in HOST_OPTIONS if option.is_copied
     )

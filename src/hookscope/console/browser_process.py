@@ -62,7 +62,7 @@ def page_driver() -> type[Driver]:
         def _send(self, data: bytes) -> int:
             """Write all bytes at once; the input's thread writes too.
 
-            If nobody reads any more, the bytes are lost; the end of the input reports that.
+            If no reader is left, the bytes are lost; the end of the input reports that.
             """
             rest = memoryview(data)
             with self._one, suppress(BrokenPipeError):

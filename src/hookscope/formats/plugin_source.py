@@ -87,7 +87,7 @@ def _note_register(evaluator: Evaluator, entry: ScriptModule) -> None:
 
 
 def _is_named_register(module: ScriptModule, start: int) -> bool:
-    """Return whether `register = …` or `register: …` stands before this function."""
+    """Return whether `register = …` or `register: …` precedes this function."""
     script = module.scopes.script
     return script.kind_at(start - 2) == "name" and any(
         script.is_at(start - 2, name, mark) for name in PLUGIN_FUNCTIONS for mark in "=:"

@@ -347,7 +347,7 @@ class _Reader:
         return None, False
 
     def _is_named_head(self, at: int) -> bool:
-        """Return whether `function (`, `function name(` or a method's `name(` stands here."""
+        """Return whether `function (`, `function name(` or a method's `name(` begins here."""
         before = self.scopes.callee_end(at) - 1
         named = self.script.kind_at(before) in ("name", "string")
         return named and self.script.tokens[before].text not in _STATEMENTS

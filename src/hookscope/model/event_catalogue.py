@@ -94,7 +94,7 @@ class EventType:
 
     @property
     def family(self) -> bool:
-        """Whether this is a type, which stands for all events of that type."""
+        """Whether this is a type, which means all events of that type."""
         return self.kind == "folder" and ":" not in self.key
 
 

@@ -35,7 +35,7 @@ class Executor(Protocol):
         """Run calls one after another, each with its own payload; otherwise as `run`.
 
         `views` makes each payload when its call is due, after the previous result, and ends when
-        the remaining calls are not to run. It is advanced once more after the last call.
+        the remaining calls are not to run. It is advanced again after the last call.
         """
         ...
 
@@ -51,7 +51,7 @@ class Executor(Protocol):
         """Load a handler without running it; return what to register, or the failure.
 
         A Module for the shapes `stream` and `plugin`; its declared targets can be registered and
-        run. The result stands for the code as loaded: a later edit of the file, even one that
+        run. The result belongs to the code as loaded: a later edit of the file, even one that
         breaks it, does not change what a registration calls.
         """
         ...

@@ -304,7 +304,7 @@ class Machine:
         return os.path.join(base or self.cwd, path)
 
     def short(self, path: Path) -> str:
-        """Return the path for display: `~` stands for home, `./` for the current folder."""
+        """Return the path for display: `~` is home, `./` the current folder."""
         text = str(path)
         for base, sign in ((str(self.cwd), "."), (str(self.home), "~")):
             if text == base:

@@ -240,7 +240,7 @@ GATHER_TIME = 0.1  # seconds in which late output is gathered before it is told
 
 
 class LateListener:
-    """Listens to one worker at a time, between two batches."""
+    """Reads from one worker at a time, between two batches."""
 
     def __init__(self, leftovers: WorkerLeftovers) -> None:
         self._leftovers = leftovers

@@ -255,7 +255,7 @@ class SharedWorker:
             self._sender = None
 
     def learn(self, request: HandlerRequest, message: Message) -> None:
-        """Note what an answer says of a handler's module and of the worker."""
+        """Note what an answer reports on a handler's module and on the worker."""
         files = message.get("files")
         if isinstance(files, list):
             self._contents.learn(request.code, map(str, files))

@@ -193,7 +193,7 @@ class WithoutFollowUps:
 
 @dataclass
 class SessionRunner:
-    """Runs the sessions of one simulation: the side effects that the session machine asks for."""
+    """Runs the sessions of one simulation: the side effects that the session machine requests."""
 
     engine: HookEngine
     request: SessionRequest

@@ -65,7 +65,7 @@ def save_event(
     """Write the event as a new file; return the variables that replace its secrets.
 
     Paths of the workspace begin with `${workspace}`, and the current settings are `${cfg}`; other settings
-    are left out, as is everything equal to the template of its key except the context. Raises Refusal if
+    are excluded, as is everything equal to the template of its key except the context. Raises Refusal if
     the file exists, or no file can hold the event.
 
     Args:
@@ -212,7 +212,7 @@ def _draft_document(draft: SavedDraft, redaction: Redaction) -> tuple[dict[str, 
 def draft_with_context(
     event: Event, template: Event, context: Mapping[str, Any], workspace: Path
 ) -> SavedDraft:
-    """Return an event as a file has it, with another context; values of its template are left out."""
+    """Return an event as a file has it, with another context; values of its template are excluded."""
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     session = event.session_key if event.session_key != template.session_key else None
     return SavedDraft(

@@ -100,7 +100,7 @@ def _check_gate(repair: Repair, gate: str | None) -> None:
 
 
 def _parse_values(values: tuple[str, ...], repair: Repair) -> FixValues:
-    """Return the values by name. Raises Refusal for a value that no fix asks for."""
+    """Return the values by name. Raises Refusal for a value that no fix needs."""
     named: dict[str, str] = {}
     for text in values:
         name, sign, value = text.partition("=")

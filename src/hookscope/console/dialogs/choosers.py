@@ -271,7 +271,7 @@ def recent_workspaces(recent: Sequence[Path], typed: str) -> tuple[Path, ...]:
 
 
 class WorkspaceScreen(Picker[Path, Path]):
-    """Asks for a workspace; answers with a folder."""
+    """Lets the user choose a workspace; returns its folder."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="workspaces.leave", tooltip="Stay in this workspace"),

@@ -116,7 +116,7 @@ def _handler_file(hook: Hook, folder: Path, view: Snapshot) -> str:
 
 
 class TrustScreen(ButtonDialog[TrustAnswer]):
-    """Asks for trust; cancel is the default."""
+    """Requests trust; cancel is the default."""
 
     ON_BUTTONS = frozenset({"trust.trust", "trust.without"})
 

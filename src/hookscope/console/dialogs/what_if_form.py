@@ -1,4 +1,4 @@
-"""The What if form: a field for each assumption, and the options they stand for."""
+"""The What if form: a field for each assumption, and the options they set."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ LONGEST_ENTRY = 600  # characters of an entry's text
 def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
     """Return the line of an entry: time, level, kind, subject, text; a narrow one leaves out the kind.
 
-    `mark` stands behind the kind: whether a run is unfolded.
+    `mark` follows the kind: whether a run is unfolded.
     """
     prefix = _entry_prefix(entry, width, mark)
     text = Content(safe_word(entry.text, LONGEST_ENTRY))

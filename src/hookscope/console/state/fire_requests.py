@@ -90,7 +90,7 @@ class FireOnSaveRequested(ConsoleMessage):
 class SaveEventRequested(ConsoleMessage):
     """Request to save the composer's event: over the file it was loaded from, or as a new one.
 
-    `draft` is the composer's content, because the user can go on typing until the file is written.
+    `draft` is the composer's content, because the user can continue typing until the file is written.
     """
 
     def __init__(self, saved: SavedDraft, file: Path | None, draft: EventDraft) -> None:

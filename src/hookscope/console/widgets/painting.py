@@ -33,7 +33,7 @@ class PartialCompositor(Compositor):
     """Asks each widget only for the lines that have changed: 18 ms as a dialog opens, 14 as it closes.
 
     Every widget gets a resize event when its size changes. Textual compares with the last size it
-    computed, which it also updates when somebody asks for a widget's region; a new widget then
+    computed, which it also updates when a caller reads a widget's region; a new widget then
     never learns its size.
     """
 
@@ -85,7 +85,7 @@ class PartialCompositor(Compositor):
     def _render_chops(
         self, crop: Region, is_rendered_line: Callable[[int], bool]
     ) -> Sequence[Mapping[int, Strip]]:
-        """Draw from front to back, as Textual does; hidden widgets are not asked for lines.
+        """Draw from front to back, as Textual does; hidden widgets draw no lines.
 
         Textual cuts each line wherever any widget begins or ends, also hidden ones, and makes a strip
         of each piece. Here a line with nothing in front stays one strip. A part that has not changed is

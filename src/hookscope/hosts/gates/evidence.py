@@ -52,7 +52,7 @@ def setting_location(path: KeyPath, host: Host) -> str:
 
 
 def note_hooks(hooks: Iterable[Hook], host: Host) -> None:
-    """Record the hooks that a scan found: their names and settings keys are nobody's typo."""
+    """Record the hooks that a scan found: their names and settings keys are not typos."""
     real_names: set[str] = host.known.setdefault(note_hooks, set())
     real_names.update(word for hook in hooks for word in (hook.name, hook.key))
 

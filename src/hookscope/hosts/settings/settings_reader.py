@@ -427,7 +427,7 @@ def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]
 def _own_variables(variables: Any) -> Any:
     """Return the variables that the settings set.
 
-    One that refers to itself, as `"A": "${A}"`, comes from elsewhere and is left out.
+    One that refers to itself, as `"A": "${A}"`, comes from elsewhere and is excluded.
     """
     if not isinstance(variables, Mapping):
         return variables

@@ -29,7 +29,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class HandlerFacts:
-    """What one file does, as far as its source shows it literally. Computed names are left out."""
+    """What one file does, as far as its source shows it literally. Computed names are excluded."""
 
     env: tuple[Occurrence, ...] = ()  # variables it reads; kind "optional": it works without
     programs: tuple[Occurrence, ...] = ()  # programs it starts, by name

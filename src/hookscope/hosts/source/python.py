@@ -66,7 +66,7 @@ class PythonNames:
         return any(argument.arg in self._events for argument in scope.args.args[:1])
 
     def _context_names(self, nodes: Sequence[ast.AST]) -> frozenset[str]:
-        """Return the names that only ever stand for the event's context."""
+        """Return the names that always mean the event's context."""
         assigned: dict[str, set[bool]] = {}
         for node in nodes:
             match node:

@@ -67,7 +67,7 @@ def dotted(node: Node | None) -> str:
 
 
 class ScriptNames:
-    """What the names in one file stand for. A name with two meanings is ignored."""
+    """What the names in one file refer to. A name with two meanings is ignored."""
 
     def __init__(self, nodes: list[Node], parents: Mapping[int, Node]) -> None:
         self._modules: dict[str, str] = {}  # name → module, or module.member
@@ -93,7 +93,7 @@ class ScriptNames:
         return f"{module}.{rest}" if module and rest else module
 
     def is_context(self, node: Node | None) -> bool:
-        """Return whether the node stands for the event's context."""
+        """Return whether the node is the event's context."""
         node = unwrapped(node)
         if node is not None and node.type == "binary_expression":
             operator = node.child_by_field_name("operator")
@@ -102,7 +102,7 @@ class ScriptNames:
         return self._is_event_member(node, CONTEXT)
 
     def is_messages(self, node: Node | None) -> bool:
-        """Return whether the node stands for the event's messages."""
+        """Return whether the node is the event's messages."""
         return self._is_event_member(unwrapped(node), MESSAGES)
 
     def guarded_member(self, node: Node | None) -> str:

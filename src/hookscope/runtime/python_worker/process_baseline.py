@@ -457,7 +457,7 @@ class AnswerNotes:
             answer["worn"] = True
 
     def add_leftovers(self, answer: dict[str, Any], watch: LeftoversWatch, who: str = "it") -> None:
-        """Note what the call left running and open, and what it did without. `who` stands for the handler."""
+        """Note what the call left running and open, and what it did without. `who` is the handler."""
         left, self.is_shared = watch.check()
         try:
             free = self._line.lowest_free_descriptor()

@@ -84,7 +84,7 @@ some of an earlier call were running during this call, and their output may appe
 the view is a HookEvent's document. `arguments`: it is a document of two arguments (model/payload.py).
 Otherwise handlers get the view itself. Messages of calls that run at the same time are interleaved; they
 have no `next`, and only the last result has `dirty`, `worn` and `left`.
-A short message is SHORT and then the run's id. It stands for one of:
+A short message is SHORT and then the run's id. It means one of:
     BEGUN  {"id", "started": n, "loaded": seconds}
     ENDED  {"id", "result": n, "took": seconds}
     NEXT   {"id", "result": n, "took": seconds, "next": true}

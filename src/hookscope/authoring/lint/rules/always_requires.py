@@ -1,4 +1,4 @@
-"""`always: true` stands beside `requires`.
+"""`always: true` is beside `requires`.
 
 It skips the checks, so the requirements are decoration: the hook runs where they are not met.
 

@@ -1,6 +1,6 @@
-"""A HOOK.md hook returns an answer, which nobody asks for.
+"""A HOOK.md hook returns an answer, which its host ignores.
 
-`{block: true}` and `{decision: "allow"}` are answers of plugin hooks that stand before tools, and of other
+`{block: true}` and `{decision: "allow"}` are answers of plugin hooks that run before tools, and of other
 programs' hooks. What a HOOK.md hook returns is dropped, messages included.
 
 Bad:

@@ -1,6 +1,6 @@
 """A handler reads or writes a member of the event that no event has.
 
-An event has `type`, `action`, `sessionKey`, `timestamp`, `messages` and `context`; what it is about stands in
+An event has `type`, `action`, `sessionKey`, `timestamp`, `messages` and `context`; its details are in
 its context. Anything else is undefined without a word.
 
 Bad:

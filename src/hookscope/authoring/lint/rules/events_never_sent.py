@@ -1,4 +1,4 @@
-"""A hook listens for an event that its host documents and never sends.
+"""A hook subscribes to an event that its host documents and never sends.
 
 The name is right and nothing comes. Guides run ahead of programs, and programs of their guides: what was seen
 to be sent decides.

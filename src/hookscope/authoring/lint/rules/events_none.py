@@ -1,4 +1,4 @@
-"""A hook listens to nothing.
+"""A hook subscribes to no event.
 
 Without `events` under its host's metadata a hook is found, and is never called; nor is a module of a stream
 whose `events` name none.

@@ -1,4 +1,4 @@
-"""A hook listens to a type and to one of its events, or to one event twice.
+"""A hook subscribes to a type and to one of its events, or to one event twice.
 
 Its handler runs twice for that event: hosts call every registration that matches.
 

@@ -1,7 +1,7 @@
-"""A hook listens for an event that its host does not have.
+"""A hook subscribes to an event that its host does not have.
 
-Such a hook is listed as ready and never runs: hosts register any text and say nothing. The name may be a slip
-of the pen, that of another host, of a plugin's hook or of another program's, or a wish.
+Such a hook is listed as ready and never runs: hosts register any text and say nothing. The name may be a
+typo, or the name of an event of another host, of a plugin hook or of another program.
 
 Bad:
     HOOK.md

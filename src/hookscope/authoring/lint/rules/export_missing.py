@@ -45,7 +45,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
 
 
 def _of_default(hook: Hook, handler: Path, text: str) -> Iterator[RuleMessage]:
-    """A script's, without its grammar: what stands there plainly."""
+    """A script's, without its grammar: only its literal text."""
     wrong = uncallable_export(hook, text.encode("utf-8", "replace")) if handler.suffix != ".py" else None
     if wrong is not None:
         yield error(FilePosition(handler, wrong.line), f"{handler.name} {wrong.text}.", wrong.advice)

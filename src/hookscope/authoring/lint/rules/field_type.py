@@ -55,7 +55,7 @@ def _place(subject: LintSubject, fault: MetadataFault) -> FilePosition:
 
 
 def _text_as_events(subject: LintSubject) -> Iterator[RuleMessage]:
-    """A host that looks at no types hears nothing of a text, and says nothing."""
+    """A host that checks no types ignores a text without a message."""
     written, path = subject.metadata.get("events"), (*subject.metadata_path, "events")
     if subject.hook is not None and not subject.events and isinstance(written, str) and written:
         text = f"`events` wants a list of texts and has a text: {subject.host.product} hears nothing of it."

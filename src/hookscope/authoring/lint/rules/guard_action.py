@@ -1,6 +1,6 @@
-"""A guard tests an action that the hook does not listen to, or that the host never sends.
+"""A guard tests an action that the hook does not subscribe to, or that the host never sends.
 
-No event of that action reaches it: what stands behind the guard never runs.
+No event of that action reaches it: the code behind the guard never runs.
 
 Bad:
     HOOK.md

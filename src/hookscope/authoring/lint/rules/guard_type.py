@@ -1,6 +1,6 @@
-"""A guard tests a type that the hook does not listen to.
+"""A guard tests a type that the hook does not subscribe to.
 
-No event of that type reaches it: what stands behind the guard never runs, or all of the handler does nothing.
+No event of that type reaches it: the code behind the guard never runs, or all of the handler does nothing.
 
 Bad:
     HOOK.md

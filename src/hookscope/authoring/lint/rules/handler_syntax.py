@@ -1,7 +1,7 @@
 """A handler cannot be read as what its name says.
 
 Its host, or Hookscope, fails when it loads it. Of TypeScript and JavaScript that is a warning: Node may know
-of words that the grammar used here has not heard of.
+of words that the grammar used here does not know.
 
 Bad:
     HOOK.md

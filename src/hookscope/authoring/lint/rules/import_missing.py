@@ -1,6 +1,6 @@
 """A handler imports what is not there.
 
-Its host does not load it then. A host that removes types and does no more takes names as they stand: there
+Its host does not load it then. A host that removes types and does no more takes names literally: there
 `./lib.js` is no `lib.ts`, and `./lib` is no file. A project whose modules are bundled is not built.
 
 Host: openclaw@2026.9

@@ -1,4 +1,4 @@
-"""A key of the metadata stands at the top of the front matter.
+"""A key of the metadata is at the top of the front matter.
 
 At the top a host reads name, description, homepage and metadata. `events` or `requires` there does nothing.
 
@@ -28,7 +28,7 @@ from hookscope.authoring.lint.rule_helpers import METADATA_KEYS, MISPLACED_KEYS
 
 
 def misplaced_keys(subject: LintSubject) -> tuple[str, ...]:
-    """The keys at the top that mean nothing there, and do not stand in the metadata too."""
+    """The keys at the top that mean nothing there and are not in the metadata too."""
     if subject.header.error is not None:
         return ()
     return tuple(

@@ -1,6 +1,6 @@
 """A HOOK.md has front matter and no metadata.
 
-What a hook listens to stands under `metadata`, below the name of its host. Without it the hook is found, and
+The events of a hook are under `metadata`, below the name of its host. Without it the hook is found, and
 is never called.
 
 Bad:

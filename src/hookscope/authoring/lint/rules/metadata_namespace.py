@@ -1,6 +1,6 @@
-"""The metadata stands under another name than the one that its host reads.
+"""The metadata is under another name than the one that its host reads.
 
-Each host reads its own name below `metadata`. What stands under another, or straight under `metadata`, does
+Each host reads its own name below `metadata`. Fields under another, or straight under `metadata`, does
 not count, and the hook has no events.
 
 Bad:

@@ -1,6 +1,6 @@
 """A hook's name is not that of its folder.
 
-Hosts list the name, disks the folder: whoever looks for one finds the other. Case, `-` and `_` do not count.
+Hosts list the name, disks the folder: a search for one finds the other. Case, `-` and `_` do not count.
 
 Folder: tidy-up
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class AbsentValue(Enum):
-    """Stands for a missing value, because None is a value."""
+    """Marks a missing value, because None is a value."""
 
     ABSENT = "absent"
 
