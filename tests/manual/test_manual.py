@@ -107,7 +107,6 @@ REPLACED = (  # words of a literal translation, and what is written in their pla
 MAY_STAY = {  # in a sentence of a docstring → why
     "does the same again": "a result that is repeated",
     "what an agent goes through": "no other word is shorter",
-    "scope": "part of the program's name",
     "surroundings": "the name of an option and of a public type",
 }
 
