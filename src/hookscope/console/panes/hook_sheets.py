@@ -193,12 +193,13 @@ def put_lamps(sheet: Sheet, chain: LampChain) -> None:
             line = Content()
         line = Content.assemble(line, " " if not line else "  ", word)
     sheet.say(line)
+    sheet.blank()
 
 
 def _says_all(chain: LampChain) -> bool:
-    """Return whether the sentence says what is known so far: it ran, or no event has come."""
+    """Return whether sentence and lamps say all that came of the hook: it ran, or no event has come."""
     passed = {lamp.name: lamp.passed for lamp in chain.lamps}
-    return chain.would_run and (passed["ran"] is True or not passed["arrived"])
+    return passed["loads"] is not False and (passed["ran"] is True or not passed["arrived"])
 
 
 LINK_TITLE_WIDTH = 28  # cells of a link's title with its sign
@@ -330,7 +331,7 @@ def _hook_part(
     chain = reading.checked.chain if reading.checked is not None else None
     if chain is not None:
         put_lamps(sheet, chain)
-    if chain is None or row.verdict.failed():
+    if chain is None or len(row.verdict.failed()) > 1:
         sheet.title(*_summary(row, reading.checked, view.failed_loads.get(hook)))
     for gate in row.verdict.failed():
         put_failed_gate(sheet, gate, row, view, reading.unfolded)
