@@ -18,6 +18,7 @@ from textual.widgets import Button
 
 from hookscope.analysis.fuzzing import FuzzResult
 from hookscope.analysis.tap_report import tap_report_of
+from hookscope.analysis.verification_result import Verification
 from hookscope.app.trust_requests import TrustRequest
 from hookscope.app.variables import VariableSources
 from hookscope.console.dialogs.base_dialogs import Question
@@ -34,6 +35,7 @@ from hookscope.console.dialogs.run_comparison import RunComparisonScreen
 from hookscope.console.dialogs.saved_events import SavedScreen
 from hookscope.console.dialogs.tap_and_workers import TapScreen, WorkersScreen
 from hookscope.console.dialogs.trust_question import TrustScreen
+from hookscope.console.dialogs.verification import VerificationScreen, VerifyQuestion
 from hookscope.console.dialogs.what_if_form import WhatIfFields, WhatIfForm
 from hookscope.console.keymap.active_keys import KEY_SCOPES, KeyScope, bindings_of, owner_of
 from hookscope.console.keymap.available_actions import all_nodes, own_bindings, run_action
@@ -181,6 +183,9 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     yield PackPlanScreen("Install", lambda width: Content("files"), "install"), {"plan of a pack"}
     yield TapScreen(tap_report_of(bench, view), view), {"tap", "sheet"}
     yield WorkersScreen(bench), {"workers"}
+    yield VerifyQuestion("Start it?"), {"verify"}
+    verification = Verification("OpenClaw", "2026.9.6", "openclaw@2026.9", "openclaw", "/a", isolated=True)
+    yield VerificationScreen(verification), {"verification", "sheet"}
     yield HelpScreen(screen), {"help", "sheet"}
     yield WorkspaceScreen((), view.host.workspace, view.host.workspace), {"workspaces"}
     yield PaletteScreen(screen, screen.palette_source()), {"find"}

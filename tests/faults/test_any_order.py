@@ -198,7 +198,7 @@ def test_no_order_of_faults_blocks_a_lane() -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
-    assert descriptors() == open_before
+    assert descriptors() <= open_before  # fewer, where an earlier test's were closed meanwhile
 
 
 async def test_killed_spare_worker_blames_no_handler(tmp_path: Path) -> None:

@@ -447,12 +447,19 @@ class LogPane(RemovableWidget, Widget):
         self._drop_filter()
 
     def action_unfold(self, wanted: bool) -> None:
-        view = self.query_one(LogView)
-        entry = view.entry
-        if entry is None or entry.run is None or view.folds is None:
-            return
-        if entry.run in self._folds.parts and (entry.run in self._folds.unfolded) != wanted:
-            self._folds.toggle(entry.run)
+        entry = self.query_one(LogView).entry
+        run = entry.run if entry is not None else None
+        if run is None or run not in self._folds.parts:
+            self.app.notify("This entry has no handlers to show.", markup=False)
+        elif self._filter:
+            self.app.notify(with_keys("A filter shows every entry. {log.clear} clears it."), markup=False)
+        elif run not in self._folds.finished:
+            self.app.notify("This run is still running: its handlers are shown.", markup=False)
+        elif (run in self._folds.unfolded) == wanted:
+            shown = "shown" if wanted else "hidden"
+            self.app.notify(f"The handlers of run {run} are {shown} already.", markup=False)
+        else:
+            self._folds.toggle(run)
             self._rebuild()
 
     def action_pause(self) -> None:
