@@ -111,7 +111,7 @@ def wanted_patterns(settings: dict[str, Any]) -> list[str]:
             if isinstance(pattern, str) and pattern.strip():
                 patterns.append(pattern.strip())
             else:
-                refuse(name, f"wants texts and has {pattern!r}")
+                refuse(name, f"must be texts, not {pattern!r}")
     return patterns
 
 

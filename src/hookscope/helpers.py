@@ -23,8 +23,8 @@ from pathlib import Path
 from hookscope.values import dataclass
 
 HELPERS: Mapping[str, str] = {
-    "node": "asked for its version, where hooks need Node",
-    "python": "the interpreter for handlers, asked for its version by `doctor`",
+    "node": "called for its version, where hooks need Node",
+    "python": "the interpreter for handlers; `doctor` reads its version",
     "bwrap": "tried before a run with --sandbox",
     "ps": "reads processes on systems without /proc",
     "hookscope.hosts.source.parser_process": "parses TypeScript and JavaScript for lint",

@@ -81,9 +81,9 @@ def test_references_are_replaced(written: str, meant: object) -> None:
     [
         (
             "${USR}",
-            "events/a.yaml asks for ${USR}, which is not set. Did you mean ${USER}? `--env USR=VALUE`",
+            "events/a.yaml uses ${USR}, which is not set. Did you mean ${USER}? `--env USR=VALUE`",
         ),
-        ("${now-2x}", "asks for ${now-2x}, which is no time. Times are such as ${now}"),
+        ("${now-2x}", "uses ${now-2x}, which is no time. Times are such as ${now}"),
         ("${now-2}", "is no time"),
         ("${now:date}", "is no time"),
         ("${now-999999999w}", "is outside the calendar"),
@@ -139,7 +139,7 @@ def test_closer_sources_override_variables(workspace: Path, monkeypatch: pytest.
     ("text", "sentence"),
     [
         ("variables: {A: [1]}", "dev.yaml, line 1: `A` wants a text, a number, true or false."),
-        ("variables:\n  A: 1\n  A: 2\n", "dev.yaml, line 3, column 3: the key `A` stands twice."),
+        ("variables:\n  A: 1\n  A: 2\n", "dev.yaml, line 3, column 3: the key `A` appears twice."),
         ("variables: 5", "dev.yaml, line 1: `variables` wants a mapping."),
         ("\nvariable: {A: 1}", "line 2: `variable` is no part of an environment. Did you mean `variables`?"),
         ("- A", "is no environment: it wants a mapping with `variables:`."),

@@ -177,7 +177,7 @@ async def test_invalid_pattern_matches_nothing(add: Add, workspace: Path, patter
 
 async def test_wrong_settings_are_said(add: Add, capfd: pytest.CaptureFixture[str]) -> None:
     assert await add([5, None, " "]) == []
-    assert capfd.readouterr().err.count("paths: wants texts and has ") == 3
+    assert capfd.readouterr().err.count("paths: must be texts, not ") == 3
 
 
 def test_bootstrap_files_that_are_missing_are_begun_and_others_refused(fire: Fire, workspace: Path) -> None:

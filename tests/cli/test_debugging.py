@@ -219,7 +219,7 @@ def test_breakpoint_without_a_debugger_is_skipped(
     done = hookscope("--bundled", str(bundled), "fire", "command:new", "--trust")
     assert "HELLO 0" in done.out
     if written is PYTHON:
-        assert "breakpoint() was passed over (handler.py:5): `fire --debug` stops there" in done.out
+        assert "breakpoint() was skipped (handler.py:5): `fire --debug` stops there" in done.out
 
 
 @pytest.mark.parametrize("more", [("--step",), ("--repeat", "2"), ("--json-lines",), ("--context", "@-")])

@@ -47,7 +47,7 @@ def test_the_environment_is_chosen_by_option_or_by_the_project(scope: Program, w
     hello = ".hookscope/events/hello.yaml"
     unset = scope("fire", hello)
     assert unset.code == 2
-    assert "hello.yaml asks for ${WHO}, which is not set." in unset.err
+    assert "hello.yaml uses ${WHO}, which is not set." in unset.err
     (workspace / ".hookscope/config.yaml").write_text("environment: ci\n")
     assert scope("fire", hello, "--json").json["messages"] == ["Robot at 2020"]
     given = scope("fire", hello, "--environment", "dev", "--env", "WHO=Eve", "--json").json

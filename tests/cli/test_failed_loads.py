@@ -22,7 +22,7 @@ AGAIN = "`hookscope load lame` tries again"
 
 @pytest.fixture
 def lame(workspace: Path, make_hook: MakeHook, hookscope: Program) -> Path:
-    """A trusted hook that lacks a module; nobody has loaded it yet."""
+    """A trusted hook that lacks a module; it has not been loaded yet."""
     folder = workspace / "hooks" / "lame"
     make_hook(workspace / "hooks", "lame", NEW, handler=IMPORTS)
     make_hook(workspace / "hooks", "well", NEW)

@@ -62,7 +62,7 @@ def test_shuffle_reports_interference_with_two_example_runs(scope: Program, hook
     assert [run["order"] for run in needs["runs"].values()] == [["auth", "greet"], ["greet", "auth"]]
     kept = hookscope("log", str(needs["runs"]["exchanged"]["id"])).out
     assert "note: called in another order than the registered one: greet, auth" in kept
-    assert "left out: only greet and auth were called, to see who disturbs whom" in kept
+    assert "skipped: only greet and auth were called, to see which handlers interfere" in kept
 
 
 @pytest.mark.usefixtures("four")
@@ -77,7 +77,7 @@ def test_shuffle_fires_the_requested_number_of_orders_and_counts_the_rest(scope:
     assert left["runs"] == [2, 3]
     shown = scope("fire", "command:new", "--repeat", "8", "--shuffle", "--seed", "7").out
     assert "the fires did not suffice to say why" in shown
-    assert "--seed 7 draws the same again" in shown
+    assert "--seed 7 repeats them" in shown
 
 
 @pytest.mark.usefixtures("four")
@@ -95,7 +95,7 @@ def test_shuffle_says_if_the_order_does_not_matter(scope: Program) -> None:
 def test_shuffle_without_trusted_hooks_names_the_trust_command(hookscope: Program, bundled: Path) -> None:
     done = hookscope("--bundled", str(bundled), "fire", "command:new", "--repeat", "9", "--shuffle")
     assert (done.code, done.out) == (1, "")
-    assert "nobody runs for command:new" in done.err
+    assert "no handler runs for command:new" in done.err
     assert "is not trusted: `hookscope trust" in done.err
 
 

@@ -68,7 +68,7 @@ def test_fire_prints_runs_for_people_and_json(fire: Program, workspace: Path, ma
     assert run["event"]["sessionKey"] == "s1"
     assert run["event"]["timestamp"].endswith("Z")
     assert run["event"]["messages"] == []
-    assert run["not_run"] == [{"hook": "later", "reason": "listens to gateway:startup"}]
+    assert run["not_run"] == [{"hook": "later", "reason": "subscribes to gateway:startup"}]
     assert run["ms"] >= result["ms"] >= 0
 
 
@@ -201,7 +201,7 @@ def test_only_fires_at_one_hook(fire: Program, workspace: Path, make_hook: MakeH
     done = fire("command:new", "--json", "--trust", "--only", "two")
     assert done.code == 0
     assert done.json["messages"] == ["two"]
-    assert done.json["not_run"] == [{"hook": "one", "reason": "left out: only two was asked for"}]
+    assert done.json["not_run"] == [{"hook": "one", "reason": "skipped: only two was requested"}]
     unknown = fire("command:new", "--trust", "--only", "tow")
     assert (unknown.code, "Did you mean two?" in unknown.err) == (1, True)
 
@@ -403,7 +403,7 @@ def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(
 
 @pytest.mark.parametrize(
     ("at", "says"),
-    [(3, "does the same again  ok ×2, cancelled ×1"), (1, "ran once             cancelled ×1")],
+    [(3, "does the same        ok ×2, cancelled ×1"), (1, "ran once             cancelled ×1")],
 )
 def test_ctrl_c_is_not_counted_as_a_different_result_of_a_repeat(
     workspace: Path, bundled: Path, make_hook: MakeHook, at: int, says: str
@@ -429,13 +429,13 @@ def test_ctrl_c_is_not_counted_as_a_different_result_of_a_repeat(
 
 
 def test_an_unused_second_argument_is_noted(fire: Program, workspace: Path) -> None:
-    note = "ctx.agentId is heard by nobody: handlers of this event get the event alone; put it in the context"
+    note = "ctx.agentId has no subscriber: handlers of this event get the event alone; put it in the context"
     assert note in fire("command:new", "--ctx", '{"agentId": "main"}').err
     saved = workspace / ".hookscope/events/new.yaml"
     saved.parent.mkdir(parents=True)
     saved.write_text("event: command:new\nctx: {agentId: main}\n")
     assert note in fire(str(saved)).err
-    assert "heard by nobody" not in fire("before_tool_call", "--ctx", '{"agentId": "main"}').err
+    assert "has no subscriber" not in fire("before_tool_call", "--ctx", '{"agentId": "main"}').err
 
 
 def test_fire_asks_for_trust_at_a_terminal(workspace: Path, bundled: Path, make_hook: MakeHook) -> None:
@@ -572,7 +572,7 @@ def three(workspace: Path, bundled: Path, make_hook: MakeHook) -> list[str]:
 def test_step_asks_before_each_handler(three: list[str], workspace: Path) -> None:
     code, out, shown = at_terminal(three, workspace, b"\ne\ns\n\n")
     assert code == 0
-    assert "b-second  not run: passed over by hand" in out
+    assert "b-second  not run: skipped by hand" in out
     assert re.findall(r"\w-\w+ ran", out) == ["a-first ran", "c-third ran"]
     assert [line[2:].split()[:4] for line in shown.splitlines() if line.startswith("▸")] == [
         [str(number), "of", "3", name] for number, name in enumerate(("a-first", "b-second", "c-third"), 1)

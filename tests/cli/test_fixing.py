@@ -81,7 +81,7 @@ def test_fix_explains_wrong_use(hookscope: Program, workspace: Path, make_hook: 
     nothing = hookscope("fix", "keep", "--gate", "colour")
     assert (nothing.code, "has no check 'colour'" in nothing.err) == (2, True)
     unasked = hookscope("fix", "keep", "--value", "A=1", "--value", "B=2")
-    assert (unasked.code, "is not asked for" in unasked.err) == (2, True)
+    assert (unasked.code, "is not an input of this fix" in unasked.err) == (2, True)
 
 
 def test_lint_findings_are_fixed_on_request_and_undone(
@@ -157,7 +157,7 @@ def test_a_misspelt_secret_option_does_not_print_its_value(
     needy = '{"openclaw": {"events": ["command:new"], "requires": {"env": ["KEEP_TOKEN"]}}}'
     make_hook(workspace / "hooks", "keep", needy)
     misspelt = hookscope("fix", "keep", "--value", "KEP_TOKEN=abc", "--value", "KEEP_TOKEN=abc")
-    assert (misspelt.code, "KEP_TOKEN=… is not asked for" in misspelt.err) == (2, True)
+    assert (misspelt.code, "KEP_TOKEN=… is not an input of this fix" in misspelt.err) == (2, True)
     secretive("abc", misspelt.out, misspelt.err)
     file = home / ".openclaw" / "openclaw.json"
     file.parent.mkdir(exist_ok=True)
@@ -175,9 +175,9 @@ def test_fixing_one_of_two_failed_gates_exits_with_0(
     assert hookscope("trust", str(workspace)).code == 0
     given = ("fix", "keep", "--gate", "env", "--value", "/m")
     would = hookscope(*given)
-    assert "`--apply` opens env. bins is shut still: ▲ blocked still" in would.out
+    assert "`--apply` opens env. bins is still failed: ▲ blocked still" in would.out
     done = hookscope(*given, "--apply")
-    assert (done.code, "Written; env is open now. bins is shut still: ▲ blocked still" in done.out) == (
+    assert (done.code, "Written; env is open now. bins is still failed: ▲ blocked still" in done.out) == (
         1,
         True,
     )

@@ -105,7 +105,7 @@ def test_unknown_keys_of_the_project_configuration_are_reported(hookscope: Progr
         config.write_text(written)
         done = hookscope("list")
         assert done.code == 2
-        assert f"wants the path of a program, and has {has}." in done.err
+        assert f"must be the path of a program, not {has}." in done.err
 
 
 def test_endless_files_are_not_read(hookscope: Program, tmp_path: Path) -> None:

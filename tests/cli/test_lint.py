@@ -113,7 +113,7 @@ def test_lint_of_a_file_checks_its_hook(hookscope: Program, workspace: Path) -> 
         (["nowhere"], "There is no "),
         (["--rule", "events-unknwon"], "Did you mean events-unknown?"),
         (["--explain", "moon"], "`hookscope lint --explain all` lists them."),
-        (["--explain", "guard-key", "nowhere"], "--explain stands alone"),
+        (["--explain", "guard-key", "nowhere"], "--explain takes no hook"),
     ],
 )
 def test_lint_explains_wrong_use_in_one_sentence(arguments: list[str], said: str, hookscope: Program) -> None:

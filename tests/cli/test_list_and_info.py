@@ -310,7 +310,7 @@ def test_an_entry_of_the_same_name_does_not_disable_a_legacy_handler(hookscope: 
 
 BAD = {
     "not yaml": ("---\nname: [a\n---\n", "HOOK.md, line 3, column 1"),
-    "duplicate": ("---\nname: a\nname: b\n---\n", "HOOK.md, line 3, column 1: the key `name` stands twice"),
+    "duplicate": ("---\nname: a\nname: b\n---\n", "HOOK.md, line 3, column 1: the key `name` appears twice"),
     "no header": ("# just text\n", "HOOK.md has no frontmatter"),
     "open header": ("---\nname: a\n", "HOOK.md, line 1, column 1"),
     "a list": ("---\n- a\n---\n", "HOOK.md, line 2, column 1"),
@@ -335,14 +335,14 @@ def test_a_hook_with_a_bad_header_is_listed_with_the_line(
 
 
 WRONG_TYPES = {
-    "events: command": "`events` wants a list of texts and has the text 'command'",
-    "events: [1]": "`events` wants a list of texts and has a list with the number 1 in it",
-    "events: [command], os: linux": "`os` wants a list of texts and has the text 'linux'",
-    "events: [command], always: 'yes'": "`always` wants true or false and has the text 'yes'",
-    "events: [command], export: 5": "`export` wants a text and has the number 5",
-    "events: [command], hookKey: []": "`hookKey` wants a text and has a list",
-    "events: [command], requires: [git]": "`requires` wants a mapping and has a list",
-    "events: [command], requires: {bins: git}": "`bins` wants a list of texts and has the text 'git'",
+    "events: command": "`events` must be a list of texts, not the text 'command'",
+    "events: [1]": "`events` must be a list of texts, not a list with the number 1 in it",
+    "events: [command], os: linux": "`os` must be a list of texts, not the text 'linux'",
+    "events: [command], always: 'yes'": "`always` must be true or false, not the text 'yes'",
+    "events: [command], export: 5": "`export` must be a text, not the number 5",
+    "events: [command], hookKey: []": "`hookKey` must be a text, not a list",
+    "events: [command], requires: [git]": "`requires` must be a mapping, not a list",
+    "events: [command], requires: {bins: git}": "`bins` must be a list of texts, not the text 'git'",
 }
 
 
@@ -490,7 +490,7 @@ def test_plan_shows_the_call_order_and_reasons(
     assert group["together"] is False
     reasons = {item["hook"]: item["reason"] for item in done.json["not_run"]}
     assert reasons == {
-        "c": "listens to gateway:startup",
+        "c": "subscribes to gateway:startup",
     }
 
 
@@ -732,7 +732,7 @@ def test_an_entry_without_a_file_needs_no_trust(hookscope: Program, home: Path) 
     handlers = [{"event": "command:new"}, {"event": "command:new", "module": " "}]
     settings.write_text(json.dumps({"hooks": {"internal": {"handlers": handlers}}}))
     rows = {row["name"]: row for row in hookscope("--dialect", "openclaw", "list", "--json").json["hooks"]}
-    for name, why in (("handlers[0]", "wants a text and has nothing"), ("handlers[1]", "names no file")):
+    for name, why in (("handlers[0]", "must be a text, not nothing"), ("handlers[1]", "names no file")):
         (shut,) = [gate for gate in rows[name]["gates"] if gate["passed"] is False]
         assert (shut["gate"], why in shut["reason"]) == ("fields", True)
         forced = hookscope("--dialect", "openclaw", "fire", "command:new", "--only", name, "--force")

@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
 MISSES = {  # what a hook listens to, under the name of the hook → the event that is fired, what is said
     "Command:New": ("command:new", "compared letter by letter; write command:new"),
-    "command:nwe": ("command:new", "nobody sends that; write command:new"),
+    "command:nwe": ("command:new", "no host sends that; write command:new"),
     "command:*": ("command:new", "no wildcards; write command,"),
     "command:reset": ("command:new", "another action; command:new or command in its events"),
     "command:stop": ("command", "the type alone was fired; fire command:stop"),
-    "message_received": ("message:received", "only plugins hear it; write message:received"),
+    "message_received": ("message:received", "only plugins receive it; write message:received"),
     "UserPromptSubmit": ("message:received", "a name of Claude Code's; write message:received"),
-    "PreToolUse": ("before_tool_call", "only a plugin hears before_tool_call"),
-    "message_sent": ("message_sent", "only a plugin hears that; message:sent is the same for a HOOK.md hook"),
+    "PreToolUse": ("before_tool_call", "only a plugin receives before_tool_call"),
+    "message_sent": (
+        "message_sent",
+        "only a plugin receives that; message:sent is the same for a HOOK.md hook",
+    ),
     "gateway:startup": ("gateway:stratup", "perhaps that was to be fired"),
 }
 
@@ -44,7 +47,7 @@ def test_plan_lists_each_near_miss_with_reason_and_next_step(
         left = {item["hook"]: item for item in plan["not_run"]}
         item = left[f"hook-{number}"]
         assert said in item.get("near", ""), (key, item)
-        assert f"listens to {key}" in item["near"]
+        assert f"subscribes to {key}" in item["near"]
         assert "near" not in left.get("other", {})
 
 
@@ -57,12 +60,12 @@ def test_a_run_and_its_log_entry_name_near_misses(
     )
     make_hook(workspace / "hooks", "other", "{openclaw: {events: ['agent:bootstrap']}}")
     fired = hookscope("--bundled", str(bundled), "fire", "command:new", "--trust")
-    assert "slip  not run: listens to command:nwe – nobody sends that" in fired.out
+    assert "slip  not run: subscribes to command:nwe – no host sends that" in fired.out
     assert "NO_SUCH" in fired.out
-    assert "1 other hook listens to other events" in fired.out
+    assert "1 other hook subscribes to other events" in fired.out
     (recorded,) = hookscope("log", "--json").json["runs"]
     near = {item["hook"]: item.get("near", "") for item in recorded["run"]["not_run"]}
-    assert "write command:new to hear this" in near["slip"]
+    assert "write command:new to receive this" in near["slip"]
     assert near["other"] == ""
 
 
@@ -89,8 +92,8 @@ def test_plan_shows_six_near_misses_and_counts_the_rest(
     for number in range(9):
         make_hook(workspace / "hooks", f"slip-{number}", "{openclaw: {events: ['command:nwe']}}")
     planned = hookscope("--bundled", str(bundled), "plan", "command:new").out
-    assert planned.count("write command:new to hear this") == 6
-    assert "3 other hooks listen to other events" in planned
+    assert planned.count("write command:new to receive this") == 6
+    assert "3 other hooks subscribe to other events" in planned
 
 
 def test_only_reports_no_near_misses_of_other_hooks(
@@ -157,9 +160,9 @@ def test_only_reports_no_blocked_or_broken_other_hooks(
 
     assert "NO_SUCH" in left(None)["blocked"]
     assert "no handler" in left(None)["empty"]
-    assert left("good") == {"blocked": "left out: only good was asked for"}
+    assert left("good") == {"blocked": "skipped: only good was requested"}
     assert "NO_SUCH" in left("blocked")["blocked"]
-    assert left("blocked")["good"] == "left out: only blocked was asked for"
+    assert left("blocked")["good"] == "skipped: only blocked was requested"
 
 
 def test_near_misses_follow_the_subscribers_and_omit_shadowed_hooks(

@@ -29,7 +29,9 @@ def test_list_names_events_of_a_ready_hook_that_are_never_sent(
     hookscope("trust", "hooks")
     said = {line.split()[2]: line for line in hookscope("list").out.splitlines() if "● ready" in line}
     assert said["mixed"].endswith("message:bogus is no event of OpenClaw (and 1 more like it)")
-    assert said["other"].endswith("message_received is a plugin hook's name; HOOK.md folders never hear it")
+    assert said["other"].endswith(
+        "message_received is a plugin hook's name; HOOK.md folders never receive it"
+    )
     assert said["later"].endswith("message:preproce…")
     assert "  mixed: message:bogus is no event of OpenClaw (and 1 more like it)" in hookscope("check").out
 
@@ -68,9 +70,9 @@ def test_the_host_format_requires_a_host_version(hookscope: Program) -> None:
 def test_undo_names_the_files_that_it_restores(hookscope: Program, workspace: Path) -> None:
     hookscope("new", "greet")
     said = hookscope("undo", "--dry-run").out.splitlines()
-    assert said[-1] == "Would be taken back: new hook greet."
+    assert said[-1] == "Would be undone: new hook greet."
     assert "./hooks/greet/handler.py" in said, "which file, and not only its name"
-    assert hookscope("undo").out.splitlines()[-1] == "Taken back: new hook greet."
+    assert hookscope("undo").out.splitlines()[-1] == "Undone: new hook greet."
     assert not list(workspace.glob("hooks/*"))
 
 
@@ -132,7 +134,7 @@ def test_a_name_that_looks_like_an_option_is_accepted_after_two_dashes(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "-dash", NEW)
-    assert hookscope("info", "-dash").err.endswith("A name that begins with - stands behind `--`.\n")
+    assert hookscope("info", "-dash").err.endswith("Put `--` before a name that begins with -.\n")
     assert hookscope("info", "--", "-dash").code == 0
 
 
@@ -362,8 +364,8 @@ def test_fire_at_one_hook_reports_only_that_hook(
     done = hookscope("fire", "command:new", "--only", "mine")
     assert (done.code, done.err) == (0, "")
     assert [line for line in done.out.splitlines() if line.startswith("  – ")] == [
-        "  –  7 others left out: only mine was asked for",
-        "  –  3 other hooks listen to other events",
+        "  –  7 others skipped: only mine was requested",
+        "  –  3 other hooks subscribe to other events",
     ]
     done = hookscope("fire", "command:new", "--only", "broken")
     assert (done.code, "broken did not run: broken: handler.py, line 1" in done.err) == (1, True)

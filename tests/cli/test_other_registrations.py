@@ -36,18 +36,21 @@ def loaded(hookscope: Program, home: Path, statement: str, tools: tuple[str, ...
     [
         (
             "api.registerService('mysvc', { start() {} });",
-            "a service in vain: service registration id cannot be",
+            "a service without effect: service registration id cannot be",
         ),
         (
             "api.registerService({ start() {} });",
-            "a service in vain: service registration id cannot be normalized",
+            "a service without effect: service registration id cannot be normalized",
         ),
-        ("api.registerService({ id: ' ' });", "a service in vain: service registration missing id"),
+        ("api.registerService({ id: ' ' });", "a service without effect: service registration missing id"),
         (
             f"api.registerTool({TOOL});",
-            "a tool in vain: plugin must declare contracts.tools before registering",
+            "a tool without effect: plugin must declare contracts.tools before registering",
         ),
-        (f"api.registerTool('dice', {TOOL});", "a tool in vain: plugin must declare contracts.tools before"),
+        (
+            f"api.registerTool('dice', {TOOL});",
+            "a tool without effect: plugin must declare contracts.tools before",
+        ),
         ("api.registerCommand({ name: 'zap', handler() {} });", "Command description must be a string"),
         (
             "api.registerCommand({ name: '/zap', description: 'd', handler() {} });",
@@ -61,13 +64,16 @@ def loaded(hookscope: Program, home: Path, statement: str, tools: tuple[str, ...
         ("api.registerHttpRoute({ path: '/p', handler() {} });", "missing or invalid auth: /p"),
         (
             "api.registerHttpRoute('/p', () => {});",
-            "a http route in vain: http route registration missing path",
+            "a http route without effect: http route registration missing path",
         ),
         ("api.registerCli(({ program }) => {});", "cli registration missing explicit commands metadata"),
-        ("api.registerProvider({ label: 'x' });", "a provider in vain: provider registration missing id"),
-        ("api.registerReload({});", "a reload in vain: reload registration missing prefixes"),
+        (
+            "api.registerProvider({ label: 'x' });",
+            "a provider without effect: provider registration missing id",
+        ),
+        ("api.registerReload({});", "a reload without effect: reload registration missing prefixes"),
         ("api.registerSessionExtension({});", "session extension registration requires namespace and"),
-        ("api.registerChannel({ plugin: {} });", "a channel in vain: channel registration missing id"),
+        ("api.registerChannel({ plugin: {} });", "a channel without effect: channel registration missing id"),
         ("api.registerChannel({ plugin: { id: 'x' } });", "required capabilities.chatTypes"),
     ],
 )
@@ -116,14 +122,14 @@ def test_accepted_registrations_are_reported_as_not_run(
     hookscope: Program, home: Path, statement: str, tools: tuple[str, ...]
 ) -> None:
     report = loaded(hookscope, home, statement, tools)
-    assert "in vain" not in report
+    assert "without effect" not in report
     assert ", which Hookscope does not run" in report
 
 
 def test_tools_missing_in_the_manifest_are_named(hookscope: Program, home: Path) -> None:
     statement = "for (const name of ['one', 'two']) api.registerTool({ name });"
     report = loaded(hookscope, home, statement, ("one",))
-    assert "a tool in vain: plugin must declare contracts.tools for: two; the plugin" in report
+    assert "a tool without effect: plugin must declare contracts.tools for: two; the plugin" in report
 
 
 def test_a_nested_default_export_is_accepted(hookscope: Program, home: Path) -> None:

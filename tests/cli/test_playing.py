@@ -156,5 +156,5 @@ def test_play_refuses_an_invalid_script(
 def test_play_refuses_a_host_without_sessions(hookscope: Program, app: Path) -> None:
     done = hookscope("play", "--dialect", "openclaw", cwd=app)
     assert done.code == 1
-    assert "OpenClaw has no sessions to play" in done.err
+    assert "OpenClaw has no sessions to simulate" in done.err
     assert "`--dialect eve` takes the rules" in done.err

@@ -299,7 +299,7 @@ def test_a_conditional_registration_is_reported_if_it_does_not_happen(
     assert "watch" in hookscope("--dialect", dialect, "fire", "before_tool_call", "--trust").out
     run = hookscope("--dialect", dialect, "fire", "message_sent", "--trust", "--json").json
     assert [one["reason"] for one in run["not_run"] if one["hook"] == "watch"] == [
-        "listens to after_tool_call"
+        "subscribes to after_tool_call"
     ]
 
 

@@ -271,8 +271,8 @@ def test_excluded_modules_get_no_follow_up_events(hookscope: Program, workspace:
     (caused,) = fired["caused"]
     assert (caused["event"]["type"], caused["results"]) == ("turn.failed", [])
     assert [(left["hook"], left["reason"]) for left in caused["not_run"]] == [
-        ("every", "left out: only bad was asked for"),
-        ("bad", "listens to turn.started"),
+        ("every", "skipped: only bad was requested"),
+        ("bad", "subscribes to turn.started"),
     ]
     everybody = hookscope("--dialect", "eve", "fire", "turn.started", "--trust", "--json").json
     assert [item["hook"] for item in everybody["caused"][0]["results"]] == ["every"]

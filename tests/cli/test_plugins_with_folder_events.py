@@ -94,12 +94,15 @@ def test_plugin_handlers_run_after_folder_hooks_of_the_same_key(
     log = [line["text"] for line in hookscope(*SHIPPED, "load", "--trust", "--json").json["log"]]
     assert "hook already registered: n1 (alpha)" in log
     assert "beta: hook already registered: n1 (alpha)" in log
-    assert any("before_tool_call is heard with `on`" in text for text in log)
+    assert any("before_tool_call is received with `on`" in text for text in log)
 
     typed = hookscope(*SHIPPED, "fire", "before_tool_call", "--trust", "--json").json
     assert typed["results"] == []
     (left,) = (item for item in typed["not_run"] if item["hook"] == "alpha")
-    assert left["near"] == "listens to before_tool_call with `registerHook` – a plugin hears that with `on`"
+    assert (
+        left["near"]
+        == "subscribes to before_tool_call with `registerHook` – a plugin receives that with `on`"
+    )
 
 
 def test_plugin_handlers_are_listed_and_planned_before_a_load(
@@ -109,7 +112,7 @@ def test_plugin_handlers_are_listed_and_planned_before_a_load(
     plugin("heard", "api.on('command:new', () => {});")
     rows = {row["name"]: row for row in hookscope(*SHIPPED, "list", "--json").json["hooks"]}
     assert (rows["beta"]["events"], rows["beta"]["state"]) == (["command", "command:new"], "untrusted")
-    assert any("hears it with `registerHook`, not with `on`" in note for note in rows["heard"]["notes"])
+    assert any("receives it with `registerHook`, not with `on`" in note for note in rows["heard"]["notes"])
     for folder in (entry.parents[1], configured.parent / "hooks"):
         hookscope(*SHIPPED, "trust", str(folder))
     plan = hookscope(*SHIPPED, "plan", "command:new", "--json").json
@@ -117,7 +120,7 @@ def test_plugin_handlers_are_listed_and_planned_before_a_load(
         "fold", "beta", "fold", "beta",
     ]  # fmt: skip
     (left,) = (item for item in plan["not_run"] if item["hook"] == "heard")
-    assert left["near"] == "listens to command:new with `on` – a plugin hears that with `registerHook`"
+    assert left["near"] == "subscribes to command:new with `on` – a plugin receives that with `registerHook`"
 
     configured.write_text('{"hooks": {"internal": {"enabled": false}}}')
     run = hookscope(*SHIPPED, "fire", "command:new", "--json").json

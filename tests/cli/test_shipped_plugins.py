@@ -180,7 +180,7 @@ def test_lint_reads_what_a_plugin_registers_and_answers(hookscope: Program, plug
         ("entry", "plugin-register"),
         ("wrong", "events-unknown"),
     }
-    assert "is heard with `on`" in hookscope("lint", "wrong", *SHIPPED).out
+    assert "is received with `on`" in hookscope("lint", "wrong", *SHIPPED).out
 
 
 @pytest.mark.parametrize(

@@ -118,11 +118,11 @@ def test_a_failed_expectation_is_shown_line_by_line(
     ("expect", "sentence"),
     [
         ("{mesages: 1}", "`expect:` has 'mesages'; did you mean messages?"),
-        ("{errors: many}", "`errors` in `expect:` wants a number, and has 'many'."),
-        ("{messages: [1]}", "`messages` in `expect:` wants a list of texts, and has [1]."),
-        ("{max_ms: true}", "`max_ms` in `expect:` wants a number, and has True."),
-        ("{max_ms: .nan}", "`max_ms` in `expect:` wants a number, and has nan."),
-        ("{blocked: 1}", "`blocked` in `expect:` wants true or false, and has 1."),
+        ("{errors: many}", "`errors` in `expect:` must be a number, not 'many'."),
+        ("{messages: [1]}", "`messages` in `expect:` must be a list of texts, not [1]."),
+        ("{max_ms: true}", "`max_ms` in `expect:` must be a number, not True."),
+        ("{max_ms: .nan}", "`max_ms` in `expect:` must be a number, not nan."),
+        ("{blocked: 1}", "`blocked` in `expect:` must be true or false, not 1."),
         ("[errors]", "`expect` wants a mapping."),
     ],
 )
@@ -548,4 +548,4 @@ def test_expectations_fill_in_variables_like_events(
     save("hello", "expect: {messages: ['${WHO}'], context: {who: '${NOBODY}'}}", event=event)
     done = test("--env", "WHO=a*")
     assert done.code == 1
-    assert "hello.yaml asks for ${NOBODY}, which is not set." in done.out
+    assert "hello.yaml uses ${NOBODY}, which is not set." in done.out

@@ -67,7 +67,7 @@ def test_each_event_has_its_answer_and_one_that_runs_is_enough(
     assert done.json["events"][1]["first_dark"] == "sent"
     stop = hookscope(*HOST, "why", "both", "command:stop")
     assert stop.code == 1
-    assert "another action; command:stop or command in its events hears this" in stop.out
+    assert "another action; command:stop or command in its events receives this" in stop.out
     assert "→ add command:stop to its events in HOOK.md" in stop.out
     assert hookscope(*HOST, "why", "both", "command:nwe").code == 1
     make_hook(workspace / "hooks", "slip", "{openclaw: {events: ['agent:bootstap']}}")
@@ -92,7 +92,7 @@ def test_a_run_that_failed_and_a_message_that_nobody_sees(
     (fails / "handler.py").write_text("def handler(event):\n    event.messages.append('hi')\n")
     hookscope(*HOST, "fire", "message:received")
     first_line = hookscope(*HOST, "why", "note").out.splitlines()[0]
-    assert first_line.startswith("note runs on message:received, but nobody sees its message: ")
+    assert first_line.startswith("note runs on message:received, but its message is not shown: ")
 
 
 def test_a_copy_that_wins_and_a_folder_that_is_no_hook(

@@ -21,19 +21,22 @@ def said_of(name: str, text: str) -> str:
     [
         (
             "message_received",
-            "OpenClaw never sends message_received to a HOOK.md hook: only plugins hear it; "
+            "OpenClaw never sends message_received to a HOOK.md hook: only plugins receive it; "
             "did you mean message:received?",
         ),
-        ("before_tool_call", "OpenClaw never sends before_tool_call to a HOOK.md hook: only plugins hear it"),
+        (
+            "before_tool_call",
+            "OpenClaw never sends before_tool_call to a HOOK.md hook: only plugins receive it",
+        ),
         (
             "tool:before-run",
             "OpenClaw never sends tool:before-run: tool calls are not sent; "
-            "a plugin hears of it as before_tool_call or after_tool_call",
+            "a plugin receives it as before_tool_call or after_tool_call",
         ),
         (
             "PreToolUse",
             "OpenClaw never sends PreToolUse: it is a name of Claude Code's; "
-            "a plugin hears of it as before_tool_call",
+            "a plugin receives it as before_tool_call",
         ),
     ],
 )
@@ -69,8 +72,8 @@ def test_each_event_that_is_never_sent_has_its_own_reason(
     make_hook(workspace / "hooks", "two", '{openclaw: {events: ["message_sending", "PreToolUse"]}}')
     hookscope("trust", "hooks")
     assert said_of("two", hookscope("list").out).endswith(
-        "never sends message_sending to a HOOK.md hook: only plugins hear it; "
-        "nor PreToolUse: it is a name of Claude Code's; a plugin hears of it as before_tool_call"
+        "never sends message_sending to a HOOK.md hook: only plugins receive it; "
+        "nor PreToolUse: it is a name of Claude Code's; a plugin receives it as before_tool_call"
     )
 
 
@@ -95,8 +98,8 @@ PLUGIN = """export default {{ id: "caller", register(api) {{
 @pytest.mark.parametrize(
     ("call", "event", "why"),
     [
-        ("registerHook", "before_tool_call", "to what `registerHook` registers: `on` hears it"),
-        ("on", "command:new", "to what `on` registers: `registerHook` hears it"),
+        ("registerHook", "before_tool_call", "to what `registerHook` registers: `on` receives it"),
+        ("on", "command:new", "to what `on` registers: `registerHook` receives it"),
     ],
 )
 def test_a_plugin_that_registers_with_the_wrong_call_is_shown_the_right_one(
@@ -138,7 +141,7 @@ def test_list_reports_misplaced_events(hookscope: Program, home: Path) -> None:
     (home / ".openclaw/openclaw.json").write_text("{hooks: {internal: {enabled: true}}}")
     (hook / "HOOK.md").write_text('---\nname: flat\nevents: ["command:new"]\n---\n')
     (hook / "handler.py").write_text("def handler(event): ...\n")
-    why = "`events` stands at the top of the header; read is `metadata.openclaw.events`"
+    why = "`events` is at the top of the header; the host reads `metadata.openclaw.events`"
     assert said_of("flat", hookscope(*SHIPPED, "list").out).endswith(f"no events defined: {why}")
     info = hookscope(*SHIPPED, "info", "flat").out
     assert info.count(why) == 2, "in its first line and beside the check, and not once more as a note"
@@ -351,7 +354,7 @@ def test_replacements_of_plugin_events_are_not_suggested_to_folder_hooks(
         ({"hooks": {"internal": {"entry": {}}}}, 'write "entries" for "entry"'),
         ({"hooks": {"internal": {"load": {"zzz": 1}}}}, 'take "zzz" out'),
         ({"gatway": {}, "zzz": 1}, 'write "gateway" for "gatway" and take "zzz" out'),
-        ({"env": {"TOKEN": "x"}}, "variables stand in env.vars"),
+        ({"env": {"TOKEN": "x"}}, "variables belong in env.vars"),
     ],
 )
 def test_refused_settings_are_reported_with_the_correction(

@@ -118,12 +118,12 @@ def test_an_impossible_undo_can_be_repeated_later(hookscope: Program, workspace:
     for how in ((), ("--dry-run",), ("--keep-later",), ()):
         refused = hookscope("undo", *how)
         assert refused.code == 1
-        assert "handler.py has changed since then; nothing was taken back" in refused.err
+        assert "handler.py has changed since then; nothing was undone" in refused.err
         assert "Put it back as it was and undo again; or `hookscope undo --forget` gives it up" in refused.err
     handler.write_bytes(before)
-    assert "Taken back: new hook greet" in hookscope("undo").out
+    assert "Undone: new hook greet" in hookscope("undo").out
     assert not handler.exists()
-    assert "Taken back: hooks.internal.entries.boot-md.enabled: true" in hookscope("undo").out
+    assert "Undone: hooks.internal.entries.boot-md.enabled: true" in hookscope("undo").out
 
 
 def test_an_impossible_undo_can_be_dropped(hookscope: Program, workspace: Path, home: Path) -> None:
@@ -136,7 +136,7 @@ def test_an_impossible_undo_can_be_dropped(hookscope: Program, workspace: Path, 
     told = hookscope("undo", "--forget", "--json").json
     assert (told["meaning"], told["written"], told["forgotten"]) == ("new hook greet", False, True)
     assert handler.read_text() == "def handler(event): pass\n"
-    assert "Taken back: hooks.internal.entries.boot-md.enabled: true" in hookscope("undo").out
+    assert "Undone: hooks.internal.entries.boot-md.enabled: true" in hookscope("undo").out
     nothing = hookscope("undo", "--forget")
     assert (nothing.code, "There is nothing to undo." in nothing.err) == (1, True)
     assert hookscope("undo", "--forget", "--keep-later").code == 2
@@ -160,13 +160,13 @@ def test_an_unreadable_undo_record_is_named_and_skipped(
         hookscope("new", name)
     newest = max((tmp_path / "state/undo").glob("*.json"), key=lambda file: int(file.stem))
     newest.write_text("{")
-    said = f"{newest} cannot be read: the edit that it remembers is passed over"
+    said = f"{newest} cannot be read: the edit that it remembers is ignored"
     asked = hookscope("undo", "--dry-run", "--json")
     assert said in asked.err
     assert (asked.json["meaning"], asked.json["unreadable"]) == ("undo: new hook older", [str(newest)])
     done = hookscope("undo")
     assert said in done.err
-    assert "Taken back: new hook older" in done.out
+    assert "Undone: new hook older" in done.out
     assert not (workspace / "hooks/older").exists()
     nothing = hookscope("undo")
     assert nothing.code == 1

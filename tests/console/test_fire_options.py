@@ -81,7 +81,7 @@ async def test_repeated_fires_report_growing_files(
         await story.press(
             "o", "down", "down", "down", "down", "right", "right", "down", "down", "right", "enter"
         )
-        await story.shows("command:new   3 times", "greet", "= does the same again", "notes.txt", "↑ grows")
+        await story.shows("command:new   3 times", "greet", "= does the same", "notes.txt", "↑ grows")
         assert not (folder / "notes.txt").exists()
         await story.press("escape")
         await story.shows("Run 3")
@@ -127,7 +127,7 @@ async def test_a_fault_for_a_hook_that_is_not_called_is_refused(
     async with console((80, 24)) as story:  # untrusted: nobody would be called
         await at_fire(story)
         await story.press("o", "down", "down", "right", "right")
-        await story.shows("◂ nobody ▸")
+        await story.shows("◂ none ▸")
 
 
 async def test_fuzzing_finds_the_smallest_failing_event_and_loads_it(

@@ -24,7 +24,7 @@ async def test_the_history_of_a_hook_follows_its_fires(
             await story.press("enter")
         await story.shows("no such event has")
         await story.press("f")
-        await story.shows("1 would run", "listens to command:nwe – nobody sends that")
+        await story.shows("1 would run", "subscribes to command:nwe – no host sends")
         await story.press("ctrl+r")
         await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.shows("✓ ok")

@@ -57,7 +57,7 @@ async def test_a_pack_is_installed_updated_and_removed(
         await story.until(lambda: "Remove" not in story.lines()[-1], "there is none to remove")
         await install(story, str(pack))
         await story.shows(
-            "Install greetings 1.0.0?", "from       folder", "hears command:new", "enter install"
+            "Install greetings 1.0.0?", "from       folder", "receives command:new", "enter install"
         )
         await story.press("escape")
         await story.shows("Nothing was written for greetings.")

@@ -1139,7 +1139,7 @@ DESCRIPTORS = row(
             try: os.write(number, len(answer).to_bytes(4, "big") + answer)
             except OSError: pass
     """),
-        "sent an answer that no request asked for",
+        "sent an answer to no request",
     ),
     dies(
         "a frame that is no object",

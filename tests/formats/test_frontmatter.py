@@ -64,13 +64,13 @@ def test_an_empty_header_has_no_values() -> None:
 @pytest.mark.parametrize(("yaml", "what"), [("- a\n- b", "a list"), ("just text", "one plain value")])
 def test_a_header_must_be_a_mapping(yaml: str, what: str) -> None:
     with pytest.raises(
-        FormatError, match=f"line 3, column 1: the header wants `key: value` lines and has {what}"
+        FormatError, match=f"line 3, column 1: the header must be `key: value` lines, not {what}"
     ):
         read_frontmatter(f"---\n\n{yaml}\n---\n".encode())
 
 
 def test_positions_in_a_header_count_from_the_start_of_the_file() -> None:
-    with pytest.raises(FormatError, match="line 4, column 1: the key `a` stands twice") as caught:
+    with pytest.raises(FormatError, match="line 4, column 1: the key `a` appears twice") as caught:
         read_frontmatter("\ufeff---\r\na: 💾\r\nb: 1\r\na: 2\r\n---\r\n".encode())
     assert caught.value.span.start == 18
     source = "\ufeff---\r\na: 💾\r\nb: {c: [x, yes]}\r\n---\r\nb: no\r\n".encode()

@@ -11,9 +11,9 @@ from hookscope.formats.positions import FormatError, Span, span_at, text_of
 
 
 def test_an_error_names_its_position() -> None:
-    error = FormatError("`a` stands twice", Span(3, 9, 40, 41))
-    assert str(error) == "line 3, column 9: `a` stands twice"
-    assert (error.problem, error.span) == ("`a` stands twice", Span(3, 9, 40, 41))
+    error = FormatError("`a` appears twice", Span(3, 9, 40, 41))
+    assert str(error) == "line 3, column 9: `a` appears twice"
+    assert (error.problem, error.span) == ("`a` appears twice", Span(3, 9, 40, 41))
 
 
 def test_an_error_survives_copies_and_pickles() -> None:

@@ -65,9 +65,9 @@ DOCUMENTS: list[tuple[str, object]] = [
 ]
 
 REFUSED: list[tuple[str, int, int, str]] = [
-    ("a: 1\nb: 2\na: 3", 3, 1, "the key `a` stands twice"),
-    ("x:\n  1: a\n  '1': b", 3, 3, "the key `1` stands twice"),
-    ("<<: {a: 1}\n<<: {b: 1}", 2, 1, "the key `<<` stands twice"),
+    ("a: 1\nb: 2\na: 3", 3, 1, "the key `a` appears twice"),
+    ("x:\n  1: a\n  '1': b", 3, 3, "the key `1` appears twice"),
+    ("<<: {a: 1}\n<<: {b: 1}", 2, 1, "the key `<<` appears twice"),
     ("a: 1\nb: &x 1", 2, 4, "the anchor `&x`"),
     ("a: *x", 1, 4, "the alias `*x`"),
     ("a: [1,*x]", 1, 7, "the alias `*x`"),
@@ -82,7 +82,7 @@ REFUSED: list[tuple[str, int, int, str]] = [
     ("a:\n  !!map\n  b: 1", 2, 3, "the tag"),
     ("? [a, b]\n: c", 1, 3, "a key is text"),
     ("x: {{a: 1}: b}", 1, 5, "a key is text"),
-    ("a:\n\tb: 1", 2, 1, "a tab stands where YAML wants spaces"),
+    ("a:\n\tb: 1", 2, 1, "a tab is used where YAML needs spaces"),
     ("a: @x", 1, 4, "`@` cannot start a value; put the value in quotes"),
     ("a: `x`", 1, 4, "cannot start a value"),
     ("a: %x", 1, 4, "cannot start a value"),

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from inspect import cleandoc
 from pathlib import Path
 
 import pytest
@@ -104,18 +105,18 @@ REPLACED = (  # words of a literal translation, and what is written in their pla
         "failed; everyone who; environment; the console and the commands",
     ),
 )
-MAY_STAY = {  # in a sentence of a docstring → why
-    "does the same again": "a result that is repeated",
+MAY_STAY = {  # in a sentence or a string of the source → why
     "what an agent goes through": "no other word is shorter",
     "surroundings": "the name of an option and of a public type",
+    "all but it were asked for": "a reason in old journals",
 }
 
 
 def sentences_of_source(file: Path) -> Iterator[str]:
-    """Yield the sentences of the docstrings of a source file."""
+    """Yield the strings and docstrings of a source file that have more than one word."""
     for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from sentences_of(ast.get_docstring(node) or "")
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
+            yield from sentences_of(cleandoc(node.value))
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,7 @@ def of_tar() -> Iterator[Row]:
         "device": (entry("greet/d", tarfile.CHRTYPE), "is a device or a pipe"),
         "disk": (entry("greet/d", tarfile.BLKTYPE), "is a device or a pipe"),
         "holes": (entry("greet/s", tarfile.GNUTYPE_SPARSE), "has holes"),
-        "unknown kind": (entry("greet/u", b"Z"), "is of a kind that nobody knows"),
+        "unknown kind": (entry("greet/u", b"Z"), "is of an unknown kind"),
     }
     for what, (one, words) in kinds.items():
         yield Row(f"tar {what}", "pack.tar", tar_of(one), words)

@@ -72,7 +72,7 @@ def test_undo_names_an_install_that_it_does_not_revert(cli: Cli, tmp_path: Path)
     (tmp_path / "greet" / "handler.py").write_text("def handler(event): pass\n")
     assert cli("install", str(tmp_path / "greet"), "--yes").code == 0
     done = cli("undo")
-    assert (done.code, "`hookscope uninstall greet` takes back the install" in done.err) == (1, True)
+    assert (done.code, "`hookscope uninstall greet` undoes the install" in done.err) == (1, True)
 
 
 def test_an_install_planned_during_another_is_refused(

@@ -108,7 +108,7 @@ def test_an_interrupted_install_finishes_on_edited_settings(interrupted: Path, c
 def test_an_interrupted_install_is_reverted_if_settings_cannot_be_edited(interrupted: Path, cli: Cli) -> None:
     interrupted.write_text("{ hooks: ")
     done = cli("packs", "--json")
-    assert "An interrupted install of greetings was taken back: The file cannot be read" in done.err
+    assert "An interrupted install of greetings was undone: The file cannot be read" in done.err
     assert done.json["packs"] == []
     assert interrupted.read_text() == "{ hooks: "
     assert not (interrupted.parent / "hooks" / "hello").exists()

@@ -41,7 +41,7 @@ def test_a_dry_run_shows_everything_and_writes_nothing(
     assert (done.code, on_disk(tmp_path)) == (0, before)
     for words in (
         "install greet from folder",
-        "hears command:new",
+        "receives command:new",
         "✗ env: Env missing: MY_KEY",
         "✓ needs bins: sh",
         "install npm keys for keys (Get keys); Hookscope never runs that",

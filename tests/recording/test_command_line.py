@@ -126,7 +126,7 @@ def test_undo_names_the_command_that_removes_a_tap(hookscope: Program, home: Pat
     (home / ".openclaw").mkdir()
     assert "tap remove" not in hookscope("undo").err
     hookscope("tap", "install")
-    assert "`hookscope tap remove` takes back the tap." in hookscope("undo").err
+    assert "`hookscope tap remove` removes the tap." in hookscope("undo").err
     hookscope("tap", "remove")
     assert "tap remove" not in hookscope("undo").err
 

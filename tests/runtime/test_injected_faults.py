@@ -209,7 +209,7 @@ async def test_faults_are_refused_for_uncalled_and_unknown_hooks(
 ) -> None:
     make_hook(workspace / "hooks", "later", "{openclaw: {events: ['gateway:startup']}}")
     with pytest.raises(
-        Refusal, match=r"does not call it \(listens to gateway:startup\). `--only later --force`"
+        Refusal, match=r"does not call it \(subscribes to gateway:startup\). `--only later --force`"
     ):
         await bench.fire("command:new", later="hang")
     with pytest.raises(Refusal, match="Did you mean later"):

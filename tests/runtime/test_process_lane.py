@@ -203,7 +203,7 @@ async def test_steps_come_as_they_happen_and_one_worker_serves_all(
     [
         ("hangs", "timeout", "did not answer within 0.02 s and was stopped"),
         ("dies", "crashed", "exited with status 7 before it answered"),
-        ("lies", "crashed", "sent an answer that no request asked for before it answered"),
+        ("lies", "crashed", "sent an answer to no request before it answered"),
     ],
 )
 async def test_the_batch_goes_on_behind_the_culprit_in_a_fresh_worker(

@@ -174,7 +174,7 @@ def _event_hint(cell: HookAtHost) -> str:
     if not sent:
         return "nothing helps: no event is ever sent to hooks there"
     which = " or ".join(sent) if len(sent) <= MOST_LISTED_EVENTS else "an event that is sent"
-    return f"listen to {which}, too: {never} never comes"
+    return f"also subscribe to {which}: {never} is never sent"
 
 
 def _short(file: Path, side: ComparedHost) -> str:

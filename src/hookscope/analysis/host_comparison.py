@@ -17,7 +17,7 @@ Facet = Literal[
 ]  # fmt: skip
 EventDelivery = Literal["sent", "never", "unknown"]  # never: documented but not sent
 MetadataReading = Literal["read", "elsewhere", "unread", "none", ""]
-"""elsewhere: it stands under another host's name; unread: under this one's, in a spelling it does not read;
+"""elsewhere: it is under another host's name; unread: under this host's, in a spelling it does not read;
 empty: the hook is none of a folder."""
 NO_HOOK, ABSENT = "no hook", "absent"  # besides State: rejected, and not scanned
 

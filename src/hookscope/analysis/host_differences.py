@@ -119,7 +119,7 @@ def _is_json(source: bytes) -> bool:
 
 UNREAD_TEXTS: dict[str, str] = {
     "none": "no metadata is there for {namespace}",
-    "elsewhere": "the metadata does not stand under `{namespace}`",
+    "elsewhere": "the metadata is not under `{namespace}`",
     "unread": "the metadata is in a spelling that is not read",
 }
 
@@ -235,7 +235,7 @@ def _events(cells: Sequence[HookAtHost]) -> Iterator[str]:
     subscribed = [cell for cell in cells if cell.events]
     if len({tuple(event.key for event in cell.events) for cell in subscribed}) > 1:
         yield from _differing_sentences(
-            subscribed, lambda cell: ", ".join(event.key for event in cell.events), "it listens to {}"
+            subscribed, lambda cell: ", ".join(event.key for event in cell.events), "it subscribes to {}"
         )
     for key in dict.fromkeys(event.key for cell in subscribed for event in cell.events):
         if len({event.delivery for cell in subscribed if (event := _event_at(cell, key)) is not None}) < 2:
@@ -270,7 +270,7 @@ def _messages(cells: Sequence[HookAtHost]) -> Iterator[str]:
         ]
         undelivered = [cell for cell, event in sent if not event.delivers]
         if undelivered and any(map(_pushes, undelivered)) and len(undelivered) < len(sent):
-            yield f"{_host_names(undelivered)}: what is pushed to `messages` on {key} reaches nobody"
+            yield f"{_host_names(undelivered)}: what is pushed to `messages` on {key} is not delivered"
 
 
 def _pushes(cell: HookAtHost) -> bool:

@@ -113,7 +113,7 @@ class LampChain:
         if (ran := named["ran"]).passed is False:
             return f"{name} runs{on} and fails: {_ended(ran.found)}"
         if (delivered := named["delivered"]).passed is False:
-            return f"{name} runs{on}, but nobody sees its message: {_ended(delivered.found)}"
+            return f"{name} runs{on}, but its message is not shown: {_ended(delivered.found)}"
         if ran.passed:
             return f"{name} runs{on}: {_ended(ran.found)}"
         came = "has not run yet" if named["arrived"].passed else "no such event has arrived yet"

@@ -107,7 +107,7 @@ def _of_handler(call: int, result: Result | None, why: str) -> dict[FactSubject,
     if result.messages:
         facts[FactSubject(FactKind.SAID, call=call)] = _text(list(result.messages))
     if result.returned is not None or result.asked:
-        requests = [f"asks for {one}" for one in result.asked]
+        requests = [f"requests {one}" for one in result.asked]
         facts[FactSubject(FactKind.ANSWERED, call=call)] = ", ".join([_text(result.returned), *requests])
     return facts
 
@@ -380,7 +380,7 @@ def _third_party_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
         who = "both" if len(calls) == 2 else "all"
         if finding.last_wins:
             return _Claim(f"{NAME_GAP} {who} write {_place(subject.what)}: the last one wins.", calls, "and")
-        what = "what stands there" if subject.kind is FactKind.PLACE else "what each leaves there"
+        what = "what is there" if subject.kind is FactKind.PLACE else "what each leaves there"
         claim = f"{NAME_GAP} {who} change {_place(subject.what)}: {what} depends on who goes first."
         return _Claim(claim, calls, "and")
     registered, exchanged = finding.values(subject)

@@ -113,7 +113,7 @@ def _call_names(plan: Plan) -> list[str]:
 def _call_name(plan: Plan) -> str:
     if len(plan.calls) > 1:
         return f"its {len(plan.calls)} handlers begin at once, or in groups that follow each other,"
-    return f"{one_line(plan.calls[0].name)} alone runs" if plan.calls else "nobody runs"
+    return f"{one_line(plan.calls[0].name)} alone runs" if plan.calls else "no handler runs"
 
 
 # Blocks of call positions that can be exchanged within the block; blocks follow each other.

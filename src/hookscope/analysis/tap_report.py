@@ -175,7 +175,7 @@ def _notes(entry: InstalledTap, host_hooks: _HostHooks) -> Iterator[str]:
     if entry.language == "python" and not _runs_python(host_hooks.host, entry.kind):
         yield f"{product} itself runs no Python: this tap is for programs that embed Hookscope."
     if entry.kind == "stream":
-        yield "It stands in the project and names a folder of this machine: it is not for the repository."
+        yield "It is in the project and names a folder of this machine: do not commit it."
     if not os.path.isdir(entry.spool):
         yield f"It records nothing: the folder {entry.spool} is gone; `hookscope tap install` makes it."
     elif entry.spool != spool_path(host_hooks.host):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
 
 
-UNREADABLE_EDIT = "{} cannot be read: the edit that it remembers is passed over, until that file is removed."
+UNREADABLE_EDIT = "{} cannot be read: the edit that it remembers is ignored until that file is removed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,9 +340,9 @@ class Edits:
 
         host = self._bench.open()
         packs = [shell_path(record.id) for record in installed_packs(host)]
-        hints = [f"`hookscope uninstall {packs[-1]}` takes back the install of that pack."] if packs else []
-        hints += ["`hookscope tap remove` takes back the tap."] if installed_taps_of(host) else []
-        return " ".join(hints) or "Only what Hookscope itself changed can be taken back."
+        hints = [f"`hookscope uninstall {packs[-1]}` undoes the install of that pack."] if packs else []
+        hints += ["`hookscope tap remove` removes the tap."] if installed_taps_of(host) else []
+        return " ".join(hints) or "Only Hookscope's own changes can be undone."
 
     def undo(self, pending: Undoing) -> None:
         """Write the pending undo, and forget the change. Raises Refusal; nothing is written then."""

@@ -376,7 +376,7 @@ def chosen_dialect(
     if warning := version_warning(shipped, installed):
         return shipped, warning, notice
     if installed.requested:
-        return shipped, f"{source} asks for {dialect.product} {installed.requested}", notice
+        return shipped, f"{source} requires {dialect.product} {installed.requested}", notice
     return shipped, f"found {dialect.product} {installed.version} by {source}", notice
 
 

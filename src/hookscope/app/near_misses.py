@@ -85,14 +85,14 @@ class _NearMissSearch:
         if near is None or (known is not None and known.subscribed) or _tap_miss(info.hook):
             return None
         rank, sentence = near
-        reason = f"listens to {', '.join(info.events)}"
+        reason = f"subscribes to {', '.join(info.events)}"
         line = known or NotRun(info.hook.name, reason, info.hook, subscribed=False)
-        stopped = "" if line.reason.startswith("listens to") else f" (and {line.reason})"
+        stopped = "" if line.reason.startswith("subscribes to") else f" (and {line.reason})"
         return rank, replace(line, near_miss=sentence + stopped)
 
     def _nearest(self, info: UncalledHook) -> tuple[MissRank, str] | None:
         if self._kind == "plugin" and self._key in info.folder_events:
-            text = f"listens to {self._key} with `registerHook` – a plugin hears that with `on`"
+            text = f"subscribes to {self._key} with `registerHook` – a plugin receives that with `on`"
             return MissRank.NAME, text
         kinds: dict[str, EventKind] = {
             key: "folder" if key in info.folder_events else info.kind for key in info.events or ()
@@ -128,7 +128,7 @@ def _nearest(
     rank = min(near.rank for _, near in found)
     keys = [key for key, near in found if near.rank is rank]
     text = next(near.text for _, near in found if near.rank is rank)
-    return rank, f"listens to {', '.join(keys if rank is MissRank.FAMILY else keys[:1])}{text}"
+    return rank, f"subscribes to {', '.join(keys if rank is MissRank.FAMILY else keys[:1])}{text}"
 
 
 def near_miss(
@@ -144,20 +144,20 @@ def near_miss(
 
     `crosses`: plugins may receive folder events too, by another call.
     """
-    write = f"write {event} to hear this"
+    write = f"write {event} to receive this"
     is_closest = closest_match(key, [event]) == event
     listed = typo_entry(key, catalogue.typos()) or NO_TYPO
     what = _event_description(key, listed.why, catalogue)
     if hook_kind != kind:
         if event in listed.plugin:
-            return NearMiss(MissRank.NAME, f" – {what}; only a plugin hears {event}")
+            return NearMiss(MissRank.NAME, f" – {what}; only a plugin receives {event}")
         if key == event and crosses and (hook_kind, kind) == ("plugin", "folder"):
-            return NearMiss(MissRank.NAME, " with `on` – a plugin hears that with `registerHook`")
+            return NearMiss(MissRank.NAME, " with `on` – a plugin receives that with `registerHook`")
         if key == event:
             sent = [one for one in listed.instead if catalogue.sends(one, hook_kind)]
             next_step = f"; {' or '.join(sent)} is the same for {KINDS[hook_kind]}" if sent else ""
             return NearMiss(
-                MissRank.NAME, f" as {KINDS[hook_kind]} – only {KINDS[kind]} hears that{next_step}"
+                MissRank.NAME, f" as {KINDS[hook_kind]} – only {KINDS[kind]} receives that{next_step}"
             )
         if is_closest or event in listed.instead:
             return NearMiss(
@@ -177,20 +177,22 @@ def near_miss(
         return NearMiss(MissRank.NAME, f" – {what}; {event} comes nearest")
     documented = catalogue.keys_of(kind)
     if is_closest and key not in documented and closest_match(key, {*documented, event}) == event:
-        return NearMiss(MissRank.TYPO, f" – nobody sends that; {write}")
+        return NearMiss(MissRank.TYPO, f" – no host sends that; {write}")
     if event not in documented and key in documented and closest_match(event, documented) == key:
         return NearMiss(MissRank.TYPO, f" – perhaps that was to be fired; {event} is no event of the host")
     if kind == "folder" and ":" in key and key.partition(":")[0] == family:
         if not action:
             return NearMiss(MissRank.FAMILY, f" – the type alone was fired; fire {key} for it")
-        return NearMiss(MissRank.FAMILY, f" – another action; {event} or {family} in its events hears this")
+        return NearMiss(
+            MissRank.FAMILY, f" – another action; {event} or {family} in its events receives this"
+        )
     return None
 
 
 def _event_description(key: str, why: str, catalogue: Catalogue) -> str:
     known = catalogue.by_key.get(key)
     of_plugins = known is not None and known.kind == "plugin"
-    return why or ("only plugins hear it" if of_plugins else "the host has no such event")
+    return why or ("only plugins receive it" if of_plugins else "the host has no such event")
 
 
 def event_typo(row: HookStatus, view: Snapshot) -> tuple[str, str] | None:

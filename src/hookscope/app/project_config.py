@@ -165,7 +165,7 @@ def named_program(project: Mapping[str, object], key: ProgramKey, workspace: Pat
     if path is None:
         return None
     if not isinstance(path, str) or not path.strip() or "\n" in path or has_controls(path):
-        raise Refusal(f"`{key}:` in {CONFIG} wants the path of a program, and has {path!r}.", code=2)
+        raise Refusal(f"`{key}:` in {CONFIG} must be the path of a program, not {path!r}.", code=2)
     return NamedProgram(key, str(real_machine().absolute(path, workspace)), workspace)
 
 

@@ -201,7 +201,7 @@ def _with_gate(row: HookStatus, gate: Gate) -> HookStatus:
     return replace(row, verdict=Verdict(gates, row.verdict.shadowed_by))
 
 
-HELD_BY_WORKER = "the version loaded before its last edit goes on running until the file loads again"
+HELD_BY_WORKER = "the version loaded before its last edit keeps running until the file loads again"
 
 Opened = Callable[[Files | None], Host]  # opens the host again, optionally through other files
 

@@ -215,7 +215,7 @@ def _value_of(name: str, variables: Variables, now: datetime, where: str) -> str
         closest = nearest_word(name, variables.values)
         suggestion = f"Did you mean ${{{closest}}}? " if closest else ""
         next_step = f"{suggestion}`--env {name}=VALUE` sets it."
-        raise Refusal(f"{where} asks for ${{{name}}}, which is not set.", next_step, code=2)
+        raise Refusal(f"{where} uses ${{{name}}}, which is not set.", next_step, code=2)
     return variables.values[name]
 
 
@@ -233,7 +233,7 @@ def _moment(name: str, now: datetime, where: str) -> str | int:
         next_step = (
             "Times are such as ${now}, ${now-1h30m}, ${now+2d:ms}; units ms s m h d w, forms iso ms s."
         )
-        raise Refusal(f"{where} asks for ${{{name}}}, which is no time.", next_step, code=2)
+        raise Refusal(f"{where} uses ${{{name}}}, which is no time.", next_step, code=2)
     try:
         moment = (now if now.tzinfo is not None else now.replace(tzinfo=UTC)) + timedelta(
             seconds=_seconds(time["away"])
@@ -247,7 +247,7 @@ def _moment(name: str, now: datetime, where: str) -> str | int:
             case _:
                 return iso(moment)
     except (OverflowError, ValueError):
-        what = f"{where} asks for ${{{name}}}, which is outside the calendar."
+        what = f"{where} uses ${{{name}}}, which is outside the calendar."
         raise Refusal(what, "Name a moment of the years 1 to 9999.", code=2) from None
 
 

@@ -47,7 +47,7 @@ EXCLUSIVE_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
     ),
     ("--debug", "--step"): (
         "--debug stops in the lines of a handler, --step before it.",
-        "Take one; under --debug `c` goes on to the next handler.",
+        "Take one; under --debug `c` continues to the next handler.",
     ),
     ("--debug", "--repeat"): ("--debug goes through one run, and --repeat makes several.", "Take one."),
     ("--debug", "--json-lines"): (

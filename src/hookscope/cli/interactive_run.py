@@ -325,8 +325,8 @@ class _DebugPrompt:
                 stop.frame.file
             ):  # a worker knows only files of its own language
                 raise Refusal(
-                    f"`{one_line(line.file)}` runs in another worker than what stands here.",
-                    f"Name it when one of that worker's handlers stands, or before the run: "
+                    f"`{one_line(line.file)}` runs in another worker than the stopped handler.",
+                    f"Name it while a handler of that worker is stopped, or before the run: "
                     f"--stop-at {one_line(line.file)}:{line.line}.",
                 )
             await self._debugger.toggle(line.line, file, line.condition)

@@ -97,7 +97,7 @@ def _exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
         sentence += "." if sentence.endswith(")") and not sentence.endswith("?)") else ""
         then = "" if "`" in sentence else f" `{where} --help` shows how."
         if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
-            then += " A name that begins with - stands behind `--`."
+            then += " Put `--` before a name that begins with -."
         if "--json" in arguments or "--json-lines" in arguments:
             import json
 

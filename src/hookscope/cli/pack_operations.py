@@ -95,7 +95,7 @@ def confirm_plan(plan: PackPlan, host: Host, options: ConfirmationOptions) -> No
     verb = plan.action
     if options.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refusal(
-            f"{plan.id} is not {verb.rstrip('e')}ed: nobody was asked.",
+            f"{plan.id} is not {verb.rstrip('e')}ed: there is no terminal to confirm on.",
             "--yes answers for a script, --dry-run shows what would be written.",
         )
     click.echo(pack_output.pack_plan_text(plan, host, diff=options.diff))

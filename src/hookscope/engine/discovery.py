@@ -244,12 +244,12 @@ def unsent_event_notes(
             notes.append(f"{key}: {other} sends this event, {host.dialect.name} does not")
         elif known is not None and key in folder_events and known.kind == "plugin":
             notes.append(
-                f"{key} is heard with `on`: handlers that `registerHook` registers are not called for it"
+                f"{key} is received with `on`: handlers that `registerHook` registers are not called for it"
             )
         elif known is not None and kind == "folder" and known.kind == "plugin":
-            notes.append(f"{key} is a plugin hook's name; HOOK.md folders never hear it")
+            notes.append(f"{key} is a plugin hook's name; HOOK.md folders never receive it")
         elif known is not None and kind == "plugin" and known.kind == "folder":
-            register_hook_hint = "a plugin hears it with `registerHook`, not with `on`"
+            register_hook_hint = "a plugin receives it with `registerHook`, not with `on`"
             never_called_hint = "handlers of plugins are not called for it"
             if host.dialect.later_plugin_events:  # the shipped program does more than its guide
                 programs = ", ".join(dict.fromkeys(host.dialect.later_plugin_events.values()))

@@ -37,9 +37,9 @@ from hookscope.model.uncalled_hooks import (
     uncalled_hooks_of,
 )
 
-EXCLUDED = "left out: all but it were asked for"
+EXCLUDED = "skipped: all hooks but this were requested"
 OTHER_ORDER = "called in another order than the registered one: {}"
-ONLY_THESE_CALLED = "left out: only {} were called, to see who disturbs whom"
+ONLY_THESE_CALLED = "skipped: only {} were called, to see which handlers interfere"
 
 # Positions in `Plan.calls`, in calling order.
 CallOrder = tuple[int, ...]
@@ -154,7 +154,7 @@ def _remaining_groups(plan: Plan, order: Sequence[int]) -> tuple[CallGroup, ...]
     return tuple(groups)
 
 
-NEEDS_NODE = "needs Node, which nobody has looked for"
+NEEDS_NODE = "needs Node, which has not been looked for"
 NO_REASONS: Mapping[Language, str] = {}
 OWN_LIMIT = "its registration"  # where a limit was set that a plugin passed with its handler
 INTERNAL_OPTION = "internal"  # the option of a plugin's handler for folder events

@@ -82,7 +82,7 @@ def read_frontmatter(source: bytes, *, limit: int = YAML_LIMIT) -> dict[str, obj
         return {}
     if not isinstance(value, dict):
         where = locate_part(text, header.start, end, (), limit) or span_at(text, header.start, end)
-        raise FormatError(f"the header wants `key: value` lines and has {_value_phrase(value)}", where)
+        raise FormatError(f"the header must be `key: value` lines, not {_value_phrase(value)}", where)
     return value
 
 

@@ -124,7 +124,7 @@ def _mended(block: str) -> Iterator[str]:
 def _read(text: str) -> object:
     """Return the data of a YAML text. Raises FormatError."""
     if has_glued_comment(text):
-        raise FormatError("a comment stands apart from what is before it", Span(1, 1, 0, 0))
+        raise FormatError("a comment needs a space before it", Span(1, 1, 0, 0))
     try:
         return read_part(text, 0, len(text), len(text))
     except FormatError:

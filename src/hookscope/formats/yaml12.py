@@ -289,7 +289,9 @@ def _node_value(node: yaml.Node, depth: int) -> object:
                 "a key is text, not a list or mapping", key.start_mark.index, key.end_mark.index
             )
         if key.value in members:
-            raise YamlProblem(f"the key `{key.value}` stands twice", key.start_mark.index, key.end_mark.index)
+            raise YamlProblem(
+                f"the key `{key.value}` appears twice", key.start_mark.index, key.end_mark.index
+            )
         members[key.value] = _node_value(value, depth + 1)
     return members
 

@@ -266,7 +266,7 @@ def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
         return f"{problem}: quote the value, its colon starts another one"
     if "cannot start any token" in problem:
         if found == "\t":
-            return "a tab stands where YAML wants spaces"
+            return "a tab is used where YAML needs spaces"
         return f"`{found}` cannot start a value; put the value in quotes"
     return f"{problem}, {error.context}" if error.context else problem
 

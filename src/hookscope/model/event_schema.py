@@ -138,7 +138,7 @@ def _find_notes(event: Event, known: EventType, is_user_event: bool) -> Iterator
     ignored = [name for name in event.ctx if name not in UNCHECKED_FIELDS] if event.kind == "folder" else []
     for name in ignored[:1]:  # one note is enough
         advice = "handlers of this event get the event alone; put it in the context"
-        yield ctx.at(name).note(f"is heard by nobody: {advice}")
+        yield ctx.at(name).note(f"has no subscriber: {advice}")
     if known.ctx_fields:
         yield from _unknown_fields(event.ctx, known.ctx_fields, ctx)
     for name in known.required:

@@ -16,7 +16,7 @@ from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 
 NO_TYPO = EventTypo()
-PLUGIN_NAME_HINT = "names with `_` are of plugins' events, which no HOOK.md hook hears"
+PLUGIN_NAME_HINT = "names with `_` are plugin events, which no HOOK.md hook receives"
 MOST_LISTED = 3  # events listed in one line
 
 
@@ -42,7 +42,7 @@ class UnsentEvent:
         if self.near:
             return f"What comes nearest is `{'` or `'.join(self.near)}`."
         if self.plugin:
-            return f"Only a plugin hears of it, as `{'` or `'.join(self.plugin)}`."
+            return f"Only a plugin receives it, as `{'` or `'.join(self.plugin)}`."
         return ""
 
 
@@ -86,7 +86,7 @@ def unsent_event(key: str, kind: EventKind, catalogue: Catalogue) -> UnsentEvent
     if kind == "folder" and family != key and catalogue.sends(family, kind):
         return UnsentEvent(key, False, "there are no wildcards; a type alone is all of its events", (family,))
     if known is not None and known.kind == "plugin":
-        return UnsentEvent(key, False, "only plugins hear it", instead, near, (known.key,))
+        return UnsentEvent(key, False, "only plugins receive it", instead, near, (known.key,))
     sent = [known for known in sorted(catalogue.keys_of(kind)) if catalogue.sends(known, kind)]
     if (new_key := catalogue.renamed.get(key)) in sent:
         return UnsentEvent(key, False, "", (new_key,))
@@ -141,12 +141,12 @@ def _sentence_end(unsent: UnsentEvent, hook: Hook, host: Host) -> str:
     if known is None or known.kind == kind:
         return replacement_hint(unsent)
     if unsent.key in hook.meta.folder_events:
-        return " to what `registerHook` registers: `on` hears it"
+        return " to what `registerHook` registers: `on` receives it"
     if kind == "plugin" and host.dialect.load_rules.plugins_use_folder_events:
-        return " to what `on` registers: `registerHook` hears it"
+        return " to what `on` registers: `registerHook` receives it"
     if kind == "folder":
         return replacement_hint(
-            replace(unsent, why="", plugin=()), " to a HOOK.md hook: only plugins hear it"
+            replace(unsent, why="", plugin=()), " to a HOOK.md hook: only plugins receive it"
         )
     return replacement_hint(unsent)
 
@@ -159,5 +159,5 @@ def replacement_hint(unsent: UnsentEvent, prefix: str = "") -> str:
     if unsent.near:
         return f"{why}; what comes nearest is {' or '.join(unsent.near)}"
     if unsent.plugin:
-        return f"{why}; a plugin hears of it as {' or '.join(unsent.plugin)}"
+        return f"{why}; a plugin receives it as {' or '.join(unsent.plugin)}"
     return why

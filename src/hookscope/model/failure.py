@@ -140,11 +140,11 @@ def _fault_seconds(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= MOST_SECONDS:
-        raise InvalidFault(f"slow wants seconds, more than 0 and at most {MOST_SECONDS:g}, and has {text!r}")
+        raise InvalidFault(f"slow must be seconds, more than 0 and at most {MOST_SECONDS:g}, not {text!r}")
     return seconds
 
 
 def _fault_status(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= MOST_STATUS):
-        raise InvalidFault(f"exit wants a status from 0 to {MOST_STATUS}, and has {text!r}")
+        raise InvalidFault(f"exit must be a status from 0 to {MOST_STATUS}, not {text!r}")
     return int(text)

@@ -111,7 +111,7 @@ Exclusion = Literal["", "unasked", "chosen"]
 ASYNC_REGISTER = "promise"  # a plugin with an async `register`
 UNNAMED = "unnamed"  # a plugin that registers a folder-event hook without a name
 MISNAMED = "misnamed\n"  # a plugin with another id than its manifest; both follow
-SKIPPED_BY_HAND = "passed over by hand"
+SKIPPED_BY_HAND = "skipped by hand"
 EVENT_NOT_RECORDED = "the event could not be recorded"  # why hooks of a stream did not run
 
 

@@ -127,7 +127,7 @@ class RepeatOutcome(StrEnum):
     """The outcome of repeating an event."""
 
     NOTHING = "did nothing new"
-    SAME = "does the same again"
+    SAME = "does the same"
     GROWS = "grows"  # more or longer in every run
     OTHER = "does something else"
     ONCE = "ran once"  # nothing to compare with

@@ -10,7 +10,7 @@ from hookscope.model.host import Host
 from hookscope.model.run import EventKind, NotRun
 from hookscope.values import dataclass
 
-EVENTS_KNOWN_AFTER_LOAD = "which events it hears is known after a load"
+EVENTS_KNOWN_AFTER_LOAD = "its events are known after a load"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +91,7 @@ def _uncalled_hook(row: HookStatus, host: Host) -> UncalledHook:
     elif row.unread_registrations:
         other_reason = f"registers {row.events_text}"
     else:
-        other_reason = f"listens to {', '.join(events)}"
+        other_reason = f"subscribes to {', '.join(events)}"
     expects = any(gate.name in ("events", "fields") for gate in row.verdict.failed())
     if_subscribed, if_not_subscribed = (
         NotRun(hook.name, reason, hook),
@@ -122,7 +122,7 @@ MOST_NEAR_MISSES = 6  # near misses listed; more would hide the plan
 
 def excluded_reason(only: str) -> str:
     """Return the reason of a hook that does not run because another one was requested."""
-    return f"left out: only {only} was asked for"
+    return f"skipped: only {only} was requested"
 
 
 def split_excluded(not_run: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:

@@ -263,7 +263,7 @@ def _tar_package_entry(entry: TarEntry) -> PackageEntry:
     if header.ischr() or header.isblk() or header.isfifo():
         raise package_error(f"The entry {name} is a device or a pipe.")
     if not header.isreg() and not header.isdir():
-        raise package_error(f"The entry {name} is of a kind that nobody knows.")
+        raise package_error(f"The entry {name} is of an unknown kind.")
     return PackageEntry(entry.name, "folder" if header.isdir() else "file")
 
 
@@ -313,7 +313,7 @@ class FileTree:
     """Files by path below the package, with `/`, sorted."""
 
     files: Mapping[str, PackFile] = field(default_factory=dict)
-    excluded: tuple[str, ...] = ()  # the folders and files that were passed over
+    excluded: tuple[str, ...] = ()  # the folders and files that were skipped
 
     @property
     def size(self) -> int:

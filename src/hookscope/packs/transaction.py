@@ -261,7 +261,7 @@ def finish_interrupted(store: PackStore) -> str:
             f"An interrupted {intent.title} cannot be finished: {pack_error_reason(error)}.",
             "The next of these commands tries again.",
         ) from None
-    done = "was finished" if intent.phase == "clean" else "was taken back"
+    done = "was finished" if intent.phase == "clean" else "was undone"
     return f"An interrupted {intent.title} {done} first."
 
 
@@ -269,7 +269,7 @@ def _finish_logged(store: PackStore, intent: TransactionIntent) -> str:
     try:
         _finish_or_revert(store, intent, no_step)
     except ChangeError as error:
-        return f"An interrupted {intent.title} was taken back: {error}"
+        return f"An interrupted {intent.title} was undone: {error}"
     return f"An interrupted {intent.title} was finished first."
 
 

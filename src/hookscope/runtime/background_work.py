@@ -228,7 +228,7 @@ def late_note(late: LateEvent) -> tuple[str, str]:
     try:
         failure = failure_in_answer(late.error, "run")
     except WorkerLost:
-        return hook, "failed late, in a way that cannot be told"
+        return hook, "failed late; its error cannot be read"
     where = f" ({failure.frames[-1].file}:{failure.frames[-1].line})" if failure.frames else ""
     return (
         hook,

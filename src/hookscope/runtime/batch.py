@@ -87,7 +87,7 @@ class LateHandler:
     declaration: object  # as one of the protocol's `declares`
 
 
-UNEXPECTED_ANSWER = "sent an answer that no request asked for"
+UNEXPECTED_ANSWER = "sent an answer to no request"
 INVALID_MODULE = "sent an invalid description of its module"
 
 

@@ -188,7 +188,7 @@ def _check_node(program: str, origin: str, ask: Callable[[str], NodeReport | Non
         report = ask(program)
     except OSError as error:
         return NoNode(
-            f"{program} could not be asked for its version: {error_reason(error)}",
+            f"{program} did not report its version: {error_reason(error)}",
             origin,
             FILE_LIMIT_HINT.rstrip("."),
         )

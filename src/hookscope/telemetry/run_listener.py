@@ -198,7 +198,7 @@ class _StartedRun:
             self.handlers[call] = span, began
             context.attach(trace.set_span_in_context(span, parent))  # of a task that ends with the handlers
         except Exception:  # raised by a foreign provider
-            log.debug("the start of a handler could not be told", exc_info=True)
+            log.debug("the start of a handler could not be reported", exc_info=True)
 
 
 class Telemetry:
@@ -238,7 +238,7 @@ class Telemetry:
         try:
             started = self._begin(plan, dialect)
         except Exception:  # raised by a foreign provider
-            log.debug("a run could not be told", exc_info=True)
+            log.debug("a run could not be reported", exc_info=True)
             return _ignore_end
         return lambda run: self._end(started, run)
 
@@ -262,7 +262,7 @@ class Telemetry:
             self._finish(started, run, handled, end)
             self._count(started, run, handled)
         except Exception:  # as above
-            log.debug("the end of a run could not be told", exc_info=True)
+            log.debug("the end of a run could not be reported", exc_info=True)
 
     def _finish(self, started: _StartedRun, run: Run, handled: Handled, end: int) -> None:
         span = started.span

@@ -123,7 +123,7 @@ def test_events_that_a_host_never_sends_or_does_not_know(
     assert [cell.state for cell in line.cells] == ["ready", "silent"]
     assert [cell.events[0].delivery for cell in line.cells] == ["sent", "never"]
     assert differs(line)["events"] == "Milady 2.0.0-alpha.76: command:new is never sent"
-    assert "listen to gateway or gateway:startup, too" in line.suggestions[0]
+    assert "also subscribe to gateway or gateway:startup" in line.suggestions[0]
     assert line_of(compare("milady", "openclaw"), "session").cells[1].events[0].delivery == "unknown"
 
 

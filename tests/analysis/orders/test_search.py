@@ -92,11 +92,11 @@ def said(found: OrderFindings) -> list[str]:
         ),
         (
             [(("adds", "to", 1),), (("adds", "to", 2),)],
-            ["h0 and h1 both change context.to: what stands there depends on who goes first."],
+            ["h0 and h1 both change context.to: what is there depends on who goes first."],
         ),
         (
             [NOTHING, *[(("adds", "to", number),) for number in range(3)], NOTHING],
-            ["h1, h2 and h3 all change context.to: what stands there depends on who goes first."],
+            ["h1, h2 and h3 all change context.to: what is there depends on who goes first."],
         ),
         (
             [(("count", "n", 0),), *[(("count", "n", 0),) for _ in range(3)]],

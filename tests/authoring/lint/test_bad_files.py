@@ -98,14 +98,14 @@ KINDS: dict[str, Kind] = {
     ),
     "tabs": kind(
         written('metadata:\n\tNS:\n\t\tevents: ["gateway:startup"]\n'),
-        ("a tab stands", "header-broken"), ("no events", "header-broken"), ("no events", "header-broken"),
+        ("a tab is used", "header-broken"), ("no events", "header-broken"), ("no events", "header-broken"),
     ),
     "a header without an end": kind(
         "---\nname: tidy\n", ("no closing", "header-broken"), ("no header", "header-broken"),
         ("no frontmatter", "header-broken"),
     ),
     "a line before the header": kind("\n" + written(), NONE, ("no header", "header-missing"), NONE),
-    "a name twice": kind(written(f"{LINE}name: tidy\n"), ("stands twice", "header-broken"), FINE, FINE),
+    "a name twice": kind(written(f"{LINE}name: tidy\n"), ("appears twice", "header-broken"), FINE, FINE),
     "no name": kind(
         written().replace("name: tidy\n", ""), ("", ""), ("", ""), ("without `name`", "")
     ),

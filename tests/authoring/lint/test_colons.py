@@ -33,7 +33,7 @@ def test_the_line_that_reads_is_named(
     assert finding.rule == "header-broken"
     assert ("quote the value" in finding.text) is ("mapping values" in finding.text)
     assert finding.next_step == (
-        f"Write it as `{line}`." if line else "Until it reads, the hook is passed over."
+        f"Write it as `{line}`." if line else "The host skips the hook until the header is valid."
     )
     if line:
         assert not lint_under(write_hook(header(line))).report.findings

@@ -112,8 +112,8 @@ def test_an_unused_ignore_comment_is_reported(lint_under: Lint, write_hook: Writ
     ("event", "then"),
     [
         ("message_received", "Write `message:received`."),
-        ("before_tool_call", "Only a plugin hears of it, as `before_tool_call`."),
-        ("PreToolUse", "Only a plugin hears of it, as `before_tool_call`."),
+        ("before_tool_call", "Only a plugin receives it, as `before_tool_call`."),
+        ("PreToolUse", "Only a plugin receives it, as `before_tool_call`."),
         ("UserPromptSubmit", "Write `message:received`."),
         ("command:compact", "`hookscope events` lists what there is."),
         ("message:send", "Write `message:sent`."),
@@ -125,13 +125,13 @@ def test_an_unused_ignore_comment_is_reported(lint_under: Lint, write_hook: Writ
         ("command:*", "Write `command`."),
         ("message:error", "`hookscope events` lists what there is."),
         ("subagent", "`hookscope events` lists what there is."),
-        ("tool:call", "Only a plugin hears of it, as `before_tool_call` or `after_tool_call`."),
-        ("tool:pre-execute", "Only a plugin hears of it, as `before_tool_call` or `after_tool_call`."),
-        ("tool:post", "Only a plugin hears of it, as `after_tool_call`."),
-        ("llm", "Only a plugin hears of it, as `llm_input` or `llm_output`."),
+        ("tool:call", "Only a plugin receives it, as `before_tool_call` or `after_tool_call`."),
+        ("tool:pre-execute", "Only a plugin receives it, as `before_tool_call` or `after_tool_call`."),
+        ("tool:post", "Only a plugin receives it, as `after_tool_call`."),
+        ("llm", "Only a plugin receives it, as `llm_input` or `llm_output`."),
         ("telegram", "What comes nearest is `message:received`."),
         ("user:prompt", "What comes nearest is `message:received`."),
-        ("agent:error", "Only a plugin hears of it, as `agent_end`."),
+        ("agent:error", "Only a plugin receives it, as `agent_end`."),
         ("*", "`hookscope events` lists what there is."),
         ("moon:rise", "`hookscope events` lists what there is."),
     ],
@@ -156,7 +156,7 @@ def test_an_event_missing_in_the_guide_but_sent_is_accepted(lint_under: Lint, wr
 def test_an_event_in_plugin_spelling_is_reported(lint_under: Lint, write_hook: WriteHook) -> None:
     files = {"HOOK.md": header("before_agent_finalize"), "handler.py": "def handler(event): ...\n"}
     (finding,) = lint_under(write_hook(files)).report.findings
-    assert "names with `_` are of plugins' events" in finding.text
+    assert "names with `_` are plugin events" in finding.text
 
 
 def test_custom_commands_are_accepted(lint_under: Lint, write_hook: WriteHook) -> None:
@@ -177,7 +177,7 @@ def test_one_dead_event_among_living_ones_is_a_warning(lint_under: Lint, write_h
     )
     (finding,) = lint_under(folder).report.findings
     assert finding.severity is Severity.WARNING
-    assert "only plugins hear it" in finding.text
+    assert "only plugins receive it" in finding.text
     assert not lint_under(folder).report.failed
 
 
@@ -345,7 +345,7 @@ def test_results_written_to_the_event_are_reported_as_ignored(
     (finding,) = lint_under(write_hook({"HOOK.md": header(), "handler.ts": text})).report.findings
     assert (finding.rule, str(finding.severity)) == ("event-member", "warning")
     assert finding.text.startswith(
-        "The handler puts `event.cancel`, `event.cancelReason` there, and nobody asks"
+        "The handler puts `event.cancel`, `event.cancelReason` there, and the host"
     )
 
 
@@ -359,7 +359,7 @@ export default async (event) => {
         write_hook({"HOOK.md": header("message:received"), "handler.ts": text})
     ).report.findings
     assert [(str(one.severity), one.text) for one in found] == [
-        ("warning", "No event has `event.from`, `event.content`: they stand in its context."),
+        ("warning", "No event has `event.from`, `event.content`: they are in its context."),
         ("hint", "No event has `event.a`, `event.b`, `event.c`, `event.d`, `event.e` and 1 more."),
     ]
 

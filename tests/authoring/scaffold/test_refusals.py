@@ -33,7 +33,7 @@ from hookscope.model.text import one_line
         ("x", {"description": "two\nlines"}, "wants one line"),
         ("x", {"events": ("gateway:startpu",)}, "Did you mean gateway:startup?"),
         ("x", {"events": ("command:new\x1b[31m",)}, "is no event"),
-        ("x", {"events": ("before_tool_call",)}, "is heard by a plugin"),
+        ("x", {"events": ("before_tool_call",)}, "a plugin (`--plugin`) can receive"),
         ("x", {"events": ("*",)}, "is no event"),
         ("x", {"dialects": ("milady",), "language": "javascript"}, "that milady would look for"),
         (

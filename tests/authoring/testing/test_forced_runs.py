@@ -80,7 +80,7 @@ async def test_forced_hook_runs_and_is_marked(
     assert (result.call.name, result.call.key, result.status) == ("a", key, "ok")
     assert result.forced
     assert run.messages == ("command new",)
-    assert [(item.name, item.reason) for item in run.not_run] == [("other", "left out: only a was asked for")]
+    assert [(item.name, item.reason) for item in run.not_run] == [("other", "skipped: only a was requested")]
 
 
 async def test_ready_hook_is_not_marked_as_forced(

@@ -170,7 +170,7 @@ def test_an_error_in_a_later_step_is_found_before_the_first_is_fired(workspace: 
     bench = Workbench(options_of(workspace))
     for text, sentence in (
         ("{event: 'comand:new'}", "Step 2 of mine cannot be fired: 'comand:new' is no event"),
-        ("{event: 'command:new', with: {a: '${NOBODY}'}}", "mine.yaml, step 2 asks for ${NOBODY}"),
+        ("{event: 'command:new', with: {a: '${NOBODY}'}}", "mine.yaml, step 2 uses ${NOBODY}"),
         ("{event: 'command:new', at: soon}", "mine.yaml, step 2 has `at: soon`"),
     ):
         sequence = read_sequence(write(f"steps: [{{event: 'command:new'}}, {text}]"))

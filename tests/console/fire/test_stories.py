@@ -36,7 +36,7 @@ async def test_the_plan_shows_which_hooks_would_run(console: Any, size: Size) ->
         await c.shows(
             "2 would run · 1 would not", "command-logger", "session-memory", "slack-post", "NO_TOKEN"
         )
-        await c.shows("2 others listen to other events", "messages: delivered")
+        await c.shows("2 others subscribe to other events", "messages: delivered")
 
 
 async def test_an_event_is_fired_with_one_key(console: Any, size: Size) -> None:
@@ -198,7 +198,7 @@ async def test_other_hooks_can_be_unfolded(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         c.pane.query_one("#fire-plan").focus()
         await c.press("n")
-        await c.shows("greet", "listens to gateway:startup")
+        await c.shows("greet", "subscribes to gateway:startup")
 
 
 async def test_an_event_is_picked_by_typing(console: Any, size: Size) -> None:

@@ -49,7 +49,7 @@ class Program:
         handler: str = HANDLER,
         file: str = "handler.js",
     ) -> Path:
-        """A hook that listens to command:new, unless its metadata or whole header says otherwise."""
+        """A hook that subscribes to command:new, unless its metadata or whole header says otherwise."""
         if header is None:
             told = {"openclaw": {"events": ["command:new"], **(metadata or {})}}
             name = Path(folder).name

@@ -52,7 +52,7 @@ def test_a_hook_folder_never_hears_a_plugin_hook(place: Home, make_hook: MakeHoo
     place.settings(hooks={"internal": {"enabled": True, "entries": {"eager": {"enabled": True}}}})
     (standing,) = discover(place.host(dialect)).hooks
     assert standing.state is State.SILENT
-    assert "before_tool_call is a plugin hook's name; HOOK.md folders never hear it" in standing.notes
+    assert "before_tool_call is a plugin hook's name; HOOK.md folders never receive it" in standing.notes
 
 
 @pytest.mark.parametrize("dialect", [GUIDE, SHIPPED])

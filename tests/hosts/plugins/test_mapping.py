@@ -58,7 +58,7 @@ def test_a_closed_schema_refuses_the_key(audit: Home) -> None:
 WRONG: tuple[tuple[Any, str, int], ...] = (
     (3, "a definition is {event, module or file}; this is the number 3", 4),
     ({}, "it names no `event`", 4),
-    ({"event": 3}, "`event` wants a text and has the number 3", 5),
+    ({"event": 3}, "`event` must be a text, not the number 3", 5),
     (
         {"event": "message-snt", "file": "audit.py"},
         "no plugin hook message-snt; did you mean message_sent?",
@@ -69,13 +69,13 @@ WRONG: tuple[tuple[Any, str, int], ...] = (
     ({"event": "message_sent", "module": "a", "file": "b"}, "both a `module` and a `file`", 6),
     ({"event": "message_sent", "module": "../audit"}, "without `..`", 6),
     ({"event": "message_sent", "module": "/etc/audit"}, "named from the workspace", 6),
-    ({"event": "message_sent", "module": ["audit"]}, "`module` wants a text", 6),
-    ({"event": "message_sent", "file": "audit.py", "priority": "high"}, "`priority` wants a whole number", 7),
-    ({"event": "message_sent", "file": "audit.py", "priority": 1.5}, "`priority` wants a whole number", 7),
-    ({"event": "message_sent", "file": "audit.py", "priority": True}, "`priority` wants a whole number", 7),
-    ({"event": "message_sent", "file": "audit.py", "priority": inf}, "`priority` wants a whole number", 7),
-    ({"event": "message_sent", "file": "audit.py", "priority": nan}, "`priority` wants a whole number", 7),
-    ({"event": "message_sent", "file": "audit.py", "export": 3}, "`export` wants a text", 7),
+    ({"event": "message_sent", "module": ["audit"]}, "`module` must be a text", 6),
+    ({"event": "message_sent", "file": "audit.py", "priority": "high"}, "`priority` must be a whole number", 7),
+    ({"event": "message_sent", "file": "audit.py", "priority": 1.5}, "`priority` must be a whole number", 7),
+    ({"event": "message_sent", "file": "audit.py", "priority": True}, "`priority` must be a whole number", 7),
+    ({"event": "message_sent", "file": "audit.py", "priority": inf}, "`priority` must be a whole number", 7),
+    ({"event": "message_sent", "file": "audit.py", "priority": nan}, "`priority` must be a whole number", 7),
+    ({"event": "message_sent", "file": "audit.py", "export": 3}, "`export` must be a text", 7),
 )
 
 
@@ -96,7 +96,7 @@ def test_what_is_no_list_is_a_problem(audit: Home, value: Any) -> None:
     audit.settings(plugins={"hooks": value})
     inventory = discover(audit.host())
     assert (inventory.hooks, inventory.rejected) == ((), ())
-    assert [problem.text.split(" wants")[0] for problem in inventory.problems] == ["plugins.hooks"]
+    assert [problem.text.split(" must be")[0] for problem in inventory.problems] == ["plugins.hooks"]
 
 
 def test_a_missing_file_is_broken(place: Home) -> None:

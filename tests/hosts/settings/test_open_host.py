@@ -101,14 +101,14 @@ def test_extra_folders_are_used_or_reported(
 
 
 WRONG = {
-    "{internal: []}": "hooks.internal is passed over: it wants a mapping and has a list",
-    "{internal: {entries: 5}}": "hooks.internal.entries is passed over: it wants a mapping and has the num",
-    "{internal: {handlers: {}}}": "hooks.internal.handlers is passed over: it wants a list and has a mapping",
-    "{internal: {enabled: 'false'}}": "wants true or false and has the text 'false'",
-    "5": "hooks is passed over: it wants a mapping and has the number 5",
-    "{internal: {entries: {a: {env: {TOKEN: 5}}}}}": "entries.a.env.TOKEN is passed over: it wants a text",
-    "{internal: {entries: {a: true}}}": "entries.a is passed over: it wants a mapping and has true",
-    "{internal: {entries: {a: {enabled: 'no'}}}}": "entries.a.enabled is passed over",
+    "{internal: []}": "hooks.internal is ignored: it must be a mapping, not a list",
+    "{internal: {entries: 5}}": "hooks.internal.entries is ignored: it must be a mapping, not the num",
+    "{internal: {handlers: {}}}": "hooks.internal.handlers is ignored: it must be a list, not a mapping",
+    "{internal: {enabled: 'false'}}": "must be true or false, not the text 'false'",
+    "5": "hooks is ignored: it must be a mapping, not the number 5",
+    "{internal: {entries: {a: {env: {TOKEN: 5}}}}}": "entries.a.env.TOKEN is ignored: it must be a text",
+    "{internal: {entries: {a: true}}}": "entries.a is ignored: it must be a mapping, not true",
+    "{internal: {entries: {a: {enabled: 'no'}}}}": "entries.a.enabled is ignored",
 }
 
 

@@ -67,9 +67,9 @@ def test_what_is_registered_by_code_is_a_plain_hook_of_every_agent() -> None:
 @pytest.mark.parametrize(
     ("ctx", "runs", "reasons"),
     [
-        ({}, "root", {"child": f"it hears {CHILDS}; this is {ROOTS} {DECIDES}"}),
-        (OF_ROOT, "root", {"child": f"it hears {CHILDS}; this is {ROOTS} {DECIDES}"}),
-        (OF_CHILD, "child", {"root": f"it hears {ROOTS}; this is {CHILDS} {DECIDES}"}),
+        ({}, "root", {"child": f"it receives {CHILDS}; this is {ROOTS} {DECIDES}"}),
+        (OF_ROOT, "root", {"child": f"it receives {CHILDS}; this is {ROOTS} {DECIDES}"}),
+        (OF_CHILD, "child", {"root": f"it receives {ROOTS}; this is {CHILDS} {DECIDES}"}),
     ],
 )
 def test_a_hook_hears_its_own_agents_stream_only(

@@ -74,7 +74,7 @@ def test_what_a_project_asks_for_tells_its_version_before_it_is_installed(
     (here / "package.json").write_text(json.dumps({kind: {"eve": asked}}))
     setup = set_up(Options())
     rules = {"^0.67.0": "0.18.1", "^1.0.0-beta.1": "0.80.1"}.get(asked)
-    reason = f"./package.json asks for Eve {asked}"
+    reason = f"./package.json requires Eve {asked}"
     if rules is not None:
         reason = f"Eve {asked} requested; these are the rules of {rules}, which may differ"
     assert (setup.dialect.name, setup.dialect_reason) == (dialect, reason)
@@ -93,7 +93,7 @@ def test_a_project_that_asks_for_it_is_found_before_it_has_hooks(
 ) -> None:
     (tmp_path / "package.json").write_text('{"dependencies": {"eve": "^0.80.0"}}')
     monkeypatch.chdir(tmp_path)
-    assert set_up(Options()).dialect_reason == "./package.json asks for Eve ^0.80.0"
+    assert set_up(Options()).dialect_reason == "./package.json requires Eve ^0.80.0"
     (tmp_path / "hooks/greet").mkdir(parents=True)
     (tmp_path / "hooks/greet/HOOK.md").touch()
     assert set_up(Options()).dialect.name == "openclaw", "what is there says more than what is asked for"

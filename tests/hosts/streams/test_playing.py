@@ -326,7 +326,7 @@ async def test_code_of_an_untrusted_agent_does_not_run(project: Project, opened:
 async def test_a_host_without_sessions_is_refused(project: Project, opened: OpenProject) -> None:
     project("agent/hooks/a.py")
     engine = HookEngine(opened("openclaw"))
-    with pytest.raises(Refusal, match="OpenClaw has no sessions to play"):
+    with pytest.raises(Refusal, match="OpenClaw has no sessions to simulate"):
         Simulation(engine, SessionRequest(("hi",), "seed"))
 
 
@@ -334,7 +334,7 @@ async def test_a_model_that_calls_for_ever_is_stopped(project: Project, opened: 
     project({"agent/tools/add-up.py": ADD})
     play = await played(HookEngine(opened()), replies=[CALL])
     assert play.end == "stopped"
-    assert play.notes == ("stopped after 2000 events: the model asks for more and more",)
+    assert play.notes == ("stopped after 2000 events: the model requests more and more",)
 
 
 # Ends by others.

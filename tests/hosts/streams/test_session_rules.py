@@ -303,7 +303,7 @@ def test_the_first_sentence_of_a_text(text: str, sentence: str) -> None:
 
 @pytest.mark.parametrize("wrong", [Published(), ModelReply("hi"), ChildOutcomes(())])
 def test_an_answer_to_no_question_is_refused(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="answers nothing"):
+    with pytest.raises(ValueError, match="answers no request"):
         advance_session(begin_session(SESSIONS_0_80, SessionAgent("app"), "seed"), wrong)
 
 

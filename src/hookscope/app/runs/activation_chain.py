@@ -80,7 +80,7 @@ def chain_summary(links: tuple[ActivationLink, ...]) -> tuple[bool | None, str]:
         return ran.passed, f"ran: {ran.found}"
     if arrived.passed:
         return None, f"no run of it is on record, though an event has come: {arrived.found}"
-    return None, "no event that it listens to has come so far"
+    return None, "none of its events has been fired or recorded yet"
 
 
 def gates_with_links(gates: tuple[Gate, ...], links: Sequence[ActivationLink]) -> tuple[Gate, ...]:
@@ -142,7 +142,7 @@ def event_link(
     `event`: this one, or one of this family.
     """
     if row.events is None and event is None:
-        return ActivationLink("arrived", None, "what it listens to is known after a load")
+        return ActivationLink("arrived", None, "its events are known after a load")
     keys = tuple(islice(_subscribed_keys(view, row, event), MOST_KEYS))
     runs = [run for key in keys for run in journal.select(_run_filter(key), 1)]
     newest = max(runs, key=lambda run: run.id, default=None)
@@ -276,7 +276,7 @@ def load_state(
         for one in (_load_state_by_run(view, row, last, now), _load_state_by_load(view, row, journal, now))
         if one is not None
     ]
-    newest = max(states, key=lambda one: one.at or now, default=LoadState(None, "nobody has loaded it yet"))
+    newest = max(states, key=lambda one: one.at or now, default=LoadState(None, "it has not been loaded yet"))
     failed_load = view.failed_loads.get(row.hook)
     if failed_load is not None and newest.passed is not False:  # the journal may not have been writable
         kind, _, text = failed_load.error.partition(": ")

@@ -162,7 +162,9 @@ def past_run_numbered(number: int, stored: StoredRun | None, host: Host) -> Past
     if stored is None or stored.workspace != workspace_key(host):
         raise Refusal(f"There is no run {number} in this workspace.", NEXT_STEP)
     if stored.outcome == "running":
-        raise Refusal(f"Run {number} goes on still.", "Wait for its end, or end the program that fired it.")
+        raise Refusal(
+            f"Run {number} is still running.", "Wait for its end, or end the program that fired it."
+        )
     past = past_run(stored, host)
     if past is None:
         next_step = f"Look under its dialect: --dialect {stored.dialect}."

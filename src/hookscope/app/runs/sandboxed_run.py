@@ -170,5 +170,5 @@ def background_work_messages(background_work: BackgroundWork, seconds: float) ->
     for handler, work in background_work.running_notes:
         yield (
             f"{handler} left {work} running, not over {seconds:g} s later: "
-            "that ends with its worker here, and goes on in a host"
+            "that ends with its worker here, and continues in a host"
         )

@@ -88,7 +88,7 @@ class _UnitReader:
             inherited = _user_manager(self.manager)
             if inherited:
                 return inherited
-            self._note("The user's manager does not run here: its usual variables stand in for its own.")
+            self._note("The user's manager does not run here: its usual variables are used instead.")
             return {"PATH": SYSTEM_PATH, **self.manager.variables()}
         passed = self._words(settings, "PassEnvironment")
         if passed:
@@ -144,7 +144,7 @@ class _UnitReader:
                     found |= read_environment_file(read_small(path))
                     self.files.append(path)
                 except Refusal as error:
-                    self._note(f"EnvironmentFile={name} is left out. {error.problem}")
+                    self._note(f"EnvironmentFile={name} is skipped. {error.problem}")
             elif not optional:
                 self._note(f"EnvironmentFile={name} is not there: the service would not start.")
         if not os.path.isabs(name):

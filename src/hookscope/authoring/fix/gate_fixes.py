@@ -221,7 +221,7 @@ def fix_not_reached(
         (one.hook.name for one in simulated.inventory.hooks if one.verdict.stops_load is not None), ""
     )
     yield Fix(
-        gate.name, "Let the load go on", why_not=f"{stops} ends it; `hookscope fix {stops}` is what helps"
+        gate.name, "Let the load continue", why_not=f"{stops} ends it; `hookscope fix {stops}` is what helps"
     )
 
 

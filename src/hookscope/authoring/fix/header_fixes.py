@@ -105,7 +105,7 @@ def fix_misplaced_events(
     own = namespace_of(simulated)
     if row.hook.kind != "folder" or not own:
         return
-    yield from header_fixes(gate, row, simulated, [("Let the header stand first", with_header_first)])
+    yield from header_fixes(gate, row, simulated, [("Move the header to the top", with_header_first)])
     header, _ = metadata_in(row, simulated)
     metadata: dict[str, Any] = block if isinstance(block := header.get(METADATA), dict) else {}
     if isinstance(block, str) and row.hook.manifest is not None:
@@ -156,7 +156,7 @@ def _moves(header: Mapping[str, Any], metadata: dict[str, Any], own: str) -> Ite
         yield title, lambda source: with_header_key(source, (METADATA, other), own)
         yield title, lambda source: with_one_line(source, METADATA, moved)
     if EVENTS_KEY in metadata:
-        title = f"Move what stands under metadata to metadata.{own}"
+        title = f"Move the fields under metadata to metadata.{own}"
         if OWN_NAMESPACES not in metadata and own not in metadata:
             yield title, lambda source: with_wrapped(source, (METADATA,), own)
         other_keys = {name: value for name, value in metadata.items() if name not in EVENT_FIELDS}

@@ -70,7 +70,7 @@ def _headers(file: Path, name: str, simulated: SimulatedHost) -> Iterator[Fix]:
     if first != source:
         yield Fix(
             "manifest",
-            "Let the header stand first",
+            "Move the header to the top",
             (Change(file, f"{name}: its header first", source, first),),
         )
     try:

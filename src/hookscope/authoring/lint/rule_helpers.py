@@ -168,7 +168,7 @@ METADATA_KEYS = frozenset(  # below the host's name
 REQUIRES_KEYS = frozenset(REQUIREMENTS)
 
 # Keys that are invalid at the top; advice for those that are invalid everywhere.
-EVENTS_KEY = "Events stand in `events` below the host's metadata."
+EVENTS_KEY = "Events belong in `events` below the host's metadata."
 MISPLACED_KEYS = {
     **dict.fromkeys(METADATA_KEYS - TOP_KEYS, ""),
     "trigger": EVENTS_KEY,

@@ -85,7 +85,7 @@ def _never_sent(key: str, kind: EventKind, targets: TargetHosts) -> Refusal:
     known = catalogue.find(key)
     if known is not None and known.kind != kind:
         forms = {"folder": "a HOOK.md", "plugin": "a plugin (`--plugin`)", "stream": "a module"}
-        return Refusal(f"{key} is heard by {forms[known.kind]} alone.", _listing(), code=2)
+        return Refusal(f"Only {forms[known.kind]} can receive {key}.", _listing(), code=2)
     sent = [one.key for one in catalogue.events if one.kind == kind and one.emitted and not one.family]
     closest = catalogue.nearest(key, kind)
     if closest in sent and closest != key:
@@ -107,7 +107,7 @@ def unsent_notes(keys: Sequence[str], kind: EventKind, targets: TargetHosts) -> 
     for one in targets.all:
         lost = [key for key in keys if not one.catalogue.sends(key, kind)]
         if lost:
-            notes.append(f"{one.name} never sends {' and '.join(lost)}: nothing is heard of it there.")
+            notes.append(f"{one.name} never sends {' and '.join(lost)}: it is never called there.")
     return tuple(notes)
 
 

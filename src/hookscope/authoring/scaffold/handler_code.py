@@ -10,7 +10,7 @@ from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.values import dataclass
 
 PUSHED_MESSAGE = "What is pushed is shown to the user."
-PRINTED_MESSAGE = "Nobody is shown the messages of this event: what is printed goes to the log of the host."
+PRINTED_MESSAGE = "The host does not show the messages of this event: print writes to the host's log."
 WORSE_HANDLING = ("rm -rf", "mkfs", "git push --force")  # commands that the guard blocks
 
 
@@ -78,7 +78,7 @@ def python_plugin(name: str, events: Sequence[HandledEvent]) -> str:
 def _python_called(name: str, event: HandledEvent) -> Iterator[str]:
     yield f"def {_python_function(event.key)}(event, ctx):"
     if event.key == GUARDED_EVENTS:
-        yield "    # The tool is not run where a handler answers with `block`; the model is told the reason."
+        yield "    # The tool is not run where a handler answers with `block`; the model receives the reason."
         yield '    asked = json.dumps(event["params"])'
         yield "    for words in NEVER:"
         yield "        if words in asked:"
@@ -182,7 +182,7 @@ class ScriptCode:
     def _plugin_handler(self, name: str, event: HandledEvent) -> Iterator[str]:
         yield f'  api.on("{event.key}", async (event{": any" if self.typed else ""}) => {{'
         if event.key == GUARDED_EVENTS:
-            yield "    // The tool is not run where a handler answers with `block`; the model is told why."
+            yield "    // A tool does not run if a handler answers with `block`; the model gets the reason."
             yield "    const asked = JSON.stringify(event.params);"
             yield "    const found = NEVER.find((words) => asked.includes(words));"
             yield f"    if (found) return {{ block: true, blockReason: `{name}: ${{found}} is never run` }};"

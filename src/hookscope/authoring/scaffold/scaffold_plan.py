@@ -147,7 +147,7 @@ def readme_text(name: str, description: str, folder: str) -> str:
 `package.json` lists the folders of its hooks. In this folder
 
     hookscope lint hooks        # what is wrong with them
-    hookscope list              # how they stand
+    hookscope list              # their status
     hookscope test              # fires the saved events of `.hookscope/events`
 
 `{folder}` is the first one; `hookscope new` in this folder writes more, to be listed in `package.json`.

@@ -145,7 +145,7 @@ def _step_acceptances(
         _check_whole(done, place)
         if not isinstance(step, dict) or ("file" in step and "expect" not in step):
             raise Refusal(
-                f"{place} expects what {done.file.name} says, and that file may stand alone.",
+                f"{place} expects what {done.file.name} says, and that file may be alone.",
                 "Accept that file, or give the step an `expect:` of its own.",
             )
         accepted += _event_acceptance(done, step, masker, ("steps", number - 1))

@@ -241,7 +241,7 @@ def _max_ms(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
 
 def _blocked(expected: Any, run: Run) -> Iterator[UnmetExpectation]:
     if not isinstance(expected, bool):
-        raise Refusal(f"`blocked` in `expect:` wants true or false, and has {expected!r}.", code=2)
+        raise Refusal(f"`blocked` in `expect:` must be true or false, not {expected!r}.", code=2)
     if was_blocked(run) is not expected:
         yield UnmetExpectation(
             "blocked", expected, was_blocked(run), (f"+ {run.ending.verdict or 'no verdict'}",)
@@ -255,19 +255,19 @@ def was_blocked(run: Run) -> bool:
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # NaN
-        raise Refusal(f"`{name}` in `expect:` wants a number, and has {value!r}.", code=2)
+        raise Refusal(f"`{name}` in `expect:` must be a number, not {value!r}.", code=2)
     return value
 
 
 def _texts(name: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise Refusal(f"`{name}` in `expect:` wants a list of texts, and has {value!r}.", code=2)
+        raise Refusal(f"`{name}` in `expect:` must be a list of texts, not {value!r}.", code=2)
     return value
 
 
 def _mapping(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise Refusal(f"`{name}` in `expect:` wants paths with their values, and has {value!r}.", code=2)
+        raise Refusal(f"`{name}` in `expect:` must be paths with their values, not {value!r}.", code=2)
     return value
 
 

@@ -170,7 +170,9 @@ def _check_fault(name: str, plan: Plan) -> None:
         what = f"{name} is a function of this program: there is no worker to break."
         raise Refusal(what, "Name a hook that is a file.")
     if not calls:
-        reason = next((item.reason for item in plan.not_run if item.name == name), "it does not listen to it")
+        reason = next(
+            (item.reason for item in plan.not_run if item.name == name), "it does not subscribe to it"
+        )
         next_step = "" if plan.calls else f"`--only {name} --force` calls it all the same."
         raise Refusal(f"{name} cannot be broken: {plan.event.key} does not call it ({reason}).", next_step)
 

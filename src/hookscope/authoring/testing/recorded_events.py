@@ -42,7 +42,7 @@ def event_from_recorded(recorded: RecordedEvent, host: Host) -> Event:
     if recorded.kind == "loaded" or recorded.kind not in host.dialect.kinds:
         raise Refusal(
             f"{host.dialect.product} has no events of the kind of {recorded.key}.",
-            f"It was heard under {recorded.host}: --dialect {recorded.host}.",
+            f"It was recorded under {recorded.host}: --dialect {recorded.host}.",
         )
     kind, _, action = recorded.key.partition(":") if recorded.kind == "folder" else (recorded.key, "", "")
     settings = (

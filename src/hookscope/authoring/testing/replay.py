@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 AS_RECORDED = "replayed as recorded"
+EXCLUDED_REASONS = (EXCLUDED, "left out: all but it were asked for")  # the second: in old journals
 WHOLE_RUN = "A replay without --from fires all of it."
 
 
@@ -56,7 +57,7 @@ def replay_start(run: Run, handler: str) -> ReplayStart:
     """
     if run.event.kind != "folder":
         raise Refusal(
-            f"Run {run.id} was a {run.event.kind} event, whose handlers share no event to go on with.",
+            f"Run {run.id} was a {run.event.kind} event, whose handlers share no event to continue with.",
             WHOLE_RUN,
         )
     place = _start_position(run, handler)
@@ -90,13 +91,13 @@ def _start_position(run: Run, handler: str) -> int:
     if handler.isascii() and handler.isdigit() and 0 < int(handler) <= len(names):
         return int(handler) - 1
     closest = nearest_word(handler, names)
-    next_step = f"Did you mean {closest}?" if closest else f"It called {', '.join(names) or 'nobody'}."
+    next_step = f"Did you mean {closest}?" if closest else f"It called {', '.join(names) or 'no handler'}."
     raise Refusal(f"Run {run.id} has no handler {handler}.", next_step)
 
 
 def _event_at_start(event: Event, document: dict[str, Any], run: int) -> Event:
     if not isinstance(document["context"], dict) or not isinstance(document["messages"], list):
-        what = f"In run {run} a handler left an event without a context or messages to go on with."
+        what = f"In run {run} a handler left an event without a context or messages to continue with."
         raise Refusal(what, WHOLE_RUN)
     moment = event.timestamp
     if document["timestamp"] != to_document(HookEvent("", "", timestamp=moment))["timestamp"]:
@@ -309,7 +310,9 @@ async def _replay_plan(
 def _with_same_targets(bench: Workbench, view: Snapshot, event: Event, earlier_plan: Plan) -> Plan:
     """Return the current plan without the hooks that the earlier plan excluded by request."""
     excluded = {
-        item.name for item in earlier_plan.not_run if item.exclusion == "chosen" and item.reason == EXCLUDED
+        item.name
+        for item in earlier_plan.not_run
+        if item.exclusion == "chosen" and item.reason in EXCLUDED_REASONS
     }
     targeted = _targeted_hooks(earlier_plan)
     if (

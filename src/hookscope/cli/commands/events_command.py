@@ -33,7 +33,7 @@ ANSWER_RULES = {
     "gate": "each handler may block it",
     "claim": "the first handler that claims it wins",
     "synchronous": "count at once; promises do not",
-    "evaluate": "stand side by side",
+    "evaluate": "all of them are kept",
 }
 KIND_TITLES = {"folder": "HOOK.md folders", "plugin": "plugin hooks", "stream": "the stream"}
 
@@ -121,9 +121,12 @@ def _event_facts(event: EventType, view: Snapshot) -> Iterator[str]:
         ("awaited", "" if event.awaited else f"{product} does not wait for handlers"),
         ("answers", _answer_rule_text(event)),
         ("limit", f"{event.limit:g} s for each handler" if event.limit is not None else ""),
-        ("used", f"{product} goes on with what is in {', '.join(event.mutable)}" if event.mutable else ""),
+        (
+            "used",
+            f"{product} continues with the values in {', '.join(event.mutable)}" if event.mutable else "",
+        ),
         ("cancel", "ctx.cancel() ends the turn" if event.cancellable else ""),
-        ("listen", ", ".join(map(one_line, subscribed_hooks(event, view))) or "nobody"),
+        ("listen", ", ".join(map(one_line, subscribed_hooks(event, view))) or "no hook"),
         ("source", event.source),
     ]
     return (f"  {name:<8} {text}" for name, text in facts if text)

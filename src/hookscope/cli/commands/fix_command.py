@@ -111,5 +111,5 @@ def _parse_values(values: tuple[str, ...], repair: Repair) -> FixValues:
         else:
             accepted = ", ".join(f"--value {name}=…" for name in repair.required_values) or "no value"
             subject = f"--value {name}=…" if sign else "A --value without a name"  # the value may be a secret
-            raise Refusal(f"{subject} is not asked for.", f"Asked for: {accepted}.", code=2)
+            raise Refusal(f"{subject} is not an input of this fix.", f"Its inputs: {accepted}.", code=2)
     return FixValues(named)

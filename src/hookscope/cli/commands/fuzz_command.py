@@ -95,7 +95,7 @@ def _failure_lines(failure: FoundFailure, template: Event, machine: Machine) -> 
     yield f"  ✗ {lines[0]}"
     yield from (f"      {line}" for line in lines[1:])
     if not failure.reproduced:
-        yield "      fired once more it did not fail so: it depends on more than the event"
+        yield "      it did not fail again: the failure depends on more than the event"
     yield "    the smallest event that leads to it:"
     yield from (f"      {line}" for line in _event_difference(failure.event, template))
     file_text = (

@@ -36,7 +36,7 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     try:
         links = activation_chain(bench, view, row)
     except OSError as error:
-        links, notes = (), (*notes, f"What has come of it is not known: {error}.")
+        links, notes = (), (*notes, f"Its history is unknown: {error}.")
     verdict = replace(row.verdict, gates=gates_with_links(row.verdict.gates, links))
     shown = replace(row, verdict=verdict)
     document = {

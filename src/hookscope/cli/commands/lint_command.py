@@ -307,7 +307,7 @@ def command(
     from hookscope.authoring.lint.linting import lint_hooks, rule_named, rule_titles
 
     if explain is not None and (paths or rules or sarif):
-        raise click.UsageError("--explain stands alone: it is about a rule, and lints nothing")
+        raise click.UsageError("--explain takes no hook: it explains a rule and lints nothing")
     if explain == "all":
         return Answer(rule_titles(), rule_list_text(rule_titles()))
     if explain is not None:

@@ -9,11 +9,11 @@ from hookscope.cli.lazy_group import LazyGroup
 # Name → the line in `--help`.
 TAP_COMMANDS = {
     "install": "Put the tap into the host's own folder of hooks.",
-    "status": "Whether it stands, what else the host wants, what was recorded.",
+    "status": "Show its state, what else the host needs, and the recorded events.",
     "events": "The real events that were recorded, newest last.",
     "fire": "Fire a real event again, and see what each handler does.",
     "save": "Keep a real event as a saved event.",
-    "lists": "Who listens to what never came; what came that nobody listens to.",
+    "lists": "List subscriptions to events that never came, and events without subscriber.",
     "remove": "Take it away again, to the last byte.",
 }
 

@@ -47,7 +47,7 @@ def command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> 
         if undoing.file_changed and not keep_later:
             raise Refusal(
                 f"{reverse.path} has changed since that edit; nothing was written.",
-                "`hookscope undo --keep-later` takes back the edit alone; --dry-run shows it.",
+                "`hookscope undo --keep-later` undoes the edit alone; --dry-run shows it.",
             )
         bench.edits.undo(undoing)
         bench.close_now()
@@ -59,7 +59,7 @@ def command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> 
         "diff": masked_preview(reverse),
         **_undo_document(False, undoing.unreadable),
     }
-    verb = "Would be taken back" if dry_run else "Taken back"
+    verb = "Would be undone" if dry_run else "Undone"
     lines = [
         *change_output.diff_lines(reverse, bench.setup.machine),
         f"{verb}: {one_line(undoing.change.meaning)}.",

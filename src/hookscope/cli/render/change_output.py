@@ -144,7 +144,7 @@ def _no_failed_gate_lines(repair: Repair, context: RepairContext) -> Iterator[st
         yield f"{name} is ready: no check stops it."
     else:
         info = f"`hookscope info {one_line(shell_path(repair.name))}`"
-        yield f"{name} is ready: there is nothing to fix. {info} says what came of it so far."
+        yield f"{name} is ready: there is nothing to fix. {info} shows its history."
     if context.failed_run is not None and load is None:
         message = one_line(context.failed_run.found, 300)
         yield f"Its last run failed: {message}. `hookscope log {context.failed_run.run}` shows it."
@@ -189,7 +189,7 @@ def _outcome_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
     for other in repair.others:
         yield f"also {one_line(other.name)} ({other.source}): {other.before} → {other.after}"
     for item in repair.remaining_gates:
-        yield f"still shut: {item.name} – {one_line(item.reason, 300)}"
+        yield f"still failed: {item.name} – {one_line(item.reason, 300)}"
     if repair.changes:
         yield _status_after_lines(repair, context.written)
     elif not repair.required_values:
@@ -220,9 +220,8 @@ def _status_after_lines(repair: Repair, written: bool) -> str:
     )
     failed_gates = tuple(dict.fromkeys(gate.name for gate in repair.remaining_gates))
     status = f"{after} still" if before == after else f"{before} → {after}"
-    return (
-        f"{progress} {', '.join(failed_gates)} {_is_or_are(failed_gates)} shut still: {status} (exit code 1)."
-    )
+    names = ", ".join(failed_gates)
+    return f"{progress} {names} {_is_or_are(failed_gates)} still failed: {status} (exit code 1)."
 
 
 def _is_or_are(names: tuple[str, ...]) -> str:

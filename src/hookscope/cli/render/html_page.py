@@ -345,7 +345,7 @@ def _result_section(document: Document) -> str:
     """Return the outcome of the event as a whole; empty if its handlers just ran."""
     result = document["result"]
     return section_html(
-        "What came of it",
+        "Outcome",
         f"<p>{escape_text(document['verdict'])}</p>" if document.get("verdict") else "",
         f'<p class="bad">{escape_text(document["failure"])}</p>' if document["failure"] else "",
         article_part("Messages", message_list(document["messages"], document["delivers"])),
@@ -388,7 +388,7 @@ def _not_run_section(not_run: Sequence[Document]) -> str:
     return fact_table(
         (entry["hook"], escape_text(entry.get("near") or entry["reason"])) for entry in subscribed
     ) + collapsible(
-        f"{len(others)} that listen to other events, or to none",
+        f"{len(others)} that subscribe to other events, or to none",
         fact_table((entry["hook"], escape_text(entry["reason"])) for entry in others),
     )
 
@@ -416,7 +416,7 @@ def _caused_event_section(document: Document) -> str:
     """Return an event that a handler caused, with the events it caused itself."""
     event = document["event"]
     key = f"{event['type']}:{event['action']}" if event["action"] else event["type"]
-    handlers = timeline(document["results"], document["ms"]) or '<p class="faint">No hook heard it.</p>'
+    handlers = timeline(document["results"], document["ms"]) or '<p class="faint">No hook received it.</p>'
     failed = f'<p class="bad">{escape_text(document["failure"])}</p>' if document["failure"] else ""
     inner = "".join(map(_caused_event_section, document["caused"]))
     return (

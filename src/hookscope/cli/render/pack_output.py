@@ -160,7 +160,7 @@ def _hook_lines(plan: PackPlan) -> Iterator[str]:
     for hook in plan.hooks:
         row = hook.row
         events = row.events_text or "no events"
-        yield f"  {state_word(row.state)}  {one_line(hook.name)}  hears {one_line(events, 300)}"
+        yield f"  {state_word(row.state)}  {one_line(hook.name)}  receives {one_line(events, 300)}"
         if row.hook.description:
             yield f"      {one_line(row.hook.description)}"
         for gate in row.verdict.failed():
@@ -216,7 +216,7 @@ def _file_lines(plan: PackPlan, host: Host) -> Iterator[str]:
     if len(shown) > FILE_LIMIT:
         yield f"    and {len(shown) - FILE_LIMIT:,} more; --json lists all"
     if plan.excluded:
-        yield f"    left out: {one_line(', '.join(plan.excluded), 300)}"
+        yield f"    excluded: {one_line(', '.join(plan.excluded), 300)}"
     yield from _changed_file_lines(plan.on_disk, host)
 
 

@@ -82,7 +82,7 @@ def repetition_text(
         )
         lines += [f"      {line}" for line in _repeated_hook_lines(hook)]
     if not repetition.hooks:
-        lines.append("  nobody ran")
+        lines.append("  no handler ran")
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     lines += [f"note: {one_line(note, 400)}" for note in notes]
     lines += ["", *_repeated_file_lines(repetition, machine)]
@@ -242,7 +242,7 @@ def order_text(
             f"{', '.join(unsteady_subjects(findings))}.",
         ]
     if findings.is_sampled:
-        lines += ["", f"Orders were drawn at random; --seed {findings.seed} draws the same again."]
+        lines += ["", f"Orders were drawn at random; --seed {findings.seed} repeats them."]
     lines += [] if copies else ["", STATE_KEPT_NOTE.format("with --sandbox")]
     failed = next((run for run in runs[:2] if run.failed or run.ending.failure), None)
     if failed is not None:

@@ -79,7 +79,7 @@ def not_run_lines(not_run: Sequence[NotRun]) -> list[str]:
         lines.append(f"  –  {one_line(why, 300)}")
     if others:
         lines.append(
-            f"  –  {others} other hook{'s' * (others != 1)} listen{'s' * (others == 1)} to other events"
+            f"  –  {others} other hook{'s' * (others != 1)} subscribe{'s' * (others == 1)} to other events"
         )
     return lines
 
@@ -200,7 +200,11 @@ def _short_value(value: object) -> str:
 def _caused_event_lines(run: Run) -> Iterator[str]:
     """Yield the events that this one caused, with their outcome."""
     for caused in run.caused:
-        none_ran = "none ran" if any(not_run.subscribed for not_run in caused.not_run) else "no hook hears it"
+        none_ran = (
+            "none ran"
+            if any(not_run.subscribed for not_run in caused.not_run)
+            else "no hook subscribes to it"
+        )
         outcome = f"{len(caused.results)} ran" if caused.results else none_ran
         failed = f", {len(caused.failed)} failed" if caused.failed else ""
         yield f"{one_line(caused.event.key)}  {outcome}{failed}"

@@ -89,7 +89,7 @@ def installed_text(plan: TapPlan, taps: Sequence[TapStatus], host: Host) -> str:
     for tap in taps:
         lines += [
             "",
-            f"{_display_path(tap.root, host)} hears {_event_count_text(tap)}",
+            f"{_display_path(tap.root, host)} receives {_event_count_text(tap)}",
             *_requirement_lines(tap),
         ]
     lines += ["", f"Events go to {_display_path(plan.spool, host)}. {notices}".rstrip()]
@@ -147,12 +147,12 @@ def tap_status_text(taps: Sequence[TapStatus], summary: SpoolSummary, view: Snap
     product = view.host.dialect.product
     lines = [] if taps else [f"No tap is installed for {product} here. `hookscope tap install` does that."]
     for tap in taps:
-        state_texts = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
+        state_texts = {"installed": "unchanged", "changed": "was changed since", "gone": "is gone"}
         lines.append(
             f"{tap.name}  {tap.kind}, {tap.language}  {state_texts[tap.files_state]}  "
             f"{_display_path(tap.root, view.host)}"
         )
-        lines += [f"  hears {_event_count_text(tap)}", *_requirement_lines(tap), ""]
+        lines += [f"  receives {_event_count_text(tap)}", *_requirement_lines(tap), ""]
     if summary.loaded is not None:
         when = f"{_moment_text(summary.loaded)}, {_age_text(summary.loaded)}"
         lines.append(f"loaded    by {product}, last {when}; its process was {summary.pid}")
@@ -174,7 +174,7 @@ def _display_path(path: Path, host: Host) -> str:
 
 def _skipped_lines(count: int) -> list[str]:
     are = "is" if count == 1 else "are"
-    return [f"{_count_text(count, 'line')} of the spool {are} no event and {are} left out."] if count else []
+    return [f"{_count_text(count, 'line')} of the spool {are} no event and {are} skipped."] if count else []
 
 
 def _count_text(number: int, noun: str) -> str:
@@ -296,9 +296,9 @@ def coverage_text(usage: EventUsage) -> str:
         "Subscribed, never seen",
     ]
     lines += list(_never_seen_lines(usage)) or ["  none"]
-    lines += ["", "Seen, nobody listens", *(_unhandled_event_lines(usage) or ["  none"])]
+    lines += ["", "Seen, without subscriber", *(_unhandled_event_lines(usage) or ["  none"])]
     if usage.unknown:
-        lines += ["", f"Only a load tells what they listen to: {one_line(', '.join(usage.unknown), 1_000)}."]
+        lines += ["", f"Their events are known after a load: {one_line(', '.join(usage.unknown), 1_000)}."]
     return "\n".join([*lines, *_skipped_lines(usage.skipped)])
 
 
@@ -307,7 +307,7 @@ def _never_seen_lines(usage: EventUsage) -> Iterator[str]:
     width = column_width((one_line(subscription.key) for subscription in usage.never_received), 32)
     for subscription in sorted(usage.never_received, key=lambda one: not one.recorded):
         subscriber = f"{one_line(subscription.hook)} ({subscription.source})" + (
-            "" if subscription.recorded else ": no tap hears it"
+            "" if subscription.recorded else ": no tap records it"
         )
         yield (
             f"{' ' if subscription.recorded else '?'} "

@@ -63,7 +63,7 @@ def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
     return (
         OptionLine("at", safe_word(chosen.only or "all hooks", 60), alone),
         OptionLine("forced", "yes" if chosen.forced else "no", although),
-        OptionLine("break", safe_word(chosen.broken or "nobody", 60), "a fault instead of its handler"),
+        OptionLine("break", safe_word(chosen.broken or "none", 60), "a fault instead of its handler"),
         OptionLine("fault", chosen.fault if chosen.broken else "–", fault),
         OptionLine("times", str(chosen.times), times),
         OptionLine("order", "others too" if chosen.shuffled else "one", order),

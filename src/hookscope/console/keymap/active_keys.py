@@ -81,7 +81,7 @@ KEY_SCOPES = (
     KeyScope("new", "a new hook", "dialogs.new_hook_form:NewHookForm", typing=True),
     KeyScope("choice", "a choice of a new hook", "widgets.input_fields:WordChoice", ("new",)),
     KeyScope("keys", "the list of events", "dialogs.choosers:EventPicker", typing=True),
-    KeyScope("completion", "what could stand there", "dialogs.completion_list:CompletionScreen", typing=True),
+    KeyScope("completion", "the completions", "dialogs.completion_list:CompletionScreen", typing=True),
     KeyScope("environment", "the environments", "dialogs.choosers:EnvironmentScreen"),
     KeyScope("saved", "the saved events", "dialogs.saved_events:SavedScreen", typing=True),
     KeyScope("otherwise", "fire options", "dialogs.fire_options:FireOptionsScreen"),

@@ -277,10 +277,10 @@ class HostsPane(RemovableWidget, Container):
     """Shows a comparison; posts the user's requests."""
 
     HELP = (
-        "The same folders under the rules of several hosts. A row that differs says how; below stand what to "
-        "change so that every host calls the hook, and how it stands at each. Trust is excluded: it is asked "
-        "before anything runs. {console.what_if} and {whatif.compare}: one host in two surroundings, here "
-        "and assumed."
+        "The same folders under the rules of several hosts. A row that differs says how; the rows below "
+        "show what to change so that every host calls the hook, and its state on each. Trust is excluded: "
+        "it is requested before anything runs. {console.what_if} and {whatif.compare}: one host in two "
+        "environments, here and assumed."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r,f5", "fire", "Fire at all", id="hosts.fire",

@@ -197,11 +197,11 @@ class DebugScreen(Overlay[None]):
     """Shows the stops of one debugger. Leaving the screen does not resume the handler."""
 
     HELP = (
-        "The handler stands before the line with →; at each line with ● it stops: "
+        "The handler is stopped before the line with →. It stops at each line with ●: "
         "{debug.line} or {lines.choose}, and {debug.condition} where a condition holds. "
         "{debug.right} and {debug.left} show the rest of long lines. "
-        "A value that has changed since the last stop stands out, {lines.choose} shows all of it. "
-        "What is typed in the lowest line is done where the handler stands."
+        "A value that has changed since the last stop is highlighted; {lines.choose} shows all of it. "
+        "The lowest line evaluates what you type in the stopped handler."
     )
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE_WIDTH, "-wide")]  # noqa: RUF012  (Textual's own says no more)
     BINDINGS: ClassVar[list[BindingType]] = [

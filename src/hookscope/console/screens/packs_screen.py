@@ -96,7 +96,7 @@ class PacksScreen(Dialog[None]):
 
     HELP = (
         "What was installed with Hookscope, from where, and what has changed on disk since. Nothing is "
-        "written before it is shown, and {packs.remove} takes back exactly what an install did."
+        "written before it is shown, and {packs.remove} undoes exactly what an install did."
     )
     BINDINGS: ClassVar[list[BindingType]] = PACK_BINDINGS
     DEFAULT_CSS = """

@@ -53,7 +53,7 @@ def put_hook(sheet: Sheet, row: HookStatus, uses: HandlerUses | None) -> None:
     style = STATE_STYLES[row.state]
     events = row.events_text or "no events"
     head = Content.assemble((f"{style.glyph} {style.word}", style.style), "  ", safe_line(row.hook.name, 60))
-    sheet.say(Content.assemble(head, ("  hears ", MUTED), safe_paragraph(events)), 2)
+    sheet.say(Content.assemble(head, ("  receives ", MUTED), safe_paragraph(events)), 2)
     if row.hook.description:
         sheet.say(safe_paragraph(row.hook.description).stylize(MUTED), 2 + HOOK_INDENT)
     for gate in row.verdict.gates:
@@ -67,7 +67,7 @@ def put_hook(sheet: Sheet, row: HookStatus, uses: HandlerUses | None) -> None:
 def _put_gate(sheet: Sheet, gate: Gate) -> None:
     """Add a requirement, passed or failed; of other gates only failed ones."""
     if gate.passed is False and gate_state(gate) is not State.UNTRUSTED:
-        text = safe_paragraph(gate.reason or f"{gate.name} is shut")
+        text = safe_paragraph(gate.reason or f"{gate.name} failed")
         sheet.say(Content.assemble(("✗ ", "$text-error"), f"{gate.name}: ", text), 2 + HOOK_INDENT)
     elif gate.needed and gate.kind.is_requirement:
         sign, style = ("✓ ", "$text-success") if gate.passed else ("– ", MUTED)

@@ -123,7 +123,7 @@ def run_ended_entry(at: datetime, number: int, run: Run) -> LogEntry:
         names = ", ".join(f"{one_line(result.call.name, 60)} {result.status}" for result in named)
         text, level = f"✗ {failed} of {count} failed: {names}", "error"
     elif not count and run.event.kind == "stream":  # most events of a stream have no handler
-        text, level = "no hook hears it", "info"
+        text, level = "no hook subscribes to it", "info"
     elif not count:
         text, level = "no handler was called", "warning"
     elif run.ending.verdict:

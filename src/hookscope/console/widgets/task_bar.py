@@ -45,7 +45,7 @@ def _is_blocked(run: Run) -> bool:
 
 DEMO_TASKS = (
     Task(
-        "deploy-note is blocked; its checks say why. {hooks.fix} asks for a value, {edit.write} writes it.",
+        "deploy-note is blocked; its checks say why. {hooks.fix} requests a value, {edit.write} writes it.",
         shown=_is_ready("deploy-note", "command:new"),
     ),
     Task(

@@ -86,7 +86,7 @@ GUIDE_SESSIONS = replace(
     failures_first=False,
 )
 SESSIONS_0_80 = SessionRules(
-    summary="a hook's throw is logged, and the turn goes on; ctx.cancel() ends it (0.80.1)",
+    summary="a hook's throw is logged, and the turn continues; ctx.cancel() ends it (0.80.1)",
     runtime_data=_runtime("0.80.1"),
     failure_log=_failure_log,
     throw_effect=ThrowEffect.LOGGED,

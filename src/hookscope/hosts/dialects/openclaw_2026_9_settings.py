@@ -119,7 +119,7 @@ _OTHER_SECTIONS: Final = (
     "worktreeRoot",
 )  # fmt: skip
 SECTIONS: Final = frozenset((*SCHEMA, *_OTHER_SECTIONS))
-"""All keys that may stand at the top; one more, and nothing of the file is read."""
+"""All keys allowed at the top. With any other key the file is not read."""
 
 
 _MARKED: Final = "agents.ownership=explicit cannot be combined with a legacy default=true marker"
@@ -305,9 +305,9 @@ _KNOWN_ADVICE: Final[Mapping[tuple[KeySteps, str], str]] = {
         "write each of these handlers as a folder with a HOOK.md (`hookscope new NAME`), "
         "and take the list out"
     ),
-    (("agents",), "list"): "agents stand in agents.entries, by their ids",
+    (("agents",), "list"): "agents belong in agents.entries, by their ids",
 }
-_VARIABLES: Final = "variables stand in env.vars"
+_VARIABLES: Final = "variables belong in env.vars"
 
 
 def unknown_key_advice(path: KeySteps, text: str) -> str:

@@ -79,7 +79,7 @@ def _wrong(base: KeyPath, block: Mapping[str, Any]) -> Iterator[tuple[KeyPath, s
 def _problem(path: KeyPath, expected: str, value: object, host: Host) -> Problem:
     dotted = ".".join(str(part) for part in path)
     place = host.settings.locate(path) or FilePosition(host.settings.file)
-    return Problem(f"{dotted} is passed over: it wants {expected} and has {describe_value(value)}", place)
+    return Problem(f"{dotted} is ignored: it must be {expected}, not {describe_value(value)}", place)
 
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]

@@ -305,7 +305,7 @@ def boundary_violation(file: Path, folder: Path, search: HookSearch) -> str:
     if facts is None or not facts.file:
         return "is not a readable file"
     if facts.links > 1:
-        return "is a hard link to a file that stands elsewhere too"
+        return "is a hard link to a file that also exists elsewhere"
     if facts.linked and not (target := search.files.real(file)).is_relative_to(folder):
         return f"leads out of its folder, to {target}"
     return ""

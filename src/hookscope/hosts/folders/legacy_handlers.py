@@ -50,7 +50,7 @@ def _hooks_of_non_list(listed: Any, folder: Folder, rule: LegacyRule, host: Host
         return []
     if isinstance(listed, str):
         return [_hook(letter, number, folder, rule, host) for number, letter in enumerate(listed)]
-    fault = MetadataFault(("module",), f"`{folder.declared}` wants a list and has {describe_value(listed)}")
+    fault = MetadataFault(("module",), f"`{folder.declared}` must be a list, not {describe_value(listed)}")
     return [replace(_hook(None, 0, folder, rule, host), name="handlers", meta=Metadata(faults=(fault,)))]
 
 
@@ -59,7 +59,7 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
     faults = tuple(
         MetadataFault(
             (number, name),
-            f"`handlers[{number}].{name}` wants a text and has {describe_value(item_map.get(name))}",
+            f"`handlers[{number}].{name}` must be a text, not {describe_value(item_map.get(name))}",
         )
         for name in ("event", "module")
         if not isinstance(item_map.get(name), str)

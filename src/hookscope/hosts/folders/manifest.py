@@ -27,7 +27,7 @@ class HeaderReading:
     def add_fault(self, path: KeyPath, expected: str, value: object) -> None:
         """Record a field whose type is not the expected one."""
         self.faults.append(
-            MetadataFault(path, f"`{path[-1]}` wants {expected} and has {describe_value(value)}")
+            MetadataFault(path, f"`{path[-1]}` must be {expected}, not {describe_value(value)}")
         )
 
     def texts(self, source: Mapping[str, Any], name: str, path: KeyPath) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class HeaderReading:
         value = source.get(name)
         if value is None or type(value) is str:
             return value
-        self.notes.append(f"`{name}` is ignored: it wants a text and has {describe_value(value)}")
+        self.notes.append(f"`{name}` is ignored: it must be a text, not {describe_value(value)}")
         return None
 
     def mapping(self, source: Mapping[str, Any], name: str, path: KeyPath) -> Mapping[str, Any]:
@@ -138,11 +138,11 @@ def misplaced_metadata(header: Mapping[str, Any], block: Mapping[str, Any], name
     """Return notes about metadata where this dialect does not read it: the usual cause of "no events"."""
     others = [name for name, value in block.items() if isinstance(value, dict) and "events" in value]
     if others:
-        return [f"the metadata stands under `metadata.{others[0]}`; read is `metadata.{namespace}`"]
+        return [f"the metadata is under `metadata.{others[0]}`; read is `metadata.{namespace}`"]
     if "events" in block:
-        return [f"`events` stands under `metadata`; read is `metadata.{namespace}.events`"]
+        return [f"`events` is under `metadata`; the host reads `metadata.{namespace}.events`"]
     if "events" in header:
-        return [f"`events` stands at the top of the header; read is `metadata.{namespace}.events`"]
+        return [f"`events` is at the top of the header; the host reads `metadata.{namespace}.events`"]
     return []
 
 
@@ -151,7 +151,7 @@ def _install_methods(value: object, reading: HeaderReading) -> tuple[Mapping[str
     if value is None:
         return ()
     if not isinstance(value, list):
-        reading.notes.append(f"`install` is ignored: it wants a list and has {describe_value(value)}")
+        reading.notes.append(f"`install` is ignored: it must be a list, not {describe_value(value)}")
         return ()
     return tuple(item for item in value if isinstance(item, dict))
 
@@ -166,7 +166,7 @@ def limits_in(block: Mapping[str, Any], reading: HeaderReading) -> Mapping[str, 
     if written is None:
         return {}
     if not isinstance(written, dict):
-        reading.notes.append(f"`limits` is ignored: it wants a mapping and has {describe_value(written)}")
+        reading.notes.append(f"`limits` is ignored: it must be a mapping, not {describe_value(written)}")
         return {}
     limits: dict[str, float] = {}
     for name, value in written.items():
@@ -174,7 +174,7 @@ def limits_in(block: Mapping[str, Any], reading: HeaderReading) -> Mapping[str, 
             reading.notes.append(f"the limit `{shortened(str(name))}` is ignored: there are `load` and `run`")
         elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             reading.notes.append(
-                f"the limit `{name}` is ignored: it wants seconds and has {describe_value(value)}"
+                f"the limit `{name}` is ignored: it must be seconds, not {describe_value(value)}"
             )
         else:
             limits[name] = float(value)
@@ -221,4 +221,4 @@ def _name_of(header: Mapping[str, object], folder_name: str) -> tuple[str, tuple
         return str(name), ()
     if name is None or name == "":
         return folder_name, ("no `name` in the header: it has its folder's",)
-    return folder_name, (f"`name` wants a text and has {describe_value(name)}: it has its folder's",)
+    return folder_name, (f"`name` must be a text, not {describe_value(name)}: it has its folder's",)

@@ -37,7 +37,7 @@ EVENTS = register_gate(
         evidence=_header,
         fix=FixKind.MOVE_EVENTS,
         problem="its header names no event that the host reads",
-        why_no_fix="only its author knows what it should listen to",
+        why_no_fix="only its author knows its events",
         entry_advice="write `event` and `module`, both as texts, into {entry}",
         next_step="{hooks.fix} moves or names them; "
         "{hooks.edit} opens HOOK.md: it wants metadata with `events`",

@@ -32,7 +32,7 @@ def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: 
     match found.kind:
         case "function" | "async function" if called and found.required_arguments is not None:
             count = f"{found.required_arguments} arguments" if found.required_arguments else "no argument"
-            reason = f"`{found.name}` in {path.name} asks for {count}; it is called with one, the event"
+            reason = f"`{found.name}` in {path.name} needs {count}; it is called with one, the event"
             return Gate("export", False, names[-1:], (found.name,), WRONG_ARGUMENTS, reason, place=place)
         case "function" | "async function":
             at = f"{path.name}:{found.line}"
@@ -40,7 +40,7 @@ def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: 
                 "export", True, needed=names[-1:], found=f"{found.name}, {found.kind}, {at}", place=place
             )
         case "class":
-            reason = f"`{found.name}` in {path.name} is a class; a function is wanted"
+            reason = f"`{found.name}` in {path.name} is a class; it must be a function"
             return Gate("export", False, names[-1:], (found.name,), "a class", reason, place=place)
         case _:
             known = f"{found.name}, {KNOWN_AFTER_LOAD}"

@@ -44,7 +44,7 @@ SENT = register_gate(
         check=sent_gate,
         evidence=_events,
         fix=FixKind.EVENT_NAMES,
-        why_no_fix="no event of this host is near enough to what it listens to",
+        why_no_fix="no event of this host is close enough to its events",
         next_step="{hooks.fix} corrects what lint calls a slip; {hooks.fire} fires it by hand all the same",
     )
 )

@@ -79,7 +79,7 @@ def _lists(host: Host, rules: MappingRules, problems: list[Problem]) -> Iterator
         )
     elif setting_path is not None and listed is not None:
         dotted = ".".join(map(str, setting_path))
-        text = f"{dotted} wants a list of {{event, module or file}} and has {describe_value(listed)}"
+        text = f"{dotted} must be a list of {{event, module or file}}, not {describe_value(listed)}"
         problems.append(Problem(text, host.settings.locate(setting_path) or FilePosition(file)))
     if host.overrides.plugin_hooks:
         yield _Definitions(PLUGIN_HOOKS_KEY, host.overrides.plugin_hooks, host.workspace, lambda at: None)
@@ -170,7 +170,7 @@ def _text(item: Mapping[str, Any], key: str) -> str:
     """Return a text field; empty if it is absent. Raises _InvalidDefinition for another type."""
     value = item.get(key)
     if value is not None and not isinstance(value, str):
-        raise _InvalidDefinition(f"`{key}` wants a text and has {describe_value(value)}", key)
+        raise _InvalidDefinition(f"`{key}` must be a text, not {describe_value(value)}", key)
     return value.strip() if value else ""
 
 
@@ -179,6 +179,6 @@ def _priority(item: Mapping[str, Any]) -> int:
     is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)
     if isinstance(value, bool) or not is_whole:  # Infinity and NaN are not whole numbers
         raise _InvalidDefinition(
-            f"`priority` wants a whole number and has {describe_value(value)}", "priority"
+            f"`priority` must be a whole number, not {describe_value(value)}", "priority"
         )
     return int(value)

@@ -350,7 +350,7 @@ def advance_session(
             children_action.children
         ):
             return _proceed(_after_children(session, children_action, session_input))
-    raise ValueError(f"{type(session_input).__name__} answers nothing that this session has asked for")
+    raise ValueError(f"{type(session_input).__name__} answers no request of this session")
 
 
 def _proceed(session: SessionState) -> tuple[SessionState, SessionCommand]:

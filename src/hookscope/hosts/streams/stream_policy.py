@@ -233,7 +233,7 @@ def role_of(call: Registration) -> str:
 def _skip_reason(call: Registration, event: Event, unreachable: Mapping[str, str]) -> str:
     role, node = role_of(call), node_of(event)
     if call.hook is not None and call.hook.scope != node:
-        return f"it hears {_stream_of(call.hook.scope)}; this is {_stream_of(node)} (ctx.agent.nodeId)"
+        return f"it receives {_stream_of(call.hook.scope)}; this is {_stream_of(node)} (ctx.agent.nodeId)"
     if role in ROLES and call.key == ALL_EVENTS:
         return f"`{ALL_EVENTS}` is no event to a {role} module"
     if role == CHANNEL:

@@ -198,12 +198,12 @@ RunReport = Callable[[Run, Plan, Snapshot], str]  # describes a run as text
 
 STOP_REASONS = {"begin": "entry", "line": "breakpoint", "error": "exception"}
 STOP_DESCRIPTIONS = {
-    "begin": "Stands at its first line",
-    "breakpoint": "Stands at a breakpoint of its own",
-    "line": "Stands at a breakpoint",
-    "step": "Stands at the next line",
+    "begin": "Stopped at its first line",
+    "breakpoint": "Stopped at a breakpoint in its code",
+    "line": "Stopped at a breakpoint",
+    "step": "Stopped at the next line",
     "pause": "Was paused",
-    "error": "Stands where an error came",
+    "error": "Stopped at an error",
 }
 
 
@@ -289,7 +289,7 @@ class DebuggedRun:
             stop.frame.file, stop.frame.line
         ):
             place = f"{Path(stop.frame.file).name}:{stop.frame.line}"
-            self.print(f"It stands at {place}, since {stop.note}.\n", "important")
+            self.print(f"It stopped at {place}, since {stop.note}.\n", "important")
         if stop.why == "line":
             body["hitBreakpointIds"] = self._breakpoints.numbers_at(stop.frame.file, stop.frame.line)
         self._send_event("stopped", body)

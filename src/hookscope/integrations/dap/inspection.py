@@ -110,7 +110,7 @@ def _breakpoint_options(request: DapMessage) -> tuple[str, str, str]:
     return str(condition or ""), str(hits or ""), str(log or "")
 
 
-NOT_STOPPED = "No handler stands there any more."
+NOT_STOPPED = "No handler is stopped there any more."
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,20 +60,21 @@ def no_handler_reasons(plan: Plan) -> str:
     key = one_line(plan.event.key)
     listening = [f"{item.name}: {item.reason}" for item in plan.not_run if item.subscribed]
     reasons = f" {'; '.join(map(one_line, listening[:5]))}." if listening else ""
-    return f"Nothing runs at {key}.{reasons} `hookscope plan {shell_path(key)}` says of each hook why not."
+    plan_command = f"`hookscope plan {shell_path(key)}`"
+    return f"Nothing runs at {key}.{reasons} {plan_command} shows why each hook does not run."
 
 
 EXCEPTION_FILTERS = [
     {
         "filter": "leaving",
         "label": "Errors that leave a handler",
-        "description": "Stands where the error was thrown, with the variables as they were.",
+        "description": "Stops where the error was thrown, with the variables of that moment.",
         "default": True,
     },
     {
         "filter": "raised",
         "label": "All errors in handlers",
-        "description": "Stands at errors that the handler catches, too.",
+        "description": "Also stops at errors that the handler catches.",
         "default": False,
     },
 ]
@@ -323,7 +324,7 @@ class DapSession:
     def _check_thread(self, arguments: DapMessage) -> None:
         stopped = self._debugged_run.stopped_thread
         if stopped is None or arguments["threadId"] != stopped.number:
-            raise Refusal("That handler does not stand.")
+            raise Refusal("That handler is not stopped.")
 
     async def _pause(self, _: DapMessage) -> DapMessage:
         await self._debugger.pause()

@@ -161,9 +161,7 @@ def _installed_packages(lock: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     except FileNotFoundError:
         return  # npm 6
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise package_error(
-            f"What npm says of the packages that it installed cannot be read: {LOCK_FILE}."
-        ) from None
+        raise package_error(f"npm's list of installed packages cannot be read: {LOCK_FILE}.") from None
 
 
 # No project, no workspace, no program that a package or its user's project names. `--allow-…` is of npm 11.

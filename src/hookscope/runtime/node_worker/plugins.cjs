@@ -135,7 +135,7 @@ class Registrations {
   other(name, kind, given) {
     const why = (this.isOpen && this.besides?.refusal(name, given)) || "";
     if (!why) this.others.set(kind, (this.others.get(kind) ?? 0) + 1);
-    else this.refused.add(`registers ${one(kind)} in vain: ${why}; the plugin and its hooks stay`);
+    else this.refused.add(`registers ${one(kind)} without effect: ${why}; the plugin and its hooks stay`);
   }
 
   /** It asks its host for something that leaves no answer. */

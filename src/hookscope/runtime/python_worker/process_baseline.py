@@ -473,7 +473,7 @@ class AnswerNotes:
             add_notes(answer, f"{who} left {left} running: handlers of other hooks run in another worker")
         if self._skipped:
             places, self._skipped = ", ".join(list(self._skipped)[:8]), {}
-            add_notes(answer, f"breakpoint() was passed over ({places}): `fire --debug` stops there")
+            add_notes(answer, f"breakpoint() was skipped ({places}): `fire --debug` stops there")
         if self.rejected_variables:
             names = ", ".join(repr(name)[:80] for name in self.rejected_variables[:8])
             add_notes(answer, f"left out of its environment, which cannot hold them: {names}")

@@ -101,7 +101,7 @@ def inverse_change(change: Change) -> Change:
         if is_applied(change.undo()):
             return Change(change.path, meaning, None, None)
         other = next((part.path for part in change.parts if not is_applied(part)), change.path)
-        raise CannotEdit(f"{other} has changed since then; nothing was taken back")
+        raise CannotEdit(f"{other} has changed since then; nothing was undone")
     if change.renamed_to is not None or change.modes is not None:
         raise CannotEdit(f"{change.renamed_to or change.path} is not as the change has left it")
     now = _read_current_bytes(change.path)
@@ -111,7 +111,7 @@ def inverse_change(change: Change) -> Change:
         raise CannotEdit(f"{change.path} is gone, or the change has removed it")
     if change.path.suffix.lower() in TEXTS:
         if change.old is None:
-            raise CannotEdit(f"{change.path} has changed since it was made; nothing was taken back")
+            raise CannotEdit(f"{change.path} has changed since it was made; nothing was undone")
         return Change(change.path, meaning, now, _with_old_lines(now, change.old, change.new))
     old, new, present = (parse_settings(side or b"") for side in (change.old, change.new, now))
     return Change(change.path, meaning, now, _with_old_values(now, (), old, new, present))

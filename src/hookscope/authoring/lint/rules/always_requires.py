@@ -36,7 +36,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     ):
         path = (*subject.metadata_path, "always")
         fix = (subject.edit(path, False, "always: true → false"),)
-        text = "`always: true` skips the checks, so what `requires` asks for is never looked at."
+        text = "`always: true` skips the checks, so `requires` is never checked."
         yield warning(subject.header_position(*path), text, "Leave one of the two out.", fix)
 
 

@@ -49,7 +49,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     else:
         next_step = "Leave it out."
     text = (
-        f"The handler returns `{one_line(found.name, 60)}`, and nobody looks at what a HOOK.md hook returns."
+        f"The handler returns `{one_line(found.name, 60)}`, but its host ignores what a HOOK.md hook returns."
     )
     level = hint if found.kind and found is not message else warning
     yield level(subject.handler_position(found), text, next_step)

@@ -55,7 +55,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         known.add(occurrence.name)
         name = one_line(occurrence.name, 60)
         text = f"The handler reads the variable {name}, which `requires.env` does not name."
-        next_step = f"Add {name} there, or let the handler go on without it."
+        next_step = f"Add {name} there, or let the handler work without it."
         yield warning(
             subject.handler_position(occurrence),
             text,

@@ -47,7 +47,9 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     answers = [occurrence for occurrence in subject.facts.puts if occurrence.name in ANSWERS]
     if answers:
-        text = f"The handler puts {_listed(answers)} there, and nobody asks for it: what happened goes on."
+        text = (
+            f"The handler puts {_listed(answers)} there, and the host ignores it: the action is not stopped."
+        )
         plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
         next_step = "A HOOK.md hook answers by `event.messages` alone."
         next_step += " A plugin's hook, such as message_sending, can stop things." if plugins else ""
@@ -56,13 +58,13 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     own = [occurrence for occurrence in subject.facts.strays if occurrence.name in fields]
     other = [occurrence for occurrence in subject.facts.strays if occurrence.name not in fields]
     if own:
-        where = "it stands" if len({occurrence.name for occurrence in own}) == 1 else "they stand"
+        where = "it is" if len({occurrence.name for occurrence in own}) == 1 else "they are"
         text = f"No event has {_listed(own)}: {where} in its context."
         yield warning(
             subject.handler_position(own[0]), text, f"Write `event.context.{one_line(own[0].name, 60)}`."
         )
     if other:
-        next_step = "What it is about stands in `event.context`; `hookscope events KEY` shows the fields."
+        next_step = "Its details are in `event.context`; `hookscope events KEY` shows the fields."
         yield hint(subject.handler_position(other[0]), f"No event has {_listed(other)}.", next_step)
 
 

@@ -37,7 +37,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         path = ".".join(map(str, subject.metadata_path))
         yield error(
             subject.header_position(*subject.metadata_path),
-            f"No events stand under `{path}`, and so this hook never runs.",
+            f"There are no events under `{path}`, so this hook never runs.",
             'Add `events: ["…"]` there; `hookscope events` lists what there is.',
         )
 

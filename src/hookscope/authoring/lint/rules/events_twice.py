@@ -31,7 +31,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for key in dict.fromkeys(events):
         family = key.partition(":")[0]
         if events.count(key) > 1:
-            text = f"`{key}` stands twice, and so its handler runs twice for it."
+            text = f"`{key}` appears twice, so its handler runs twice for it."
             yield warning(subject.event_position(key), text, "Leave one of them out.")
         elif family != key and family in events:
             text = f"`{family}` has `{key}` in it, and so its handler runs twice for that event."

@@ -42,7 +42,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     never = ", and so this hook never runs" if severity is Severity.ERROR else ""
     for dead in dead_events(subject):
         if not dead.known and _is_heard_with_on(dead.key, subject):
-            text = f"`{dead.key}` is heard with `on`: what `registerHook` registers is not called for it."
+            text = f"`{dead.key}` is received with `on`: what `registerHook` registers is not called for it."
             advice = f'Write `api.on("{dead.key}", …)`.'
             yield RuleMessage(severity, subject.event_position(dead.key), text, advice)
         elif not dead.known:

@@ -48,7 +48,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             and occurrence.name not in actions
             and not is_whole_key(occurrence, subject)
         ):
-            text = f"The hook listens to no event of the action `{one_line(occurrence.name, 60)}`."
+            text = f"The hook subscribes to no event of the action `{one_line(occurrence.name, 60)}`."
             next_step = f"Its events are {', '.join(events[:5])}: add one, or drop the guard."
             yield warning(subject.handler_position(occurrence), text, next_step)
 

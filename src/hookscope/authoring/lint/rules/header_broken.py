@@ -40,7 +40,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     long = "; no more than 64 KiB of it are read" if not subject.header.complete else ""
     text = f"The front matter cannot be read: {one_line(wrong.problem)}{long}."
     next_step = (
-        "Until it reads, the hook is passed over."
+        "The host skips the hook until the header is valid."
         if subject.hook is None
         else "The hook has no events there."
     )

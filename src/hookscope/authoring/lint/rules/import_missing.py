@@ -66,7 +66,7 @@ def _said(missing: MissingImport, subject: LintSubject) -> RuleMessage | None:
     name, host = one_line(missing.occurrence.name, 80), subject.host
     place = subject.handler_position(missing.occurrence)
     if missing.replacement:
-        text = f"`{name}` is no file, and {host.product} takes it as it stands: the handler does not load."
+        text = f"`{name}` is no file, and {host.product} takes it literally: the handler does not load."
         return error(
             place, text, f"Write `{one_line(missing.replacement, 80)}`, or compile both to JavaScript."
         )
@@ -98,7 +98,9 @@ def _of_project(subject: LintSubject) -> Iterator[RuleMessage]:
             text = (
                 f"The package of `{name}` is not installed in the project: {product} builds nothing before."
             )
-            yield warning(place, text, "Install what the project's package.json asks for, or add it there.")
+            yield warning(
+                place, text, "Install the dependencies of the project's package.json, or add it there."
+            )
 
 
 def _is_of_host(name: str, subject: LintSubject) -> bool:

@@ -44,7 +44,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         if name in METADATA_KEYS:
             needed = name in ("events", "requires")
             fix = (subject.edit((*subject.metadata_path, name), value, f"{name} → {metadata_name}.{name}"),)
-            text = f"`{name}` stands at the top of the front matter, where nothing reads it."
+            text = f"`{name}` is at the top of the front matter, where no host reads it."
             severity = Severity.ERROR if needed else Severity.WARNING
             yield RuleMessage(severity, place, text, f"Move it to `{metadata_name}.{name}`.", fix)
         else:

@@ -41,7 +41,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         where = FilePosition(subject.folder / misspelt)
         yield error(where, f"The file must be called {MANIFEST}; this one is {misspelt}.", "Rename it.")
     elif subject.handler is not None:
-        text = f"{subject.handler.name} stands in a folder without a {MANIFEST}, which is no hook."
+        text = f"{subject.handler.name} is in a folder without a {MANIFEST}, which is not a hook."
         yield error(FilePosition(subject.handler), text, f"Write a {MANIFEST}, or move the file elsewhere.")
 
 

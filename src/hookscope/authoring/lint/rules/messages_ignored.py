@@ -38,10 +38,10 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     if len(ignored) == len(events):
         keys = " and ".join(ignored) if len(ignored) < 4 else "any of its events"
-        text = f"{product} shows nobody the messages of {keys}."
-        yield warning(place, text, "Write to a file or to standard output, or listen to another event.")
+        text = f"{product} does not show the messages of {keys}."
+        yield warning(place, text, "Write to a file or to standard output, or subscribe to another event.")
     elif not subject.facts.guards:
-        text = f"{product} shows nobody the messages of {' and '.join(ignored[:3])}."
+        text = f"{product} does not show the messages of {' and '.join(ignored[:3])}."
         yield hint(place, text, "For its other events they arrive.")
 
 

@@ -42,12 +42,12 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             value = block[others[0]]
             meaning = f"metadata.{others[0]} → {expected}"
             fix = (subject.edit(("metadata", subject.namespace), value, meaning),)
-        text = f"The metadata stands under {names}; {subject.host.product} reads `{expected}`."
+        text = f"The metadata is under {names}; {subject.host.product} reads `{expected}`."
         too = f"; {subject.host.program} reads it as it is" if others[0] in subject.host.program_reads else ""
         next_step = f"Write it under `{expected}` too{too}."
         yield error(subject.header_position("metadata", others[0]), text, next_step, fix)
     elif "events" in block:
-        text = f"`events` stands straight under `metadata`; {subject.host.product} reads `{expected}.events`."
+        text = f"`events` is directly under `metadata`; {subject.host.product} reads `{expected}.events`."
         fix = (subject.edit(("metadata", subject.namespace), dict(block), f"metadata → {expected}"),)
         yield error(subject.header_position("metadata", "events"), text, f"Move it to `{expected}`.", fix)
     elif subject.namespace not in block:

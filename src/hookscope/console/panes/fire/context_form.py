@@ -182,7 +182,7 @@ class ValueInputOwner(Protocol):
     def cursor_moved(self) -> None: ...
     def entered(self, value: str) -> None: ...
     def move(self, by: int, pages: bool = False) -> None: ...
-    def wish(self, what: FormCommand) -> None: ...
+    def run_command(self, what: FormCommand) -> None: ...
 
 
 class ValueInput(Input):
@@ -194,24 +194,33 @@ class ValueInput(Input):
         Binding("pageup", "page(-1)", "Page up", show=False, id="form.page_up", tooltip="A page up"),
         Binding(
             "ctrl+space,ctrl+@",
-            "wish('complete')",
+            "run_command('complete')",
             "Values",
             id="form.complete",
             tooltip="Known values of this field",
         ),
         Binding("pagedown", "page(1)", "Page down", show=False, id="form.page_down", tooltip="A page down"),
-        Binding("ctrl+l", "wish('leave out')", "Leave out", id="form.leave_out", tooltip="Remove this field"),
+        Binding(
+            "ctrl+l", "run_command('leave out')", "Remove", id="form.leave_out", tooltip="Remove this field"
+        ),
         Binding(
             "ctrl+n",
-            "wish('turn')",
+            "run_command('turn')",
             "Text/JSON",
             id="form.turn",
             tooltip="Switch between text and JSON value",
         ),
-        Binding("ctrl+z", "wish('undo')", "Undo", show=False, id="form.undo", tooltip="Undo the last change"),
+        Binding(
+            "ctrl+z",
+            "run_command('undo')",
+            "Undo",
+            show=False,
+            id="form.undo",
+            tooltip="Undo the last change",
+        ),
         Binding(
             "ctrl+y",
-            "wish('redo')",
+            "run_command('redo')",
             "Redo",
             show=False,
             id="form.redo",
@@ -270,8 +279,8 @@ class ValueInput(Input):
     def action_page(self, by: int) -> None:
         self._owner.move(by, pages=True)
 
-    def action_wish(self, what: FormCommand) -> None:
-        self._owner.wish(what)
+    def action_run_command(self, what: FormCommand) -> None:
+        self._owner.run_command(what)
 
 
 FORM_NEEDS_JSON = "The form needs valid JSON: {fire.fire} shows the error, {fire.form} the text."
@@ -463,7 +472,7 @@ class FieldForm(RemovableWidget, Container):
         """Go to another row."""
         self._go(self._at + by * (max(1, self._lines.size.height - 1) if pages else 1))
 
-    def wish(self, what: FormCommand) -> None:
+    def run_command(self, what: FormCommand) -> None:
         """Change the whole row, or undo a change."""
         if what in ("undo", "redo"):
             self._undo(what == "redo")

@@ -393,7 +393,7 @@ class RunView:
         beside = key_hints(*((key, f"run {number}") for key, number in neighbours if number is not None))
         pane, goes = self._pane.query_one(RunPane), Content("")
         if self._unseen:
-            sign = Content.styled(f"» {self._job()} goes on", "$text-accent")
+            sign = Content.styled(f"» {self._job()} is still running", "$text-accent")
             goes = Content("   ").join(filter(None, (sign, key_hints(("fire.leave", "stops it")))))
             beside = Content("   ").join(filter(None, (goes, beside)))
         self._pane.query_one(PlanView).border_subtitle = (

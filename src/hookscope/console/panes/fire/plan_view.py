@@ -62,7 +62,7 @@ def plan_items(plan: Plan | None, problem: str, unfolded: bool) -> tuple[PlanIte
     listed, others = split_listed(plan.not_run)
     items += [*listed, *(others if unfolded else ())]
     if others:
-        verb = "listens" if len(others) == 1 else "listen"
+        verb = "subscribes" if len(others) == 1 else "subscribe"
         text = (
             f"{key_of('plan.others')} folds these"
             if unfolded

@@ -166,9 +166,8 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[Waterfall
     if near_misses and len(listed) > len(shown):
         folded.append(f"{counted(len(near_misses), 'other')} near misses")
     if others:
-        folded.append(
-            f"{counted(len(others), 'other')} {'listens' if len(others) == 1 else 'listen'} to other events"
-        )
+        verb = "subscribes" if len(others) == 1 else "subscribe"
+        folded.append(f"{counted(len(others), 'other')} {verb} to other events")
     return (
         *rows,
         *run_remarks(sheet),
