@@ -60,7 +60,7 @@ def wanted_messages(settings: dict[str, Any]) -> int:
     wanted = settings.get("messages", MESSAGES)
     if type(wanted) is int and 1 <= wanted <= 1000:
         return wanted
-    print(f"{NAME}: `messages` wants a number from 1 to 1000; {MESSAGES} it is.", file=sys.stderr)
+    print(f"{NAME}: `messages` needs a number from 1 to 1000; {MESSAGES} it is.", file=sys.stderr)
     return MESSAGES
 
 
@@ -72,7 +72,7 @@ async def suggested(llm: Any, conversation: Conversation) -> str:
     seconds = SECONDS
     try:
         if not isinstance(llm, dict):
-            raise TypeError("llm wants an object")
+            raise TypeError("llm needs an object")
         seconds = float(llm.get("timeoutSeconds", SECONDS))
         return await asyncio.wait_for(asyncio.to_thread(ask, llm, talk, seconds), seconds)
     except Exception as error:  # whatever happened out there, the conversation is saved

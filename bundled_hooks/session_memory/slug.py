@@ -36,9 +36,9 @@ def ask(llm: dict[str, Any], conversation: str, seconds: float) -> str:
     """The slug that an OpenAI-compatible endpoint suggests. Raises whatever goes wrong on the way."""
     for name in ("baseUrl", "model"):
         if not isinstance(llm.get(name), str):
-            raise ValueError(f"llm.{name} wants a text")
+            raise ValueError(f"llm.{name} needs a text")
     if not llm["baseUrl"].startswith(("http://", "https://")):  # urlopen would read local files too
-        raise ValueError("llm.baseUrl wants an address with http:// or https://")
+        raise ValueError("llm.baseUrl needs an address with http:// or https://")
     messages = [
         {"role": "system", "content": PROMPT},
         {"role": "user", "content": conversation[-READ:]},

@@ -138,11 +138,11 @@ def test_closer_sources_override_variables(workspace: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("variables: {A: [1]}", "dev.yaml, line 1: `A` wants a text, a number, true or false."),
+        ("variables: {A: [1]}", "dev.yaml, line 1: `A` needs a text, a number, true or false."),
         ("variables:\n  A: 1\n  A: 2\n", "dev.yaml, line 3, column 3: the key `A` appears twice."),
-        ("variables: 5", "dev.yaml, line 1: `variables` wants a mapping."),
+        ("variables: 5", "dev.yaml, line 1: `variables` needs a mapping."),
         ("\nvariable: {A: 1}", "line 2: `variable` is no part of an environment. Did you mean `variables`?"),
-        ("- A", "is no environment: it wants a mapping with `variables:`."),
+        ("- A", "is no environment: it needs a mapping with `variables:`."),
     ],
 )
 def test_an_environment_that_is_wrong_is_refused_with_its_line(
@@ -188,11 +188,11 @@ def test_a_saved_event_is_filled_anew_at_each_fire(workspace: Path) -> None:
     ("line", "sentence"),
     [
         ("at: yesterday", "has `at: yesterday`, which is no time"),
-        ("at: [1]", "line 2: `at` wants a text."),
-        ("tags: news", "line 2: `tags` wants a list of texts."),
+        ("at: [1]", "line 2: `at` needs a text."),
+        ("tags: news", "line 2: `tags` needs a list of texts."),
         ("contxt: {}", "line 2: `contxt` is no part of an event. Did you mean `context`?"),
-        ("context: 5", "line 2: `context` wants a mapping."),
-        ("session: {}", "line 2: `session` wants a text."),
+        ("context: 5", "line 2: `context` needs a mapping."),
+        ("session: {}", "line 2: `session` needs a text."),
     ],
 )
 def test_a_saved_event_that_is_wrong_is_refused_with_its_line(

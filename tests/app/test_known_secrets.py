@@ -133,7 +133,7 @@ def test_listed_names_are_masked_in_variables_and_structures(
 def test_invalid_list_of_masked_names_is_refused(workspace: Path, listed: str) -> None:
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope/config.yaml").write_text(f"mask: {listed}\n")
-    with pytest.raises(Refusal, match="wants a list of names"):
+    with pytest.raises(Refusal, match="needs a list of names"):
         Workbench(Options(workspace=workspace))
 
 

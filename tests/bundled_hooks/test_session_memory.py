@@ -212,7 +212,7 @@ async def test_the_number_of_messages_is_a_setting_and_a_wrong_one_is_said(
         result = await save(transcript(*lines), {"messages": wanted})
         path = workspace / result.messages[0].removeprefix("Session saved to ")
         assert len(re.findall(r"^line", path.read_text(), re.MULTILINE)) == kept
-        assert ("`messages` wants" in capfd.readouterr().err) == (kept == 15)
+        assert ("`messages` needs" in capfd.readouterr().err) == (kept == 15)
 
 
 async def test_no_file_is_ever_replaced(save: Save, workspace: Path, transcript: Transcript) -> None:
@@ -379,11 +379,11 @@ async def test_an_endpoint_that_never_answers_costs_its_time_limit(
         ({"baseUrl": "http://127.0.0.1:1/v1", "model": "small"}, "refused"),
         ({"baseUrl": "file:///etc", "model": "small"}, "http"),
         ({"baseUrl": "http://127.0.0.1:x", "model": "small"}, "port"),
-        ({"model": "small"}, "llm.baseUrl wants a text"),
-        ({"baseUrl": "http://127.0.0.1:1"}, "llm.model wants a text"),
+        ({"model": "small"}, "llm.baseUrl needs a text"),
+        ({"baseUrl": "http://127.0.0.1:1"}, "llm.model needs a text"),
         ({"baseUrl": "http://127.0.0.1:1", "model": "small", "timeoutSeconds": "soon"}, "soon"),
         ({"baseUrl": "http://127.0.0.1:1", "model": "small", "apiKeyEnv": "UNSET"}, "UNSET holds no"),
-        ("on", "llm wants an object"),
+        ("on", "llm needs an object"),
     ],
 )  # fmt: skip
 async def test_wrong_settings_of_the_endpoint_are_said(

@@ -175,13 +175,13 @@ def test_fixing_one_of_two_failed_gates_exits_with_0(
     assert hookscope("trust", str(workspace)).code == 0
     given = ("fix", "keep", "--gate", "env", "--value", "/m")
     would = hookscope(*given)
-    assert "`--apply` opens env. bins is still failed: ▲ blocked still" in would.out
+    assert "`--apply` fixes env. bins still fails: ▲ blocked still" in would.out
     done = hookscope(*given, "--apply")
-    assert (done.code, "Written; env is open now. bins is still failed: ▲ blocked still" in done.out) == (
+    assert (done.code, "Written; env is fixed now. bins still fails: ▲ blocked still" in done.out) == (
         1,
         True,
     )
-    assert "`hookscope undo` takes it back." in done.out
+    assert "`hookscope undo` undoes it." in done.out
     again = hookscope("fix", "keep")
     assert "by hand: install it, or add its folder to PATH" in again.out
     assert "MEMORY_DIR" not in again.out
@@ -208,3 +208,18 @@ def test_fix_lists_manual_fixes_with_line_and_last_run(
     document = hookscope("fix", "keep", "--json").json
     (remark,) = document["remarks"]
     assert (document["failed_run"], remark["line"], remark["by_hand"]) == (1, 2, True)
+
+
+def test_values_with_a_colon_are_quoted(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
+    folder = make_hook(workspace / "hooks", "posts", NEEDY)
+    manifest, lines = folder / "HOOK.md", ["homepage: Site: none\r", 'description: Posts: a "note"']
+    before = manifest.read_text().replace("description: A hook of the tests.", "\n".join(lines))
+    manifest.write_bytes(before.encode())
+    assert hookscope("fix", "posts").code == 1
+    assert manifest.read_bytes().decode() == before
+    hookscope("fix", "posts", "--apply")
+    quoted = before.replace("Site: none", '"Site: none"').replace('Posts: a "note"', r'"Posts: a \"note\""')
+    assert manifest.read_bytes().decode() == quoted
+    assert hookscope("info", "posts", "--json").json["state"] == "blocked"
+    assert hookscope("undo").code == 0
+    assert manifest.read_bytes().decode() == before

@@ -74,9 +74,9 @@ def test_every_problem_names_its_place_once() -> None:
     file = Path("/x/settings.json")
     for text, place, said in (
         (
-            "it wants 12 things",
+            "it needs 12 things",
             FilePosition(file, 1, 5),
-            "settings.json, line 1, column 5: it wants 12 things",
+            "settings.json, line 1, column 5: it needs 12 things",
         ),
         (
             "line 12, column 3: no",

@@ -117,14 +117,14 @@ def test_a_pinned_run_is_kept_when_older_runs_are_deleted(
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ("journal: {runs: 0}", "wants a number of runs, above 0"),
-        ("journal: {runs: 1.5}", "wants a number of runs, above 0"),
-        ("journal: {runs: true}", "wants a number of runs, above 0"),
-        ("journal: {size: true}", "wants MiB, above 0"),
-        ("journal: {size: many}", "wants MiB, above 0"),
-        ("journal: {size: .inf}", "wants MiB, above 0"),
+        ("journal: {runs: 0}", "needs a number of runs, above 0"),
+        ("journal: {runs: 1.5}", "needs a number of runs, above 0"),
+        ("journal: {runs: true}", "needs a number of runs, above 0"),
+        ("journal: {size: true}", "needs MiB, above 0"),
+        ("journal: {size: many}", "needs MiB, above 0"),
+        ("journal: {size: .inf}", "needs MiB, above 0"),
         ("journal: {days: 3}", "has 'days'; there are size, runs"),
-        ("journal: 5", "wants a mapping with some of size, runs"),
+        ("journal: 5", "needs a mapping with some of size, runs"),
     ],
 )
 def test_invalid_journal_limits_are_reported(
@@ -182,8 +182,8 @@ def test_an_invalid_number_in_an_export_is_reported_with_its_line(
 
 
 CANNOT: tuple[tuple[tuple[str, ...], int, str], ...] = (
-    ((), 2, "wants one of --jsonl FILE and --html FILE"),
-    (("--jsonl", "a", "--html", "b"), 2, "wants one of --jsonl FILE and --html FILE"),
+    ((), 2, "needs one of --jsonl FILE and --html FILE"),
+    (("--jsonl", "a", "--html", "b"), 2, "needs one of --jsonl FILE and --html FILE"),
     (("1", "2", "--html", "a"), 2, "A page has one run"),
     (("1", "--failed", "--jsonl", "a"), 2, "numbers of runs, or filters"),
     (("--jsonl", "-", "--json"), 2, "name a file"),

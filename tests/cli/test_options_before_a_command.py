@@ -86,4 +86,4 @@ def test_a_project_limit_must_be_a_number(
     (workspace / ".hookscope/config.yaml").write_text(f"limits: {{{name}: {value}}}\n")
     code, out, err = cli("list")
     assert (code, out) == (2, "")
-    assert f"`limits: {{{name}: …}}` in .hookscope/config.yaml wants {wants}, 0 for no limit." in err
+    assert f"`limits: {{{name}: …}}` in .hookscope/config.yaml needs {wants}, 0 for no limit." in err

@@ -166,7 +166,7 @@ def test_a_handler_mapped_by_settings_is_called(hookscope: Program, write: Write
     assert any("without `..`" in item["reason"] for item in hookscope("list", "--json").json["rejected"])
     write(".hookscope/config.yaml", "plugin_hooks: {event: x}\n")
     wrong = hookscope("list")
-    assert (wrong.code, "wants a list of mappings" in wrong.err) == (2, True)
+    assert (wrong.code, "needs a list of mappings" in wrong.err) == (2, True)
 
 
 RUN = '{"runId": "run-7"}'

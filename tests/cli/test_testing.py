@@ -123,7 +123,7 @@ def test_a_failed_expectation_is_shown_line_by_line(
         ("{max_ms: true}", "`max_ms` in `expect:` must be a number, not True."),
         ("{max_ms: .nan}", "`max_ms` in `expect:` must be a number, not nan."),
         ("{blocked: 1}", "`blocked` in `expect:` must be true or false, not 1."),
-        ("[errors]", "`expect` wants a mapping."),
+        ("[errors]", "`expect` needs a mapping."),
     ],
 )
 def test_an_expectation_that_checks_nothing_fails(
@@ -313,7 +313,7 @@ def test_a_failure_can_be_expected(test: Program, save: Save, workspace: Path) -
     flow = save("flow", "expect: {ran: [greet]}\n")
     done = test("--accept")
     assert done.code == 0
-    note = "note: greet fails, and that is expected from now on; `hookscope undo` takes it back."
+    note = "note: greet fails, and that is expected from now on; `hookscope undo` undoes it."
     assert done.out.count(note) == 2, "nobody accepts a mistake unawares"
     assert block.read_text().endswith("expect:\n  errors: 1\n  ran: [greet]\n")
     assert flow.read_text().endswith("expect: {errors: 1, ran: [greet]}\n")

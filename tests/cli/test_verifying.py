@@ -191,6 +191,15 @@ def test_verify_reports_a_host_that_refuses_the_settings(agreeing: Host, verify:
     assert done.json["host"][0]["program"].startswith("Invalid config at /x")
 
 
+def test_verify_reports_settings_that_both_refuse(
+    agreeing: Host, verify: Verify, host: Host, home: Path
+) -> None:
+    (home / ".openclaw/openclaw.json").write_text('{"hooks": ')
+    host("#!/bin/sh\necho 'Failed to read config at /x/openclaw.json: JSON5: invalid end' >&2\nexit 1\n")
+    done = verify("--yes", "--json")
+    assert (done.code, done.json["summary"], done.json["host"]) == (0, "both refuse the settings", [])
+
+
 def test_verify_gives_the_host_masked_copies(agreeing: Host, verify: Verify, host: Host, home: Path) -> None:
     """Settings, variables and `.env` are masked; credentials and sessions are not copied."""
     package = agreeing()

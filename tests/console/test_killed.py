@@ -106,7 +106,7 @@ def test_a_workspace_that_cannot_be_opened_ends_the_console_with_an_error(
     (workspace / ".hookscope" / "config.yaml").write_text("limits: 3\n")
     with terminal(workspace, "--workspace", str(workspace)) as console:
         assert console.process.wait(60) == 2
-        until(lambda: console.shows("`limits:` in .hookscope/config.yaml wants a mapping"), "it is said why")
+        until(lambda: console.shows("`limits:` in .hookscope/config.yaml needs a mapping"), "it is said why")
 
 
 @contextmanager

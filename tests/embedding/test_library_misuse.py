@@ -102,7 +102,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "an event without a type": (
         lambda: library.create_hook_event("", "new"),
         ValueError,
-        "an event wants a type, such as `command`",
+        "an event needs a type, such as `command`",
     ),
     "a text for a moment": (
         lambda: ANY.create_hook_event("command", "new", timestamp="now"),
@@ -122,7 +122,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no key to take back": (
         lambda: library.unregister_hook("", quiet),
         ValueError,
-        "an event key wants a type",
+        "an event key needs a type",
     ),
     "a key that nothing hashes": (
         lambda: ANY.unregister_hook([], quiet),
@@ -198,7 +198,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a plugin hook without a name": (
         lambda: ANY.PluginApi("guard").on(quiet),
         TypeError,
-        "wants the name of an event, such as before_tool_call",
+        "needs the name of an event, such as before_tool_call",
     ),
     "fields that are a text": (
         lambda: RUNNER.run_before_tool_call("exec"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hookscope.formats.environment_files import read_dotenv
 from hookscope.formats.script_values import script_number
-from hookscope.formats.text_header import header_block, read_text_header
+from hookscope.formats.text_header import HeaderRules, header_block, read_text_header
 
 
 def header(*lines: str) -> dict[str, str]:
@@ -53,6 +53,19 @@ def test_headers_are_read_as_openclaw_2026_9_reads_them() -> None:
     rows = json.loads(Path(__file__).with_name("recorded_headers.json").read_text(encoding="utf-8"))
     read = [[text, header(*text.split("\n"))] for text, _ in rows]
     assert read == rows
+
+
+def test_headers_are_read_as_each_version_of_openclaw_reads_them() -> None:
+    """Each row: a file, and the texts that 2026.9.6, 2026.7.35 and 2026.3.31 made of it."""
+    file = Path(__file__).with_name("recorded_headers_of_versions.json")
+    rules = [HeaderRules(), HeaderRules(repairs=False), HeaderRules(repairs=False, exact_marks=False)]
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    read = [[text, *(read_text_header(text.encode(), one) for one in rules)] for text, *_ in rows]
+    assert read == rows
+
+
+def test_an_empty_key_hides_no_other() -> None:
+    assert header("a:", "  : 1", "  b: 2", "name: x") == {"a": '{"":1,"b":2}', "name": "x"}
 
 
 def test_nested_and_circular_aliases_fall_back_to_lines() -> None:

@@ -80,7 +80,7 @@ def test_what_is_no_path_is_refused_and_forges_no_line(
     for words in (["list"], ["doctor"], ["trust", "."], ["fire", "command:new", "--trust"]):
         told = hookscope(*words)
         assert told.code == 2
-        assert "wants the path of a program" in told.err
+        assert "must be the path of a program" in told.err
         assert told.err.count("\n") == 1
 
 

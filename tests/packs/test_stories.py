@@ -213,7 +213,7 @@ def test_invalid_packs_are_refused_with_a_reason(
         (("install", str(tmp_path / "linked"), "--yes"), 1, "secret is a link that leads out"),
         (("install", str(tmp_path / "mine"), "--yes"), 1, "Hookscope has not installed it"),
         (("install", "./absent", "--yes"), 1, "There is no folder or archive"),
-        (("install", "name@^1.0", "--yes"), 1, "wants a range of versions"),
+        (("install", "name@^1.0", "--yes"), 1, "needs a range of versions"),
         (("install", "https://example.org/a.tgz", "--yes"), 1, "is an address"),
         (("install", "file:///srv/a.git", "--yes"), 1, "Name its path, or write `git+file://…`"),
         (("install", str(tmp_path / "bare.git"), "--yes"), 1, f"`git+file://{tmp_path}/bare.git` fetches"),

@@ -237,5 +237,5 @@ def test_a_hook_has_one_fault_at_a_time() -> None:
     assert parse_faults(["a=b=exit:3"]) == {"a=b": InjectedFault("exit", 3)}
     with pytest.raises(Refusal, match="twice"):
         parse_faults(["a=hang", "a=junk"])
-    with pytest.raises(Refusal, match="wants HOOK="):
+    with pytest.raises(Refusal, match="needs HOOK="):
         parse_faults(["hang"])

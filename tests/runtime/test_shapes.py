@@ -339,7 +339,7 @@ async def test_a_plugins_door_may_be_written_in_several_ways(text: str, lane: Ex
         ("x = 1", "plugin.py has no function `register` to register its hooks with"),
         (
             "def register(api): api.on('', print)",
-            "api.on() wants the name of an event, such as before_tool_call",
+            "api.on() needs the name of an event, such as before_tool_call",
         ),
         ("def register(api): api.on('x', 3)", "the handler of x is an int, not a function"),
         (

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.app.project_config import EVENTS_FOLDER
+from hookscope.app.variables import folders_of
 from hookscope.authoring.testing.saved_events import read_saved_event, save_event
 from hookscope.installation import install_command
 from hookscope.model.failure import Failure, Frame, Refusal
@@ -394,8 +395,8 @@ def _save_failure(bench: Workbench, view: Snapshot, found: FoundFailure, name: s
     for number in count(1):
         file = view.host.workspace / EVENTS_FOLDER / f"{bare}{f'-{number}' if number > 1 else ''}.yaml"
         if not os.path.exists(file):
-            redaction, workspace = bench.redaction_of(view.host), view.host.workspace
-            save_event(found.event, template, file, redaction, workspace=workspace, expect=FUZZ_EXPECTATION)
+            redaction, folders = bench.redaction_of(view.host), folders_of(view.host)
+            save_event(found.event, template, file, redaction, folders=folders, expect=FUZZ_EXPECTATION)
             return file
         if _is_same_event(bench, view, file, found.event):
             return file

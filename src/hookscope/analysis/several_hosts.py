@@ -196,7 +196,7 @@ def chosen_dialects(names: str) -> tuple[Dialect, ...]:
         raise Refusal(str(error), code=2) from None
     if len(found) < 2:
         known = ", ".join(DIALECTS)
-        raise Refusal("--dialects wants two dialects or more.", f"Known are {known}.", code=2)
+        raise Refusal("--dialects needs two dialects or more.", f"Known are {known}.", code=2)
     return tuple(found.values())
 
 

@@ -223,7 +223,7 @@ def compared_machines(text: str, options: Options) -> tuple[ComparedMachine, ...
     if len(names) == 1 and names[0] != THIS_MACHINE:
         names.insert(0, THIS_MACHINE)
     if len(names) == 1:
-        raise Refusal("--surroundings wants another one beside `here`.", f"They are {MACHINE_WORDS}.", code=2)
+        raise Refusal("--surroundings needs another one beside `here`.", f"They are {MACHINE_WORDS}.", code=2)
     return tuple(_compared_machine(name, options) for name in names)
 
 

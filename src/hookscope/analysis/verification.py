@@ -152,7 +152,8 @@ class Verifier:
         )
         ours_refused = view.host.settings.refusal
         if refusal or ours_refused:
-            return replace(result, host=_settings_difference(ours_refused, refusal))
+            differing = _settings_difference(ours_refused, refusal)
+            return replace(result, host=differing, both_refuse=not differing)
         ours = self.report.own_answers(view.host, view.inventory, ())
         names = self._names_for_info(ours, theirs, view, each)
         if names:
@@ -287,11 +288,11 @@ def _json_in(text: str) -> Any:
 
 def _refusal_in(output: ProgramOutput, host: Host) -> str:
     """Return the program's refusal of its settings, by the first words that its dialect knows."""
-    words = host.dialect.settings_rules.refusal.partition("{")[0].strip()
     text = f"{output.stderr}\n{output.stdout}"
-    if output.code == 0 or not words or words not in text:
+    starts = [text.find(words) for words in host.dialect.settings_rules.refusal_starts]
+    if output.code == 0 or max(starts, default=-1) < 0:
         return ""
-    return " ".join(text[text.index(words) :].split("\n\n")[0].split())
+    return " ".join(text[min(at for at in starts if at >= 0) :].split("\n\n")[0].split())
 
 
 def _settings_difference(ours: str, theirs: str) -> tuple[GeneralDifference, ...]:

@@ -56,6 +56,7 @@ class Verification:
     host: tuple[GeneralDifference, ...] = ()
     not_compared: tuple[str, ...] = ()  # hooks whose files are not in the copy
     notes: tuple[str, ...] = ()
+    both_refuse: bool = False  # the program and Hookscope refuse the settings, and so compare no hooks
 
     @property
     def agrees(self) -> bool:
@@ -67,6 +68,8 @@ class Verification:
         """`58 of 60 agree`."""
         if any(one.name == "settings" for one in self.host):
             return "the settings differ"
+        if self.both_refuse:
+            return "both refuse the settings"
         return f"{self.agreed} of {self.compared} agree" if self.compared else "no hooks to compare"
 
     def document(self) -> dict[str, Any]:

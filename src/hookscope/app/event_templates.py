@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from hookscope.hosts.dialects.catalogues import EXAMPLE_STATE, EXAMPLE_WORKSPACE
 from hookscope.hosts.settings.host_opener import known_agent
 from hookscope.hosts.streams.stream_policy import event_problems
 from hookscope.model.event_catalogue import DEFAULT_SESSION
@@ -81,10 +82,10 @@ def template_event(key: str, host: Host) -> Event:
     """
     known = host.dialect.catalogue().find(key)
     event = host.dialect.event_of(key)
-    context = _with_workspace(as_plain(known.context), host) if known else {}
+    context = _on_this_machine(known.context, host) if known else {}
     if event.kind == "folder":
         context["cfg"] = as_plain(host.settings.value)
-    ctx = _with_workspace(as_plain(known.ctx), host) if known else {}
+    ctx = _on_this_machine(known.ctx, host) if known else {}
     session = known.session if known else DEFAULT_SESSION
     agent = known_agent(host.dialect, host.settings, host.overrides.agent or "")
     made = replace(event, session_key=session, context=context, ctx=ctx)
@@ -122,9 +123,26 @@ def _for_agent(example: Any, agent: str, key: str = "") -> Any:
     )
 
 
-def _with_workspace(example: dict[str, Any], host: Host) -> dict[str, Any]:
-    """Return the example with the current workspace, if the example names one."""
-    return {**example, WORKSPACE_FIELD: str(host.workspace)} if WORKSPACE_FIELD in example else example
+def _on_this_machine(example: Mapping[str, Any], host: Host) -> dict[str, Any]:
+    """Return the example with the folders of this workspace and this host: a handler may open the paths."""
+    plain = dict(with_example_folders(as_plain(example), str(host.workspace), str(host.state)))
+    return {**plain, WORKSPACE_FIELD: str(host.workspace)} if WORKSPACE_FIELD in plain else plain
+
+
+def with_example_folders(example: Any, workspace: str, state: str) -> Any:
+    """Return an example of a catalogue with these folders in place of those that its texts begin with."""
+    match example:
+        case Mapping():
+            return {name: with_example_folders(item, workspace, state) for name, item in example.items()}
+        case list() | tuple():
+            return [with_example_folders(item, workspace, state) for item in example]
+        case str():
+            for written, folder in ((EXAMPLE_WORKSPACE, workspace), (EXAMPLE_STATE, state)):
+                if example == written or example.startswith(f"{written}/"):
+                    return folder + example[len(written) :]
+            return example
+        case _:
+            return example
 
 
 def check_required_fields(event: Event, host: Host) -> None:

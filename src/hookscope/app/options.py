@@ -305,7 +305,7 @@ def _chosen_environment(options: Options, project: Mapping[str, object]) -> tupl
     if named is None:
         return None, ""
     if not isinstance(named, str):
-        raise Refusal(f"`environment:` in {CONFIG} wants a name.", code=2)
+        raise Refusal(f"`environment:` in {CONFIG} needs a name.", code=2)
     return named, f"named in {CONFIG}"
 
 

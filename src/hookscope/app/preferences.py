@@ -144,7 +144,7 @@ def read_keys(file: Path | None = None) -> KeysFile:
             continue
         keys = _keys_in(value)
         if keys is None:
-            problems.append(document.problem_at(f"{name} wants a key, or a list of keys.", name))
+            problems.append(document.problem_at(f"{name} needs a key, or a list of keys.", name))
         else:
             preferences.append(KeyPreference(name, keys, _place_of_key(document, name)))
     return KeysFile(
@@ -227,7 +227,7 @@ def read_theme_choice() -> ThemeChoice:
     for name, value in document.value.items():
         if name == MASK_KEY:
             if not masked_names_in(value) and value != []:
-                problems.append(document.problem_at(f"{MASK_KEY} wants a list of names.", name))
+                problems.append(document.problem_at(f"{MASK_KEY} needs a list of names.", name))
         elif name != "theme":
             problems.append(
                 document.unknown_name_problem(
@@ -237,7 +237,7 @@ def read_theme_choice() -> ThemeChoice:
         elif isinstance(value, str):
             configured = value
         else:
-            problems.append(document.problem_at("theme wants the name of one.", name))
+            problems.append(document.problem_at("theme needs the name of one.", name))
     chosen, replaced_theme = _chosen_theme()
     if chosen and replaced_theme == configured:
         return ThemeChoice(chosen, None, True, configured, tuple(problems))

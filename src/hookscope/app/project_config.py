@@ -44,7 +44,7 @@ def read_project_config(folder: Path) -> Mapping[str, object]:
     if config is None:
         return {}
     if not isinstance(config, dict):
-        raise Refusal(f"{file} wants a mapping, such as `dialect: NAME`.", code=2)
+        raise Refusal(f"{file} needs a mapping, such as `dialect: NAME`.", code=2)
     return config
 
 
@@ -66,7 +66,7 @@ def plugin_hooks_of(project: Mapping[str, object]) -> tuple[Mapping[str, object]
         return ()
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         shape = "a list of mappings with `event` and `module`"
-        raise Refusal(f"`plugin_hooks:` in {CONFIG} wants {shape}.", code=2)
+        raise Refusal(f"`plugin_hooks:` in {CONFIG} needs {shape}.", code=2)
     return tuple(listed)
 
 
@@ -75,7 +75,7 @@ def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
     listed = project.get(MASK_KEY)
     names = masked_names_in(listed)
     if listed is not None and not names and listed != []:
-        raise Refusal(f"`{MASK_KEY}:` in {CONFIG} wants a list of names, such as [CUSTOMER_ID].", code=2)
+        raise Refusal(f"`{MASK_KEY}:` in {CONFIG} needs a list of names, such as [CUSTOMER_ID].", code=2)
     return names
 
 
@@ -86,14 +86,14 @@ def limits_of(value_of_limits: object) -> Limits:
         return limits
     names = ", ".join(LIMIT_NAMES)
     if not isinstance(value_of_limits, dict):
-        raise Refusal(f"`limits:` in {CONFIG} wants a mapping with some of {names}.", code=2)
+        raise Refusal(f"`limits:` in {CONFIG} needs a mapping with some of {names}.", code=2)
     for name, value in value_of_limits.items():
         if name not in LIMIT_NAMES:
             raise Refusal(f"`limits:` in {CONFIG} has {str(name)!r}; there are {names}.", code=2)
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not 0 <= value < float("inf"):
             unit = "MiB" if name == "memory" else "seconds"
-            raise Refusal(f"`limits: {{{name}: …}}` in {CONFIG} wants {unit}, 0 for no limit.", code=2)
+            raise Refusal(f"`limits: {{{name}: …}}` in {CONFIG} needs {unit}, 0 for no limit.", code=2)
         limits = limits.with_limit(name, value * MIB if name == "memory" else value, CONFIG)
     return limits
 
@@ -103,7 +103,7 @@ def retention_of(value_of_journal: object) -> Retention:
     if value_of_journal is None:
         return DEFAULT_RETENTION
     if not isinstance(value_of_journal, dict):
-        raise Refusal(f"`journal:` in {CONFIG} wants a mapping with some of size, runs.", code=2)
+        raise Refusal(f"`journal:` in {CONFIG} needs a mapping with some of size, runs.", code=2)
     retention = DEFAULT_RETENTION
     for name, value in value_of_journal.items():
         whole = isinstance(value, int) and not isinstance(value, bool)
@@ -115,7 +115,7 @@ def retention_of(value_of_journal: object) -> Retention:
             raise Refusal(f"`journal:` in {CONFIG} has {str(name)!r}; there are size, runs.", code=2)
         else:
             wants = "MiB" if name == "size" else "a number of runs"
-            raise Refusal(f"`journal: {{{name}: …}}` in {CONFIG} wants {wants}, above 0.", code=2)
+            raise Refusal(f"`journal: {{{name}: …}}` in {CONFIG} needs {wants}, above 0.", code=2)
     return retention
 
 
@@ -233,7 +233,7 @@ class YamlSection:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            raise self.refusal(f"`{name}` wants a mapping.", name)
+            raise self.refusal(f"`{name}` needs a mapping.", name)
         return value
 
     def text(self, name: str) -> str | None:
@@ -242,7 +242,7 @@ class YamlSection:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise self.refusal(f"`{name}` wants a text.", name)
+            raise self.refusal(f"`{name}` needs a text.", name)
         return str(value)
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -251,17 +251,17 @@ class YamlSection:
         if value is None:
             return ()
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.refusal(f"`{name}` wants a list of texts.", name)
+            raise self.refusal(f"`{name}` needs a list of texts.", name)
         return tuple(value)
 
     def sections(self, name: str) -> tuple[YamlSection, ...]:
         """Return the mappings in the list under a key. Raises Refusal if there are none."""
         value = self.value.get(name)
         if not isinstance(value, list) or not value:
-            raise self.refusal(f"`{name}` wants a list of mappings.", name)
+            raise self.refusal(f"`{name}` needs a list of mappings.", name)
         for number, item in enumerate(value):
             if not isinstance(item, dict):
-                raise self.refusal(f"`{name}` wants a list of mappings.", name, number)
+                raise self.refusal(f"`{name}` needs a list of mappings.", name, number)
         return tuple(
             YamlSection(self.file, self.source, item, (*self.path, name, number))
             for number, item in enumerate(value)
@@ -331,12 +331,12 @@ def read_workspace_environment(workspace: Path, name: str) -> Environment:
         )
         next_step = f"Did you mean {closest}?" if closest else environments_text
         raise Refusal(f"There is no environment {name!r}.", next_step, code=2)
-    section = read_section(known[name], "environment: it wants a mapping with `variables:`")
+    section = read_section(known[name], "environment: it needs a mapping with `variables:`")
     section.check_keys(("variables",), "An environment")
     variables: dict[str, str] = {}
     for key, value in section.mapping("variables").items():
         if isinstance(value, dict | list) or value is None:
-            raise section.refusal(f"`{key}` wants a text, a number, true or false.", "variables", key)
+            raise section.refusal(f"`{key}` needs a text, a number, true or false.", "variables", key)
         variables[key] = str(value).lower() if isinstance(value, bool) else str(value)
     return Environment(name, known[name], variables)
 

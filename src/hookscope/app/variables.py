@@ -112,7 +112,7 @@ HIDDEN = "••••"
 REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*|now[^\w{}\n][^{}\n]*)\}", re.ASCII)
 WRITTEN_REFERENCE = re.compile(rf"(\$?){REFERENCE.pattern}", re.ASCII)
 NOW = "now"
-WORKSPACE_VARIABLE, CFG = "workspace", "cfg"
+WORKSPACE_VARIABLE, STATE_VARIABLE, CFG = "workspace", "state", "cfg"
 TIME_OFFSET = r"\d{1,9}(?:ms|[smhdw])"
 TIME = re.compile(rf"now(?P<away>(?:[+-](?:{TIME_OFFSET})+)*)(?::(?P<form>iso|ms|s))?", re.ASCII)
 PART = re.compile(r"([+-])?(\d+)(ms|[smhdw])", re.ASCII)
@@ -151,6 +151,7 @@ def variables_of(
     environment_of_machine = host.machine.env
     layers: list[tuple[str, Mapping[str, str]]] = [
         ("the workspace", {WORKSPACE_VARIABLE: str(host.workspace)}),
+        ("the host's state folder", {STATE_VARIABLE: str(host.state)}),
         *((DOTENV, {name: value}) for name, value in dotenv_of(host.workspace).items()),
         *(
             ("the environment" if name in environment_of_machine else "the host's settings", {name: value})
@@ -430,26 +431,35 @@ def filled_event(event: Event, sources: VariableSources, fill: FillEvent = fille
     return replace(event, session_key=str(session), context=context, ctx=ctx)
 
 
-def with_workspace_name(value: Any, workspace: Path | str) -> Any:
-    """Return the value with `${workspace}` in place of the workspace's path, where a text names it whole.
+def folders_of(host: Host) -> Mapping[str, str]:
+    """Return the folders that differ between machines, by the variable that names each in a saved event."""
+    return {WORKSPACE_VARIABLE: str(host.workspace), STATE_VARIABLE: str(host.state)}
+
+
+def with_folder_names(value: Any, folders: Mapping[str, str]) -> Any:
+    """Return the value with `${workspace}` and `${state}` in place of their paths, where a text names one
+    whole.
 
     The value is escaped, as saved events have it.
     """
-    folder = str(workspace)
-    if len(Path(folder).parts) < 2:  # the root is part of every path
-        return value
-    named = re.compile(rf"(?:(?<=://)|(?<![\w.~$/-])){re.escape(folder)}(?=[/\s\"'`<>()\[\]{{}},;:!?]|\.?$)")
-    return _with_workspace_name(value, named)
+    for variable, folder in sorted(folders.items(), key=lambda item: -len(item[1])):  # the inner one first
+        if len(Path(folder).parts) > 1:  # the root is part of every path
+            value = _with_folder_name(value, variable, _whole_path(folder))
+    return value
 
 
-def _with_workspace_name(value: Any, named: re.Pattern[str]) -> Any:
+def _whole_path(folder: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:(?<=://)|(?<![\w.~$/-])){re.escape(folder)}(?=[/\s\"'`<>()\[\]{{}},;:!?]|\.?$)")
+
+
+def _with_folder_name(value: Any, variable: str, path: re.Pattern[str]) -> Any:
     match value:
         case str():
-            return named.sub(f"${{{WORKSPACE_VARIABLE}}}", value)
+            return path.sub(f"${{{variable}}}", value)
         case Mapping():
-            return {name: _with_workspace_name(item, named) for name, item in value.items()}
+            return {name: _with_folder_name(item, variable, path) for name, item in value.items()}
         case list() | tuple():
-            return [_with_workspace_name(item, named) for item in value]
+            return [_with_folder_name(item, variable, path) for item in value]
         case _:
             return value
 

@@ -12,9 +12,9 @@ import click
 
 from hookscope.analysis.order_search import FEWEST_RUNS
 from hookscope.app.event_templates import BadContext, parse_context
-from hookscope.app.project_config import NamedProgram
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import trust_requests
+from hookscope.app.variables import folders_of
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.fire_request import FireRequest
 from hookscope.authoring.testing.saved_events import save_event, saved_event_path
@@ -72,7 +72,7 @@ REQUIRED_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
     ("--force", "--only"): ("--force calls one hook.", "Name it with --only HOOK."),
     ("--seed", "--shuffle"): ("--seed is for --shuffle.", "Give both, or neither."),
     ("--shuffle", ENOUGH_REPEATS): (
-        f"--shuffle wants to know how often it may fire, {FEWEST_RUNS} times at least.",
+        f"--shuffle needs to know how often it may fire, {FEWEST_RUNS} times at least.",
         "--repeat 20 --shuffle is a good start.",
     ),
     ("--stop-at", "--debug"): ("--stop-at names a line at which --debug stops.", "Add --debug."),
@@ -178,7 +178,7 @@ def save_event_as(bench: Workbench, view: Snapshot, event: Event, name: str) -> 
         template,
         file,
         bench.redaction_of(view.host),
-        workspace=view.host.workspace,
+        folders=folders_of(view.host),
         write=bench.edits.write_saved_file,
     )
     secrets_note = (
@@ -195,12 +195,6 @@ def ask_for_trust(bench: Workbench, view: Snapshot, targets: Sequence[TrustTarge
             bench.trust(request.folder, must_be_real=True)
             changed = True
     return changed
-
-
-def _program_list(programs: Sequence[NamedProgram]) -> str:
-    return " and ".join(
-        f"{printable(program.path)} (`{program.key}:` in its configuration)" for program in programs
-    )
 
 
 def ask_yes_or_no(question: str) -> bool:

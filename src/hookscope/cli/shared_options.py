@@ -81,7 +81,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic only since c
         moment = parse_moment(str(value), in_local_time(datetime.now(UTC)))
         if moment is None:
             shapes = "`2h` (or s, m, d, w), `10:30`, `2026-11-20` or `2026-11-20T10:30`"
-            self.fail(f"{value!r} is no time: it wants {shapes}.", param, ctx)
+            self.fail(f"{value!r} is no time: it needs {shapes}.", param, ctx)
         return moment
 
 
@@ -125,7 +125,7 @@ def run_filter_of(parameters: Mapping[str, Any]) -> RunFilter:
     assert set(RUN_OUTCOMES) == set(get_args(Outcome))
     text, outcome = parameters["text"], parameters["outcome"]
     if text is not None and not has_search_terms(text):
-        raise Refusal("--text wants a word: a letter or a digit at least.", code=2)
+        raise Refusal("--text needs a word: a letter or a digit at least.", code=2)
     if parameters["failed"] and outcome not in (None, "failed"):
         raise Refusal(f"A run that failed is not {outcome}: give --failed or --outcome.", code=2)
     if parameters["failed"]:

@@ -40,7 +40,7 @@ def expect_key(value: object, example: str = "command:new") -> None:
     """Raise TypeError if the key is no text, ValueError if it is empty."""
     expect(value, str, f"an event key is a text such as `{example}`")
     if not value:
-        raise ValueError("an event key wants a type, such as `command`, or `command:new`")
+        raise ValueError("an event key needs a type, such as `command`, or `command:new`")
 
 
 def expect_mapping(value: object, name: str) -> None:
@@ -108,7 +108,7 @@ def expect_parts(kind: object, action: object, session_key: object) -> None:
         if not isinstance(value, str):  # checked first, to format the message only on errors
             expect(value, str, f"the {name} of an event is a text")
     if not kind:
-        raise ValueError("an event wants a type, such as `command`")
+        raise ValueError("an event needs a type, such as `command`")
 
 
 def expect_event(value: object) -> None:

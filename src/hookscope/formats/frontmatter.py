@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
 from typing import Final
@@ -101,6 +102,20 @@ def locate_frontmatter(
 
 
 @lru_cache(maxsize=256)
+def quoted_line(source: bytes, error: FormatError) -> str:
+    """Return the line that YAML refuses for a colon in its value, with the value in quotes; empty for others.
+
+    `error` is the one that `read_frontmatter` raised for this source.
+    """
+    if "quote the value" not in error.problem:
+        return ""
+    line = text_of(source).split("\n")[error.span.line - 1]
+    name, sign, value = line.partition(": ")
+    value = value.strip()
+    is_plain = bool(sign) and ": " in f"{value} " and value[0] not in "\"'{[&*!|>"
+    return f"{name}: {json.dumps(value, ensure_ascii=False)}" if is_plain else ""
+
+
 def repair_mojibake(text: str) -> str | None:
     """The text that was written, where UTF-8 was read as Windows-1252: `ðŸ’¾` was a floppy disk.
 

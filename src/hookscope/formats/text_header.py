@@ -22,6 +22,7 @@ from hookscope.formats.script_values import (
     script_whole,
 )
 from hookscope.formats.yaml12 import read_part
+from hookscope.values import dataclass
 
 _ANY: Final = re.compile("")
 _KEY_IN_TEXT: Final = re.compile(r"(?![\[{]|- )[\s\S]*: ")
@@ -42,10 +43,24 @@ _FLOW_AS_KEY = re.compile(
 )
 _QUOTED = re.compile(r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'""")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)  # PyYAML refuses leading tabs
+_EMPTY_KEY = re.compile(r"^([ ]*):(?=[ \n]|\Z)", re.MULTILINE)
 _COMMENT = re.compile(r"(?<=\s)#[^\n]*")
 
 
-def read_text_header(source: bytes) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class HeaderRules:
+    """What differs between versions of the reader."""
+
+    repairs: bool = True  # values of `QUOTED_WHEN_BROKEN` are put in quotes if the YAML is invalid
+    exact_marks: bool = True
+    """False: the lines that begin and end a header may have more after `---`, and a byte order mark before it
+    hides the header."""
+
+
+NEWEST: Final = HeaderRules()
+
+
+def read_text_header(source: bytes, rules: HeaderRules = NEWEST) -> dict[str, str]:
     """Return every top-level key of the header with its value as text; {} without one.
 
     Never raises.
@@ -54,17 +69,17 @@ def read_text_header(source: bytes) -> dict[str, str]:
     compact JSON. Values that YAML leaves empty, and all values if the YAML is invalid, are taken
     from the lines.
     """
-    return dict(_texts_of(source))
+    return dict(_texts_of(source, rules))
 
 
 @lru_cache(maxsize=REMEMBERED_HEADERS)
-def _texts_of(source: bytes) -> Mapping[str, str]:
+def _texts_of(source: bytes, rules: HeaderRules) -> Mapping[str, str]:
     """Return the header as texts, cached by content: most headers are unchanged between scans."""
-    block = header_block(source)
-    if block is None:
+    block = header_block(source, rules)
+    if not block:
         return {}
     lines = dict(_lines_of(block))
-    read = _yaml_of(block)
+    read = _yaml_of(block, rules)
     if read is None:
         return {key: value for key, (value, _) in lines.items()}
     texts = {
@@ -80,17 +95,16 @@ def _texts_of(source: bytes) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=1)
-def header_block(source: bytes) -> str | None:
+def header_block(source: bytes, rules: HeaderRules = NEWEST) -> str | None:
     """Return the text between the two `---` lines with LF line ends; None without a header.
 
     Bytes that are not UTF-8 become U+FFFD. A header that does not end counts as none.
     """
-    text = (
-        source.decode("utf-8", "replace")
-        .removeprefix(BYTE_ORDER_MARK)
-        .replace("\r\n", "\n")
-        .replace("\r", "\n")
-    )
+    text = source.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    if not rules.exact_marks:
+        end = text.find("\n---", 3)
+        return text[4:end] if text.startswith("---") and end >= 0 else None
+    text = text.removeprefix(BYTE_ORDER_MARK)
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
     return text[opening.end() : closing.start()] if opening and closing else None
@@ -99,13 +113,14 @@ def header_block(source: bytes) -> str | None:
 # YAML
 
 
-def _yaml_of(block: str) -> dict[str, object] | None:
+def _yaml_of(block: str, rules: HeaderRules) -> dict[str, object] | None:
     """Return the header's YAML data, repaired if needed; None if it cannot be read."""
-    for mended in _mended(block):
+    for mended in _mended(block) if rules.repairs else (block,):
         if starts_too_far_left(mended):
             return None
         alone = _FLOW_AS_KEY.sub(r"\1\2", mended)  # the host's reader takes `[a]: b` for `[a]`
-        for text in (mended, _with_flow_on_one_line(mended), _BLANK_LINE.sub("", mended), alone):
+        named = _EMPTY_KEY.sub(r'\1"":', mended)  # it takes a colon alone for an empty key
+        for text in (mended, _with_flow_on_one_line(mended), _BLANK_LINE.sub("", mended), alone, named):
             try:
                 value = _read(text)
             except FormatError:

@@ -242,7 +242,7 @@ class RecordingPluginApi:
 
     def _register(self, door: str, key: Any, handler: Any, options: Mapping[str, Any]) -> Any:
         if not isinstance(key, str) or not key.strip():
-            raise TypeError(f"api.{door}() wants the name of an event, such as before_tool_call")
+            raise TypeError(f"api.{door}() needs the name of an event, such as before_tool_call")
         if self._closed and (self._told is None or len(self._late) >= MOST_LATE):
             text = f"a handler of {key} is registered after `register` has returned: it is not called"
             warnings.warn(text, stacklevel=3)

@@ -81,6 +81,7 @@ class SettingsRules:
     check: Callable[[Mapping[str, Any]], tuple[tuple[KeyPath, str], ...]] | None = None
     """What the host refuses: a path and its sentence for each."""
     refusal: str = ""  # the host's error: {file} {issues}; empty: it continues without settings
+    refusal_starts: tuple[str, ...] = ()  # how the program begins to say that it refuses them
     issue: str = "{path}: {text}"
     path_text: Callable[[KeyPath], str] | None = None  # formats a path; None: with dots
     advice_for: Callable[[KeyPath, str], str] | None = None  # the next step for such an issue; empty: unknown

@@ -379,7 +379,7 @@ def _place_for_copy(
     _check_target_free(place, known, incoming.name)
     if options.dependencies and place.left_behind:
         raise Refusal(
-            f"{host.dialect.product} wants each hook in a folder of its own, so dependencies have no place.",
+            f"{host.dialect.product} needs each hook in a folder of its own, so dependencies have no place.",
             "Install without --dependencies, or link the folder with --link.",
         )
     return place

@@ -162,7 +162,7 @@ def package_json_of(tree: FileTree) -> Mapping[str, Any]:
             f"{PACKAGE_JSON} cannot be read: {display_name(str(error)) or 'it is nested too deeply'}."
         ) from None
     if not isinstance(document, dict):
-        raise package_error(f"{PACKAGE_JSON} wants an object.")
+        raise package_error(f"{PACKAGE_JSON} needs an object.")
     return document
 
 
@@ -171,7 +171,7 @@ def _listed_hooks(
 ) -> HookPackage:
     listed = package_json[key]["hooks"]
     if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
-        raise package_error(f"{PACKAGE_JSON} {key}.hooks wants a list of texts.")
+        raise package_error(f"{PACKAGE_JSON} {key}.hooks needs a list of texts.")
     entries = [entry.strip() for entry in listed if entry.strip()]
     if not entries:
         raise package_error(f"{PACKAGE_JSON} {key}.hooks is empty.")
@@ -201,7 +201,7 @@ def _checked_entry(tree: PackageFiles, entry: str, key: str, handlers: Sequence[
     hook, shown = _folder_inside(entry, key), display_name(entry)
     names = tree.names(hook)
     if not names and tree.read(hook) is not None:
-        raise package_error(f"{key}.hooks entry is a file: {shown}; it wants the folder with the {MANIFEST}.")
+        raise package_error(f"{key}.hooks entry is a file: {shown}; it needs the folder with the {MANIFEST}.")
     if not names:
         raise package_error(f"{key}.hooks entry is not in the package: {shown}.")
     if MANIFEST not in names:

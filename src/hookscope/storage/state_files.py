@@ -82,7 +82,7 @@ def read_config_document(file: Path) -> ConfigDocument:
     if value is None:
         return ConfigDocument(file, source)
     if not isinstance(value, dict):
-        text = f"{file.name} wants a mapping: lines of `name: value`."
+        text = f"{file.name} needs a mapping: lines of `name: value`."
         return ConfigDocument(
             file, source, problems=(Problem(text, FilePosition(file, 1)),), is_readable=False
         )

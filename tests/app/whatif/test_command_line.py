@@ -159,7 +159,7 @@ def test_one_document(run: Run, service: Path) -> None:
     ("given", "sentence"),
     [
         (["--surroundings", " , "], "names none"),
-        (["--surroundings", "here"], "wants another one beside"),
+        (["--surroundings", "here"], "needs another one beside"),
         (["--surroundings", "unit:gatway"], "Did you mean unit:gateway?"),
         (["--surroundings", "clean", "--shipped"], "one host's"),
         (["--surroundings", "clean", "--fire", "command:new"], "fires nothing"),

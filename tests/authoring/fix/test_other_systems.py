@@ -86,7 +86,7 @@ def led_out(folder: Path) -> None:
         (without_code, "found", "looked for index.ts", "only its author"),
         (without_function, "export", "has no `register`", "index.py:1"),
         (unreadable_code, "handler", "was never closed", "index.py:1"),
-        (wrong_type, "found", "wants a text as `id`", "openclaw.plugin.json:1"),
+        (wrong_type, "found", "needs a text as `id`", "openclaw.plugin.json:1"),
         (unreadable_manifest, "found", "unclosed object", "openclaw.plugin.json:1"),
         (led_out, "path", "elsewhere.py", "move "),
     ],

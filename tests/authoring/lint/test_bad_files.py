@@ -57,7 +57,7 @@ KINDS: dict[str, Kind] = {
     ),
     "one quoted text": kind(
         written("metadata: '{\"NS\": {\"events\": [\"gateway:startup\"]}}'\n"),
-        ("wants a mapping", "metadata-quoted"), FINE, FINE,
+        ("must be a mapping", "metadata-quoted"), FINE, FINE,
     ),
     "no metadata": kind(written(""), ("no events", "metadata-missing")),
     "no header": kind("# Tidy\n", NONE, ("no header", "header-missing"), NONE),
@@ -94,7 +94,7 @@ KINDS: dict[str, Kind] = {
     "keys at the top": kind(written('events: ["gateway:startup"]\n'), ("no events", "key-misplaced")),
     "a text for a list": kind(
         written('metadata: {"NS": {"events": "gateway:startup"}}\n'),
-        ("wants a list", "field-type"), FINE, ("no events", "field-type"),
+        ("must be a list", "field-type"), FINE, ("no events", "field-type"),
     ),
     "tabs": kind(
         written('metadata:\n\tNS:\n\t\tevents: ["gateway:startup"]\n'),

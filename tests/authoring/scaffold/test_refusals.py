@@ -30,7 +30,7 @@ from hookscope.model.text import one_line
         ("é", {}, "cannot be a hook's name"),
         ("a" * 65, {}, "cannot be a hook's name"),
         ("node_modules", {}, "a meaning of its own"),
-        ("x", {"description": "two\nlines"}, "wants one line"),
+        ("x", {"description": "two\nlines"}, "needs one line"),
         ("x", {"events": ("gateway:startpu",)}, "Did you mean gateway:startup?"),
         ("x", {"events": ("command:new\x1b[31m",)}, "is no event"),
         ("x", {"events": ("before_tool_call",)}, "a plugin (`--plugin`) can receive"),

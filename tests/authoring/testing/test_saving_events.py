@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookscope.app.options import Options
+from hookscope.app.variables import folders_of
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.saved_events import read_saved_event, save_event, saved_event_path
 from hookscope.model.failure import Refusal
@@ -36,23 +38,23 @@ def test_saved_event_reads_back(workspace: Path, context: dict[str, Any], sessio
     file = workspace / "one.yaml"
     file.unlink(missing_ok=True)
     hidden = save_event(
-        replace(template, context=context, session_key=session), template, file, workspace=workspace
+        replace(template, context=context, session_key=session), template, file, folders=folders_of(view.host)
     )
     if not hidden:
         read = read_saved_event(bench, view, file)
         assert (read.key, read.session_key, read.context) == ("command:new", session, context)
 
 
-@pytest.mark.parametrize("key", ["command:new", "gateway:startup", "before_tool_call"])
+@pytest.mark.parametrize("key", ["command:new", "gateway:startup", "before_tool_call", "before_reset"])
 def test_unchanged_example_is_saved_whole_without_local_paths(key: str, workspace: Path, home: Path) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text('{"models": {"apiKey": "sk-1234567890abcdef"}}')
     bench = Workbench(Options(workspace=workspace))
     view = bench.scan()
     template, file = bench.template(view, key), workspace / "whole.yaml"
-    assert not save_event(template, template, file, workspace=workspace)
+    assert not save_event(template, template, file, folders=folders_of(view.host))
     assert read_saved_event(bench, view, file).context == template.context
-    assert not any(text in file.read_text() for text in (str(workspace), "sk-1234567890abcdef"))
+    assert not any(text in file.read_text() for text in (str(home), str(workspace), "sk-1234567890abcdef"))
 
 
 def test_changed_ctx_is_saved(workspace: Path) -> None:
@@ -60,7 +62,12 @@ def test_changed_ctx_is_saved(workspace: Path) -> None:
     view = bench.scan()
     template = bench.template(view, "before_tool_call")
     file = saved_event_path("call", view.host.workspace, workspace)
-    save_event(replace(template, ctx={**template.ctx, "runId": "run-7"}), template, file, workspace=workspace)
+    save_event(
+        replace(template, ctx={**template.ctx, "runId": "run-7"}),
+        template,
+        file,
+        folders=folders_of(view.host),
+    )
     assert file == workspace / ".hookscope/events/call.yaml"
     assert [path.name for path in file.parent.iterdir()] == ["call.yaml"]  # no lock: it may be a repository
     assert file.read_text().endswith('ctx:\n  runId: "run-7"\n')
@@ -78,7 +85,7 @@ def test_paths_of_the_workspace_are_saved_for_every_machine(workspace: Path) -> 
         "beside": [f"{workspace}-2/x", f"/mnt{workspace}", f"${workspace}"],
     }
     event = replace(template, context=context, ctx={"sessionFile": f"{workspace}/s.jsonl"})
-    save_event(event, template, file, workspace=workspace)
+    save_event(event, template, file, folders=folders_of(view.host))
     written = file.read_text()
     assert written.count(str(workspace)) == 3  # other folders, and a text that would be taken for an escape
     assert 'path: "${workspace}/notes.md"' in written
@@ -87,8 +94,21 @@ def test_paths_of_the_workspace_are_saved_for_every_machine(workspace: Path) -> 
     assert (read.context, read.ctx["sessionFile"]) == (context, f"{workspace}/s.jsonl")
 
 
+def test_every_path_of_an_example_is_absolute(workspace: Path, home: Path) -> None:
+    state = home / "elsewhere"
+    state.mkdir()
+    bench = Workbench(Options(workspace=workspace, env={"OPENCLAW_STATE_DIR": str(state)}))
+    view = bench.scan()
+    keys = [event.key for event in view.host.dialect.catalogue().events if not event.family]
+    for key in keys:
+        template = bench.template(view, key)
+        assert "~" not in json.dumps([template.context, template.ctx]), key
+    sent = bench.template(view, "command:new").context
+    assert sent["sessionFile"] == str(state / "agents/main/sessions/3f1c.jsonl")
+
+
 def test_saving_refuses_half_characters(workspace: Path) -> None:
     event = Event("command", "new", context={"half": "\ud800"})
     with pytest.raises(Refusal, match="no text file can hold it"):
-        save_event(event, event, workspace / "half.yaml", workspace=workspace)
+        save_event(event, event, workspace / "half.yaml", folders={})
     assert not (workspace / "half.yaml").exists()

@@ -138,20 +138,20 @@ async def test_cancelled_sequence_keeps_its_fired_steps(workspace: Path, write: 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("steps: []", "line 1: `steps` wants a list of mappings."),
-        ("steps: [1]", "line 1: `steps` wants a list of mappings."),
+        ("steps: []", "line 1: `steps` needs a list of mappings."),
+        ("steps: [1]", "line 1: `steps` needs a list of mappings."),
         (
             "steps:\n  - {event: a:b}\n  - {evnt: a:b}",
             "line 3: `evnt` is no part of a step. Did you mean `event`?",
         ),
-        ("steps:\n  - {after: 5, event: a:b}", "line 2: `after` wants a time such as 250ms, 2s or 1m"),
+        ("steps:\n  - {after: 5, event: a:b}", "line 2: `after` needs a time such as 250ms, 2s or 1m"),
         ("steps:\n  - {after: 61m, event: a:b}", "an hour at most"),
         ("steps:\n  - {event: a:b, with: {}, context: {}}", "`with` is laid over the example that `context`"),
         ("steps:\n  - {file: x.yaml, context: {}}", "`context` is no part of a step with `file`."),
         ("steps:\n  - {file: nowhere.yaml}", "nowhere.yaml: no such file or directory."),
         ("steps:\n  - {event: a:b}\nstep: 1", "`step` is no part of a sequence. Did you mean `steps`?"),
         ("steps: [{event: a:b}", "line 1"),
-        ("- a", "is no sequence: it wants a mapping with `steps:`."),
+        ("- a", "is no sequence: it needs a mapping with `steps:`."),
     ],
 )
 def test_an_invalid_sequence_is_refused_with_its_line(write: Write, text: str, sentence: str) -> None:
@@ -200,13 +200,13 @@ def test_sequences_of_the_workspace_take_precedence_by_name(workspace: Path, wri
     write("steps: 5", "broken")
     rows = sequences_of(workspace, dialect)
     assert [row.name for row in rows][:2] == ["broken", "My own"]
-    assert "`steps` wants" in rows[0].problem
+    assert "`steps` needs" in rows[0].problem
     for name in ("new", "My own"):
         assert sequence_named(name, workspace, dialect, workspace).file == own
     assert sequence_named("restart", workspace, dialect, workspace).is_shipped
     for name, sentence in (
         ("restrt", "Did you mean restart?"),
-        ("broken", "wants a list"),
+        ("broken", "needs a list"),
         ("x.yaml", "Cannot"),
     ):
         with pytest.raises(Refusal, match=sentence):

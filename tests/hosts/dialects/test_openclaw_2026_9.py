@@ -449,7 +449,7 @@ def test_a_file_that_may_not_be_included_makes_the_settings_invalid(
     code, out, errors = program.says("list", "--json")
     assert code == 1
     assert out.startswith('{\n  "ok": false')
-    assert errors[0].startswith(words)
+    assert errors[0].startswith(f"Failed to read config at {program.home}/.openclaw/openclaw.json: {words}")
     if kind == "broken":
         assert errors[0].endswith(" | JSON5: invalid end of input at 1:8")
 
@@ -457,7 +457,9 @@ def test_a_file_that_may_not_be_included_makes_the_settings_invalid(
 def test_settings_that_are_not_json5_are_refused_in_the_words_of_the_hosts_reader(program: Program) -> None:
     program.write(".openclaw/openclaw.json", '{\n  "hooks": {7: 1}\n}')
     code, _, errors = program.says("list")
-    assert (code, errors[0]) == (1, "JSON5: invalid character '7' at 2:13")
+    file, problem = program.home / ".openclaw/openclaw.json", "JSON5: invalid character '7' at 2:13"
+    assert (code, errors[0]) == (1, f"Failed to read config at {file}: {problem}")
+    assert f"Error: {problem}" in errors
 
 
 def test_a_home_of_its_own_moves_everything_of_the_host(

@@ -105,9 +105,47 @@ def test_refused_settings_are_json_since_2026_8(program: Program, version: str) 
     program.version = version
     program.settings({"enabled": "yes"})
     code, out, errors = program.says("check", "--json")
+    assert (code, '"cli_error"' in out) == (1, version == NEWEST)
+    if version == NEWEST:
+        assert errors[0].startswith("Invalid config at ")
+        return
+    older = version == "openclaw@2026.3"
+    title = "Config invalid" if older else "OpenClaw config is invalid"
+    problem = ": expected boolean, received string (allowed: true, false)" if older else ""
+    assert errors[:2] == [title, "File: ~/.openclaw/openclaw.json"]
+    assert f"  - hooks.internal.enabled: Invalid input{problem}" in errors
+
+
+@pytest.mark.parametrize(
+    ("settings", "version", "problem"),
+    [
+        ('{"hooks": ', "openclaw@2026.3", "<root>: JSON5 parse failed: SyntaxError: JSON5: invalid end of"),
+        ('{"cloudWorkers": {}}', "openclaw@2026.7", "<root>: Invalid input"),
+        ('{"crestodian": {}}', "openclaw@2026.3", '<root>: Unrecognized key: "crestodian"'),
+        ('{"env": {"A": 5}}', "openclaw@2026.3", "env.A: Invalid input: expected string, received number"),
+        ('{"agents": {"entries": {}}}', "openclaw@2026.7", "agents: Invalid input"),
+        ('{"agents": {"list": [{}]}}', "openclaw@2026.3", "agents.list.0.id: Invalid input: expected string"),
+    ],
+)
+def test_an_older_program_refuses_what_its_schema_does_not_know(
+    program: Program, settings: str, version: str, problem: str
+) -> None:
+    program.version = version
+    program.settings({})
+    (program.home / ".openclaw/openclaw.json").write_text(settings)
+    code, _, errors = program.says("list")
     assert code == 1
-    assert errors[0].startswith("Invalid config at ")
-    assert ('"cli_error"' in out) == (version == NEWEST)
+    assert any(line.startswith(f"  - {problem}") for line in errors), errors
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_sections_that_only_older_programs_know_are_accepted(program: Program, version: str) -> None:
+    program.version = version
+    program.settings({})
+    (program.home / ".openclaw/openclaw.json").write_text(
+        '{"audio": {}, "cli": {}, "env": {"A": "b"}, "agents": {"list": [{"id": "a"}]}}'
+    )
+    assert program.says("list")[0] == 0
 
 
 @pytest.mark.parametrize("version", OLDER)

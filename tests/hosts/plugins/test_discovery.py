@@ -74,11 +74,11 @@ REJECTED: tuple[tuple[str | None, str | None, str, int], ...] = (
     ("{", "plugin.py", "openclaw.plugin.json, line 1", 1),
     ("[]", "plugin.py", "holds no object", 1),
     ("{}", "plugin.py", "has no `id`", 1),
-    ('{\n  "id": 3\n}', "plugin.py", "wants a text as `id`", 2),
+    ('{\n  "id": 3\n}', "plugin.py", "needs a text as `id`", 2),
     ('{"id": "x"}', None, "no entry file", 0),
     ('{"id": "x", "entry": "../y.py"}', "plugin.py", "not in the plugin's folder", 1),
     ('{"id": "x", "entry": "/tmp/y.py"}', "plugin.py", "not in the plugin's folder", 1),
-    ('{"id": "x",\n "main": 3}', "plugin.py", "wants a path as `main`", 2),
+    ('{"id": "x",\n "main": 3}', "plugin.py", "needs a path as `main`", 2),
 )
 
 
@@ -114,7 +114,7 @@ def test_a_path_of_the_settings_may_be_a_plugin_itself(place: Home) -> None:
     inventory = looked(place)
     assert row(inventory, "solo").hook.folder.source == "extra"
     (problem,) = inventory.problems
-    assert problem.text == "plugins.load.paths wants a list of texts"
+    assert problem.text == "plugins.load.paths needs a list of texts"
     assert problem.place is not None
     assert problem.place.line == 6
 
@@ -184,7 +184,7 @@ def test_a_manifest_with_a_field_of_the_wrong_type(place: Home) -> None:
     folder = place.plugin("plugins", "guard")
     (folder / "openclaw.plugin.json").write_text('{\n  "id": "guard",\n  "description": 3\n}')
     reasons = shut(row(looked(place), "guard"))
-    assert reasons == {"fields": "openclaw.plugin.json, line 3, column 18: `description` wants a text"}
+    assert reasons == {"fields": "openclaw.plugin.json, line 3, column 18: `description` needs a text"}
 
 
 def test_an_entry_without_register_is_seen_before_it_runs(place: Home) -> None:
@@ -224,7 +224,7 @@ async def test_what_the_user_allows_a_plugin(place: Home) -> None:
     entry = "plugins.entries.guard.hooks"
     assert reasons == {
         "before_tool_call": [],
-        "agent_end": [f"it wants {entry}.allowConversationAccess to be true"],
+        "agent_end": [f"it needs {entry}.allowConversationAccess to be true"],
         "heartbeat_prompt_contribution": [f"{entry}.allowPromptInjection is false"],
     }
     await engine.close()

@@ -427,7 +427,7 @@ async def test_an_unknown_name_is_warned_about_with_the_nearest(
 
 def test_invalid_registration_raises_type_error() -> None:
     api = PluginApi("audit")
-    with pytest.raises(TypeError, match="wants the name of an event"):
+    with pytest.raises(TypeError, match="needs the name of an event"):
         api.register_hook({"handler": print})
     with pytest.raises(TypeError, match="not a function"):
         api.on("llm_input", "handler")  # type: ignore[call-overload]

@@ -66,7 +66,7 @@ def test_variables_move_the_state_folder_and_the_settings(home: Path) -> None:
     ("text", "says"),
     [
         ("{", "openclaw.json, line 1, column 1: unclosed object"),
-        ("[]", "wants an object at its top"),
+        ("[]", "needs an object at its top"),
         ('{"a": "\x01', "openclaw.json, line 1"),
     ],
 )
@@ -97,7 +97,7 @@ def test_extra_folders_are_used_or_reported(
     found = [folder.path.name for folder in host.folders if folder.source == "extra"]
     assert found == [Path(name).name for name in folders]
     assert len(host.problems) == problems
-    assert all("extraDirs wants a list of texts" in problem.text for problem in host.problems)
+    assert all("extraDirs needs a list of texts" in problem.text for problem in host.problems)
 
 
 WRONG = {

@@ -340,7 +340,7 @@ def test_untrusted_folder_is_refused(opened: Open, workspace: Path, make_hook: M
     ("launch", "told"),
     [
         ({}, "name no `event`"),
-        ({"event": 3}, "`event` wants a text or an object"),
+        ({"event": 3}, "`event` needs a text or an object"),
         ({"event": "command:new", "only": "gret"}, "greet"),
         ({"event": "command:new", "workspace": "/nowhere"}, "There is no folder /nowhere."),
         ({"event": "comand:new"}, "command:new"),

@@ -260,7 +260,7 @@ def environment_home(env: Mapping[str, str]) -> Path | None:
 def _file(path: Path, text: str, machine: Machine) -> EnvironmentSource:
     written = read_environment(read_small(path))
     if not written.variables:
-        next_step = "It wants lines NAME=value, or what `env -0` prints."
+        next_step = "It needs lines NAME=value, or what `env -0` prints."
         raise Refusal(f"{path} sets no variable.", next_step, code=2)
     home = environment_home(written.variables) if written.is_complete else None
     shown = machine.short(path)

@@ -31,6 +31,7 @@ from hookscope.storage.edits.header_edit import (
     with_header_key,
     with_header_value,
     with_one_line,
+    with_quoted_values,
     with_wrapped,
     without_header_member,
 )
@@ -38,6 +39,10 @@ from hookscope.storage.edits.header_edit import (
 METADATA = "metadata"
 EVENTS_KEY = "events"
 MakeEdit = Callable[[bytes], bytes]
+REPAIRED_HEADERS: list[tuple[str, MakeEdit]] = [
+    ("Move the header to the top", with_header_first),
+    ("Quote the values with a colon", with_quoted_values),
+]
 
 
 def namespace_of(simulated: SimulatedHost) -> str:
@@ -105,7 +110,7 @@ def fix_misplaced_events(
     own = namespace_of(simulated)
     if row.hook.kind != "folder" or not own:
         return
-    yield from header_fixes(gate, row, simulated, [("Move the header to the top", with_header_first)])
+    yield from header_fixes(gate, row, simulated, REPAIRED_HEADERS)
     header, _ = metadata_in(row, simulated)
     metadata: dict[str, Any] = block if isinstance(block := header.get(METADATA), dict) else {}
     if isinstance(block, str) and row.hook.manifest is not None:

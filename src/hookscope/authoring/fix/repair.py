@@ -15,7 +15,7 @@ from hookscope.authoring.fix.gate_fixes import (
     fix_entry,
     is_entry_gate,
 )
-from hookscope.authoring.fix.header_fixes import HEADER_RECIPES
+from hookscope.authoring.fix.header_fixes import HEADER_RECIPES, REPAIRED_HEADERS
 from hookscope.authoring.fix.model import NO_VALUES, Fix, FixValues, Repair, status_after_repair
 from hookscope.authoring.fix.simulation import SimulatedHost
 from hookscope.hosts.folders import FolderSystem
@@ -67,12 +67,13 @@ def _headers(file: Path, name: str, simulated: SimulatedHost) -> Iterator[Fix]:
     if source is None:
         return
     first = with_header_first(source)
-    if first != source:
-        yield Fix(
-            "manifest",
-            "Move the header to the top",
-            (Change(file, f"{name}: its header first", source, first),),
-        )
+    for title, make in REPAIRED_HEADERS:
+        try:
+            made = make(source)
+        except ChangeError:
+            continue
+        if made != source:
+            yield Fix("manifest", title, (Change(file, f"{name}: {title}", source, made),))
     try:
         if parse_header_text(first).get("name"):
             return
@@ -254,7 +255,7 @@ def _gate_fix(
             after_fix = simulated.with_changes(*fix.changes)
             if _opens(gate, after_fix.find(row)):
                 return fix, after_fix
-            problem = f"{fix.title} would not open it"
+            problem = f"{fix.title} would not fix it"
     except (ChangeError, OSError) as error:
         problem = masked_error(error) if isinstance(error, ChangeError) else str(error)
     return Fix(gate.name, gate.reason or gate.name, why_not=problem or _why_not(gate)), simulated

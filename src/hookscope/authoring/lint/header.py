@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import field
@@ -12,10 +11,11 @@ from hookscope.formats.frontmatter import (
     LARGEST_HEADER,
     cut_header,
     locate_frontmatter,
+    quoted_line,
     read_frontmatter,
 )
 from hookscope.formats.json5 import read_json5
-from hookscope.formats.positions import FormatError, KeyPath, text_of
+from hookscope.formats.positions import FormatError, KeyPath
 from hookscope.formats.text_header import read_text_header
 from hookscope.values import dataclass
 
@@ -50,13 +50,7 @@ class LintHeader:
     @property
     def quoted_line(self) -> str:
         """The line that YAML refuses for a colon in its value, with the value in quotes; empty for others."""
-        if self.error is None or "quote the value" not in self.error.problem:
-            return ""
-        line = text_of(self.source).split("\n")[self.error.span.line - 1]
-        name, sign, value = line.partition(": ")
-        value = value.strip()
-        is_plain = bool(sign) and ": " in f"{value} " and value[0] not in "\"'{[&*!|>"
-        return f"{name}: {json.dumps(value, ensure_ascii=False)}" if is_plain else ""
+        return quoted_line(self.source, self.error) if self.error is not None else ""
 
     @property
     def metadata(self) -> Mapping[str, Any]:

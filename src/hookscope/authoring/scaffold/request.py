@@ -53,7 +53,7 @@ def check_name(name: str) -> None:
 def check_description(text: str) -> None:
     """Raise Refusal for a text that a one-line header cannot hold."""
     if text != one_line(text, 300) or "`" in text:
-        raise Refusal("The description wants one line of at most 300 characters, without backquotes.", code=2)
+        raise Refusal("The description needs one line of at most 300 characters, without backquotes.", code=2)
 
 
 def kind_named(text: str) -> ScaffoldKind:

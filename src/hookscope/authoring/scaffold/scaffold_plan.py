@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hookscope.app.event_templates import WORKSPACE_FIELD
+from hookscope.app.event_templates import WORKSPACE_FIELD, with_example_folders
 from hookscope.app.project_config import EVENTS_FOLDER
-from hookscope.app.variables import CFG, WORKSPACE_VARIABLE, escaped_value
+from hookscope.app.variables import CFG, STATE_VARIABLE, WORKSPACE_VARIABLE, escaped_value
 from hookscope.authoring.scaffold import handler_code
 from hookscope.authoring.scaffold.events import (
     GUARDED_EVENTS,
@@ -157,9 +157,10 @@ def readme_text(name: str, description: str, folder: str) -> str:
 def saved_event_text(name: str, event: HandledEvent, kind: EventKind, *, pushed: bool) -> str:
     """Return a saved event whose expectations hold whatever other hooks exist."""
     document: dict[str, Any] = {"event": event.example_key}
-    context = escaped_value(dict(event.context))
+    workspace, state = f"${{{WORKSPACE_VARIABLE}}}", f"${{{STATE_VARIABLE}}}"  # others run this test too
+    context = with_example_folders(escaped_value(dict(event.context)), workspace, state)
     if WORKSPACE_FIELD in context:
-        context[WORKSPACE_FIELD] = f"${{{WORKSPACE_VARIABLE}}}"  # portable: others run this test too
+        context[WORKSPACE_FIELD] = workspace
     if kind == "folder":
         context[CFG] = f"${{{CFG}}}"
     if event.example_key == GUARDED_EVENTS and event.key == GUARDED_EVENTS:
@@ -205,7 +206,7 @@ def scaffold_place(request: ScaffoldRequest, kind: ScaffoldKind, host: Host) -> 
         parent = host.machine.absolute(request.where)
         facts = host.machine.files.facts(parent)
         if facts is not None and not facts.folder:
-            raise Refusal(f"{parent} is a file.", "--in wants a folder, workspace or managed.", code=2)
+            raise Refusal(f"{parent} is a file.", "--in needs a folder, workspace or managed.", code=2)
         return ScaffoldPlace(parent, parent / request.name if kind == "pack" else workspace)
     if kind == "pack":
         cwd = host.machine.cwd if request.where == "" else None

@@ -122,7 +122,7 @@ def _cannot_force(hook: Hook, why: str, next_step: str = "") -> Refusal:
 
 __all__ = ["FAULTS", "InjectedFault", "parse_faults", "plan_with_faults"]
 
-FAULT_FORMS = "--break wants HOOK=exception, hang, slow[:SECONDS], junk or exit[:STATUS]"
+FAULT_FORMS = "--break needs HOOK=exception, hang, slow[:SECONDS], junk or exit[:STATUS]"
 
 
 def parse_faults(texts: Iterable[str]) -> dict[str, InjectedFault]:

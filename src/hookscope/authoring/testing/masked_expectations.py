@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from hookscope.app.variables import WORKSPACE_VARIABLE, escaped_value, with_workspace_name
+from hookscope.app.variables import STATE_VARIABLE, WORKSPACE_VARIABLE, escaped_value, with_folder_names
 from hookscope.authoring.testing.expectations import ANY, literal_pattern
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.model.run import Run
@@ -64,8 +64,10 @@ class ExpectationMasker:
         return self._portable(self._value(value, self.masker.masked_value(value, secret=secret)))
 
     def _portable(self, value: Any) -> Any:
-        folder = self.variables.get(WORKSPACE_VARIABLE)
-        return value if folder is None else with_workspace_name(value, folder)
+        places = (WORKSPACE_VARIABLE, STATE_VARIABLE)
+        return with_folder_names(
+            value, {name: self.variables[name] for name in places if name in self.variables}
+        )
 
     def _value(self, value: Any, masked: Any) -> Any:
         match value:

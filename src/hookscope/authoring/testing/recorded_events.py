@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hookscope.app.event_templates import as_plain, template_event
 from hookscope.app.project_config import EVENTS_FOLDER
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
+from hookscope.app.variables import folders_of
 from hookscope.authoring.testing.replay import event_with_mark
 from hookscope.authoring.testing.saved_events import save_event
 from hookscope.model.failure import Refusal
@@ -114,8 +115,8 @@ def save_recorded(
     event = event_from_recorded(recorded, view.host)
     name = re.sub(r"[^\w.-]+", "-", recorded.key).strip("-.") or "event"
     place = file or view.host.workspace / EVENTS_FOLDER / f"{name}-{short_id(recorded)}.yaml"
-    template, workspace = template_event(event.key, view.host), view.host.workspace
-    return SavedRecordedEvent(place, save_event(event, template, place, redaction, workspace=workspace))
+    template, folders = template_event(event.key, view.host), folders_of(view.host)
+    return SavedRecordedEvent(place, save_event(event, template, place, redaction, folders=folders))
 
 
 def short_id(recorded: RecordedEvent) -> str:

@@ -16,8 +16,8 @@ from hookscope.app.variables import (
     CFG,
     filled_value,
     variable_name,
+    with_folder_names,
     with_secret_names,
-    with_workspace_name,
 )
 from hookscope.authoring.testing.expectations import PATTERNS, literal_pattern
 from hookscope.formats.positions import FormatError, Span, text_of
@@ -58,19 +58,19 @@ def save_event(
     file: Path,
     redaction: Redaction = NOTHING_KNOWN,
     *,
-    workspace: Path,
+    folders: Mapping[str, str],
     expect: Mapping[str, Any] | None = None,
     write: WriteChange = write_user_file,
 ) -> tuple[str, ...]:
     """Write the event as a new file; return the variables that replace its secrets.
 
-    Paths of the workspace begin with `${workspace}`, and the current settings are `${cfg}`; other settings
-    are excluded, as is everything equal to the template of its key except the context. Raises Refusal if
-    the file exists, or no file can hold the event.
+    Paths of the workspace begin with `${workspace}`, those of the host's state folder with `${state}`, and
+    the current settings are `${cfg}`. Other settings are excluded, as is everything equal to the template
+    of its key except the context. Raises Refusal if the file exists, or no file can hold the event.
 
     Args:
         redaction: knows secrets that nothing in the event reveals.
-        workspace: the agent's workspace, which another machine has elsewhere.
+        folders: the folders that other machines have elsewhere, by their variables; see `folders_of`.
         expect: the expectations of its run.
         write: writes the file.
     """
@@ -93,7 +93,7 @@ def save_event(
         ("ctx", with_secret_names(masker.masked_value(ctx), literal=True)),
     ):
         if value:
-            document[name] = with_workspace_name(value, workspace)
+            document[name] = with_folder_names(value, folders)
     if expect:
         document["expect"] = expect
     source = "".join(f"{line}\n" for line in yaml_lines(document)).encode("utf-8", "replace")
@@ -210,13 +210,13 @@ def _draft_document(draft: SavedDraft, redaction: Redaction) -> tuple[dict[str, 
 
 
 def draft_with_context(
-    event: Event, template: Event, context: Mapping[str, Any], workspace: Path
+    event: Event, template: Event, context: Mapping[str, Any], folders: Mapping[str, str]
 ) -> SavedDraft:
     """Return an event as a file has it, with another context; values of its template are excluded."""
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     session = event.session_key if event.session_key != template.session_key else None
     return SavedDraft(
-        event.key, session, with_workspace_name(context, workspace), with_workspace_name(ctx, workspace)
+        event.key, session, with_folder_names(context, folders), with_folder_names(ctx, folders)
     )
 
 
@@ -321,7 +321,7 @@ def read_saved(file: Path) -> SavedEvent:
 
 
 def _event_section(file: Path) -> YamlSection:
-    return read_section(file, "saved event: it wants a mapping with `event: KEY`")
+    return read_section(file, "saved event: it needs a mapping with `event: KEY`")
 
 
 def saved_event_in(section: YamlSection) -> SavedEvent:
@@ -331,7 +331,7 @@ def saved_event_in(section: YamlSection) -> SavedEvent:
     section.check_keys(EVENT_KEYS, "An event")
     key = section.value.get("event")
     if not isinstance(key, str) or not key:
-        raise section.refusal("`event` wants a key such as command:new.", "event")
+        raise section.refusal("`event` needs a key such as command:new.", "event")
     return SavedEvent(
         file=section.file,
         key=key,

@@ -154,7 +154,7 @@ async def run_test_file(
     """
     section = None
     try:
-        section = read_section(file, "saved event: it wants a mapping with `event: KEY`")
+        section = read_section(file, "saved event: it needs a mapping with `event: KEY`")
         if not is_sequence(section):
             return (
                 await run_saved_event(bench, saved_event_in(section), sandbox=sandbox, on_start=on_start)
@@ -222,7 +222,7 @@ def is_sequence(section: YamlSection) -> bool:
 
 def read_sequence(file: Path) -> EventSequence:
     """Return the sequence in a file, as written, with the files it names. Raises Refusal."""
-    return sequence_in(read_section(file, "sequence: it wants a mapping with `steps:`"), file.stem)
+    return sequence_in(read_section(file, "sequence: it needs a mapping with `steps:`"), file.stem)
 
 
 def sequence_in(section: YamlSection, name: str) -> EventSequence:
@@ -278,7 +278,7 @@ def _delay(section: YamlSection) -> float:
         return 0.0
     found = AFTER.fullmatch(written) if isinstance(written, str) else None
     if found is None or (seconds := float(found[1]) * UNITS[found[2]]) > LONGEST:
-        raise section.refusal("`after` wants a time such as 250ms, 2s or 1m; an hour at most.", "after")
+        raise section.refusal("`after` needs a time such as 250ms, 2s or 1m; an hour at most.", "after")
     return seconds
 
 

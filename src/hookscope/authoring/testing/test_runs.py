@@ -188,7 +188,7 @@ async def run_saved_event(
         return SavedEventResult(file, None, problem=str(refused)), plan
     except OSError as error:
         return SavedEventResult(
-            file, None, problem=f"{file.name} wants copies, and there are none: {error}."
+            file, None, problem=f"{file.name} needs copies, and there are none: {error}."
         ), plan
 
 

@@ -61,11 +61,11 @@ def command(
     """
     target = html if jsonl is None else jsonl
     if target is None or None not in (jsonl, html):
-        raise Refusal("export wants one of --jsonl FILE and --html FILE.", code=2)
+        raise Refusal("export needs one of --jsonl FILE and --html FILE.", code=2)
     if numbers and any(given.values()):
         raise Refusal("export takes numbers of runs, or filters.", "Leave out one of them.", code=2)
     if as_json and target == STANDARD_OUTPUT:
-        raise Refusal("Standard output has the runs, and --json wants it too: name a file.", code=2)
+        raise Refusal("Standard output has the runs, and --json needs it too: name a file.", code=2)
     if html is not None and len(numbers) > 1:
         raise Refusal("A page has one run; --jsonl takes several.", code=2)
     if limit is not None and (numbers or html is not None):

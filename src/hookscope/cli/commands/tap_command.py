@@ -44,4 +44,4 @@ def command(ctx: click.Context) -> None:
     changes nothing.
     """
     if ctx.invoked_subcommand is None:
-        raise click.UsageError(f"`hookscope tap` wants one of {', '.join(TAP_COMMANDS)}.", ctx)
+        raise click.UsageError(f"`hookscope tap` needs one of {', '.join(TAP_COMMANDS)}.", ctx)

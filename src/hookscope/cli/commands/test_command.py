@@ -224,7 +224,7 @@ def _newly_accepted_errors(test_result: SavedEventResult) -> Iterator[str]:
         if part.run is None or (part.expects and not any(miss.what == "errors" for miss in part.misses)):
             continue
         for name in dict.fromkeys(result.call.name for result in part.run.failed):
-            yield f"{name} fails, and that is expected from now on; `hookscope undo` takes it back."
+            yield f"{name} fails, and that is expected from now on; `hookscope undo` undoes it."
 
 
 async def _run_tests(

@@ -189,7 +189,7 @@ def _outcome_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
     for other in repair.others:
         yield f"also {one_line(other.name)} ({other.source}): {other.before} → {other.after}"
     for item in repair.remaining_gates:
-        yield f"still failed: {item.name} – {one_line(item.reason, 300)}"
+        yield f"still failing: {item.name} – {one_line(item.reason, 300)}"
     if repair.changes:
         yield _status_after_lines(repair, context.written)
     elif not repair.required_values:
@@ -201,7 +201,7 @@ def _outcome_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
     steps = len(repair.changes)
     if context.written and steps:
         times = "" if steps == 1 else f", {steps} times"
-        yield f"`hookscope undo`{times} takes it back. {repair.notices}"
+        yield f"`hookscope undo`{times} undoes it. {repair.notices}"
 
 
 def _status_after_lines(repair: Repair, written: bool) -> str:
@@ -214,14 +214,18 @@ def _status_after_lines(repair: Repair, written: bool) -> str:
         return f"{before} → {after}" + ("." if written else ", once `--apply` has written it.")
     fixed_gates = ", ".join(repair.fixed_gates) or "a part of it"
     progress = (
-        f"Written; {fixed_gates} {_is_or_are(repair.fixed_gates)} open now."
+        f"Written; {fixed_gates} {_is_or_are(repair.fixed_gates)} fixed now."
         if written
-        else f"`--apply` opens {fixed_gates}."
+        else f"`--apply` fixes {fixed_gates}."
     )
     failed_gates = tuple(dict.fromkeys(gate.name for gate in repair.remaining_gates))
     status = f"{after} still" if before == after else f"{before} → {after}"
     names = ", ".join(failed_gates)
-    return f"{progress} {names} {_is_or_are(failed_gates)} still failed: {status} (exit code 1)."
+    return f"{progress} {names} still {_fail_or_fails(failed_gates)}: {status} (exit code 1)."
+
+
+def _fail_or_fails(names: tuple[str, ...]) -> str:
+    return "fail" if len(names) > 1 else "fails"
 
 
 def _is_or_are(names: tuple[str, ...]) -> str:

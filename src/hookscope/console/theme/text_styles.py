@@ -63,11 +63,6 @@ def safe_line(text: str, limit: int = 200) -> Content:
     return Content(one_line(text, limit))
 
 
-def safe_markup(template: str, **parts: str) -> Content:
-    """Return our own markup with foreign text: `$name` in the template is inserted literally."""
-    return Content.from_markup(template, **{name: one_line(part) for name, part in parts.items()})
-
-
 def line_width(text: str) -> int:
     """Return the number of cells of a text on one line."""
     return safe_line(text).cell_length

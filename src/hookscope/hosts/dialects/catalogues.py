@@ -8,6 +8,8 @@ from hookscope.model.event_catalogue import Catalogue, EventTypo, read_catalogue
 from hookscope.model.event_typos import read_event_typos
 
 DATA_FOLDER = Path(__file__).parent
+# The folders of the examples, which stand for those of a machine.
+EXAMPLE_WORKSPACE, EXAMPLE_STATE = "~/.openclaw/workspace", "~/.openclaw"
 
 
 @cache

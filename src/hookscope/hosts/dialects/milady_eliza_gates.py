@@ -53,21 +53,21 @@ def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
     unchecked = hook.meta.unvalidated
     names = unchecked.get("os")
     if isinstance(names, str) and host.machine.platform not in names:
-        return "the whole load fails: `os` is a text that does not hold this platform, and wants a list"
+        return "the whole load fails: `os` is a text that does not hold this platform, and needs a list"
     if _has_length(names):
-        return "the whole load fails: `os` is an object with a length, and wants a list"
+        return "the whole load fails: `os` is an object with a length, and needs a list"
     if hook.meta.always:
         return None
     any_of = unchecked.get("anyBins")
     if isinstance(any_of, str) or _has_length(any_of):
         kind = "a text" if isinstance(any_of, str) else "an object with a length"
-        return f"the whole load fails: `anyBins` is {kind}, and wants a list"
+        return f"the whole load fails: `anyBins` is {kind}, and needs a list"
     for name in looked_up:
         if isinstance(unchecked.get(name), list):
             return f"the whole load fails: `{name}` holds something that is no text"
     for name in ITERATED_FIELDS:
         if name in unchecked and not isinstance(unchecked[name], str | list):
-            return f"the whole load fails: `{name}` cannot be walked through, and wants a list"
+            return f"the whole load fails: `{name}` cannot be walked through, and needs a list"
     return None
 
 

@@ -3,17 +3,19 @@
 from dataclasses import replace
 from functools import partial
 
+from hookscope.formats.text_header import HeaderRules
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.openclaw_2026_7 import (
+    COLLECTIONS_2026_7,
     FOLDERS_2026_7,
-    LARGEST,
     NOT_YET,
     OPENCLAW_2026_6,
     PLUGINS_2026_7,
     RULES_OF_COMMAND,
 )
-from hookscope.hosts.dialects.openclaw_2026_9 import COLLECTIONS, CONFIG
-from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand
+from hookscope.hosts.dialects.openclaw_2026_7_settings import issues_2026_3
+from hookscope.hosts.dialects.openclaw_2026_9 import CONFIG
+from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand, RefusalFrame
 from hookscope.hosts.folders import shipped_gates
 from hookscope.hosts.folders.hook_collections import find_in_collections
 from hookscope.hosts.gates.os import OS
@@ -48,6 +50,7 @@ CATALOGUE = partial(
 )
 RULES = {**FOLDERS_2026_7.rules, **rules_of((OS, shipped_gates.ReportedOsGate({}, exact=True)))}
 del RULES["selected"]  # everything that is eligible loads
+REFUSAL = RefusalFrame("Config invalid", ("Run: openclaw doctor --fix",), detailed=True)
 
 OPENCLAW_2026_3 = replace(
     OPENCLAW_2026_6,
@@ -65,11 +68,9 @@ OPENCLAW_2026_3 = replace(
             finder=partial(
                 find_in_collections,
                 rules=replace(
-                    COLLECTIONS,
-                    namespaces=COLLECTIONS.namespaces[:1],
-                    may_be_hook_sources=frozenset(),
-                    largest=LARGEST,
-                    strips_mark=False,
+                    COLLECTIONS_2026_7,
+                    namespaces=COLLECTIONS_2026_7.namespaces[:1],
+                    header=HeaderRules(repairs=False, exact_marks=False),
                 ),
             ),
         ),
@@ -87,6 +88,11 @@ OPENCLAW_2026_3 = replace(
     ),
     bundled_names=frozenset({"boot-md", "bootstrap-extra-files", "command-logger", "session-memory"}),
     load_rules=replace(OPENCLAW_2026_6.load_rules, adds_to_earlier_loads=True),
-    command=OpenClawCommand(CONFIG, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False)),
+    settings_rules=replace(
+        OPENCLAW_2026_6.settings_rules, check=issues_2026_3, refusal_starts=(REFUSAL.title,)
+    ),
+    command=OpenClawCommand(
+        CONFIG, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False, refusal=REFUSAL)
+    ),
     catalogue=CATALOGUE,
 )

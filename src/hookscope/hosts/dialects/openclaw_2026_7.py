@@ -3,8 +3,10 @@
 from dataclasses import replace
 from functools import partial
 
+from hookscope.formats.text_header import HeaderRules
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.openclaw import LEGACY
+from hookscope.hosts.dialects.openclaw_2026_7_settings import issues_2026_7
 from hookscope.hosts.dialects.openclaw_2026_9 import (
     COLLECTIONS,
     CONFIG,
@@ -13,8 +15,7 @@ from hookscope.hosts.dialects.openclaw_2026_9 import (
     OPENCLAW_2026_9,
     PLUGIN_HOOKS,
 )
-from hookscope.hosts.dialects.openclaw_2026_9_command import CommandRules, OpenClawCommand
-from hookscope.hosts.dialects.openclaw_2026_9_settings import issues_before_2026_8
+from hookscope.hosts.dialects.openclaw_2026_9_command import CommandRules, OpenClawCommand, RefusalFrame
 from hookscope.hosts.folders import shipped_gates
 from hookscope.hosts.folders.hook_collections import find_in_collections
 from hookscope.hosts.folders.legacy_handlers import legacy_path_gate
@@ -46,6 +47,12 @@ CATALOGUE = partial(
 TRUSTED_CODE = (
     "[hooks:loader] Loading {0} hook code into the gateway process. {1} hooks are trusted local code."
 )
+COLLECTIONS_2026_7 = replace(
+    COLLECTIONS,
+    may_be_hook_sources=frozenset(),
+    largest=LARGEST,
+    header=HeaderRules(repairs=False),
+)
 RULES: dict[str, GateRule] = {
     **FOLDERS.rules,
     **rules_of((PATH, legacy_path_gate(LEGACY, own_folder_gate)), (ENV, shipped_gates.env_gate_with_blanks)),
@@ -63,7 +70,7 @@ FOLDERS_2026_7 = replace(
     ),
     finder=partial(
         find_in_collections,
-        rules=replace(COLLECTIONS, may_be_hook_sources=frozenset(), largest=LARGEST),
+        rules=COLLECTIONS_2026_7,
     ),
 )
 PLUGINS_2026_7 = replace(
@@ -75,9 +82,16 @@ PLUGINS_2026_7 = replace(
     },
 )
 NO_FUNCTION = "Handler '{export}' from {name} is not a function"
-RULES_OF_COMMAND = CommandRules(
-    needs_events=False, writes_errors_as_json=False, by_key=False, has_agents=False
+REFUSAL = RefusalFrame(
+    "OpenClaw config is invalid",
+    (
+        "Fix: openclaw doctor --fix",
+        "Inspect: openclaw config validate",
+        "Audit, status, health, logs, tasks list/audit, and doctor commands still run with invalid config.",
+    ),
+    detailed=False,
 )
+RULES_OF_COMMAND = CommandRules(needs_events=False, refusal=REFUSAL, by_key=False, has_agents=False)
 
 OPENCLAW_2026_7: Dialect = replace(
     OPENCLAW_2026_9,
@@ -98,7 +112,13 @@ OPENCLAW_2026_7: Dialect = replace(
         },
     ),
     switch_rules=replace(OPENCLAW_2026_9.switch_rules, by_name=True),
-    settings_rules=replace(OPENCLAW_2026_9.settings_rules, check=issues_before_2026_8, advice_for=None),
+    settings_rules=replace(
+        OPENCLAW_2026_9.settings_rules,
+        check=issues_2026_7,
+        advice_for=None,
+        path_text=None,
+        refusal_starts=(REFUSAL.title,),
+    ),
     load_rules=replace(
         OPENCLAW_2026_9.load_rules,
         off_stops_dispatch=False,

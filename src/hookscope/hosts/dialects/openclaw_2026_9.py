@@ -336,6 +336,7 @@ OPENCLAW_2026_9 = Dialect(
         check=settings_issues,
         advice_for=unknown_key_advice,
         refusal="Invalid config at {file}:\n{issues}",
+        refusal_starts=("Invalid config at", "Failed to read config at"),
         issue="- {path}: {text}",
         path_text=path_text,
     ),

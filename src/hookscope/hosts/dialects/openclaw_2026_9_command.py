@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -242,12 +243,34 @@ class PackTexts:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusalFrame:
+    """How an older version prints the problems of settings that it refuses."""
+
+    title: str
+    advice: tuple[str, ...]  # the lines after the problems
+    detailed: bool  # False: of what the schema refuses it prints the path alone
+
+    def lines(self, refusal: str, file: str) -> tuple[str, ...]:
+        """Return all lines, from the refusal in the words of 2026.9."""
+        head, *issues = refusal.split("\n")
+        if not issues:
+            syntax = "JSON5 parse failed: SyntaxError: " if head.startswith("JSON5:") else ""
+            issues = [f"- <root>: {syntax}{head.split(' | ')[0]}"]
+        if not self.detailed:
+            issues = [_SCHEMA_PROBLEM.sub(": Invalid input", issue) for issue in issues]
+        return self.title, f"File: {file}", "Problem:", *(f"  {issue}" for issue in issues), "", *self.advice
+
+
+_SCHEMA_PROBLEM = re.compile(r": (?:Invalid input: |Unrecognized key).*")
+
+
+@dataclass(frozen=True, slots=True)
 class CommandRules:
     """Where the command of an older version differs."""
 
     needs_events: bool = True  # a hook without events is not ready
     shows_unknown_events: bool = True
-    writes_errors_as_json: bool = True
+    refusal: RefusalFrame | None = None  # None: as 2026.9, with a JSON document
     by_key: bool = True  # `enable` and `disable` find hooks by their settings key too
     has_agents: bool = True
 
@@ -264,9 +287,14 @@ class OpenClawCommand:
         refusal = host.settings.refusal
         if not refusal:
             return self._refused_agent(host) if self.rules.has_agents else None
+        if self.rules.refusal is not None:
+            home, path = str(host.machine.home), str(host.settings.file)
+            shown = f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path
+            return CommandOutput(1, errors=self.rules.refusal.lines(refusal, shown))
         lines = refusal.split("\n")
-        document = _error_document(refusal) if self.rules.writes_errors_as_json else None
-        return CommandOutput(1, document, errors=(*lines, f"Error: {lines[0]}", *lines[1:]))
+        unread = "" if lines[1:] else f"Failed to read config at {host.settings.file}: "
+        errors = (unread + lines[0], *lines[1:], f"Error: {lines[0]}", *lines[1:])
+        return CommandOutput(1, _error_document(refusal), errors=errors)
 
     def _reports(self, host: Host, inventory: Inventory) -> list[HookReport]:
         return hook_reports(host, inventory, needs_events=self.rules.needs_events)
@@ -325,7 +353,7 @@ class OpenClawCommand:
                 tuple(info_page(found, host)),
                 _log_texts(inventory),
             )
-        if not self.rules.writes_errors_as_json:
+        if self.rules.refusal is not None:
             return CommandOutput(0, {"error": "not found", "hook": name}, (found,), _log_texts(inventory))
         document = {**_error_document(found.split(" Run ")[0]), "hook": name}
         return CommandOutput(1, document, errors=(*_log_texts(inventory), f"Error: {found}"))

@@ -61,7 +61,7 @@ AGENTS: Final[dict[str, Any]] = {
         },
     },
 }
-_HOOKS: Final = {
+HOOKS: Final = {
     "enabled": "boolean", "path": "string", "token": "string", "defaultSessionKey": "string",
     "allowRequestSessionKey": "boolean", "allowedSessionKeyPrefixes": _TEXTS, "allowedAgentIds": _TEXTS,
     "presets": _TEXTS, "transformsDir": "string", "mappings": "", "gmail": "",
@@ -107,7 +107,7 @@ SCHEMA: Final[dict[str, Any]] = {
     "browser": {"enabled": "boolean", "evaluateEnabled": "boolean", OTHER_KEYS: ""},
     "agents": AGENTS,
     "commands": _COMMANDS,
-    "hooks": _HOOKS,
+    "hooks": HOOKS,
     "skills": _SKILLS,
     "plugins": _PLUGINS,
 }
@@ -131,19 +131,6 @@ _OWNERS: Final = (
     'multi-agent rosters require agents.ownership="explicit" or one legacy default=true marker; '
     'add agents.ownership="explicit" or run openclaw doctor'
 )
-
-
-_HOOKS_BEFORE_2026_8: Final = {
-    **_HOOKS,
-    "internal": {**_HOOKS["internal"], "handlers": "", "installs": {EACH_KEY: ""}},  # type: ignore[dict-item]
-}
-
-
-def issues_before_2026_8(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
-    """Return what makes an older program refuse the settings of its hooks. Other sections are not checked."""
-    return (
-        tuple(issues_in(settings["hooks"], _HOOKS_BEFORE_2026_8, ("hooks",))) if "hooks" in settings else ()
-    )
 
 
 def settings_issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:

@@ -5,14 +5,13 @@ shapes" and "Files".
 """
 
 import json
-from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from hookscope import formats
 from hookscope.formats.positions import KeyPath
-from hookscope.formats.text_header import header_block, read_text_header
+from hookscope.formats.text_header import NEWEST, HeaderRules, header_block, read_text_header
 from hookscope.hosts.folders.hook_discovery import (
     MANIFEST,
     PYTHON_HANDLERS,
@@ -45,7 +44,7 @@ class CollectionRules:
     install_labels: Mapping[str, str]  # see `install_methods`
     may_be_hook_sources: frozenset[str]  # sources whose folder may itself be a hook or a pack
     largest: int = LARGEST_MANIFEST  # bytes of a HOOK.md
-    strips_mark: bool = True  # False: a header behind a byte order mark is none
+    header: HeaderRules = NEWEST  # how the header of a HOOK.md is read
 
 
 def find_in_collections(
@@ -218,8 +217,8 @@ def _scan_folder(
     source = _manifest(manifest, real, folder, rules.largest, search)
     if source is None:
         return
-    header = read_text_header(source) if rules.strips_mark or not source.startswith(BOM_UTF8) else {}
-    name = header.get("name", "").strip() or path.name
+    header = read_text_header(source, rules.header)
+    name = header.get("name") or path.name
     handler, refused = _handler(path, real, frozenset(names), search.shape.handlers, search)
     if handler is None:
         search.warn(search.texts.no_handler, folder=path, name=name)
@@ -230,7 +229,11 @@ def _scan_folder(
             )
             return
     beyond_host = handler is not None and handler.name in PYTHON_HANDLERS
-    notes = () if header_block(source) is not None else (f"{MANIFEST} has no header between two lines `---`",)
+    notes = (
+        ()
+        if header_block(source, rules.header) is not None
+        else (f"{MANIFEST} has no header between two lines `---`",)
+    )
     search.hooks.append(
         Hook(
             name=name,

@@ -98,7 +98,7 @@ def _why_unread(block: str, metadata: Any, warnings: list[str], namespace: str) 
         others = ", ".join(f"`metadata.{name}`" for name in metadata)
         return (f"its metadata is not read: it is under {others or 'no name'}, not `{namespace}`",)
     if re.search(r"^metadata:", block, re.MULTILINE):
-        return ("its metadata is not read: the host wants JSON that begins on the line `metadata:`",)
+        return ("its metadata is not read: the host needs JSON that begins on the line `metadata:`",)
     return ("it has no metadata",)
 
 

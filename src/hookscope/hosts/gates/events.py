@@ -40,6 +40,6 @@ EVENTS = register_gate(
         why_no_fix="only its author knows its events",
         entry_advice="write `event` and `module`, both as texts, into {entry}",
         next_step="{hooks.fix} moves or names them; "
-        "{hooks.edit} opens HOOK.md: it wants metadata with `events`",
+        "{hooks.edit} opens HOOK.md: it needs metadata with `events`",
     )
 )

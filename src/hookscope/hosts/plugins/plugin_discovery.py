@@ -83,7 +83,7 @@ def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]
         if not isinstance(item, str) or not isinstance(listed, list):
             setting_path = (*PATHS, number) if isinstance(listed, list) else PATHS
             place = host.settings.locate(setting_path) or FilePosition(host.settings.file)
-            problems.append(Problem(f"{dotted} wants a list of texts", place))
+            problems.append(Problem(f"{dotted} needs a list of texts", place))
         elif item.strip():
             path = host.machine.absolute(item.strip())
             folders.append(plugins_folder(host, "extra", path, EXTRA_RANK, f"{dotted}[{number}]"))
@@ -443,13 +443,13 @@ def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _Mani
         raise _NotAPlugin(f"{file.name} holds no object", FilePosition(file))
     name = value.get("id")
     if not isinstance(name, str) or not name.strip():
-        problem = "has no `id`" if name is None else "wants a text as `id`"
+        problem = "has no `id`" if name is None else "needs a text as `id`"
         raise _NotAPlugin(f"{file.name} {problem}", _place(file, source, ("id",)))
     entry = next((key for key in ENTRY_KEYS if value.get(key) is not None), "")
     if entry and not isinstance(value[entry], str):
-        raise _NotAPlugin(f"{file.name} wants a path as `{entry}`", _place(file, source, (entry,)))
+        raise _NotAPlugin(f"{file.name} needs a path as `{entry}`", _place(file, source, (entry,)))
     faults = tuple(
-        MetadataFault((key,), f"`{key}` wants a text")
+        MetadataFault((key,), f"`{key}` needs a text")
         for key in TEXT_FIELDS
         if value.get(key) is not None and not isinstance(value[key], str)
     )

@@ -90,7 +90,7 @@ def _denied_events(hook_settings: Mapping[str, Any], where: str, *, is_bundled: 
     )
     if conversations is False or (conversations is not True and not is_bundled):
         excluded_events |= dict.fromkeys(
-            CONVERSATION_EVENTS, f"it wants {where}.allowConversationAccess to be true"
+            CONVERSATION_EVENTS, f"it needs {where}.allowConversationAccess to be true"
         )
     if prompts is False:
         excluded_events |= dict.fromkeys(PROMPT_INJECTION_EVENTS, f"{where}.allowPromptInjection is false")

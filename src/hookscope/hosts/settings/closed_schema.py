@@ -2,8 +2,8 @@
 
 A shape is `"boolean"`, `"string"` or `"number"`; `""` for anything; `["string"]` for a list; `("a",
 "b")` for one of these texts; `{"key": shape}` for an object with these keys, and no others unless
-it has `OTHER_KEYS`; `{EACH_KEY: shape}` for an object with keys of the user, which must match
-`KEY_PATTERN` if it has one.
+it has `OTHER_KEYS` with their shape; it lacks none in `REQUIRED_KEYS`. `{EACH_KEY: shape}` is an
+object with keys of the user, which must match `KEY_PATTERN` if it has one.
 
 Source: rules-openclaw section 8 (cfg-02 to cfg-04). Sentences are those of the host's schema
 library.
@@ -22,6 +22,7 @@ Shape = Any
 EACH_KEY: Final = "*"
 KEY_PATTERN: Final = "="
 OTHER_KEYS: Final = "..."
+REQUIRED_KEYS: Final = "!"
 UNKNOWN_KEY: Final = "Unrecognized key"
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$:-]*")
 _NEVER_READ: Final = "__proto__"  # a key that JavaScript hosts skip
@@ -57,10 +58,15 @@ def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
                     yield from issues_in(item, item_shape, (*path, key))
         case _:
             for key, item_shape in shape.items():
-                if key in value and key != OTHER_KEYS:
+                if key in shape.get(REQUIRED_KEYS, ()) and key not in value:
+                    yield (*path, key), f"Invalid input: expected {item_shape}, received undefined"
+                elif key in value and key not in (OTHER_KEYS, REQUIRED_KEYS):
                     yield from issues_in(value[key], item_shape, (*path, key))
             if OTHER_KEYS not in shape:
                 yield from unknown_keys(value, shape, path)
+            for key, item in value.items() if shape.get(OTHER_KEYS) else ():
+                if key not in shape:
+                    yield from issues_in(item, shape[OTHER_KEYS], (*path, key))
 
 
 def wrong_type_issue(expected: str, value: object, path: KeyPath, allowed: str = "") -> Issue:

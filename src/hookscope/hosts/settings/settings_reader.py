@@ -151,7 +151,7 @@ class Includes:
             if not isinstance(name, str):
                 place = "array item: expected string" if isinstance(named, list) else _NEITHER
                 raise IncludeError(
-                    f"{self._key} in {file} wants the name of a file, or a list of names",
+                    f"{self._key} in {file} needs the name of a file, or a list of names",
                     f"Invalid {self._key} {place}, got {_JAVASCRIPT_TYPES.get(type(name), 'object')}",
                 )
             part = self._included(name, file, (*chain, file))
@@ -327,7 +327,7 @@ def parse_settings(
         )
     if not isinstance(value, dict):
         problem = Problem(
-            f"{file.name} wants an object at its top; {NO_HOOK_RUNS}",
+            f"{file.name} needs an object at its top; {NO_HOOK_RUNS}",
             FilePosition(file),
         )
         kind = _KINDS.get(type(value), "number")

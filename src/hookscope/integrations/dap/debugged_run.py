@@ -44,7 +44,7 @@ EDITOR_PREFIX = "_"  # prefix of arguments that editors add for themselves
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The event that an editor wants to fire, and how."""
+    """The event that an editor needs to fire, and how."""
 
     event: RequestedEvent
     request: FireRequest
@@ -116,7 +116,7 @@ class _LaunchArguments:
         if value is not None and type(value) not in types:
             words = {str: "a text", dict: "an object", bool: "true or false", list: "a list"}
             raise Refusal(
-                f"The launch argument `{name}` wants {' or '.join(words[type_] for type_ in types)}."
+                f"The launch argument `{name}` needs {' or '.join(words[type_] for type_ in types)}."
             )
         return value
 
@@ -124,7 +124,7 @@ class _LaunchArguments:
         values = self.get(name, list, str)
         values = [values] if isinstance(values, str) else values or []
         if not all(isinstance(value, str) for value in values):
-            raise Refusal(f"The launch argument `{name}` wants a list of texts.")
+            raise Refusal(f"The launch argument `{name}` needs a list of texts.")
         return tuple(values)
 
 

@@ -134,7 +134,7 @@ class AccessDecision(Enum):
     ALLOW = "the cookie is right"
     UNKNOWN_HOST = "Nothing answers to this name here; `hookscope serve --public-url` adds one."
     READ_ONLY = "There is nothing here to be written."
-    NO_TOKEN = "This address wants its token: open it as `hookscope serve` has printed it."
+    NO_TOKEN = "This address needs its token: open it as `hookscope serve` has printed it."
     WRONG_TOKEN = "That is not the token."
     CROSS_ORIGIN = "Another page asks, and is not answered."
 

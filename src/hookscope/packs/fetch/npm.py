@@ -94,7 +94,7 @@ def _checked_dependencies(package: Mapping[str, Any], part: str, of: str) -> Ite
     """Yield name and range of each dependency in one member. Raises PackError for a refused one."""
     listed = package.get(part) or {}
     if not isinstance(listed, dict):
-        raise PackError(f"{part} of package.json{of} wants an object.", WITHOUT_DEPENDENCIES)
+        raise PackError(f"{part} of package.json{of} needs an object.", WITHOUT_DEPENDENCIES)
     for name, wanted in listed.items():
         if fault := _fault_of_dependency_name(name):
             raise PackError(f"It depends on {display_name(name)}{of}, which {fault}.", WITHOUT_DEPENDENCIES)
@@ -202,7 +202,7 @@ REASONS: Mapping[str, str] = {
     "ENOTFOUND": "The registry cannot be reached to fetch {what}.",
     "EAI_AGAIN": "The registry cannot be reached to fetch {what}.",
     "ETIMEDOUT": "The registry did not answer in time for {what}.",
-    "E401": "The registry wants a login for {what}.",
+    "E401": "The registry needs a login for {what}.",
     "E403": "The registry does not give {what} to you.",
 }
 

@@ -103,7 +103,7 @@ def _parse_python(text: str) -> PackageSpec:
     name = text.removeprefix("python:")
     if DISTRIBUTION.fullmatch(name) is None:
         raise PackError(
-            f"{display_name(text)} names no Python package.", "`python:NAME` wants an installed one."
+            f"{display_name(text)} names no Python package.", "`python:NAME` needs an installed one."
         )
     return PackageSpec("python", text, name=SEPARATOR_RUNS.sub("-", name).lower())
 
@@ -134,7 +134,7 @@ def _parse_npm(text: str) -> PackageSpec:
     revision = found["wanted"] or ""
     if revision and not EXACT_VERSION.fullmatch(revision) and not NPM_TAG.fullmatch(revision):
         raise PackError(
-            f"{display_name(text)} wants a range of versions.",
+            f"{display_name(text)} needs a range of versions.",
             "Name an exact version (1.2.3) or a tag (latest).",
         )
     return PackageSpec("npm", text, name=found["name"], revision=revision)

@@ -10,6 +10,7 @@ from hookscope.formats.frontmatter import (
     MarkdownHeader,
     cut_header,
     locate_frontmatter,
+    quoted_line,
     read_frontmatter,
 )
 from hookscope.formats.positions import FormatError, KeyPath, Span, text_of
@@ -27,6 +28,7 @@ from hookscope.storage.edits.json5_edit import first_newline
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*[\w]|[A-Za-z_]")  # reads as a text without quotes
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
+MOST_QUOTED = 40  # values quoted in one edit
 _BEFORE = re.compile("\ufeff?\\s*(?=---)")
 
 
@@ -124,6 +126,26 @@ def without_header_member(source: bytes, key: str) -> bytes:
 def with_header_first(source: bytes) -> bytes:
     """Return the file without a byte order mark and blank lines before its header."""
     return source[_length_before_header(source) :]
+
+
+def with_quoted_values(source: bytes) -> bytes:
+    """Return the file with quotes around each value that YAML refuses for a colon in it.
+
+    Raises CannotEdit if YAML refuses the header for another reason too.
+    """
+    for _ in range(MOST_QUOTED):
+        try:
+            read_frontmatter(source)
+            return source
+        except FormatError as error:
+            line = quoted_line(source, error)
+            if not line:
+                raise CannotEdit(f"The header cannot be read: {error}") from None
+            lines = text_of(source).split("\n")
+            ending = "\r" if lines[error.span.line - 1].endswith("\r") else ""
+            lines[error.span.line - 1] = line + ending
+            source = "\n".join(lines).encode()
+    raise CannotEdit("The header cannot be read: too many of its values need quotes")
 
 
 def _length_before_header(source: bytes) -> int:

@@ -1,4 +1,4 @@
-"""A handler of a HOOK.md hook wants a second argument, and gets none.
+"""A handler of a HOOK.md hook needs a second argument, and gets none.
 
 Hosts call it with the event alone. What plugins get as their second argument is in the event's context.
 

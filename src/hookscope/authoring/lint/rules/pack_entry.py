@@ -1,6 +1,6 @@
 """An entry of a pack's list of hooks names no hook.
 
-Each entry of `hooks` below the host's key in package.json wants a folder inside the package with a HOOK.md
+Each entry of `hooks` below the host's key in package.json needs a folder inside the package with a HOOK.md
 and a handler. `install` stops at the first entry without them.
 
 Bad:

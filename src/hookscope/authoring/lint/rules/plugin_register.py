@@ -1,6 +1,6 @@
 """A plugin registers in a way for which its host fails the whole plugin.
 
-Its `register` may not be `async`: the host does not wait for it. `registerHook` wants a name among its
+Its `register` may not be `async`: the host does not wait for it. `registerHook` needs a name among its
 options. Either way the host loads nothing of the plugin.
 
 Host: openclaw@2026.9

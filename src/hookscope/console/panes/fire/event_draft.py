@@ -26,6 +26,7 @@ from hookscope.app.variables import (
     Variables,
     VariableSources,
     filled_event,
+    folders_of,
     references_in,
 )
 from hookscope.app.variables import escaped_value as literal
@@ -443,8 +444,8 @@ def saved_draft_of(draft: EventDraft, event: Event, view: Snapshot) -> SavedDraf
     if CFG in event.context and event.context[CFG] in (settings, in_force):
         context[CFG] = settings
     ctx = {name: value for name, value in event.ctx.items() if name != REPLAY_MARK}
-    template, workspace = template_event(event.key, view.host), view.host.workspace
-    return draft_with_context(replace(event, ctx=ctx), template, context, workspace)
+    template = template_event(event.key, view.host)
+    return draft_with_context(replace(event, ctx=ctx), template, context, folders_of(view.host))
 
 
 def suggested_file_name(key: str) -> str:
