@@ -256,3 +256,17 @@ def test_an_error_of_the_program_keeps_its_first_line(agreeing: Host, host: Host
     done = verify("--yes")
     assert done.code == 1
     assert "SyntaxError: Unexpected token / " in done.err
+
+
+def test_a_project_without_agent_has_no_hooks_to_compare(verify: Verify, workspace: Path) -> None:
+    module = workspace / "node_modules/eve/dist/src/discover/discover-agent.js"
+    module.parent.mkdir(parents=True)
+    module.write_text(
+        'import { readdirSync } from "node:fs";\n'
+        "export async function discoverAgent({ agentRoot }) { return { names: readdirSync(agentRoot) }; }\n"
+    )
+    package = {"name": "eve", "version": "0.80.1", "type": "module"}
+    (workspace / "node_modules/eve/package.json").write_text(json.dumps(package))
+    (workspace / "package.json").write_text('{"dependencies": {"eve": "0.80.1"}}')
+    done = verify("--yes", "--json", before=("--dialect", "eve@0.80"))
+    assert (done.code, done.json["summary"]) == (0, "no hooks to compare"), done.err

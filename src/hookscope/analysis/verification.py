@@ -198,6 +198,8 @@ class _Asking:
         """Return the answers about all hooks; else the program's refusal of its settings."""
         report = self.verifier.report
         if report.module:
+            if not (self.copy.workspace / report.workspace_entries[0]).is_dir():
+                return {"discovery": {}}, ""  # the function does not start without the agent's folder
             words = (report.function, str(self.copy.workspace))
             return {"discovery": self._document(self._run(words), "discovery")}, ""
         answers: dict[str, Any] = {}
