@@ -73,3 +73,29 @@ async def test_one_key_shows_why_a_hook_does_not_run(console: Open, size: tuple[
             await story.shows(name, *words)
             if size[0] < 100:
                 await story.press("escape")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_enter_on_a_line_of_the_plan_answers_for_that_hook_and_event(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    """The composed event counts, not the first one that the hook subscribes to."""
+    events = "{openclaw: {events: [command:stop, command:new], requires: {env: [NO_SUCH_VARIABLE]}}}"
+    make_hook(workspace / "hooks", "aaa", READY)
+    make_hook(workspace / "hooks", "late", events)
+    make_hook(workspace / "hooks", "other", "{openclaw: {events: [message:sent]}}")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.press("2")
+        story.screen.query_one("#fire-plan").focus()
+        await story.press("down", "enter")
+        assert story.screen.state.mode == "hooks"
+        await story.shows("late does not run on command:new")
+        names = {row.name: row.id for row in story.screen.state.rows}
+        for name in ("aaa", "late"):  # selected in the list
+            story.screen.context.change(RowJumpedTo(names[name]))
+        await story.shows("late does not run on command:stop")
+        await story.press("2")
+        story.screen.query_one("#fire-plan").focus()
+        await story.press("n", "down", "enter")
+        await story.shows("other", "does not run on command:new")

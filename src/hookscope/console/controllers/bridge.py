@@ -155,21 +155,26 @@ class Bridge:
             self._again = False
             self.scan()
 
-    def read(self, row: str, path: Path | None, item: HookStatus | RejectedHook, view: Snapshot) -> None:
-        """Read the file to show beside a row, and lint its hook, in a thread."""
+    def read(
+        self, row: str, path: Path | None, item: HookStatus | RejectedHook, view: Snapshot, event: str = ""
+    ) -> None:
+        """Read the file to show beside a row, and lint its hook, in a thread.
+
+        `event`: the one that the chain is about; empty: the hook's first one.
+        """
 
         def reading() -> None:
             if path is not None:
                 source = read_source(row, path, view.host.machine)
                 post_to(self.screen, StateChanged(SourceRead(source)))
             if isinstance(item, HookStatus) and not get_current_worker().is_cancelled:
-                post_to(self.screen, StateChanged(HookChecked(self._checked(row, item, view))))
+                post_to(self.screen, StateChanged(HookChecked(self._checked(row, item, view, event))))
 
         self.screen.run_worker(
             reading, name="read", group="read", thread=True, exclusive=True, exit_on_error=False
         )
 
-    def _checked(self, row: str, item: HookStatus, view: Snapshot) -> HookCheck:
+    def _checked(self, row: str, item: HookStatus, view: Snapshot, event: str) -> HookCheck:
         """Return the lint findings of one hook."""
         try:
             from hookscope.authoring.lint.linting import lint_one
@@ -178,14 +183,15 @@ class Bridge:
         except Exception as error:
             return HookCheck(row, problem=error_text(error))
         without = next((one.why for one in report.not_run), "")
-        return HookCheck(row, report.findings, without, self._links(item, view), self._chain(item, view))
+        chain = self._chain(item, view, event)
+        return HookCheck(row, report.findings, without, self._links(item, view), chain)
 
-    def _chain(self, item: HookStatus, view: Snapshot) -> LampChain | None:
-        """Return the chain from the hook's file to its user, for its first event; None if it is unknown."""
+    def _chain(self, item: HookStatus, view: Snapshot, event: str) -> LampChain | None:
+        """Return the chain from the hook's file to its user, for one event; None if it is unknown."""
         from hookscope.analysis.lamp_chain import lamp_chains
 
         try:
-            return lamp_chains(self.bench, view, item, next(iter(item.events or ()), None))[0]
+            return lamp_chains(self.bench, view, item, event or next(iter(item.events or ()), None))[0]
         except (OSError, Refusal):
             return None
 

@@ -36,7 +36,7 @@ class SourceReader:
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
-        # The row whose file was asked for, in which look, during which run.
+        # The row whose file was read, in which scan, during which run and about which event.
         self._reading = ("", 0, "")
         self._passing: Timer | None = None  # whether that row is passed by on the way to another one
 
@@ -46,13 +46,13 @@ class SourceReader:
         row, view = state.row, state.view
         if row is None or view is None:
             return
-        reading = (row.id, state.generation, state.job)
+        reading = (row.id, state.generation, f"{state.job} {state.asked_event}")
         if self._reading == reading:
             return
         self._reading = reading
         if self._passing is not None:
             self._passing.stop()
-        reads = partial(self.context.bridge.read, row.id, row.manifest, row.item, view)
+        reads = partial(self.context.bridge.read, row.id, row.manifest, row.item, view, state.asked_event)
         self._passing = self.context.after(SELECTION_DELAY, reads, "read")
 
     def happened(self, what: Activity) -> None:

@@ -9,7 +9,14 @@ from hookscope.console.panes.log_pane import LogPane
 from hookscope.console.state import fire_requests, messages
 from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.console_state import ComposedEvent
-from hookscope.console.state.state_changes import EventComposed, JobChanged, ModeChosen
+from hookscope.console.state.state_changes import (
+    EventComposed,
+    JobChanged,
+    ModeChosen,
+    RowJumpedTo,
+    SideChosen,
+)
+from hookscope.console.theme.text_styles import safe_word
 from hookscope.console.widgets.header import ModeTab
 from hookscope.model.hook import FilePosition
 
@@ -43,10 +50,22 @@ def console_routes(
     _route_firing(routes, context, controllers)
     _route_runs(routes, controllers)
     _route_saved_events(routes, controllers)
-    _route_hooks(routes, controllers)
+    _route_hooks(routes, context, controllers)
     _route_scans(routes, context, controllers)
     _route_reports(routes, context, give_up)
     return routes
+
+
+def _show_why(context: ConsoleContext, message: messages.WhyRequested) -> None:
+    """Show in the Hooks mode why this hook runs or not on this event."""
+    view = context.state.view
+    item = view.status_of(message.hook) if view is not None else None
+    row = next((row for row in context.state.rows if item is not None and row.item is item), None)
+    if row is None:
+        context.notify(f"{safe_word(message.hook.name)} is not listed any more.", "warning")
+        return
+    context.change(RowJumpedTo(row.id, message.key))
+    context.change(SideChosen("why"))
 
 
 def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
@@ -109,13 +128,14 @@ def _route_saved_events(routes: MessageRoutes, controllers: Controllers) -> None
     add(messages.RealEventsReported, lambda m: controllers.real.show(m))
 
 
-def _route_hooks(routes: MessageRoutes, controllers: Controllers) -> None:
+def _route_hooks(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
     """Add requests about hooks: edits, trust, new hooks, packs, hosts."""
     add = routes.add
     add(messages.ToggleRequested, lambda m: controllers.edits.toggle(m))
     add(messages.TogglePlanned, lambda m: controllers.edits.toggle_planned(m))
     add(messages.UndoPlanned, lambda m: controllers.edits.undo_planned(m))
     add(messages.SettingsWritten, lambda m: controllers.edits.written(m))
+    add(messages.WhyRequested, lambda m: _show_why(context, m))
     add(messages.FixRequested, lambda m: controllers.fixes.ask(m))
     add(messages.EditorRequested, lambda m: controllers.editor.open(m.place))
     add(fire_requests.SourceEditRequested, lambda m: controllers.editor.open(FilePosition(m.path, m.line)))

@@ -145,7 +145,7 @@ class HookCheck:
     findings: tuple[LintFinding, ...] = ()
     problem: str = ""  # what lint could not check, or why there is no result
     links: tuple[ActivationLink, ...] = ()  # activation links
-    chain: LampChain | None = None  # from its file to its user, for its first event
+    chain: LampChain | None = None  # from its file to its user, for one event
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,7 @@ class ConsoleState:
     generation: int = 0  # of the scan that is shown
     is_scanning: bool = False
     selected: str = ""  # the id of a row
+    asked_event: str = ""  # the event that the answer beside the row is about; empty: its first one
     jumps: int = 0  # how often the selection was set from outside the list
     filter: str = ""
     filtering: bool = False

@@ -87,6 +87,14 @@ class ComposeForHookRequested(ConsoleMessage):
         super().__init__()
 
 
+class WhyRequested(ConsoleMessage):
+    """Request to show why this hook does, or does not, run on this event."""
+
+    def __init__(self, hook: Hook, key: str) -> None:
+        self.hook, self.key = hook, key
+        super().__init__()
+
+
 class ToggleRequested(ConsoleMessage):
     """Request to switch this hook on or off."""
 

@@ -190,9 +190,13 @@ class RowSelected:
 
 @dataclass(frozen=True, slots=True)
 class RowJumpedTo:
-    """A row was selected from outside the list, which has to follow."""
+    """A row was selected from outside the list, which has to follow.
+
+    `event`: the event that the answer beside it is about; empty: the hook's first one.
+    """
 
     row: str
+    event: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,9 +329,9 @@ def reduce(state: ConsoleState, change: StateChange) -> ConsoleState:
         case RowSelected(row):
             if row == state.selected:
                 return state
-            return replace(state, selected=row, source=None, checked=None, unfolded=False)
-        case RowJumpedTo(row):
-            return replace(reduce(state, RowSelected(row)), jumps=state.jumps + 1)
+            return replace(state, selected=row, asked_event="", source=None, checked=None, unfolded=False)
+        case RowJumpedTo(row, event):
+            return replace(reduce(state, RowSelected(row)), jumps=state.jumps + 1, asked_event=event)
         case ModeChosen(mode):
             return _with_mode(state, mode)
         case PaneFocused(pane):

@@ -12,6 +12,7 @@ from textual.message import Message
 
 from hookscope.app.trust_requests import topmost_targets, waiting_for_trust
 from hookscope.console.keymap.active_keys import key_of
+from hookscope.console.state.messages import WhyRequested
 from hookscope.console.theme.text_styles import (
     MARK_MUTED,
     STATE_STYLES,
@@ -255,8 +256,12 @@ class PlanView(LineList):
         return partial(_plan_text, self._items, self._plan, self._view, self._width, self._keys)
 
     def action_choose(self) -> None:
-        if self._items and self._row(self.cursor).folds:
+        """Show why the hook of this line runs or not; unfold the last line."""
+        item = self._items[self.cursor] if self._items else None
+        if isinstance(item, PlanRow) and item.folds:
             self.action_unfold()
+        elif isinstance(item, Registration | NotRun) and item.hook is not None and self._plan is not None:
+            self.post_message(WhyRequested(item.hook, self._plan.event.key))
         else:
             super().action_choose()
 

@@ -36,6 +36,7 @@ from hookscope.console.panes.fire.run_tabs import (
     tabs_of_run,
 )
 from hookscope.console.panes.fire.waterfall import Waterfall
+from hookscope.console.state.messages import WhyRequested
 from hookscope.console.theme.text_styles import MARK_MUTED, safe_word
 from hookscope.console.widgets.focus_targets import JumpTarget
 from hookscope.console.widgets.lines import KeyScroll, LineList
@@ -293,7 +294,11 @@ class RunPane(RemovableWidget, Vertical):
     @on(LineList.Chosen)
     def _chosen(self, event: LineList.Chosen) -> None:
         event.stop()
-        self.action_edit_line()
+        row = self.row
+        if row is not None and row.reason and row.call.hook is not None and self._sheet is not None:
+            self.post_message(WhyRequested(row.call.hook, self._sheet.plan.event.key))
+        else:
+            self.action_edit_line()
 
     @on(TabBar.Picked)
     def _picked(self, event: TabBar.Picked) -> None:
