@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
             "recording",
             "app",
             "sessions",
-        ),
+        )
     },
     "analysis": {
         "formats",

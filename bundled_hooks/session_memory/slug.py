@@ -39,10 +39,7 @@ def ask(llm: dict[str, Any], conversation: str, seconds: float) -> str:
             raise ValueError(f"llm.{name} needs a text")
     if not llm["baseUrl"].startswith(("http://", "https://")):  # urlopen would read local files too
         raise ValueError("llm.baseUrl needs an address with http:// or https://")
-    messages = [
-        {"role": "system", "content": PROMPT},
-        {"role": "user", "content": conversation[-READ:]},
-    ]
+    messages = [{"role": "system", "content": PROMPT}, {"role": "user", "content": conversation[-READ:]}]
     body = json.dumps({"model": llm["model"], "messages": messages}).encode()
     address = llm["baseUrl"].rstrip("/") + "/chat/completions"
     request = Request(address, body, {"Content-Type": "application/json"})

@@ -79,10 +79,7 @@ def test_references_are_replaced(written: str, meant: object) -> None:
 @pytest.mark.parametrize(
     ("written", "sentence"),
     [
-        (
-            "${USR}",
-            "events/a.yaml uses ${USR}, which is not set. Did you mean ${USER}? `--env USR=VALUE`",
-        ),
+        ("${USR}", "events/a.yaml uses ${USR}, which is not set. Did you mean ${USER}? `--env USR=VALUE`"),
         ("${now-2x}", "uses ${now-2x}, which is no time. Times are such as ${now}"),
         ("${now-2}", "is no time"),
         ("${now:date}", "is no time"),

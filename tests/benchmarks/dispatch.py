@@ -13,12 +13,7 @@ from tests.benchmarks.measuring import Group, Target, Variant
 
 from hookscope import HookEngine, embedded_host
 from hookscope.model.run import Event
-from hookscope.runtime.in_process_executor import (
-    BatchControl,
-    CallRecord,
-    call_handlers,
-    limit_watch,
-)
+from hookscope.runtime.in_process_executor import BatchControl, CallRecord, call_handlers, limit_watch
 
 HANDLERS = 10
 EVENTS = 500  # in one sample

@@ -65,11 +65,7 @@ WANT = {
 
 @pytest.mark.parametrize("one", OPTIONS)
 def test_each_pair_of_fire_options_works_or_is_refused_with_a_reason(
-    hookscope: Callable[..., Done],
-    workspace: Path,
-    bundled: Path,
-    make_hook: Callable[..., Path],
-    one: str,
+    hookscope: Callable[..., Done], workspace: Path, bundled: Path, make_hook: Callable[..., Path], one: str
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: ['gateway:startup']}}")
     for pair in combinations(OPTIONS, 2):

@@ -70,9 +70,7 @@ def test_ctrl_c_ends_follow_and_prints_to_standard_error_only(
         assert json.loads(line)["event"] == "command:first"
 
 
-def test_ctrl_c_of_a_json_command_prints_a_json_document(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_ctrl_c_of_a_json_command_prints_a_json_document(capsys: pytest.CaptureFixture[str]) -> None:
     def stopped() -> object:
         raise KeyboardInterrupt
 

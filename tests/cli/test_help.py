@@ -64,8 +64,7 @@ def test_options_named_in_the_manual_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pager", "topic", "is_paged"),
-    [("sed s/^/PAGED/", "why", True), ("./pager", "why", False)],
+    ("pager", "topic", "is_paged"), [("sed s/^/PAGED/", "why", True), ("./pager", "why", False)]
 )
 def test_a_long_chapter_goes_through_the_pager_of_the_user(
     workspace: Path, pager: str, topic: str, is_paged: bool

@@ -84,15 +84,7 @@ def needy(workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ["list"],
-        ["check"],
-        ["info", "deploy-note"],
-        ["plan", "command:new"],
-        ["lint"],
-        ["events"],
-        ["keys"],
-    ],
+    [["list"], ["check"], ["info", "deploy-note"], ["plan", "command:new"], ["lint"], ["events"], ["keys"]],
     ids=" ".join,
 )
 def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(

@@ -489,9 +489,7 @@ def test_plan_shows_the_call_order_and_reasons(
     ]
     assert group["together"] is False
     reasons = {item["hook"]: item["reason"] for item in done.json["not_run"]}
-    assert reasons == {
-        "c": "subscribes to gateway:startup",
-    }
+    assert reasons == {"c": "subscribes to gateway:startup"}
 
 
 def test_plan_suggests_the_closest_event_name(hookscope: Program, bundled: Path) -> None:

@@ -40,11 +40,7 @@ def hooks(workspace: Path, make_hook: MakeHook) -> Path:
 @pytest.mark.parametrize("most", [20, 16, 12])
 @pytest.mark.parametrize(
     "words",
-    [
-        ("fire", "command:new", "--trust"),
-        ("load", "--trust"),
-        ("fire", "command:new", "--trust", "--json"),
-    ],
+    [("fire", "command:new", "--trust"), ("load", "--trust"), ("fire", "command:new", "--trust", "--json")],
 )
 def test_a_worker_that_lacks_open_files_says_so(hooks: Path, most: int, words: tuple[str, ...]) -> None:
     done = ran(most, hooks, *words)

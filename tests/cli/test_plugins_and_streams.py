@@ -242,11 +242,7 @@ def test_a_handler_can_cancel_the_turn(hookscope: Program, agent: Path, write: W
 
 @pytest.mark.parametrize(
     ("dialect", "follow", "watched"),
-    [
-        ("eve", ["turn.failed"], False),
-        ("eve@0.18", ["session.failed"], False),
-        ("eve@0.80", [], True),
-    ],
+    [("eve", ["turn.failed"], False), ("eve@0.18", ["session.failed"], False), ("eve@0.80", [], True)],
 )
 def test_a_thrown_error_follows_the_rule_of_the_version(
     hookscope: Program, agent: Path, write: Write, dialect: str, follow: list[str], watched: bool

@@ -225,10 +225,7 @@ def test_an_unwritable_junit_report_is_refused_before_anything_is_fired(
     save("good")
     for report, why in (("no/such/junit.xml", "no such file or directory"), (".", "is a directory")):
         done = test("--junit", report)
-        assert (done.code, done.err) == (
-            2,
-            f"hookscope: Cannot write {report}: {why}. Name another file.\n",
-        )
+        assert (done.code, done.err) == (2, f"hookscope: Cannot write {report}: {why}. Name another file.\n")
     assert hookscope("log").out == "Nothing was fired in this workspace yet.\n"
     kept = tmp_path / "junit.xml"
     kept.write_text("of before")
@@ -289,10 +286,7 @@ def test_a_fired_event_becomes_a_test_that_shows_what_broke(
             "expect:\n  context: {'seen[0].who': \"Ada\", who: Ada}\n",
         ),
         ("expect: {blocked: true}\n", "expect: {blocked: false}\n"),
-        (
-            "expect:\n",
-            'expect: {"errors": 0, "messages": ["Hello Ada"], "ran": ["greet"]}\n',
-        ),
+        ("expect:\n", 'expect: {"errors": 0, "messages": ["Hello Ada"], "ran": ["greet"]}\n'),
     ],
 )
 def test_accept_replaces_only_failed_expectations_in_place(

@@ -20,12 +20,7 @@ from hookscope.engine.hook_engine import HookEngine
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.hosts.streams import stream_system_of
-from hookscope.hosts.streams.agent_layout import (
-    Discovery,
-    agents_of,
-    discover_agent,
-    ordered_diagnostics,
-)
+from hookscope.hosts.streams.agent_layout import Discovery, agents_of, discover_agent, ordered_diagnostics
 from hookscope.model.hook import Folder, Hook, LogLine
 from hookscope.model.host import Host, Overrides, Trust
 from hookscope.model.machine import Machine

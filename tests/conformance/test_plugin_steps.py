@@ -28,11 +28,7 @@ STEPS: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
                 {"id": "b", "returns": {"content": "B"}},
             ],
         },
-        {
-            "result": {"content": "B"},
-            "calls": ["start a", "start b", "end b"],
-            "callsAfterReturn": ["end a"],
-        },
+        {"result": {"content": "B"}, "calls": ["start a", "start b", "end b"], "callsAfterReturn": ["end a"]},
     ),
     (
         {

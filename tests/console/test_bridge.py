@@ -16,12 +16,7 @@ from textual.widget import Widget
 from hookscope.app.options import Options
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.workbench import Workbench
-from hookscope.console.controllers.bridge import (
-    LARGEST_SOURCE,
-    Bridge,
-    WorkbenchOpener,
-    read_source,
-)
+from hookscope.console.controllers.bridge import LARGEST_SOURCE, Bridge, WorkbenchOpener, read_source
 from hookscope.console.controllers.job_runner import JobRunner, fire_job
 from hookscope.console.state.console_state import ComposedEvent
 from hookscope.console.state.messages import (

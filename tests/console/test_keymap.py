@@ -195,10 +195,7 @@ async def test_the_key_scopes_match_the_open_console(console: Open) -> None:
                 for outer_id in above - own:
                     assert active_together(
                         all_actions()[inner or ""].rooms, all_actions()[outer_id or ""].rooms
-                    ), (
-                        inner,
-                        outer_id,
-                    )
+                    ), (inner, outer_id)
     known = {room.name for room in KEY_SCOPES}
     assert all(enclosing_scopes(room.name) <= known for room in KEY_SCOPES)
 

@@ -39,12 +39,7 @@ class Terminal:
         env = {name: value for name, value in os.environ.items() if name not in size}
         program = [sys.executable, "-m", "hookscope", *options]
         self.process = subprocess.Popen(
-            program,
-            cwd=workspace,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env={**env, "TERM": "xterm"},
+            program, cwd=workspace, stdin=theirs, stdout=theirs, stderr=theirs, env={**env, "TERM": "xterm"}
         )
         os.close(theirs)
         self._drawn = b""
@@ -99,9 +94,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-def test_a_workspace_that_cannot_be_opened_ends_the_console_with_an_error(
-    workspace: Path,
-) -> None:
+def test_a_workspace_that_cannot_be_opened_ends_the_console_with_an_error(workspace: Path) -> None:
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope" / "config.yaml").write_text("limits: 3\n")
     with terminal(workspace, "--workspace", str(workspace)) as console:

@@ -19,11 +19,7 @@ from textual.widgets import Input
 
 from hookscope.app.snapshot import Snapshot
 from hookscope.console.controllers import scan_controller
-from hookscope.console.dialogs.palette import (
-    MOST_BEFORE_TYPING,
-    entries_before_typing,
-    listed_entries,
-)
+from hookscope.console.dialogs.palette import MOST_BEFORE_TYPING, entries_before_typing, listed_entries
 from hookscope.console.panes.fire.composer import SessionInput
 from hookscope.console.panes.hook_list import GroupedLine, GroupedLines, HookList
 from hookscope.console.process import MANY_NEW_OBJECTS, IdleCollector, freeze_scan_result

@@ -55,9 +55,7 @@ LEAST = (60, 16)  # the smallest screen that is drawn
 LEAVE = ("escape", "q")
 HELP = ("app.help", "packs.help")
 # Over a dialog: what is clicked, where neither frame nor button says it.
-CLICKED_THERE = {
-    "jump.leave": "anything",
-}
+CLICKED_THERE = {"jump.leave": "anything"}
 PRESSED = re.compile(r"app\.simulate_key\('(.+)'\)")
 
 

@@ -13,13 +13,7 @@ from textual.color import Color
 
 from hookscope.app.preferences import read_theme_choice, remember_theme
 from hookscope.console.theme.text_styles import FAINT, MUTED, STATE_STYLES
-from hookscope.console.theme.theme_manager import (
-    PALETTES,
-    Palette,
-    read_theme_files,
-    theme_of,
-    user_theme_of,
-)
+from hookscope.console.theme.theme_manager import PALETTES, Palette, read_theme_files, theme_of, user_theme_of
 from hookscope.storage.state_files import config_folder
 
 LEGIBLE = 4.5  # WCAG 2.2, AA

@@ -235,9 +235,7 @@ async def test_load_logs_the_messages_of_the_host(
     assert caplog.messages == ["Hook 'mute' has no events defined in metadata"]
 
 
-async def test_logged_errors_have_no_control_characters(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_logged_errors_have_no_control_characters(caplog: pytest.LogCaptureFixture) -> None:
     def wipe(event: HookEvent) -> None:
         raise ValueError("all \x1b[2J gone")
 

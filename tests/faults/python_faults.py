@@ -594,12 +594,7 @@ PROCESSES = row(
         "it left 1 process running",
     ),
     goes_on("a child that nobody reaps", body("import os\nif not os.fork(): os._exit(0)")),
-    goes_on(
-        "a fork that comes back",
-        body(
-            "import os\nif not os.fork(): return",
-        ),
-    ),
+    goes_on("a fork that comes back", body("import os\nif not os.fork(): return")),
     raises(
         "a fork that fails on both sides", body("import os; os.fork(); raise KeyError('both')"), "KeyError"
     ),
@@ -637,9 +632,7 @@ MEMORY_ROW = row(
     *(greedy(name, source, status) for name, (source, status) in GREEDY.items()),
     at_load(
         greedy(
-            "a leak at import",
-            at_import("KEPT = []\nwhile True: KEPT.append(bytearray(1 << 20))"),
-            "error",
+            "a leak at import", at_import("KEPT = []\nwhile True: KEPT.append(bytearray(1 << 20))"), "error"
         )
     ),
 )

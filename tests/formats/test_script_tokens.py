@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats.script_tokens import (
-    LONGEST_SCRIPT,
-    TokenizedScript,
-    read_script,
-    string_value,
-)
+from hookscope.formats.script_tokens import LONGEST_SCRIPT, TokenizedScript, read_script, string_value
 
 TABLE: list[tuple[str, list[tuple[str, str]]]] = [
     ("", []),

@@ -365,12 +365,7 @@ def test_programs_and_aliases_of_dependencies_are_installed(
 
 @needs_npm
 def test_the_users_configuration_chooses_the_registry(
-    cli: Cli,
-    registry: Registry,
-    home: Path,
-    workspace: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    cli: Cli, registry: Registry, home: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where Hookscope's state lies in a workspace that says it holds all that is below it."""
     monkeypatch.delenv("npm_config_registry")

@@ -26,14 +26,7 @@ from hookscope.model.authoring_api import (
     name_definition,
     tool_result_from,
 )
-from hookscope.model.handler_arguments import (
-    HookContext,
-    HostRequests,
-    Record,
-    adapted,
-    closed,
-    opened,
-)
+from hookscope.model.handler_arguments import HookContext, HostRequests, Record, adapted, closed, opened
 from hookscope.model.payload import make_arguments
 
 PLAIN = st.recursive(

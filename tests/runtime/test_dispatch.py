@@ -7,18 +7,7 @@ import pytest
 from hookscope.model.executor import Executor
 from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
-from hookscope.model.run import (
-    CallGroup,
-    Code,
-    Ending,
-    Event,
-    Fold,
-    OnStep,
-    Plan,
-    Registration,
-    Result,
-    Step,
-)
+from hookscope.model.run import CallGroup, Code, Ending, Event, Fold, OnStep, Plan, Registration, Result, Step
 from hookscope.runtime import dispatch
 from hookscope.runtime.in_process_executor import InProcessExecutor
 

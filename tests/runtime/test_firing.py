@@ -7,16 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookscope.model.hook_event import HookEvent
-from hookscope.model.run import (
-    CallGroup,
-    Event,
-    Handler,
-    Plan,
-    Registration,
-    Result,
-    Run,
-    Step,
-)
+from hookscope.model.run import CallGroup, Event, Handler, Plan, Registration, Result, Run, Step
 from hookscope.runtime.firing import MAX_DEPTH, Firing
 from hookscope.runtime.in_process_executor import InProcessExecutor
 

@@ -14,19 +14,9 @@ from tests.runtime.conftest import LONG
 from hookscope.model.failure import Failure
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result, Started, Step
-from hookscope.runtime.batch import (
-    LateEvent,
-    LateHandler,
-    PrintedOutput,
-    WorkerLost,
-    WorkerNotStarted,
-)
+from hookscope.runtime.batch import LateEvent, LateHandler, PrintedOutput, WorkerLost, WorkerNotStarted
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.process_executor import (
-    MAX_OWN_WORKERS,
-    MAX_PLUGIN_WORKERS,
-    ProcessExecutor,
-)
+from hookscope.runtime.process_executor import MAX_OWN_WORKERS, MAX_PLUGIN_WORKERS, ProcessExecutor
 from hookscope.runtime.python_worker.protocol import Message, Unpacker
 
 

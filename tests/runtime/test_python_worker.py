@@ -109,10 +109,7 @@ async def test_an_error_has_the_lines_of_the_handler_only(hook: WriteHook, outco
     assert [
         (Path(frame.file).name, frame.line, frame.function, frame.source)
         for frame in outcome["a"].error.frames
-    ] == [
-        ("handler.py", 4, "handler", "await util.fails()"),
-        ("util.py", 2, "fails", "raise KeyError('x')"),
-    ]
+    ] == [("handler.py", 4, "handler", "await util.fails()"), ("util.py", 2, "fails", "raise KeyError('x')")]
 
 
 async def test_two_hooks_may_both_have_a_util(hook: WriteHook, outcome_of: OutcomeOf) -> None:
@@ -190,8 +187,7 @@ async def test_the_environment_is_the_lanes_with_the_hooks_own_on_top(
     hook: WriteHook, tmp_path: Path
 ) -> None:
     text = "import os\nAT_IMPORT = dict(os.environ)\nos.environ['SET_BY_IMPORT'] = '1'\n" + body(
-        "now = os.environ.get",
-        "return [AT_IMPORT.get('OWN'), now('OWN'), now('SET_BY_IMPORT'), now('HOME')]",
+        "now = os.environ.get", "return [AT_IMPORT.get('OWN'), now('OWN'), now('SET_BY_IMPORT'), now('HOME')]"
     )
     call = hook("a", text)
     assert isinstance(call.target, Code)

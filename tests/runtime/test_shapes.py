@@ -194,8 +194,7 @@ async def test_later_handlers_see_what_earlier_ones_changed(lane: Executor, writ
 
 
 @pytest.mark.parametrize(
-    ("handler", "asked"),
-    [("lambda event, ctx: ctx.cancel()", (CANCEL,)), ("lambda event, ctx: None", ())],
+    ("handler", "asked"), [("lambda event, ctx: ctx.cancel()", (CANCEL,)), ("lambda event, ctx: None", ())]
 )
 async def test_what_a_handler_asks_for_is_its_own(
     handler: str, asked: tuple[str, ...], lane: Executor, write: Write
@@ -258,10 +257,7 @@ async def test_asking_for_a_cancel_when_the_hooks_have_returned_is_told_as_late(
 
 @pytest.mark.parametrize(
     ("handler", "returned", "asked"),
-    [
-        ("async def f(event): return 'later'", None, (PROMISE,)),
-        ("def f(event): return 'now'", "now", ()),
-    ],
+    [("async def f(event): return 'later'", None, (PROMISE,)), ("def f(event): return 'now'", "now", ())],
 )
 async def test_where_an_answer_is_wanted_at_once_a_promise_is_none(
     handler: str, returned: object, asked: tuple[str, ...], lane: Executor, write: Write

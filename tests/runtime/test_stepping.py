@@ -12,16 +12,7 @@ from hypothesis import strategies as st
 from hookscope import HookEngine, embedded_host
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.model.run import (
-    SKIPPED_BY_HAND,
-    CallGroup,
-    Event,
-    Paused,
-    Plan,
-    Result,
-    Run,
-    Skipped,
-)
+from hookscope.model.run import SKIPPED_BY_HAND, CallGroup, Event, Paused, Plan, Result, Run, Skipped
 from hookscope.runtime.debugger import Stepper
 from hookscope.runtime.firing import Firing
 from hookscope.runtime.in_process_executor import InProcessExecutor

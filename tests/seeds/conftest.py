@@ -37,13 +37,7 @@ def write(workspace: Path) -> Write:
 def fire(workspace: Path) -> Fire:
     """await fire("turn.started", dialect="eve", context={…}) → the Run; what is not given is the example"""
 
-    async def fired(
-        key: str,
-        *,
-        dialect: str,
-        context: Mapping[str, Any] | None = None,
-        **ctx: Any,
-    ) -> Run:
+    async def fired(key: str, *, dialect: str, context: Mapping[str, Any] | None = None, **ctx: Any) -> Run:
         bench = Workbench(Options(dialect=dialect, workspace=workspace), trust_all=True)
         try:
             view = bench.scan()

@@ -6,14 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookscope import (
-    State,
-    check_eligibility,
-    create_hook_event,
-    discover_hooks,
-    load_hooks,
-    trigger_hook,
-)
+from hookscope import State, check_eligibility, create_hook_event, discover_hooks, load_hooks, trigger_hook
 from hookscope.engine.discovery import discover
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.settings.host_opener import open_host

@@ -162,13 +162,7 @@ class _Copy:
         self.cut += len(made) < length
         return made
 
-    def _members(
-        self,
-        pairs: Iterable[tuple[Any, Any]],
-        keys: Keys,
-        above: Above,
-        secret: bool,
-    ) -> Any:
+    def _members(self, pairs: Iterable[tuple[Any, Any]], keys: Keys, above: Above, secret: bool) -> Any:
         made: dict[str, Any] = {}
         for key, value in pairs:
             if len(made) >= ITEMS or self._left <= 0:

@@ -277,10 +277,7 @@ class OrderSearch:
 
     def _writers_that_count(self, subject: FactSubject, facts: RunFacts) -> tuple[int, ...]:
         """Return the writers of a shared place, whose order should explain its value."""
-        kinds = (
-            FactKind.PLACE,
-            subject.kind,
-        )  # what each left there does not determine the final value
+        kinds = (FactKind.PLACE, subject.kind)  # what each left there does not determine the final value
         found = [
             one
             for one in self._found

@@ -60,11 +60,7 @@ def _changed_members(before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
     return {**changed, **dict.fromkeys(name for name in before if name not in after)}
 
 
-STOP_MEMBERS = (
-    "block",
-    "cancel",
-    "handled",
-)  # members that stop something, each for some events
+STOP_MEMBERS = ("block", "cancel", "handled")  # members that stop something, each for some events
 STOP_SYNONYMS = frozenset(
     (*STOP_MEMBERS, "blocked", "canceled", "cancelled", "deny", "denied", "reject", "stop", "abort")
 )

@@ -79,11 +79,7 @@ def events_like(template: Event, known: EventType | None) -> SearchStrategy[Even
 
 
 def _object(
-    example: Mapping[str, Any],
-    schema: Schema,
-    may_miss: Callable[[str], bool],
-    *,
-    unknown: bool = False,
+    example: Mapping[str, Any], schema: Schema, may_miss: Callable[[str], bool], *, unknown: bool = False
 ) -> SearchStrategy[dict[str, Any]]:
     """Return objects with the example's members, and the schema's where those may be missing."""
     properties: Mapping[str, Schema] = schema.get("properties", {})

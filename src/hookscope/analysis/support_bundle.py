@@ -36,10 +36,7 @@ def write_bundle(
     redaction, home = bench.redaction_of(view.host), str(view.host.machine.home)
     files = dict(_files(bench, view, version, verification, redaction))
     try:
-        with (
-            os.fdopen(_new_file(target), "wb") as file,
-            ZipFile(file, "w", ZIP_DEFLATED) as bundle,
-        ):
+        with os.fdopen(_new_file(target), "wb") as file, ZipFile(file, "w", ZIP_DEFLATED) as bundle:
             for name, text in files.items():
                 masked = redaction.masker(text).masked_text(text)
                 bundle.writestr(name, masked.replace(home, "~") if len(home) > 1 else masked)

@@ -20,13 +20,7 @@ from hookscope.model.run import EventKind
 from hookscope.model.uncalled_hooks import event_kind_of_key
 from hookscope.recording.installation import content_digest, installed_taps_of
 from hookscope.recording.installed_taps import TAP_KINDS, InstalledTap, is_tap
-from hookscope.recording.spool import (
-    OLD_SPOOL_FILE,
-    SPOOL_FILE,
-    EventCount,
-    SpoolReader,
-    count_events,
-)
+from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, EventCount, SpoolReader, count_events
 from hookscope.recording.tap_files import spool_path
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import read_current

@@ -18,12 +18,7 @@ from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import State
 from hookscope.model.regular_file import FILE_LIMIT_HINT, is_file_limit
 from hookscope.model.text import error_reason, shell_path
-from hookscope.model.trust import (
-    ABOVE_WORKSPACE_REASON,
-    TrustTarget,
-    too_wide_reason,
-    trusted_folders,
-)
+from hookscope.model.trust import ABOVE_WORKSPACE_REASON, TrustTarget, too_wide_reason, trusted_folders
 from hookscope.runtime.executors import OLDEST_NODE, Node, NoNode, missing_features
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.orphan_processes import find_marked

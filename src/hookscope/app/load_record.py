@@ -24,11 +24,7 @@ from hookscope.model.hook_event import iso
 from hookscope.model.hook_status import Gate, HookStatus, State
 from hookscope.model.run import Code, Declared, Module, Registration, Result, Run
 from hookscope.model.text import one_line
-from hookscope.storage.state_files import (
-    state_members,
-    state_members_to_merge,
-    write_state_file,
-)
+from hookscope.storage.state_files import state_members, state_members_to_merge, write_state_file
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

@@ -12,12 +12,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from hookscope.app.event_templates import check_required_fields, template_event
-from hookscope.app.load_record import (
-    FAILED_LOADS_FILE,
-    LoadAttempt,
-    LoadRecord,
-    load_attempts_for,
-)
+from hookscope.app.load_record import FAILED_LOADS_FILE, LoadAttempt, LoadRecord, load_attempts_for
 from hookscope.app.options import Options, Setup, set_up
 from hookscope.app.preferences import CONFIG_FILE
 from hookscope.app.project_config import Environment, read_workspace_environment

@@ -40,10 +40,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope compare greet", "one hook under all hosts"),
         ("hookscope compare --surroundings here,clean", "this shell and a bare service"),
     ),
-    "load": (
-        ("hookscope load", "import every trusted handler"),
-        ("hookscope load greet", "only this one"),
-    ),
+    "load": (("hookscope load", "import every trusted handler"), ("hookscope load greet", "only this one")),
     "events": (
         ("hookscope events", "all events of the host"),
         ("hookscope events command:new", "when it is sent, its fields, its subscribers"),
@@ -128,10 +125,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope log --hook greet", "the runs of one hook"),
         ("hookscope log 12", "run 12 in full"),
     ),
-    "pin": (
-        ("hookscope pin 12", "never delete run 12"),
-        ("hookscope pin 12 --off", "unpin it"),
-    ),
+    "pin": (("hookscope pin 12", "never delete run 12"), ("hookscope pin 12 --off", "unpin it")),
     "export": (
         ("hookscope export 12 --html run.html", "one run as a page"),
         ("hookscope export --failed --jsonl failed.jsonl", "several runs as JSON lines"),

@@ -93,10 +93,7 @@ def check_option_combinations(present: Collection[str]) -> None:
 def except_option() -> click.Option:
     """Return the repeatable option `--except HOOK`."""
     return click.Option(
-        ["--except", "left_out"],
-        multiple=True,
-        metavar="HOOK",
-        help="Exclude this hook. Repeatable.",
+        ["--except", "left_out"], multiple=True, metavar="HOOK", help="Exclude this hook. Repeatable."
     )
 
 

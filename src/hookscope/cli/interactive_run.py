@@ -14,12 +14,7 @@ from pathlib import Path
 import click
 
 from hookscope.app import json_documents
-from hookscope.app.runs.breakpoints import (
-    breakpoint_files,
-    breakpoints_of,
-    matching_file,
-    parse_breakpoint,
-)
+from hookscope.app.runs.breakpoints import breakpoint_files, breakpoints_of, matching_file, parse_breakpoint
 from hookscope.cli.render import run_output
 from hookscope.model.failure import Refusal
 from hookscope.model.machine import Machine

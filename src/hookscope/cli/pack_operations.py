@@ -172,12 +172,7 @@ def install_in_host_format(
 
 
 def update_in_host_format(
-    options: Options,
-    names: Sequence[str],
-    *,
-    everything: bool,
-    dry_run: bool,
-    accept_changed: bool = False,
+    options: Options, names: Sequence[str], *, everything: bool, dry_run: bool, accept_changed: bool = False
 ) -> Answer:
     """Return the answer of the host's `update`: packs from npm only."""
     bench, manager, messages = _open_pack_host(options)

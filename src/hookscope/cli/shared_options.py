@@ -40,10 +40,7 @@ def _single_hook(ctx: click.Context, option: click.Parameter, names: Sequence[st
 def timeout_option(default: float = 30) -> click.Option:
     """Return `--timeout S`: each handler's limit in seconds, with its default."""
     return click.Option(
-        ["--timeout"],
-        type=Seconds(),
-        metavar="S",
-        help=f"Seconds for each handler; else {default:g}.",
+        ["--timeout"], type=Seconds(), metavar="S", help=f"Seconds for each handler; else {default:g}."
     )
 
 
@@ -108,9 +105,7 @@ def run_filter_options() -> list[click.Option]:
         click.Option(["--since"], type=Moment(), help="Only runs since then: 2h, 10:30, 2026-11-20T10:30."),
         click.Option(["--until"], type=Moment(), help="Only runs until then."),
         click.Option(
-            ["--text"],
-            metavar="WORDS",
-            help="Only runs with this phrase; WORD* matches the start of a word.",
+            ["--text"], metavar="WORDS", help="Only runs with this phrase; WORD* matches the start of a word."
         ),
         click.Option(["--pinned"], is_flag=True, help="Only pinned runs."),
     ]

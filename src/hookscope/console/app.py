@@ -19,12 +19,7 @@ from textual.message_pump import MessagePump
 
 from hookscope.console.context import AppServices
 from hookscope.console.controllers.bridge import WorkbenchOpener
-from hookscope.console.keymap.active_keys import (
-    DEFAULT_KEYMAP,
-    Keymap,
-    active_keymap,
-    use_keymap,
-)
+from hookscope.console.keymap.active_keys import DEFAULT_KEYMAP, Keymap, active_keymap, use_keymap
 from hookscope.console.process import IdleCollector
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.theme.theme_manager import ThemeManager, read_theme_files
@@ -158,11 +153,7 @@ class Console(App[None]):
     ]
 
     def __init__(
-        self,
-        bench: Workbench | Callable[[], Workbench],
-        *,
-        watches: bool = True,
-        tasks: Sequence[Task] = (),
+        self, bench: Workbench | Callable[[], Workbench], *, watches: bool = True, tasks: Sequence[Task] = ()
     ) -> None:
         """`bench`: a workbench, or a function that opens one after the first paint. `watches`: scan again
         when files change.

@@ -85,9 +85,7 @@ class ConsoleContext:
             self.panes.log.add(entries)
 
     def push_dialog(
-        self,
-        dialog: Screen[DialogAnswer],
-        then: Callable[[DialogAnswer | None], None] | None = None,
+        self, dialog: Screen[DialogAnswer], then: Callable[[DialogAnswer | None], None] | None = None
     ) -> None:
         """Open a dialog over the panes; `then` receives its answer."""
         self._screen.app.push_screen(dialog, then)

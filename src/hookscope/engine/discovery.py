@@ -28,18 +28,8 @@ from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 
 SETTINGS_GATE = "settings"  # shut too by settings that nobody could read
-PRECEDENCE = register_gate(
-    GateKind(
-        "precedence",
-    )
-)
-REACHED = register_gate(
-    GateKind(
-        "reached",
-        state=State.BROKEN,
-        fix=FixKind.LOAD_BEFORE,
-    )
-)
+PRECEDENCE = register_gate(GateKind("precedence"))
+REACHED = register_gate(GateKind("reached", state=State.BROKEN, fix=FixKind.LOAD_BEFORE))
 
 
 def discover(host: Host) -> Inventory:

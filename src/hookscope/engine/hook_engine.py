@@ -38,12 +38,7 @@ from hookscope.model.hook_status import Inventory, StrictLoadState
 from hookscope.model.host import Host
 from hookscope.model.run import Code, Event, EventHandler, Handler, Plan, Registration, Run
 from hookscope.otel import listener as of_process
-from hookscope.runtime.executors import (
-    NODE_LANGUAGES,
-    Executors,
-    in_process_executors,
-    with_node_executor,
-)
+from hookscope.runtime.executors import NODE_LANGUAGES, Executors, in_process_executors, with_node_executor
 
 if TYPE_CHECKING:
     import asyncio

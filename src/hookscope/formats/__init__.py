@@ -31,17 +31,10 @@ if TYPE_CHECKING:
     from hookscope.formats.positions import FormatError, KeyPath, Span, span_at, text_of
     from hookscope.formats.python_source import Export, read_exports
     from hookscope.formats.registrations import PluginRegistration, PluginRegistrations
-    from hookscope.formats.script_source import (
-        DefaultExport,
-        check_brackets,
-        unusable_default_export,
-    )
+    from hookscope.formats.script_source import DefaultExport, check_brackets, unusable_default_export
     from hookscope.formats.script_tokens import LONGEST_SCRIPT, Token, TokenizedScript, read_script
     from hookscope.formats.script_values import script_number, script_text, script_trim
-    from hookscope.formats.subscriptions import (
-        agent_description,
-        stream_events,
-    )
+    from hookscope.formats.subscriptions import agent_description, stream_events
     from hookscope.formats.text_header import header_block, read_text_header
     from hookscope.formats.yaml12 import locate_yaml, read_own_yaml, read_yaml
 

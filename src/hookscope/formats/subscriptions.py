@@ -9,13 +9,7 @@ from typing import Literal, TypeAlias
 from hookscope.formats.positions import FormatError
 from hookscope.formats.python_source import parse_python
 from hookscope.formats.registrations import called_name, in_order, members_of_call, members_of_dict
-from hookscope.formats.script_source import (
-    ObjectMember,
-    default_export,
-    object_at,
-    object_members,
-    text_at,
-)
+from hookscope.formats.script_source import ObjectMember, default_export, object_at, object_members, text_at
 from hookscope.formats.script_tokens import LONGEST_SCRIPT, TokenizedScript, read_script
 
 

@@ -14,13 +14,7 @@ from typing import Final
 
 from hookscope.formats.full_yaml import has_glued_comment, read_full_yaml, starts_too_far_left
 from hookscope.formats.positions import BYTE_ORDER_MARK, FormatError, Span
-from hookscope.formats.script_values import (
-    BLANK,
-    script_double,
-    script_number,
-    script_trim,
-    script_whole,
-)
+from hookscope.formats.script_values import BLANK, script_double, script_number, script_trim, script_whole
 from hookscope.formats.yaml12 import read_part
 from hookscope.values import dataclass
 

@@ -18,13 +18,7 @@ from hookscope.formats.positions import (
     span_at,
     text_of,
 )
-from hookscope.formats.yaml_nodes import (
-    YamlProblem,
-    compose_trusted,
-    compose_yaml,
-    plain_value,
-    too_deep,
-)
+from hookscope.formats.yaml_nodes import YamlProblem, compose_trusted, compose_yaml, plain_value, too_deep
 
 _QUOTES: Final = "'\""
 _LONGEST: Final = 65_536  # characters

@@ -35,8 +35,7 @@ def listed_items(answers: Answers) -> tuple[ReportedItem, ...]:
     ready = _ready_names(answers.get("check"))
     return tuple(
         ReportedItem(
-            str(entry["name"]),
-            dict(_listed_facts(entry, answers.get(f"info {entry['name']}"), ready)),
+            str(entry["name"]), dict(_listed_facts(entry, answers.get(f"info {entry['name']}"), ready))
         )
         for entry in _entries(answers.get("list"), "hooks")
         if "name" in entry

@@ -207,12 +207,7 @@ class RecordingPluginApi:
         """`register` has returned; `late` receives later registrations."""
         self._closed, self._told = True, late
 
-    def register_hook(
-        self,
-        registration: Any = None,
-        handler: Handler | None = None,
-        **options: Any,
-    ) -> Any:
+    def register_hook(self, registration: Any = None, handler: Handler | None = None, **options: Any) -> Any:
         """Register a handler: a mapping with `event`, `handler` and options, or keyword arguments.
 
         Raises TypeError or ValueError if it is invalid.

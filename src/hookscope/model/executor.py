@@ -7,17 +7,7 @@ from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from hookscope.model.failure import Failure
-from hookscope.model.run import (
-    Code,
-    Declared,
-    Event,
-    Handler,
-    Module,
-    OnStep,
-    Plan,
-    Registration,
-    Run,
-)
+from hookscope.model.run import Code, Declared, Event, Handler, Module, OnStep, Plan, Registration, Run
 
 
 class Executor(Protocol):

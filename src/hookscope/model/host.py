@@ -17,15 +17,7 @@ from hookscope.model.hook import FilePosition, Folder, Hook, Problem
 from hookscope.model.hook_status import FoundHooks, Gate, HookStatus, Inventory, Ranking
 from hookscope.model.machine import Machine
 from hookscope.model.program_report import ProgramReport
-from hookscope.model.run import (
-    CallGroup,
-    Event,
-    EventKind,
-    Module,
-    NotRun,
-    Policy,
-    Registration,
-)
+from hookscope.model.run import CallGroup, Event, EventKind, Module, NotRun, Policy, Registration
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

@@ -20,18 +20,8 @@ from hookscope.packs.errors import PackError
 from hookscope.packs.fetch.specs import without_login
 from hookscope.packs.file_tree import EXCLUDED_NAMES, entries_below
 from hookscope.storage.edits.atomic_files import real_path, replace_file
-from hookscope.storage.edits.document_values import (
-    MISSING,
-    depth_reached,
-    is_identical,
-    value_at,
-)
-from hookscope.storage.edits.json5_edit import (
-    dotted_path,
-    parse_settings,
-    with_setting,
-    without_setting,
-)
+from hookscope.storage.edits.document_values import MISSING, depth_reached, is_identical, value_at
+from hookscope.storage.edits.json5_edit import dotted_path, parse_settings, with_setting, without_setting
 from hookscope.values import dataclass
 
 CHUNK = 1_048_576

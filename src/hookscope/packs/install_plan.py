@@ -29,12 +29,7 @@ from hookscope.packs.index import (
     integrity_of_pack,
     revert_settings,
 )
-from hookscope.packs.package import (
-    HookPackage,
-    check_pack_name,
-    package_from_tree,
-    package_json_of,
-)
+from hookscope.packs.package import HookPackage, check_pack_name, package_from_tree, package_json_of
 from hookscope.packs.plan import (
     FilesByFolder,
     PackAction,

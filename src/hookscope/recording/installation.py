@@ -12,12 +12,7 @@ from pathlib import Path
 from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
 from hookscope.model.text import error_reason
-from hookscope.recording.installed_taps import (
-    TAP_KINDS,
-    InstalledTap,
-    InstalledTaps,
-    installed_taps_record,
-)
+from hookscope.recording.installed_taps import TAP_KINDS, InstalledTap, InstalledTaps, installed_taps_record
 from hookscope.recording.spool import SPOOL_FILES
 from hookscope.recording.tap_files import (
     TAP_SUFFIX,
@@ -29,13 +24,7 @@ from hookscope.recording.tap_files import (
     taps_for,
 )
 from hookscope.storage.edits.atomic_files import ChangeError
-from hookscope.storage.edits.change import (
-    Change,
-    apply_change,
-    missing_folders,
-    read_current,
-    remove_empty,
-)
+from hookscope.storage.edits.change import Change, apply_change, missing_folders, read_current, remove_empty
 from hookscope.values import dataclass
 
 PYTHON_CACHE = "__pycache__"

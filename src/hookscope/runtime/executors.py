@@ -12,12 +12,7 @@ from pathlib import Path
 
 from hookscope.helpers import find_program, helper_output, installed_package
 from hookscope.installation import install_command
-from hookscope.model.executor import (
-    Executor,
-    LateExecutor,
-    PrestartExecutor,
-    RetainingExecutor,
-)
+from hookscope.model.executor import Executor, LateExecutor, PrestartExecutor, RetainingExecutor
 from hookscope.model.failure import Failure
 from hookscope.model.hook import Language
 from hookscope.model.host import Host
@@ -120,9 +115,7 @@ def ask_node(program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | Non
 
 
 def find_node(
-    on_path: str | None,
-    named: str | None = None,
-    ask: Callable[[str], NodeReport | None] = ask_node,
+    on_path: str | None, named: str | None = None, ask: Callable[[str], NodeReport | None] = ask_node
 ) -> Node | NoNode:
     """Return the first Node that runs TypeScript, else one that runs only JavaScript.
 

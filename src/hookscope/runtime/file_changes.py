@@ -159,10 +159,7 @@ def _file_change(
 ) -> FileChange:
     before = _text_before(original, known) if known else ""
     after = _text_after(path, status) if status else ""
-    names = (
-        f"a/{original.name}" if known else "/dev/null",
-        f"b/{original.name}" if status else "/dev/null",
-    )
+    names = (f"a/{original.name}" if known else "/dev/null", f"b/{original.name}" if status else "/dev/null")
     diff = "" if before is None or after is None else _diff(before, after, *names)
     return FileChange(
         original,

@@ -39,13 +39,7 @@ from hookscope.runtime.async_helpers import since_run_start, wait_until_all_done
 from hookscope.runtime.failures import CANCELLED, LoadFailed, failure_of, timeout_failure
 from hookscope.runtime.firing import UNFINISHED_FIRINGS
 from hookscope.runtime.imported_modules import ImportedModules
-from hookscope.runtime.payloads import (
-    changeable_part,
-    document_of,
-    messages_in,
-    new_messages,
-    patch_of,
-)
+from hookscope.runtime.payloads import changeable_part, document_of, messages_in, new_messages, patch_of
 from hookscope.runtime.python_worker.safe_values import generator_error
 from hookscope.values import dataclass
 

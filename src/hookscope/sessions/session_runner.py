@@ -63,12 +63,7 @@ from hookscope.sessions.scripted_replies import (
     thrown_from_failure,
     tool_input_of,
 )
-from hookscope.sessions.session_agents import (
-    AgentCode,
-    SessionAgents,
-    session_agents_of,
-    session_rules_of,
-)
+from hookscope.sessions.session_agents import AgentCode, SessionAgents, session_agents_of, session_rules_of
 
 NOT_TRUSTED = "NotTrusted"  # the failure type of an untrusted tool or model
 

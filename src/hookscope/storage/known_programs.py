@@ -10,11 +10,7 @@ from typing import Any
 
 from hookscope.model.machine import RealFiles
 from hookscope.runtime.executors import NodeReport, ask_node
-from hookscope.storage.state_files import (
-    state_members,
-    state_members_to_merge,
-    write_state_file,
-)
+from hookscope.storage.state_files import state_members, state_members_to_merge, write_state_file
 
 FILE = "programs.json"
 VERSIONS = "versions"  # what its file has

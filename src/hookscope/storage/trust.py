@@ -11,11 +11,7 @@ from hookscope.model.failure import Refusal
 from hookscope.model.host import Trust
 from hookscope.model.machine import path_from_text, path_to_text, user_homes
 from hookscope.model.text import error_reason
-from hookscope.storage.state_files import (
-    state_members,
-    state_members_to_merge,
-    write_state_file,
-)
+from hookscope.storage.state_files import state_members, state_members_to_merge, write_state_file
 from hookscope.values import dataclass
 
 FOLDERS_MEMBER = "folders"  # what its file has

@@ -7,12 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hookscope.authoring.testing.fire_request import parse_faults
-from hookscope.engine.planning import (
-    injected_faults,
-    with_injected_faults,
-    with_limit,
-    without_hooks,
-)
+from hookscope.engine.planning import injected_faults, with_injected_faults, with_limit, without_hooks
 from hookscope.hosts.folders.folder_policy import SharedEvent
 from hookscope.model.failure import InjectedFault
 from hookscope.model.run import CallGroup, Event, Plan, Registration

@@ -15,11 +15,7 @@ from hookscope.authoring.lint.linting import lint_hooks
 from hookscope.engine.discovery import discover_system
 from hookscope.hosts.source.facts import HandlerFacts
 from hookscope.hosts.source.python import python_facts
-from hookscope.hosts.source.script_parsing import (
-    ScriptSource,
-    parser_missing_message,
-    read_scripts,
-)
+from hookscope.hosts.source.script_parsing import ScriptSource, parser_missing_message, read_scripts
 from hookscope.model.machine import RealFiles
 
 from .conftest import Lint, WriteHook

@@ -11,11 +11,7 @@ import pytest
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.scaffold.request import ScaffoldRequest
-from hookscope.authoring.scaffold.scaffold_writer import (
-    ScaffoldResult,
-    plan_new,
-    write_scaffold,
-)
+from hookscope.authoring.scaffold.scaffold_writer import ScaffoldResult, plan_new, write_scaffold
 from hookscope.authoring.testing.saved_events import read_saved
 from hookscope.authoring.testing.test_runs import SavedEventResult, run_saved_event
 

@@ -63,13 +63,7 @@ def options(workspace: Path, tmp_path: Path) -> Options:
     ids=["off", "blocked", "another event", "no event at all"],
 )
 async def test_forced_hook_runs_and_is_marked(
-    metadata: str,
-    settings: str,
-    key: str,
-    options: Options,
-    home: Path,
-    workspace: Path,
-    make_hook: MakeHook,
+    metadata: str, settings: str, key: str, options: Options, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text(f"{{hooks: {{internal: {{entries: {settings}}}}}}}")

@@ -9,11 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.authoring.testing.saved_events import (
-    SavedDraft,
-    overwrite_saved_event,
-    read_draft,
-)
+from hookscope.authoring.testing.saved_events import SavedDraft, overwrite_saved_event, read_draft
 from hookscope.model.failure import Refusal
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

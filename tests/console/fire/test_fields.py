@@ -15,12 +15,7 @@ from hookscope.console.panes.fire.context_fields import (
     read_json_form,
     shown_text,
 )
-from hookscope.console.panes.fire.context_form import (
-    ADD_FIELD,
-    form_columns,
-    form_row_line,
-    form_rows_of,
-)
+from hookscope.console.panes.fire.context_form import ADD_FIELD, form_columns, form_row_line, form_rows_of
 from hookscope.console.panes.fire.event_draft import escape_controls
 
 SPACE = st.sampled_from(["", " ", "\n", "\n    ", "\t", " \n "])

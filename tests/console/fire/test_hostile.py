@@ -73,11 +73,7 @@ def everything(text: str) -> Callable[[Result], Result]:
             notes=(text,),
             error=Failure(text, text, (frame,)),
             patch=(
-                {
-                    "op": "add",
-                    "path": f"/context/{pointer}",
-                    "value": text,
-                },
+                {"op": "add", "path": f"/context/{pointer}", "value": text},
                 {"op": "add", "path": "/messages/-", "value": text},
                 {"op": "replace", "path": "/no/" + text, "value": {text: [text]}},
             ),

@@ -23,17 +23,7 @@ from hookscope.console.panes.fire.run_tabs import path_name
 from hookscope.console.panes.fire.waterfall import call_line, waterfall_columns
 from hookscope.console.panes.fire.waterfall import call_name as row_name
 from hookscope.console.theme.text_styles import OUTCOME_MARKS
-from hookscope.model.run import (
-    CallGroup,
-    Ending,
-    Event,
-    NotRun,
-    Plan,
-    Registration,
-    Result,
-    Run,
-    Started,
-)
+from hookscope.model.run import CallGroup, Ending, Event, NotRun, Plan, Registration, Result, Run, Started
 from hookscope.model.text import duration
 from hookscope.runtime.limits import Limits
 

@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.variables import Variables, VariableSources, escaped_value
-from hookscope.console.panes.fire.event_draft import (
-    EventDraft,
-    check_draft,
-    readable_json,
-    variable_help,
-)
+from hookscope.console.panes.fire.event_draft import EventDraft, check_draft, readable_json, variable_help
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KNOWN = Variables(

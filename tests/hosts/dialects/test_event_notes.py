@@ -30,11 +30,7 @@ def noted(key: str, context: dict[str, Any], dialect: str = "openclaw", **more: 
     ("key", "context", "note"),
     [
         ("command:new", {"x": "dev"}, "x is no known field"),
-        (
-            "command:stop",
-            {"sessionID": "s"},
-            "sessionID is no known field; did you mean sessionId?",
-        ),
+        ("command:stop", {"sessionID": "s"}, "sessionID is no known field; did you mean sessionId?"),
         ("command:stop", {"SENDERID": "s"}, "SENDERID is no known field; did you mean senderId?"),
         ("command:new", {"sessionId": 42}, "sessionId: a text is described, 42 is a number"),
         ("command:new", {"sessionEntry": [1]}, "sessionEntry: an object is described, this is a list"),

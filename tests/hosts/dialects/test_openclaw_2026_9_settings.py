@@ -39,10 +39,7 @@ TWO: dict[str, Any] = {"a": {}, "b": {"workspace": "~/own"}}
         ({"agents": {"entries": []}}, ["- agents.entries: Invalid input: expected record, received array"]),
         ({"agents": {"entries": {"a": {}, "b": {}}}}, [f"- agents.ownership: {OWNERS}"]),
         ({"agents": {"list": [{"id": "a"}, {"id": "b"}]}}, [f"- agents.ownership: {OWNERS}"]),
-        (
-            {"agents": {"list": [{"id": "a"}], "entries": {"b": {}}}},
-            ['- agents: Unrecognized key: "list"'],
-        ),
+        ({"agents": {"list": [{"id": "a"}], "entries": {"b": {}}}}, ['- agents: Unrecognized key: "list"']),
         *(
             (
                 {"agents": {"list": rows}},

@@ -69,12 +69,7 @@ class Plugin:
     def under(self, hook: str) -> Registration:
         does = self.does if callable(self.does) else lambda view: self.does
         return Registration(
-            hook,
-            self.name,
-            does,
-            priority=self.priority,
-            limit=self.limit,
-            options=self.options or {},
+            hook, self.name, does, priority=self.priority, limit=self.limit, options=self.options or {}
         )
 
 

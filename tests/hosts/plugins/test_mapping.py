@@ -70,11 +70,7 @@ WRONG: tuple[tuple[Any, str, int], ...] = (
     ({"event": "message_sent", "module": "../audit"}, "without `..`", 6),
     ({"event": "message_sent", "module": "/etc/audit"}, "named from the workspace", 6),
     ({"event": "message_sent", "module": ["audit"]}, "`module` must be a text", 6),
-    (
-        {"event": "message_sent", "file": "audit.py", "priority": "high"},
-        "`priority` must be a whole",
-        7,
-    ),
+    ({"event": "message_sent", "file": "audit.py", "priority": "high"}, "`priority` must be a whole", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": 1.5}, "`priority` must be a whole", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": True}, "`priority` must be a whole", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": inf}, "`priority` must be a whole", 7),

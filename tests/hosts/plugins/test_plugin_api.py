@@ -25,12 +25,7 @@ from hookscope import (
 )
 from hookscope.embedding.hook_runner import _AnsweringHook, _ObservingHook
 from hookscope.embedding.library import HookFailure
-from hookscope.embedding.plugin_api import (
-    AgentContext,
-    MessageContext,
-    SessionContext,
-    ToolContext,
-)
+from hookscope.embedding.plugin_api import AgentContext, MessageContext, SessionContext, ToolContext
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.plugins.plugin_policy import OBSERVE
 from hookscope.model.event_catalogue import EventType

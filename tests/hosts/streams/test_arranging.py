@@ -99,10 +99,7 @@ def test_under_0_18_a_subagent_that_is_called_reaches_no_hook() -> None:
     assert arranged(event("subagent.called"), *calls, dialect="eve")[1] == {}
 
 
-@pytest.mark.parametrize(
-    ("kind", "called"),
-    [(None, BOTH), ("http", BOTH), ("web", ["channels/web"])],
-)
+@pytest.mark.parametrize(("kind", "called"), [(None, BOTH), ("http", BOTH), ("web", ["channels/web"])])
 def test_a_session_has_one_channel_and_an_event_without_one_is_tried_on_all(
     kind: str | None, called: list[str]
 ) -> None:

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.hosts.streams.module_folders import (
-    HOOKS_SLOT,
-    FileRules,
-    collation_key,
-    modules_in,
-)
+from hookscope.hosts.streams.module_folders import HOOKS_SLOT, FileRules, collation_key, modules_in
 from hookscope.model.machine import RealFiles
 
 # Printable ASCII as Node 24 sorts it, each letter in both its cases.

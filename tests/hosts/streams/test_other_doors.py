@@ -4,13 +4,7 @@ from typing import Any
 
 from tests.hosts.streams.conftest import OpenProject, Project
 
-from hookscope import (
-    check_eligibility,
-    create_hook_event,
-    load_hooks,
-    register_hook,
-    trigger_hook,
-)
+from hookscope import check_eligibility, create_hook_event, load_hooks, register_hook, trigger_hook
 from hookscope.app.event_templates import event_keys, template_event
 from hookscope.engine.discovery import discover
 from hookscope.model.hook_status import State
@@ -26,9 +20,7 @@ def test_a_template_is_an_event_of_the_stream(opened: OpenProject) -> None:
     assert len(event_keys(host, discover(host))) == 34
 
 
-async def test_the_library_fires_stream_events_and_hands_back_what_was_changed(
-    project: Project,
-) -> None:
+async def test_the_library_fires_stream_events_and_hands_back_what_was_changed(project: Project) -> None:
     def changes(first: Any, ctx: Any = None) -> None:
         event = first["event"] if ctx is None else first
         event["data"]["seen"] = True

@@ -173,11 +173,7 @@ async def test_a_call_that_does_not_fit_its_schema_is_no_event(
 
 async def test_a_turn_with_a_tool(project: Project, opened: OpenProject) -> None:
     project(
-        {
-            "agent/hooks/all.py": ALL,
-            "agent/tools/add-up.py": ADD,
-            "agent/agent.py": AGENT % [CALL, "Five."],
-        }
+        {"agent/hooks/all.py": ALL, "agent/tools/add-up.py": ADD, "agent/agent.py": AGENT % [CALL, "Five."]}
     )
     play = await played(HookEngine(opened("eve@0.80")))
     assert (play.end, play.failure, play.failed) == ("waiting", None, ())

@@ -236,11 +236,7 @@ async def test_an_installed_eve_gives_way_to_ours_where_its_hooks_run(
 @pytest.mark.parametrize(
     ("statement", "expression", "value"),
     [
-        (
-            "import { z } from 'zod'",
-            "z.object({ a: z.string().optional() }).parse({ b: 1 })",
-            {"b": 1},
-        ),
+        ("import { z } from 'zod'", "z.object({ a: z.string().optional() }).parse({ b: 1 })", {"b": 1}),
         ("import z from 'zod'", "z.enum(['a']).default('a').safeParse('x')", {"success": True, "data": "x"}),
         ("import * as z from 'zod'", "z.array(z.number()).parse([1])", [1]),
         ("import { z } from 'zod/v4'", "z.union([z.literal(1), z.null()]).parse(null)", None),

@@ -205,8 +205,7 @@ async def test_a_cancel_that_comes_late_is_told(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "what"),
-    [("getSandbox", "no sandbox"), ("getSkill", "no sandbox"), ("fly", "no ctx.fly()")],
+    ("method", "what"), [("getSandbox", "no sandbox"), ("getSkill", "no sandbox"), ("fly", "no ctx.fly()")]
 )
 async def test_what_only_a_host_can_give_rejects(method: str, what: str, talk: Talk) -> None:
     code = handler_of(talk.code("hooks/a.ts", hook(f"await ctx.{method}('x');")))

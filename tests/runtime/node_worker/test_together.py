@@ -27,14 +27,7 @@ async def test_all_start_in_order_and_end_when_they_end(talk: Talk) -> None:
     fast = handler(talk, "fast", "")
     fails = handler(talk, "fails", SLEEP.format(20) + "throw new Error('observer failed');")
     messages = await talk.together((slow, two({})), (fast, two({})), (fails, two({})))
-    assert steps(messages) == [
-        ("start", 0),
-        ("start", 1),
-        ("start", 2),
-        ("end", 1),
-        ("end", 2),
-        ("end", 0),
-    ]
+    assert steps(messages) == [("start", 0), ("start", 1), ("start", 2), ("end", 1), ("end", 2), ("end", 0)]
     answers = by_number(messages)
     assert [answers[n]["status"] for n in range(3)] == ["ok", "ok", "error"]
     assert answers[2]["error"]["message"] == "observer failed"

@@ -10,12 +10,7 @@ from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import Edit
 from hookscope.storage.edits import json5_edit as module
 from hookscope.storage.edits.atomic_files import CannotEdit
-from hookscope.storage.edits.json5_edit import (
-    dotted_path,
-    with_setting,
-    with_settings,
-    without_setting,
-)
+from hookscope.storage.edits.json5_edit import dotted_path, with_setting, with_settings, without_setting
 
 X = ("hooks", "x", "enabled")
 Case = tuple[str, str, KeyPath, object, str]

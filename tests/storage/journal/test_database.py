@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookscope.model.run import Event
-from hookscope.storage.journal.database import (
-    SCHEMA_VERSION,
-    JournalError,
-    error_explanation,
-    open_database,
-)
+from hookscope.storage.journal.database import SCHEMA_VERSION, JournalError, error_explanation, open_database
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.writer import JOBS_BETWEEN_CLEANUPS, Writer
 
@@ -125,9 +120,7 @@ def test_a_read_only_journal_is_reported(path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
-async def test_a_journal_in_a_read_only_folder_can_be_read_and_writers_get_the_reason(
-    tmp_path: Path,
-) -> None:
+async def test_a_journal_in_a_read_only_folder_can_be_read_and_writers_get_the_reason(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     with Journal(folder / "journal.db", "w", "d") as journal:
         await journal.begin(Event("command"))

@@ -15,28 +15,13 @@ import pytest
 from hookscope.model.failure import Failure, Frame, InjectedFault
 from hookscope.model.hook import LogLine
 from hookscope.model.hook_event import HookEvent
-from hookscope.model.run import (
-    CallGroup,
-    Ending,
-    Event,
-    Fold,
-    Next,
-    NotRun,
-    Plan,
-    Registration,
-    Result,
-    Run,
-)
+from hookscope.model.run import CallGroup, Ending, Event, Fold, Next, NotRun, Plan, Registration, Result, Run
 from hookscope.runtime.firing import Firing
 from hookscope.runtime.in_process_executor import InProcessExecutor
 from hookscope.storage.journal.database import JournalError
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.records import run_of
-from hookscope.storage.journal.run_environment import (
-    RunOwner,
-    process_start,
-    process_start_by_ps,
-)
+from hookscope.storage.journal.run_environment import RunOwner, process_start, process_start_by_ps
 
 RunOfId = Callable[..., Run]
 StartChild = Callable[[str], "Popen[str]"]
@@ -310,9 +295,7 @@ class Plain:
         return Ending()
 
 
-async def test_a_run_is_recorded_before_its_first_handler_and_after_its_last(
-    journal: Journal,
-) -> None:
+async def test_a_run_is_recorded_before_its_first_handler_and_after_its_last(journal: Journal) -> None:
     seen: list[str] = []
 
     async def looks(event: HookEvent) -> None:

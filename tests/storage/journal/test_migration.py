@@ -11,12 +11,7 @@ import pytest
 
 from hookscope.model.hook_event import iso
 from hookscope.model.run import Ending, Event, NotRun, Registration, Result, Run
-from hookscope.storage.journal.database import (
-    APPLICATION,
-    MIGRATIONS,
-    SCHEMA_VERSION,
-    open_database,
-)
+from hookscope.storage.journal.database import APPLICATION, MIGRATIONS, SCHEMA_VERSION, open_database
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.records import event_document, run_document, storable_text
 from hookscope.storage.journal.run_filter import RunFilter

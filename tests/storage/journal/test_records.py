@@ -46,15 +46,7 @@ objects = st.dictionaries(texts, json_values, max_size=3)
 seconds = st.integers(0, 10**9).map(lambda microseconds: microseconds / 1e6)
 moments = st.integers(0, 4 * 10**12).map(lambda ms: datetime.fromtimestamp(ms // 1000, UTC))
 events = st.builds(
-    Event,
-    texts,
-    texts,
-    texts,
-    objects,
-    few_texts,
-    moments,
-    st.sampled_from(get_args(EventKind)),
-    objects,
+    Event, texts, texts, texts, objects, few_texts, moments, st.sampled_from(get_args(EventKind)), objects
 )
 paths = st.sampled_from(["/hooks/a", "/hooks/ä b"]).map(Path)
 codes = st.builds(Code, paths, texts, paths, st.sampled_from(["python", "typescript"]), texts)

@@ -44,18 +44,12 @@ LOOKS_SECRET = {
 }
 
 
-@pytest.mark.parametrize(
-    "key",
-    SECRET_KEYS.split(),
-)
+@pytest.mark.parametrize("key", SECRET_KEYS.split())
 def test_secret_keys_are_recognised_in_any_style(key: str) -> None:
     assert is_secret_key(key)
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["", "–", *OTHER_KEYS.split()],
-)
+@pytest.mark.parametrize("key", ["", "–", *OTHER_KEYS.split()])
 def test_similar_keys_are_not_secret(key: str) -> None:
     assert not is_secret_key(key)
 

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.app.snapshot import Snapshot
 from hookscope.authoring.fix import source_fixes
-from hookscope.authoring.fix.gate_fixes import (
-    GATE_RECIPES,
-    Recipe,
-    fix_entry,
-    is_entry_gate,
-)
+from hookscope.authoring.fix.gate_fixes import GATE_RECIPES, Recipe, fix_entry, is_entry_gate
 from hookscope.authoring.fix.header_fixes import HEADER_RECIPES, REPAIRED_HEADERS
 from hookscope.authoring.fix.model import NO_VALUES, Fix, FixValues, Repair, status_after_repair
 from hookscope.authoring.fix.simulation import SimulatedHost
@@ -25,11 +20,7 @@ from hookscope.model.hook import LANGUAGE_OF
 from hookscope.model.hook_status import Effect, FixKind, Gate, HookStatus, RejectedHook
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change
-from hookscope.storage.edits.header_edit import (
-    parse_header_text,
-    with_header_first,
-    with_header_value,
-)
+from hookscope.storage.edits.header_edit import parse_header_text, with_header_first, with_header_value
 from hookscope.storage.edits.masked_preview import masked_error
 
 if TYPE_CHECKING:

@@ -8,13 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.authoring.lint.header import HEADER_LIMIT, LintHeader, read_header
-from hookscope.authoring.lint.model import (
-    NO_SUCH_FILE,
-    HostFacts,
-    LintSubject,
-    NodePackage,
-    PackEntryFault,
-)
+from hookscope.authoring.lint.model import NO_SUCH_FILE, HostFacts, LintSubject, NodePackage, PackEntryFault
 from hookscope.authoring.lint.rule_helpers import missing_imports
 from hookscope.hosts.source.facts import LARGEST, HandlerFacts
 from hookscope.hosts.source.python import python_facts
@@ -88,10 +82,7 @@ def read_subject(hook: Hook, host: HostFacts, files: Files) -> LintSubject:
     """Return one hook with its files read, without the facts of its source."""
     handler = hook.handler
     folder = hook.path if hook.kind == "folder" and hook.path else (handler or Path()).parent
-    return replace(
-        _read_hook(hook.name, folder, hook.manifest, handler, host, files),
-        hook=hook,
-    )
+    return replace(_read_hook(hook.name, folder, hook.manifest, handler, host, files), hook=hook)
 
 
 def _read_rejected(rejected: RejectedHook, host: HostFacts, files: Files) -> Iterator[LintSubject]:

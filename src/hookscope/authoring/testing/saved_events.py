@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.app.project_config import EVENTS_FOLDER, YAML_ENDINGS, YamlSection, files_below, read_section
-from hookscope.app.variables import (
-    CFG,
-    filled_value,
-    variable_name,
-    with_folder_names,
-    with_secret_names,
-)
+from hookscope.app.variables import CFG, filled_value, variable_name, with_folder_names, with_secret_names
 from hookscope.authoring.testing.expectations import PATTERNS, literal_pattern
 from hookscope.formats.positions import FormatError, Span, text_of
 from hookscope.formats.yaml12 import locate_yaml, read_yaml
@@ -156,10 +150,7 @@ def read_draft(file: Path) -> SavedDraft:
 
 
 def create_saved_event(
-    file: Path,
-    draft: SavedDraft,
-    write: WriteChange = write_user_file,
-    redaction: Redaction = NOTHING_KNOWN,
+    file: Path, draft: SavedDraft, write: WriteChange = write_user_file, redaction: Redaction = NOTHING_KNOWN
 ) -> tuple[str, ...]:
     """Write a draft as a new file; return the variables that replace its secrets.
 
@@ -176,10 +167,7 @@ def create_saved_event(
 
 
 def overwrite_saved_event(
-    file: Path,
-    draft: SavedDraft,
-    write: WriteChange = write_user_file,
-    redaction: Redaction = NOTHING_KNOWN,
+    file: Path, draft: SavedDraft, write: WriteChange = write_user_file, redaction: Redaction = NOTHING_KNOWN
 ) -> tuple[str, ...]:
     """Write a draft over the event of its file; return the variables that replace its secrets.
 

@@ -10,12 +10,7 @@ import click
 
 from hookscope.analysis import several_hosts
 from hookscope.analysis.host_comparison import ABSENT, ComparedHook, HookAtHost, HostComparison
-from hookscope.analysis.host_runs import (
-    ComparedOutcome,
-    RunAtHost,
-    compared_outcomes,
-    outcomes_differ,
-)
+from hookscope.analysis.host_runs import ComparedOutcome, RunAtHost, compared_outcomes, outcomes_differ
 from hookscope.analysis.several_hosts import (
     HostRuns,
     chosen_dialects,
@@ -28,13 +23,7 @@ from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.interrupts import cancel_on_interrupt
-from hookscope.cli.render.layout import (
-    column_width,
-    fit_to_width,
-    fold_text,
-    state_word,
-    terminal_width,
-)
+from hookscope.cli.render.layout import column_width, fit_to_width, fold_text, state_word, terminal_width
 from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import State
 from hookscope.model.machine import Machine

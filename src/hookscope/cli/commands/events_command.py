@@ -233,10 +233,7 @@ def command(options: Options, key: str | None, saved: bool) -> Answer:
         host = bench.open()
         rows, canonical = saved_listing(host.workspace), host.dialect.catalogue().canonical
         rows = tuple(row for row in rows if key is None or canonical(row.key) == canonical(key))
-        return Answer(
-            [saved_event_document(row) for row in rows],
-            saved_event_list_text(rows, key or ""),
-        )
+        return Answer([saved_event_document(row) for row in rows], saved_event_list_text(rows, key or ""))
     view = bench.scan()
     catalogue = view.host.dialect.catalogue()
     if key is None:

@@ -173,13 +173,7 @@ def command(
 
 
 async def _fuzz_hooks(
-    bench: Workbench,
-    key: str,
-    only: str | None,
-    examples: int,
-    seed: int,
-    sandbox: bool,
-    save: str | None,
+    bench: Workbench, key: str, only: str | None, examples: int, seed: int, sandbox: bool, save: str | None
 ) -> tuple[FuzzResult, list[str]]:
     try:
         view = bench.scan()

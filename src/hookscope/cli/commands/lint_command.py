@@ -289,11 +289,7 @@ PARAMETERS = (
 
 @answers.command("lint", *PARAMETERS)
 def command(
-    options: Options,
-    paths: tuple[Path, ...],
-    rules: tuple[str, ...],
-    sarif: Path | None,
-    explain: str | None,
+    options: Options, paths: tuple[Path, ...], rules: tuple[str, ...], sarif: Path | None, explain: str | None
 ) -> Answer:
     """Find mistakes in hooks, and show how to correct them. Runs nothing.
 

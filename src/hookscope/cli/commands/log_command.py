@@ -133,10 +133,7 @@ def _runs_of_file(path: Path, run_filter: RunFilter, limit: int, parameters: Map
 
 
 def _log_answer(
-    runs: Sequence[StoredRun],
-    entries: Sequence[JournalEntry],
-    settings: Mapping[str, object],
-    no_runs: str,
+    runs: Sequence[StoredRun], entries: Sequence[JournalEntry], settings: Mapping[str, object], no_runs: str
 ) -> Answer:
     document = {
         "runs": [logged_run_document(run) for run in runs],

@@ -170,19 +170,14 @@ def command(
     bench = answers.workbench_for(options)
     plan = plan_new(bench, bench.scan(), request)
     if dry_run:
-        return Answer(
-            planned_files_document(plan),
-            planned_files_text(plan, bench.setup.machine),
-        )
+        return Answer(planned_files_document(plan), planned_files_text(plan, bench.setup.machine))
     result = write_scaffold(bench, plan, trust=trust)
     bench.close_now()
     if edit:
         result = replace(result, notes=(*result.notes, *_open_editor(plan.main_file, bench.open().workspace)))
     notes = answers.written_despite_what_if(options, plan.main_file)
     return Answer(
-        written_files_document(result),
-        written_files_text(result, bench.setup.machine),
-        notes=notes,
+        written_files_document(result), written_files_text(result, bench.setup.machine), notes=notes
     )
 
 

@@ -201,8 +201,7 @@ def command(
     if not names:
         rows = sequences_of(host.workspace, host.dialect)
         return Answer(
-            [sequence_row_document(item) for item in rows],
-            sequence_list_text(rows, host.dialect.name),
+            [sequence_row_document(item) for item in rows], sequence_list_text(rows, host.dialect.name)
         )
     cwd = host.machine.cwd
     sequences = [sequence_named(name, host.workspace, host.dialect, cwd) for name in names]

@@ -9,11 +9,7 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.render.hook_output import lamp_chains_text
 
 
-@answers.command(
-    "why",
-    click.Argument(["name"]),
-    click.Argument(["event"], required=False),
-)
+@answers.command("why", click.Argument(["name"]), click.Argument(["event"], required=False))
 def command(options: Options, name: str, event: str | None) -> Answer:
     """Why a hook does not run: one sentence, and each step from its file to the user.
 

@@ -332,9 +332,7 @@ def read_source(row: str, path: Path, machine: Machine) -> SourceText:
         return SourceText(row, path, problem="it is missing, or no regular file")
     if facts.size > LARGEST_SOURCE:
         return SourceText(
-            row,
-            path,
-            problem=f"{facts.size:,} bytes: too large to show; {key_of('hooks.edit')} opens it",
+            row, path, problem=f"{facts.size:,} bytes: too large to show; {key_of('hooks.edit')} opens it"
         )
     try:
         return SourceText(row, path, machine.files.read(path).decode("utf-8", "replace"))

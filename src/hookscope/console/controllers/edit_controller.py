@@ -34,13 +34,7 @@ from hookscope.console.state.messages import (
     TrustRequested,
     UndoPlanned,
 )
-from hookscope.console.theme.text_styles import (
-    MUTED,
-    NOT_A_HOOK,
-    STATE_STYLES,
-    safe_line,
-    safe_paragraph,
-)
+from hookscope.console.theme.text_styles import MUTED, NOT_A_HOOK, STATE_STYLES, safe_line, safe_paragraph
 from hookscope.model.hook import FilePosition
 from hookscope.model.hook_status import HookStatus
 from hookscope.model.text import one_line

@@ -12,22 +12,12 @@ from hookscope.app.trust_requests import waiting_for_trust
 from hookscope.app.variables import filled_event
 from hookscope.app.watching import AUTHORED
 from hookscope.console.controllers import job_runner
-from hookscope.console.dialogs.fire_reports import (
-    FuzzScreen,
-    RepeatScreen,
-    fuzz_summary,
-    order_conclusions,
-)
+from hookscope.console.dialogs.fire_reports import FuzzScreen, RepeatScreen, fuzz_summary, order_conclusions
 from hookscope.console.dialogs.trust_question import TrustAnswer, allowed_folders, ask_trust
 from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.state import log_messages
 from hookscope.console.state.console_state import ComposedEvent, ConsoleState
-from hookscope.console.state.messages import (
-    FiringEnded,
-    FiringStarted,
-    SessionEnded,
-    StepsReported,
-)
+from hookscope.console.state.messages import FiringEnded, FiringStarted, SessionEnded, StepsReported
 from hookscope.console.state.state_changes import FireOnSaveChanged, JobChanged, ModeChosen
 from hookscope.model.failure import Refusal
 from hookscope.model.run import Event, Plan, Result, Run, Slow

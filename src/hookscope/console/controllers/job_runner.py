@@ -212,11 +212,7 @@ class StopByCallback:
 
 
 async def fire_job(
-    runner: JobRunner,
-    view: Snapshot,
-    plan: Plan,
-    replan: Callable[[Snapshot], Plan],
-    composed: ComposedEvent,
+    runner: JobRunner, view: Snapshot, plan: Plan, replan: Callable[[Snapshot], Plan], composed: ComposedEvent
 ) -> None:
     """Run a plan, on copies if requested. `replan` plans again after modules were loaded."""
     bench = runner.bench

@@ -387,11 +387,7 @@ class PacksController:
     def _show_plan(self, planned: PackPlan, diffs: Mapping[Path, str] | None = None) -> None:
         """Show everything that would be written, and ask."""
         from hookscope.console.screens.packs_screen import PackPlanScreen
-        from hookscope.console.screens.packs_sheets import (
-            failed_integrity_sheet,
-            pack_plan_sheet,
-            plan_title,
-        )
+        from hookscope.console.screens.packs_sheets import failed_integrity_sheet, pack_plan_sheet, plan_title
 
         view = self.context.state.view
         if self._list is None or view is None:
@@ -414,9 +410,7 @@ class PacksController:
             if agreed and planned.integrity_problem:
                 question = f"The integrity check failed. {plan_title(planned)}"
                 failed = PackPlanScreen(
-                    question,
-                    lambda width: failed_integrity_sheet(planned, machine, width),
-                    f"{verb} anyway",
+                    question, lambda width: failed_integrity_sheet(planned, machine, width), f"{verb} anyway"
                 )
                 self.context.push_dialog(failed, accepted)
             else:

@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from hookscope.app.preferences import (
-    KeysFile,
-    read_keys,
-    remember_theme,
-    watch_again,
-    watch_preferences,
-)
+from hookscope.app.preferences import KeysFile, read_keys, remember_theme, watch_again, watch_preferences
 from hookscope.console.keymap.active_keys import (
     DEFAULT_KEYMAP,
     Keymap,

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.app.snapshot import PastRun
 from hookscope.console.controllers import job_runner
-from hookscope.console.dialogs.run_comparison import (
-    ComparedLine,
-    RunComparisonScreen,
-    compared_lines,
-)
+from hookscope.console.dialogs.run_comparison import ComparedLine, RunComparisonScreen, compared_lines
 from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.panes.fire.run_sheet import RunSheet
 

@@ -32,11 +32,7 @@ from hookscope.console.dialogs.saved_events import (
     saved_file_rows,
 )
 from hookscope.console.keymap.active_keys import key_of
-from hookscope.console.panes.fire.event_draft import (
-    EventDraft,
-    same_event,
-    suggested_file_name,
-)
+from hookscope.console.panes.fire.event_draft import EventDraft, same_event, suggested_file_name
 from hookscope.console.state.log_entries import LogEntry
 from hookscope.model.text import local_now, one_line
 

@@ -365,7 +365,7 @@ class Question(Dialog[str | None]):
     """A question with a one-line answer; None if it is cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="question.cancel", tooltip="Cancel"),
+        Binding("escape", "cancel", "Back", id="question.cancel", tooltip="Cancel")
     ]
     DEFAULT_CSS = """
     Question {

@@ -145,7 +145,7 @@ class EnvironmentScreen(Dialog[EnvironmentChosen | None]):
     """The environments of the workspace; enter chooses one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="environment.cancel", tooltip="Leave it as it is"),
+        Binding("escape", "cancel", "Back", id="environment.cancel", tooltip="Leave it as it is")
     ]
     DEFAULT_CSS = """
     EnvironmentScreen {

@@ -140,13 +140,7 @@ class EditScreen(EditQuestion):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer(False)", "Cancel", id="edit.cancel", tooltip="Write nothing"),
-        Binding(
-            "w",
-            "answer(True)",
-            "Write",
-            id="edit.write",
-            tooltip="Write it; {hooks.undo} undoes it",
-        ),
+        Binding("w", "answer(True)", "Write", id="edit.write", tooltip="Write it; {hooks.undo} undoes it"),
         Binding("left,right", "other_button", "Choose", show=False, id="edit.choose", tooltip="Next button"),
     ]
 

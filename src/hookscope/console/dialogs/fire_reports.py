@@ -26,20 +26,9 @@ from hookscope.analysis.order_findings import (
 )
 from hookscope.console.dialogs.base_dialogs import Dialog
 from hookscope.console.keymap.active_keys import key_hints
-from hookscope.console.theme.text_styles import (
-    MARK_MUTED,
-    OUTCOME_MARKS,
-    counted,
-    fixed_width,
-    safe_word,
-)
+from hookscope.console.theme.text_styles import MARK_MUTED, OUTCOME_MARKS, counted, fixed_width, safe_word
 from hookscope.console.widgets.lines import KeyScroll, LineList
-from hookscope.model.run_comparison import (
-    FileRepetition,
-    HookRepetition,
-    RepeatOutcome,
-    Repetition,
-)
+from hookscope.model.run_comparison import FileRepetition, HookRepetition, RepeatOutcome, Repetition
 from hookscope.model.text import duration
 
 if TYPE_CHECKING:
@@ -167,7 +156,7 @@ class RepeatScreen(Dialog[None]):
     """The report on one event that was fired several times."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter", "leave", "Back", id="repeated.leave", tooltip="Back to the runs"),
+        Binding("escape,enter", "leave", "Back", id="repeated.leave", tooltip="Back to the runs")
     ]
     DEFAULT_CSS = """
     RepeatScreen {
@@ -253,7 +242,7 @@ class FuzzScreen(Dialog[Path | None]):
     """The failures, and the smallest event of the one under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", id="fuzzed.leave", tooltip="Back to the composer"),
+        Binding("escape", "leave", "Back", id="fuzzed.leave", tooltip="Back to the composer")
     ]
     DEFAULT_CSS = """
     FuzzScreen {

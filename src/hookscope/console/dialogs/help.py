@@ -140,13 +140,7 @@ class HelpScreen(Overlay[AvailableAction | None]):
     HAS_HELP = False
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "escape,question_mark,q,enter",
-            "dismiss",
-            "Close",
-            id="help.close",
-            tooltip="Back",
-        ),
+        Binding("escape,question_mark,q,enter", "dismiss", "Close", id="help.close", tooltip="Back")
     ]
 
     def __init__(self, screen: Screen[Any]) -> None:

@@ -70,7 +70,7 @@ class JumpScreen(Overlay[JumpAction | None]):
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+o", "dismiss(None)", "Back", id="jump.leave", tooltip="Stay here"),
+        Binding("escape,ctrl+o", "dismiss(None)", "Back", id="jump.leave", tooltip="Stay here")
     ]
     DEFAULT_CSS = "JumpScreen { align: left top; background: $background 40%; }"
 

@@ -25,13 +25,7 @@ from hookscope.authoring.scaffold.target_hosts import dialect_names, offered_eve
 from hookscope.console.dialogs.base_dialogs import Dialog
 from hookscope.console.dialogs.choosers import EventPicker
 from hookscope.console.keymap.active_keys import key_hints
-from hookscope.console.theme.text_styles import (
-    FAINT,
-    MUTED,
-    keep_tail,
-    safe_code_line,
-    safe_paragraph,
-)
+from hookscope.console.theme.text_styles import FAINT, MUTED, keep_tail, safe_code_line, safe_paragraph
 from hookscope.console.widgets.header import below_home
 from hookscope.console.widgets.input_fields import (
     LabeledForm,

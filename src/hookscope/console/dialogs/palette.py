@@ -39,19 +39,8 @@ from hookscope.console.keymap.available_actions import all_nodes, available_acti
 from hookscope.console.keymap.key_listing import command_of
 from hookscope.console.panes.fire.run_sheet import RunSheet, brief_run_outcome
 from hookscope.console.state import log_messages
-from hookscope.console.state.state_changes import (
-    ModeChosen,
-    RowJumpedTo,
-    SideChosen,
-    StateChange,
-)
-from hookscope.console.theme.text_styles import (
-    MARK_MUTED,
-    counted,
-    fixed_width,
-    safe_word,
-    short_time,
-)
+from hookscope.console.state.state_changes import ModeChosen, RowJumpedTo, SideChosen, StateChange
+from hookscope.console.theme.text_styles import MARK_MUTED, counted, fixed_width, safe_word, short_time
 from hookscope.console.widgets.input_fields import OneLineInput
 from hookscope.console.widgets.lines import LineList
 from hookscope.console.widgets.painting import update_text

@@ -17,12 +17,7 @@ from textual.widgets import Static
 
 from hookscope.console.dialogs.base_dialogs import Dialog
 from hookscope.console.keymap.active_keys import key_hints
-from hookscope.console.theme.text_styles import (
-    MARK_MUTED,
-    OUTCOME_MARKS,
-    fixed_width,
-    safe_word,
-)
+from hookscope.console.theme.text_styles import MARK_MUTED, OUTCOME_MARKS, fixed_width, safe_word
 from hookscope.console.widgets.lines import KeyScroll
 from hookscope.model.run import Run
 from hookscope.model.run_comparison import RunDifference, results_by_call

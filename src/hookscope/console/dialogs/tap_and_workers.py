@@ -172,7 +172,7 @@ class WorkersScreen(Overlay[None]):
     """The worker processes, over everything; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,P,q,enter", "dismiss", "Close", id="workers.close", tooltip="Back"),
+        Binding("escape,P,q,enter", "dismiss", "Close", id="workers.close", tooltip="Back")
     ]
 
     def __init__(self, bench: Workbench) -> None:

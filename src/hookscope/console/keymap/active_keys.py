@@ -42,12 +42,7 @@ KEY_SCOPES = (
     KeyScope("hooks", "Hooks", "panes.hooks_pane:HooksPane", ("console",)),
     KeyScope("list", "the list of hooks", "panes.hook_list:HookList", ("hooks",)),
     KeyScope("filter", "the filter of hooks", "widgets.input_fields:FilterBox", ("hooks",), typing=True),
-    KeyScope(
-        "sheet",
-        "texts beside a list",
-        "widgets.lines:KeyScroll",
-        READING_SCOPES,
-    ),
+    KeyScope("sheet", "texts beside a list", "widgets.lines:KeyScroll", READING_SCOPES),
     KeyScope("why", "Why", "panes.hooks_pane:WhyPane", ("hooks",)),
     KeyScope("fire", "Fire", "panes.fire.fire_pane:FirePane", ("console",)),
     KeyScope("composer", "the event's key", "panes.fire.composer:KeyField", ("fire",)),

@@ -57,12 +57,7 @@ GLOBAL_BINDINGS = (
     ),
     Binding("3", "mode('log')", "Log", show=False, id="console.log", tooltip="Everything since the start"),
     Binding(
-        "4",
-        "mode('hosts')",
-        "Hosts",
-        show=False,
-        id="console.hosts",
-        tooltip="Compare hooks across hosts",
+        "4", "mode('hosts')", "Hosts", show=False, id="console.hosts", tooltip="Compare hooks across hosts"
     ),
     Binding("tab", "app.focus_next", "Pane", id="console.next", tooltip="To the next pane"),
     Binding(
@@ -89,14 +84,7 @@ GLOBAL_BINDINGS = (
         id="console.what_if",
         tooltip="Assume another platform, environment, settings, agent or host",
     ),
-    Binding(
-        "0",
-        "all_real",
-        "All real",
-        show=False,
-        id="console.all_real",
-        tooltip="Drop all assumptions",
-    ),
+    Binding("0", "all_real", "All real", show=False, id="console.all_real", tooltip="Drop all assumptions"),
     Binding(
         "H",
         "verify",
@@ -114,12 +102,7 @@ GLOBAL_BINDINGS = (
         tooltip="Write a zip file about this host for a problem report, without secrets",
     ),
     Binding(
-        "P",
-        "workers",
-        "Processes",
-        show=False,
-        id="console.workers",
-        tooltip="Running worker processes",
+        "P", "workers", "Processes", show=False, id="console.workers", tooltip="Running worker processes"
     ),
     Binding(
         "O",
@@ -138,20 +121,9 @@ GLOBAL_BINDINGS = (
         tooltip="Write the focused pane to a file: text, JSON or SVG",
     ),
     Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="Show only the focused pane, or all"),
+    Binding("ctrl+o,o", "jump", "Jump", id="console.jump", tooltip="Jump to any pane, tab or row by letter"),
     Binding(
-        "ctrl+o,o",
-        "jump",
-        "Jump",
-        id="console.jump",
-        tooltip="Jump to any pane, tab or row by letter",
-    ),
-    Binding(
-        "escape",
-        "back",
-        "Back",
-        show=False,
-        id="console.back",
-        tooltip="Close what is open; cancel a run",
+        "escape", "back", "Back", show=False, id="console.back", tooltip="Close what is open; cancel a run"
     ),
     Binding(
         "ctrl+p",

@@ -21,13 +21,7 @@ from hookscope.console.keymap.active_keys import key_hints, key_of, with_keys
 from hookscope.console.keymap.available_actions import why_unavailable
 from hookscope.console.panes.hook_list import HookList
 from hookscope.console.state.console_state import ConsoleState
-from hookscope.console.state.hook_rows import (
-    FilteredRows,
-    HookRow,
-    best_match,
-    by_precedence,
-    heading_line,
-)
+from hookscope.console.state.hook_rows import FilteredRows, HookRow, best_match, by_precedence, heading_line
 from hookscope.console.state.messages import (
     ComposeForHookRequested,
     CopyRequested,
@@ -53,11 +47,7 @@ from hookscope.console.state.state_changes import (
 )
 from hookscope.console.theme.text_styles import MUTED, safe_line
 from hookscope.console.widgets.lines import SCROLLBAR_ROOM, KeyScroll, TextLines
-from hookscope.console.widgets.painting import (
-    RemovableWidget,
-    repaint_only,
-    resize_to,
-)
+from hookscope.console.widgets.painting import RemovableWidget, repaint_only, resize_to
 from hookscope.model.hook_status import HookStatus
 
 if TYPE_CHECKING:
@@ -83,11 +73,7 @@ HOOK_BINDINGS: list[BindingType] = [
     Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the error, else at HOOK.md"),
     Binding("t", "trust", "Trust", id="hooks.trust", tooltip="Allow the folder of the selected hook to run"),
     Binding(
-        "slash",
-        "filter",
-        "Filter",
-        id="hooks.filter",
-        tooltip="Show hooks by name, event, source or state",
+        "slash", "filter", "Filter", id="hooks.filter", tooltip="Show hooks by name, event, source or state"
     ),
     Binding(
         "n",
@@ -96,13 +82,7 @@ HOOK_BINDINGS: list[BindingType] = [
         id="hooks.new",
         tooltip="Create a hook, pack, plugin or module, and open it in $EDITOR",
     ),
-    Binding(
-        "I",
-        "packs",
-        "Packs",
-        id="hooks.packs",
-        tooltip="Packs: install, update, remove, compare",
-    ),
+    Binding("I", "packs", "Packs", id="hooks.packs", tooltip="Packs: install, update, remove, compare"),
     Binding("s", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
     Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Handlers by event, in call order"),
     Binding("y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook"),
@@ -210,7 +190,7 @@ class WhyPane(SheetPane):
         "needs, what was found, the host's own words, and what to do next."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "fold", "All checks", id="why.fold", tooltip="List or fold passed checks"),
+        Binding("enter", "fold", "All checks", id="why.fold", tooltip="List or fold passed checks")
     ]
 
     class FoldRequested(Message):
@@ -265,10 +245,7 @@ class HooksPane(RemovableWidget, Container):
         """Show this state; only what has changed is updated."""
         before, self.state = self.state, state
         other = before.listing is not state.listing or state.view is None
-        if other or (before.filter, before.grouping) != (
-            state.filter,
-            state.grouping,
-        ):
+        if other or (before.filter, before.grouping) != (state.filter, state.grouping):
             self._show_list(state)
         self._show_filter(before, state)
         if before.jumps != state.jumps:

@@ -12,13 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 
-from hookscope.analysis.host_comparison import (
-    ABSENT,
-    ComparedHook,
-    EventAtHost,
-    HookAtHost,
-    HostComparison,
-)
+from hookscope.analysis.host_comparison import ABSENT, ComparedHook, EventAtHost, HookAtHost, HostComparison
 from hookscope.analysis.host_runs import ComparedOutcome, RunAtHost, compared_outcomes, outcomes_differ
 from hookscope.console.keymap.active_keys import key_hints, key_of, with_keys
 from hookscope.console.panes.hooks_pane import SheetPane

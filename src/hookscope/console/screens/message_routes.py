@@ -71,10 +71,7 @@ def _show_why(context: ConsoleContext, message: messages.WhyRequested) -> None:
 def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
     """Add the requests of the composer, and its jobs."""
     add = routes.add
-    add(
-        fire_requests.DraftChanged,
-        lambda m: context.change(EventComposed(ComposedEvent(m.event, m.only))),
-    )
+    add(fire_requests.DraftChanged, lambda m: context.change(EventComposed(ComposedEvent(m.event, m.only))))
     add(
         fire_requests.FireRequested,
         lambda m: controllers.fire.ask(

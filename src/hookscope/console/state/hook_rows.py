@@ -384,13 +384,7 @@ def hook_line(row: HookRow, columns: HookColumns, pointed: bool = False, *, keys
         parts += [COLUMN_GAP, fit_width(row.events_text or "–", columns.events).stylize(MUTED)]
     if columns.source:
         parts += [COLUMN_GAP, fit_width(row.source, columns.source).stylize(MUTED)]
-    parts += [
-        COLUMN_GAP,
-        fit_width(
-            Content.styled(row.state_style.text, row.state_style.style),
-            WORD_WIDTH,
-        ),
-    ]
+    parts += [COLUMN_GAP, fit_width(Content.styled(row.state_style.text, row.state_style.style), WORD_WIDTH)]
     if columns.why and row.why:
         parts += [COLUMN_GAP, _reason(row, columns.why, keys).stylize(MUTED)]
     return Content.assemble(*parts)

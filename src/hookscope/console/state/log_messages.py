@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.console.state.hook_rows import HookRow
 from hookscope.console.state.log_entries import LogEntry
-from hookscope.console.theme.text_styles import (
-    IGNORED_FILE,
-    NOT_A_HOOK,
-    STATE_STYLES,
-    counted,
-    short_day,
-)
+from hookscope.console.theme.text_styles import IGNORED_FILE, NOT_A_HOOK, STATE_STYLES, counted, short_day
 from hookscope.model.failure import outcome_text
 from hookscope.model.run import Plan, Result, Run, Slow
 from hookscope.model.text import duration, in_local_time, one_line
@@ -63,13 +57,7 @@ def scan_differences(before: Sequence[HookRow], now: Sequence[HookRow]) -> list[
             changes.append((row.name, f"new: {row.state_style.text}", level))
         elif past.state_style is not row.state_style:
             why = f"   {one_line(row.why)}" if row.why else ""
-            changes.append(
-                (
-                    row.name,
-                    f"{past.state_style.text} → {row.state_style.text}{why}",
-                    level,
-                )
-            )
+            changes.append((row.name, f"{past.state_style.text} → {row.state_style.text}{why}", level))
     changes += [(row.name, "gone", "warning") for row in before if row.id not in new]
     return changes
 

@@ -9,14 +9,7 @@ from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
 from hookscope.hosts.gates.path import any_path_gate
-from hookscope.model.host import (
-    Dialect,
-    Host,
-    HostLayout,
-    LoaderMessages,
-    PackRules,
-    SwitchRules,
-)
+from hookscope.model.host import Dialect, Host, HostLayout, LoaderMessages, PackRules, SwitchRules
 
 STATE = "~/.eliza"
 

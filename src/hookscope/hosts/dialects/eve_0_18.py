@@ -5,13 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from hookscope.hosts.dialects.catalogues import catalogue
-from hookscope.hosts.dialects.eve import (
-    BUILD,
-    EVE,
-    build_failure,
-    bundled_error_text,
-    swallowed_error_log,
-)
+from hookscope.hosts.dialects.eve import BUILD, EVE, build_failure, bundled_error_text, swallowed_error_log
 from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_18
 from hookscope.hosts.program_answers import discovered_items, discovery_answers
 from hookscope.hosts.streams import stream_system_of

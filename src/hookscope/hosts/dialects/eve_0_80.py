@@ -6,13 +6,7 @@ from functools import partial
 from typing import Any
 
 from hookscope.hosts.dialects.catalogues import catalogue
-from hookscope.hosts.dialects.eve import (
-    BUILD,
-    EVE,
-    build_failure,
-    bundled_error_text,
-    swallowed_error_log,
-)
+from hookscope.hosts.dialects.eve import BUILD, EVE, build_failure, bundled_error_text, swallowed_error_log
 from hookscope.hosts.dialects.eve_0_18 import AGENT_LAYOUT as EVE_0_18_HOUSEHOLD
 from hookscope.hosts.dialects.eve_0_18 import DISCOVERY
 from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_80

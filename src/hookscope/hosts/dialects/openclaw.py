@@ -23,14 +23,7 @@ from hookscope.hosts.plugins.merge_rules import GUIDE_MERGE_RULES
 from hookscope.hosts.plugins.plugin_discovery import PluginShape, guide_folders, plugin_places
 from hookscope.hosts.plugins.plugin_gates import PLUGIN_GATES
 from hookscope.model.hook import Folder, Problem
-from hookscope.model.host import (
-    Dialect,
-    Host,
-    HostLayout,
-    LoaderMessages,
-    PackRules,
-    SwitchRules,
-)
+from hookscope.model.host import Dialect, Host, HostLayout, LoaderMessages, PackRules, SwitchRules
 
 
 def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:

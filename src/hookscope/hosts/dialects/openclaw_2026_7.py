@@ -37,21 +37,13 @@ NOT_YET = frozenset(
     }
 )
 CATALOGUE = partial(
-    catalogue,
-    "openclaw_2026_9",
-    "openclaw_2026_9_plugins",
-    "openclaw_2026_7",
-    hyphens=False,
-    without=NOT_YET,
+    catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", "openclaw_2026_7", hyphens=False, without=NOT_YET
 )
 TRUSTED_CODE = (
     "[hooks:loader] Loading {0} hook code into the gateway process. {1} hooks are trusted local code."
 )
 COLLECTIONS_2026_7 = replace(
-    COLLECTIONS,
-    may_be_hook_sources=frozenset(),
-    largest=LARGEST,
-    header=HeaderRules(repairs=False),
+    COLLECTIONS, may_be_hook_sources=frozenset(), largest=LARGEST, header=HeaderRules(repairs=False)
 )
 RULES: dict[str, GateRule] = {
     **FOLDERS.rules,
@@ -68,10 +60,7 @@ FOLDERS_2026_7 = replace(
         FOLDERS.texts,
         no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no handler file in {folder}',
     ),
-    finder=partial(
-        find_in_collections,
-        rules=COLLECTIONS_2026_7,
-    ),
+    finder=partial(find_in_collections, rules=COLLECTIONS_2026_7),
 )
 PLUGINS_2026_7 = replace(
     PLUGIN_HOOKS,

@@ -302,10 +302,7 @@ OPENCLAW_2026_9 = Dialect(
         bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR",
         agents=agents_in,
     ),
-    systems=(
-        FOLDERS,
-        PLUGIN_HOOKS,
-    ),
+    systems=(FOLDERS, PLUGIN_HOOKS),
     loader_messages=LoaderMessages(
         not_loaded=FAILED + "{error}",
         no_function=FAILED + "Handler '{export}' is not a function",

@@ -9,12 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookscope.formats.positions import KeyPath
-from hookscope.hosts.folders.folder_policy import (
-    ErrorText,
-    FailureText,
-    SharedEvent,
-    own_error_text,
-)
+from hookscope.hosts.folders.folder_policy import ErrorText, FailureText, SharedEvent, own_error_text
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts, find_folder_hooks
 from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_hooks
 from hookscope.hosts.folders.manifest import describe_value

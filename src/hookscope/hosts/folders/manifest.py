@@ -205,10 +205,7 @@ def read_yaml_header(source: bytes, folder_name: str, namespace: str) -> Manifes
     name, notes = _name_of(header, folder_name)
     description = header.get("description")
     return Manifest(
-        name,
-        description if isinstance(description, str) else "",
-        read_metadata(header, namespace),
-        notes,
+        name, description if isinstance(description, str) else "", read_metadata(header, namespace), notes
     )
 
 

@@ -43,9 +43,7 @@ def settings_gate(hook: Hook, host: Host) -> Gate:
 
 SETTINGS = register_gate(
     GateKind(
-        "settings",
-        fix=FixKind.BY_HAND_SETTINGS,
-        why_no_fix="the settings file must be mended by hand first",
+        "settings", fix=FixKind.BY_HAND_SETTINGS, why_no_fix="the settings file must be mended by hand first"
     )
 )
 

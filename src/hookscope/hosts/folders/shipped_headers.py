@@ -130,9 +130,7 @@ def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) 
         homepage=homepage if own_homepage is None else script_text(own_homepage),
         export="default" if export is None else script_text(export),
         os=lists.get("os", ()),
-        requires=Requires(
-            **{field: lists[name] for name, field in REQUIREMENTS.items() if name in lists},
-        ),
+        requires=Requires(**{field: lists[name] for name, field in REQUIREMENTS.items() if name in lists}),
         install=tuple(method for method in methods if isinstance(method, dict)),
         notes=notes,
         unvalidated={name: value for name, value in requirements.items() if _has_unusable_items(name, value)},

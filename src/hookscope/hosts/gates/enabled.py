@@ -53,14 +53,7 @@ def similar_entries(gate: Gate, hook: Hook, host: Host) -> Evidence:
     )
 
 
-SWITCH = register_gate(
-    GateKind(
-        "switch",
-        state=State.OFF,
-        check=switch_gate,
-        shows_needed=False,
-    )
-)
+SWITCH = register_gate(GateKind("switch", state=State.OFF, check=switch_gate, shows_needed=False))
 ENABLED = register_gate(
     GateKind(
         "enabled",

@@ -12,10 +12,7 @@ from typing import Any
 
 from hookscope import formats
 from hookscope.formats.positions import FormatError, KeyPath
-from hookscope.hosts.folders.hook_discovery import (
-    blocking_file,
-    os_error_reason,
-)
+from hookscope.hosts.folders.hook_discovery import blocking_file, os_error_reason
 from hookscope.hosts.folders.search_paths import hooks_folder
 from hookscope.hosts.plugins.plugin_gates import ENTRIES, PluginAccess
 from hookscope.hosts.plugins.plugin_manifest import SCHEMA, tools_of, with_defaults

@@ -168,13 +168,7 @@ def _listed(gate: Gate, hook: Hook, host: Host) -> Evidence:
 
 
 ALLOW = register_gate(
-    GateKind(
-        "allow",
-        state=State.OFF,
-        check=allow_gate,
-        evidence=_listed,
-        fix=FixKind.ADD_TO_LIST,
-    )
+    GateKind("allow", state=State.OFF, check=allow_gate, evidence=_listed, fix=FixKind.ADD_TO_LIST)
 )
 
 

@@ -96,11 +96,7 @@ def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
 
 
 MANIFEST = register_gate(
-    GateKind(
-        "manifest",
-        state=State.BROKEN,
-        why_no_fix="only its author can write what belongs there",
-    )
+    GateKind("manifest", state=State.BROKEN, why_no_fix="only its author can write what belongs there")
 )
 
 
@@ -196,12 +192,7 @@ def access_gate(hook: Hook, host: Host) -> Gate:
     return Gate("access", False, (name,), kept, "not allowed", reason, fix=fix, setting=where)
 
 
-ACCESS = register_gate(
-    GateKind(
-        "access",
-        check=access_gate,
-    )
-)
+ACCESS = register_gate(GateKind("access", check=access_gate))
 
 
 def checked_plugins(gate_rules: Mapping[str, GateRule]) -> CheckedPlugins:

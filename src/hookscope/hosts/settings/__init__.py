@@ -5,10 +5,6 @@ it were empty, and no hook passes its `settings` gate, since the file might disa
 """
 
 from hookscope.hosts.settings.host_opener import open_host
-from hookscope.hosts.settings.settings_reader import (
-    given_settings,
-    parse_settings,
-    read_settings,
-)
+from hookscope.hosts.settings.settings_reader import given_settings, parse_settings, read_settings
 
 __all__ = ["given_settings", "open_host", "parse_settings", "read_settings"]

@@ -326,10 +326,7 @@ def parse_settings(
             file, exists=True, problems=(problem,), refusal=refusal, unread_reason=_cause_of(problem)
         )
     if not isinstance(value, dict):
-        problem = Problem(
-            f"{file.name} needs an object at its top; {NO_HOOK_RUNS}",
-            FilePosition(file),
-        )
+        problem = Problem(f"{file.name} needs an object at its top; {NO_HOOK_RUNS}", FilePosition(file))
         kind = _KINDS.get(type(value), "number")
         refusal = _refusal(rules, file, [((), f"Invalid input: expected object, received {kind}")])
         return Settings(

@@ -20,11 +20,7 @@ from hookscope.hosts.streams.content_folders import (
     quoted_names,
     with_read_error,
 )
-from hookscope.hosts.streams.extensions import (
-    EXTENSIONS_FOLDER,
-    mount_diagnostics,
-    mount_file_diagnostics,
-)
+from hookscope.hosts.streams.extensions import EXTENSIONS_FOLDER, mount_diagnostics, mount_file_diagnostics
 from hookscope.hosts.streams.module_folders import (
     CHANNELS_SLOT,
     COLLISION,

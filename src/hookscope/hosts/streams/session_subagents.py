@@ -6,12 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookscope.hosts.streams import session_state
-from hookscope.hosts.streams.session_messages import (
-    ChildOutcome,
-    ChildSession,
-    ConversationEntry,
-    ToolCall,
-)
+from hookscope.hosts.streams.session_messages import ChildOutcome, ChildSession, ConversationEntry, ToolCall
 from hookscope.hosts.streams.session_state import (
     Action,
     AddEntry,

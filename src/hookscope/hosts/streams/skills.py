@@ -18,12 +18,7 @@ from hookscope.hosts.streams.content_folders import (
     is_plain_folder,
     module_stem,
 )
-from hookscope.hosts.streams.module_folders import (
-    DECLARATION,
-    AgentLayout,
-    Diagnostic,
-    FileRules,
-)
+from hookscope.hosts.streams.module_folders import DECLARATION, AgentLayout, Diagnostic, FileRules
 from hookscope.model.machine import Files, FolderItem
 from hookscope.values import dataclass
 

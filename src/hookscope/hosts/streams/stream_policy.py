@@ -16,16 +16,7 @@ from hookscope.model.hook import LogLine
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Arrangement, Host
 from hookscope.model.payload import CANCEL, EVENT, Arguments, make_arguments
-from hookscope.model.run import (
-    CallGroup,
-    Ending,
-    Event,
-    Fold,
-    Next,
-    NotRun,
-    Registration,
-    Result,
-)
+from hookscope.model.run import CallGroup, Ending, Event, Fold, Next, NotRun, Registration, Result
 from hookscope.values import dataclass
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

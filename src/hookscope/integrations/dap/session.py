@@ -13,11 +13,7 @@ from pathlib import Path
 
 from hookscope.app.options import Options
 from hookscope.app.snapshot import Snapshot
-from hookscope.app.trust_requests import (
-    cannot_run_messages,
-    untrusted_messages,
-    waiting_for_trust,
-)
+from hookscope.app.trust_requests import cannot_run_messages, untrusted_messages, waiting_for_trust
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.fire_request import plan_request
 from hookscope.integrations.dap.debugged_run import (

@@ -108,11 +108,7 @@ class RequestFacts:
 
 
 def request_facts(
-    path: str,
-    method: str,
-    headers: Mapping[str, str],
-    query: tuple[str, ...],
-    cookies: Mapping[str, str],
+    path: str, method: str, headers: Mapping[str, str], query: tuple[str, ...], cookies: Mapping[str, str]
 ) -> RequestFacts:
     """Return the facts of a request that decide whether it is allowed; the rest is not read."""
     return RequestFacts(

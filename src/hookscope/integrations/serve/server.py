@@ -21,12 +21,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from hookscope.app.options import Options, options_to_text
 from hookscope.helpers import only_user_path
-from hookscope.integrations.serve.access import (
-    SHORTEST_TOKEN,
-    AccessRules,
-    is_loopback,
-    new_token,
-)
+from hookscope.integrations.serve.access import SHORTEST_TOKEN, AccessRules, is_loopback, new_token
 from hookscope.integrations.serve.routes import ConsoleRoutes
 from hookscope.model.failure import Refusal
 from hookscope.model.regular_file import read_regular

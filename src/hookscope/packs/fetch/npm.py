@@ -23,12 +23,7 @@ from hookscope.packs.fetch.specs import (
     is_prerelease,
     sha512_integrity,
 )
-from hookscope.packs.file_tree import (
-    DEPENDENCIES_FOLDER,
-    FileTree,
-    entries_below,
-    read_archive,
-)
+from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree, entries_below, read_archive
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER as MODULES
 from hookscope.packs.package_checks import (
     DEFAULT_LIMITS,

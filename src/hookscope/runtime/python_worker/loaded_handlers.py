@@ -54,10 +54,7 @@ OnLateHandler = Callable[[dict[str, Any]], None]
 
 
 def load_module(
-    code: Mapping[str, Any],
-    authoring: Any,
-    handler_arguments: Any,
-    on_late: OnLateHandler | None = None,
+    code: Mapping[str, Any], authoring: Any, handler_arguments: Any, on_late: OnLateHandler | None = None
 ) -> LoadSteps:
     """Load the file of a `code` document.
 

@@ -473,11 +473,7 @@ def _temporary(module: Any) -> Any:
 
 LIBRARY_SETTINGS = (
     LibrarySetting(
-        "tempfile",
-        "tempfile.tempdir",
-        None,
-        _temporary,
-        lambda module, _: setattr(module, "tempdir", None),
+        "tempfile", "tempfile.tempdir", None, _temporary, lambda module, _: setattr(module, "tempdir", None)
     ),
     LibrarySetting(
         "_socket",

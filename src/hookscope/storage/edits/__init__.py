@@ -39,12 +39,7 @@ from hookscope.storage.edits.header_edit import (
     with_wrapped,
     without_header_member,
 )
-from hookscope.storage.edits.json5_edit import (
-    dotted_path,
-    with_setting,
-    with_settings,
-    without_setting,
-)
+from hookscope.storage.edits.json5_edit import dotted_path, with_setting, with_settings, without_setting
 from hookscope.storage.edits.pending_writes import read_settled
 from hookscope.storage.edits.undo import UndoStack, inverse_change
 

@@ -11,14 +11,7 @@ from hookscope.formats.positions import KeyPath
 from hookscope.model.machine import path_from_text, path_to_text, read_or_none
 from hookscope.model.text import error_reason
 from hookscope.storage.edits.atomic_files import CannotEdit, CannotWrite, locked, replace_file
-from hookscope.storage.edits.change import (
-    PATIENCE,
-    Applied,
-    Change,
-    apply_change,
-    is_applied,
-    read_current,
-)
+from hookscope.storage.edits.change import PATIENCE, Applied, Change, apply_change, is_applied, read_current
 from hookscope.storage.edits.document_values import MISSING, child_of, is_identical
 from hookscope.storage.edits.json5_edit import parse_settings, with_setting, without_setting
 from hookscope.storage.edits.pending_writes import read_settled

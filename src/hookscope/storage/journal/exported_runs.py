@@ -12,11 +12,7 @@ from hookscope.model.hook_event import from_iso, iso
 from hookscope.model.run import Status
 from hookscope.storage.journal.reader import StoredRun
 from hookscope.storage.journal.records import event_of, run_of
-from hookscope.storage.journal.run_environment import (
-    RunOwner,
-    handler_documents,
-    handlers_from_documents,
-)
+from hookscope.storage.journal.run_environment import RunOwner, handler_documents, handlers_from_documents
 from hookscope.values import dataclass
 
 # A type; several that may stand there, or texts, in a tuple; a list of such; an object by its members, of

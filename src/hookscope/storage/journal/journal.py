@@ -46,12 +46,7 @@ from hookscope.storage.journal.run_environment import (
     handlers_to_text,
     masked_settings,
 )
-from hookscope.storage.journal.secrets import (
-    DEFAULT_SECRET_KEYS,
-    Secret,
-    SecretKeys,
-    secrets_in,
-)
+from hookscope.storage.journal.secrets import DEFAULT_SECRET_KEYS, Secret, SecretKeys, secrets_in
 from hookscope.storage.journal.writer import Writer, pin_run
 from hookscope.values import dataclass
 
@@ -97,11 +92,7 @@ class Journal(JournalReader):
     """
 
     def __init__(
-        self,
-        path: Path,
-        workspace: str,
-        dialect: str,
-        retention: Retention = DEFAULT_RETENTION,
+        self, path: Path, workspace: str, dialect: str, retention: Retention = DEFAULT_RETENTION
     ) -> None:
         super().__init__(path, workspace)
         self.dialect = storable_text(dialect)

@@ -7,13 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
 
-from hookscope.model.failure import (
-    Failure,
-    Frame,
-    InjectedFault,
-    failure_document,
-    parse_fault,
-)
+from hookscope.model.failure import Failure, Frame, InjectedFault, failure_document, parse_fault
 from hookscope.model.hook import LogLine
 from hookscope.model.hook_event import from_iso, iso
 from hookscope.model.run import (
@@ -295,12 +289,7 @@ def _breakage_of(document: Mapping[str, Any]) -> InjectedFault | None:
 
 
 def _code_document(code: Code) -> Document:
-    return {
-        "export": code.export,
-        "root": str(code.root),
-        "language": code.language,
-        "digest": code.digest,
-    }
+    return {"export": code.export, "root": str(code.root), "language": code.language, "digest": code.digest}
 
 
 def _target_of(document: Mapping[str, Any]) -> Any:

@@ -18,13 +18,7 @@ from hookscope.model.regular_file import LARGEST_DIGEST, read_regular
 from hookscope.model.run import Code, Registration
 from hookscope.storage.journal.records import plain_json
 from hookscope.storage.journal.redaction import Masker, secrets_occurring_in
-from hookscope.storage.journal.secrets import (
-    DEFAULT_SECRET_KEYS,
-    Secret,
-    SecretKeys,
-    is_ordinary,
-    secrets_in,
-)
+from hookscope.storage.journal.secrets import DEFAULT_SECRET_KEYS, Secret, SecretKeys, is_ordinary, secrets_in
 from hookscope.values import dataclass
 
 MOST_FILES = 1_000  # of a folder with more, only the handler's own file is compared

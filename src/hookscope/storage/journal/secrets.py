@@ -41,9 +41,7 @@ SECRET_SHAPES = (
     ),
     _secret_shape("JWT", "eyj", r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
     _secret_shape(
-        "AUTHORIZATION",
-        "bearer basic",
-        r"(?i:\bbearer|\bbasic) {1,4}(?=[^\s\d=]*[\d=])([\w.~+/-]{8,}={0,2})",
+        "AUTHORIZATION", "bearer basic", r"(?i:\bbearer|\bbasic) {1,4}(?=[^\s\d=]*[\d=])([\w.~+/-]{8,}={0,2})"
     ),
     _secret_shape(
         "COOKIE",

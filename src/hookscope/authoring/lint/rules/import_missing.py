@@ -33,14 +33,7 @@ Good:
 import re
 from collections.abc import Iterator
 
-from hookscope.authoring.lint.model import (
-    LintSubject,
-    MissingImport,
-    Rule,
-    RuleMessage,
-    error,
-    warning,
-)
+from hookscope.authoring.lint.model import LintSubject, MissingImport, Rule, RuleMessage, error, warning
 from hookscope.authoring.lint.rule_helpers import is_misnamed
 from hookscope.model.text import one_line
 

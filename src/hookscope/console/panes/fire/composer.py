@@ -47,7 +47,7 @@ class KeyField(Static, can_focus=True):
     """The event key; enter opens the list of events."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space,down", "pick", "Events", id="composer.pick", tooltip="Choose another event"),
+        Binding("enter,space,down", "pick", "Events", id="composer.pick", tooltip="Choose another event")
     ]
     DEFAULT_CSS = """
     KeyField {

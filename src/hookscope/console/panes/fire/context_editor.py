@@ -96,7 +96,7 @@ class JsonEditor(TextArea):
             "Fields",
             id="editor.complete",
             tooltip="Complete: missing fields, or values of this one",
-        ),
+        )
     ]
 
     class CompletionRequested(Message):

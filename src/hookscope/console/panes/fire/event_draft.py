@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from textual.content import Content
 
-from hookscope.app.event_templates import (
-    BadContext,
-    check_required_fields,
-    parse_context,
-    template_event,
-)
+from hookscope.app.event_templates import BadContext, check_required_fields, parse_context, template_event
 from hookscope.app.variables import (
     NOW,
     WRITTEN_REFERENCE,

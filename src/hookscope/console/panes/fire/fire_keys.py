@@ -13,20 +13,10 @@ FIRE_BINDINGS: list[BindingType] = [
         id="fire.again",
         tooltip="Fire the event of the shown run again, as it was fired",
     ),
-    Binding(
-        "b",
-        "step",
-        "Step",
-        id="fire.step",
-        tooltip="Fire handler by handler; then run the waiting one",
-    ),
+    Binding("b", "step", "Step", id="fire.step", tooltip="Fire handler by handler; then run the waiting one"),
     Binding("i", "pass_over", "Skip", id="fire.pass_over", tooltip="Skip the waiting handler"),
     Binding(
-        "f",
-        "run_all",
-        "Run all",
-        id="fire.run_all",
-        tooltip="Run the waiting handler and all later ones",
+        "f", "run_all", "Run all", id="fire.run_all", tooltip="Run the waiting handler and all later ones"
     ),
     Binding(
         "B",
@@ -36,14 +26,7 @@ FIRE_BINDINGS: list[BindingType] = [
         show=False,
         tooltip="Debug line by line; then show the stop again",
     ),
-    Binding(
-        "x",
-        "cancel",
-        "Cancel",
-        id="fire.cancel",
-        show=False,
-        tooltip="Cancel the running job",
-    ),
+    Binding("x", "cancel", "Cancel", id="fire.cancel", show=False, tooltip="Cancel the running job"),
     Binding(
         "escape",
         "leave",
@@ -70,13 +53,7 @@ FIRE_BINDINGS: list[BindingType] = [
         id="fire.play",
         tooltip="Simulate a session: message, scripted model, every event",
     ),
-    Binding(
-        "ctrl+t",
-        "template",
-        "Template",
-        id="fire.template",
-        tooltip="Load the event's example",
-    ),
+    Binding("ctrl+t", "template", "Template", id="fire.template", tooltip="Load the event's example"),
     Binding("ctrl+s", "save", "Save", id="fire.save", tooltip="Save the event to its file"),
     Binding("S", "save(True)", "Save as", id="fire.save_as", show=False, tooltip="Save under another name"),
     Binding("s,f2", "saved", "Saved", id="fire.saved", tooltip="Saved events: load one, test all"),
@@ -111,11 +88,7 @@ FIRE_BINDINGS: list[BindingType] = [
     ),
     Binding("v,f4", "face", "Form", id="fire.form", tooltip="Show the context as a form or as JSON"),
     Binding(
-        "c,f12",
-        "part",
-        "ctx",
-        id="fire.ctx",
-        tooltip="Show the handlers' second argument, or the context",
+        "c,f12", "part", "ctx", id="fire.ctx", tooltip="Show the handlers' second argument, or the context"
     ),
     Binding(
         "V",
@@ -129,11 +102,7 @@ FIRE_BINDINGS: list[BindingType] = [
     Binding("left_square_bracket", "turn_run(-1)", "Older", id="fire.older", tooltip="Show the previous run"),
     Binding("right_square_bracket", "turn_run(1)", "Newer", id="fire.newer", tooltip="Show the next run"),
     Binding(
-        "y",
-        "copy_tab",
-        "Copy",
-        id="fire.copy",
-        tooltip="Copy the focused part: event, plan, or open tab",
+        "y", "copy_tab", "Copy", id="fire.copy", tooltip="Copy the focused part: event, plan, or open tab"
     ),
     Binding("u", "undo", "Undo", id="hooks.undo", show=False, tooltip="Undo the last change"),
     Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="Show only this part, or all"),

@@ -195,12 +195,7 @@ class FireLayout:
     """Arranges composer, plan, runs and run: side by side, stacked, or one alone."""
 
     def __init__(
-        self,
-        pane: RemovableWidget,
-        composer: Composer,
-        show_all: Callable[[], object],
-        *,
-        at_once: bool,
+        self, pane: RemovableWidget, composer: Composer, show_all: Callable[[], object], *, at_once: bool
     ) -> None:
         self._pane, self._composer = pane, composer
         self.parts = LazyParts(pane, self._make_parts, show_all, at_once=at_once)

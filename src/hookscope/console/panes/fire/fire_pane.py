@@ -20,11 +20,7 @@ from hookscope.console.dialogs.choosers import EnvironmentScreen, EventPicker
 from hookscope.console.dialogs.fire_options import FireOptionsScreen
 from hookscope.console.keymap.active_keys import key_of, share_a_key, with_keys
 from hookscope.console.panes.fire.composer import Composer, KeyField
-from hookscope.console.panes.fire.event_draft import (
-    has_second_argument,
-    same_event,
-    saved_draft_of,
-)
+from hookscope.console.panes.fire.event_draft import has_second_argument, same_event, saved_draft_of
 from hookscope.console.panes.fire.fire_display import EventView, RunView
 from hookscope.console.panes.fire.fire_keys import FIRE_BINDINGS
 from hookscope.console.panes.fire.fire_layout import FIRE_CSS, WIDE_SCREEN, FireLayout, LazyParts

@@ -184,11 +184,7 @@ class PlanView(LineList):
     BINDINGS: ClassVar[list[BindingType]] = [
         *LineList.BINDINGS,
         Binding(
-            "t",
-            "trust_folders",
-            "Trust",
-            id="plan.trust",
-            tooltip="Trust the folders of subscribed hooks",
+            "t", "trust_folders", "Trust", id="plan.trust", tooltip="Trust the folders of subscribed hooks"
         ),
         Binding("n", "unfold", "Others", id="plan.others", tooltip="List hooks with other events"),
     ]

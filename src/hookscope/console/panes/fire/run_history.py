@@ -17,13 +17,7 @@ from hookscope.console.panes.fire.run_sheet import (
     fail_sheet,
     finish_sheet,
 )
-from hookscope.console.theme.text_styles import (
-    MARK_MUTED,
-    OUTCOME_MARKS,
-    fixed_width,
-    safe_word,
-    short_time,
-)
+from hookscope.console.theme.text_styles import MARK_MUTED, OUTCOME_MARKS, fixed_width, safe_word, short_time
 from hookscope.console.widgets.lines import LineList
 from hookscope.model.run import Plan, Run, Step
 from hookscope.model.text import duration

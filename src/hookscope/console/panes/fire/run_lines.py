@@ -14,13 +14,7 @@ from hookscope.console.keymap.active_keys import key_of, with_keys
 from hookscope.console.panes.fire.event_draft import readable_json
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, run_outcome
 from hookscope.console.panes.fire.run_tabs import join_lines, muted, safe_block
-from hookscope.console.theme.text_styles import (
-    FAINT,
-    MARK_MUTED,
-    OUTCOME_MARKS,
-    counted,
-    safe_word,
-)
+from hookscope.console.theme.text_styles import FAINT, MARK_MUTED, OUTCOME_MARKS, counted, safe_word
 from hookscope.model.run import FileChange, NotRun, OriginalsCheck, Result, Run, SandboxResult, reported_log
 from hookscope.model.run_comparison import CallKey, results_by_call
 from hookscope.model.text import duration

@@ -19,22 +19,9 @@ from textual.widgets import Static
 
 from hookscope.console.keymap.active_keys import key_hints
 from hookscope.console.panes.fire import run_lines, run_tabs
-from hookscope.console.panes.fire.run_lines import (
-    GroupHeading,
-    Remark,
-    ending_text,
-    paused_text,
-    run_title,
-)
+from hookscope.console.panes.fire.run_lines import GroupHeading, Remark, ending_text, paused_text, run_title
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, stopping_row
-from hookscope.console.panes.fire.run_tabs import (
-    TAB_TEXTS,
-    Tab,
-    TabInput,
-    first_tab,
-    tab_label,
-    tabs_of_run,
-)
+from hookscope.console.panes.fire.run_tabs import TAB_TEXTS, Tab, TabInput, first_tab, tab_label, tabs_of_run
 from hookscope.console.panes.fire.waterfall import Waterfall
 from hookscope.console.state.messages import WhyRequested
 from hookscope.console.theme.text_styles import MARK_MUTED, safe_word

@@ -216,11 +216,7 @@ CallPhase = Status | Literal["waiting", "paused", "running", "not run"]
 
 SLOW_SECONDS = 1.0  # seconds until a handler is marked as slow
 MOST_PATCH_OPERATIONS = 2_000  # operations of one patch to read; a screen shows no more
-STOPPING_VERDICTS = (
-    "blocked",
-    "cancelled",
-    "turn",
-)  # first words of verdicts that block the host's action
+STOPPING_VERDICTS = ("blocked", "cancelled", "turn")  # first words of verdicts that block the host's action
 DEEPEST_FOLLOW_UP = 5  # levels of follow-up events to show
 
 

@@ -467,12 +467,7 @@ def timing_text(shown: TabInput) -> Content:
                 total_seconds,
                 "importing it, before it ran" if loaded else "it was loaded already",
             ),
-            _timing_line(
-                "run",
-                took,
-                total_seconds,
-                f"{share:.0%} of the run, {of_limit}",
-            ),
+            _timing_line("run", took, total_seconds, f"{share:.0%} of the run, {of_limit}"),
             _timing_line(
                 "whole run", total, total_seconds, f"it began {duration(row.started)} after the run did"
             ),

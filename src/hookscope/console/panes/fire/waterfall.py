@@ -9,20 +9,10 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from hookscope.console.panes.fire.run_lines import (
-    GroupHeading,
-    Remark,
-    WaterfallEntry,
-    waterfall_entries,
-)
+from hookscope.console.panes.fire.run_lines import GroupHeading, Remark, WaterfallEntry, waterfall_entries
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet
 from hookscope.console.panes.fire.run_tabs import output_line_count
-from hookscope.console.theme.text_styles import (
-    MARK_MUTED,
-    fixed_width,
-    outcome_mark,
-    safe_word,
-)
+from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, outcome_mark, safe_word
 from hookscope.console.widgets.lines import LineList
 from hookscope.console.widgets.time_bars import time_axis, time_bar
 from hookscope.model.run import NotRun
