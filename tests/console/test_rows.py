@@ -113,8 +113,12 @@ def test_a_group_heading_always_shows_its_count() -> None:
 
 @pytest.mark.parametrize(
     ("query", "found"),
-    [("", 3), ("MEM", 1), ("command:new", 3), ("blocked workspace", 3), ("memory nothing", 0), ("[/foo]", 1)],
-)
+    [
+        ("", 3), ("MEM", 1), ("command:new", 3), ("blocked workspace", 3), ("memory nothing", 0),
+        ("[/foo]", 1), ("!blocked", 0), ("!mem", 2), ("!mem !foo", 1), ("!", 3),
+        ("smry", 1), ("ryms", 0), ("smry !new", 0),
+    ],
+)  # fmt: skip
 def test_the_filter_searches_name_events_source_and_state(query: str, found: int) -> None:
     rows = [row("session-memory"), row("notify"), row("[/foo]")]
     assert len(matching_rows(rows, query)) == found

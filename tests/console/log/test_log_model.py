@@ -94,6 +94,9 @@ def test_log_filters_are_parsed(asked: str, expected: LogFilter) -> None:
         ("hook-b", ["warned"]),
         ("FAILED fire", ["failed"]),
         ("failed state", []),
+        ("!hook-b", ["fine", "failed"]),
+        ("hook !fire !fine", ["warned"]),
+        ("!", ["fine", "warned", "failed"]),
         ("", ["fine", "warned", "failed"]),
     ],
 )
@@ -112,7 +115,7 @@ def test_any_text_is_a_valid_log_filter(text: str) -> None:
     parse_log_filter(text).takes(entry("x"))
 
 
-WORDS = ["a", "ab", "b", "kind:fire", "kind:f", "level:warn", "run:3", "zz"]
+WORDS = ["a", "ab", "b", "!a", "!b", "!ab", "kind:fire", "kind:f", "level:warn", "run:3", "zz"]
 some_words = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
 some_entries = st.lists(
     st.builds(

@@ -73,7 +73,11 @@ HOOK_BINDINGS: list[BindingType] = [
     Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the error, else at HOOK.md"),
     Binding("t", "trust", "Trust", id="hooks.trust", tooltip="Allow the folder of the selected hook to run"),
     Binding(
-        "slash", "filter", "Filter", id="hooks.filter", tooltip="Show hooks by name, event, source or state"
+        "slash",
+        "filter",
+        "Filter",
+        id="hooks.filter",
+        tooltip="Show hooks by name, event, source or state; !word excludes",
     ),
     Binding(
         "n",

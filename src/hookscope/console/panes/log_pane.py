@@ -219,7 +219,7 @@ class LogPane(RemovableWidget, Widget):
             "filter",
             "Filter",
             id="log.filter",
-            tooltip="Narrow down: words, kind:fire, level:warn, run:7",
+            tooltip="Narrow down: words, !words, kind:fire, level:warn, run:7",
         ),
         Binding(
             "p", "pause", "Pause", id="log.pause", tooltip="Pause the display; entries are still collected"

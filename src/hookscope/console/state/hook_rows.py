@@ -160,11 +160,29 @@ def _rejected_row(rejected: RejectedHook, named: Callable[[str], str]) -> HookRo
 
 
 def matching_rows(rows: Iterable[HookRow], query: str) -> tuple[HookRow, ...]:
-    """Return the rows with every word of the query in their name, events, source or state."""
-    matches: Iterable[HookRow] = rows
-    for word in query.casefold().split():
+    """Return the rows with every word of the query in their name, events, source or state, without `!word`.
+
+    If there are none, those whose name has the letters of the query in this order.
+    """
+    words, excluded = filter_words(query)
+    remaining = [row for row in rows if not any(word in row.says for word in excluded)]
+    matches = remaining
+    for word in words:
         matches = [row for row in matches if word in row.says]
-    return tuple(matches)
+    letters = "".join(words)
+    return tuple(matches or [row for row in remaining if _has_letters(row.name.casefold(), letters)])
+
+
+def filter_words(query: str) -> tuple[list[str], list[str]]:
+    """Return the words of a filter, and those that it excludes: `!word`. A `!` alone is ignored."""
+    words = query.casefold().split()
+    return [word for word in words if word[0] != "!"], [word[1:] for word in words if word[:1] == "!" != word]
+
+
+def _has_letters(name: str, letters: str) -> bool:
+    """Return whether the name has these letters in this order: `dpn` in `deploy-note`."""
+    rest = iter(name)
+    return all(letter in rest for letter in letters)
 
 
 def grouped_rows(
@@ -273,7 +291,7 @@ def listing_of(view: Snapshot) -> HookListing:
 
 
 class FilteredRows:
-    """The rows that match a filter. A query that extends the last one searches only its rows."""
+    """The rows that match a filter. A query that only extends the last one searches its rows."""
 
     def __init__(self) -> None:
         self._listing: HookListing | None = None
@@ -281,9 +299,9 @@ class FilteredRows:
         self._rows: tuple[HookRow, ...] = ()
 
     def rows(self, listing: HookListing, query: str) -> tuple[HookRow, ...]:
-        """Return the rows that contain every word of the query."""
+        """Return the matching rows; see `matching_rows`."""
         folded = query.casefold()
-        if listing is not self._listing or not folded.startswith(self._query):
+        if listing is not self._listing or not folded.startswith(self._query) or "!" in folded:
             self._rows = listing.rows
         if listing is not self._listing or folded != self._query:
             self._rows = matching_rows(self._rows, folded) if folded.strip() else listing.rows
@@ -308,7 +326,7 @@ def best_match(rows: Iterable[HookRow], query: str, current: str | None) -> Hook
     A row of that name comes first, then one whose name begins with it, then one whose name contains it.
     Of equally good ones it is the `current` one, by id, else the first.
     """
-    name = query.strip().casefold()
+    name = " ".join(filter_words(query)[0])
 
     def distance(row: HookRow) -> tuple[int, bool]:
         own = row.name.casefold()

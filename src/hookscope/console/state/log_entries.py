@@ -41,6 +41,7 @@ class LogFilter:
     """Which entries to show. All conditions must hold; `level` means this level or worse."""
 
     words: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     level: str | None = None
     run: int | None = None
@@ -56,6 +57,8 @@ class LogFilter:
             return False
         if self.run is not None and entry.run != self.run:
             return False
+        if any(word in entry.says for word in self.excluded):
+            return False
         return all(word in entry.says for word in self.words)
 
     def taker(self) -> Callable[[LogEntry], bool]:
@@ -68,6 +71,7 @@ class LogFilter:
         """Return True if everything that this filter matches surely matches the other."""
         return (
             all(any(word in own_word for own_word in self.words) for word in other.words)
+            and all(any(own in word for own in self.excluded) for word in other.excluded)
             and other.kinds in ((), self.kinds)
             and other.level in (None, self.level)
             and other.run in (None, self.run)
@@ -132,8 +136,8 @@ class FoldedRuns:
 
 
 def parse_log_filter(text: str) -> LogFilter:
-    """Parse `kind:fire level:warn run:7 words`; a word matches anywhere in the text."""
-    words, kinds, level, run = [], [], None, None
+    """Parse `kind:fire level:warn run:7 words !words`; a word matches anywhere in the text."""
+    words, excluded, kinds, level, run = [], [], [], None, None
     for part in text.lower().split():
         name, colon, value = part.partition(":")
         if colon and value and name == "kind":
@@ -142,9 +146,11 @@ def parse_log_filter(text: str) -> LogFilter:
             level = LEVEL_ALIASES.get(value, value)
         elif name == "run" and value.isascii() and value.isdigit():
             run = int(value[:9])
+        elif part.startswith("!"):
+            excluded += [part[1:]] if part[1:] else []
         else:
             words.append(part)
-    return LogFilter(tuple(words), tuple(kind for kind in kinds if kind), level, run)
+    return LogFilter(tuple(words), tuple(excluded), tuple(kind for kind in kinds if kind), level, run)
 
 
 def is_at_least(level: str, wanted: str) -> bool:
