@@ -174,5 +174,5 @@ async def test_the_last_runs_are_shown_at_the_next_start(
         await story.shows("Run 2", "against run 1: as before")
         await story.press("3")
         await story.shows("run 1 ✓ 1 ok", "run 2 ✓ 1 ok")
-        lines = [line for line in story.lines() if "run 1 ✓" in line or "look " in line or "run 2 ✓" in line]
-        assert ["run 1" in lines[0], "look" in lines[1], "run 2" in lines[2]] == [True] * 3, lines
+        lines = [line for line in story.lines() if "run 1 ✓" in line or "scan " in line or "run 2 ✓" in line]
+        assert ["run 1" in lines[0], "scan" in lines[1], "run 2" in lines[2]] == [True] * 3, lines

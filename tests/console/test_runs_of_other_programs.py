@@ -45,7 +45,7 @@ def firing_in_a_shell(workspace: Path, begun: Path) -> Iterator[None]:
 async def follows(story: Story) -> None:
     """From now on it is told what others fire: the log has what was before, and the first look behind it."""
     log = story.screen.query_one(LogPane)
-    await story.until(lambda: any(entry.kind == "look" for entry in log.entries()), "the log tells the look")
+    await story.until(lambda: any(entry.kind == "scan" for entry in log.entries()), "the log tells the look")
 
 
 async def test_a_run_fired_in_a_shell_appears_in_the_log_and_opens(

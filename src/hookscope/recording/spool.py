@@ -26,7 +26,7 @@ LARGEST_SPOOL = (
     64 * 1_048_576
 )  # bytes of a spool file that is read; taps begin a new one at an eighth of that
 LONGEST_LINE = 1_048_576  # bytes of a line; taps write a quarter of that at most
-BYTES_AT_ONCE = 4 * 1_048_576  # bytes that one look at the end of a spool reads
+BYTES_AT_ONCE = 4 * 1_048_576  # bytes that one read at the end of a spool takes
 HEAD_BYTES = 512  # bytes by which a file is known
 RECORDED_KINDS = ("folder", "stream", "plugin", "loaded")
 EVENT_KEY = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]{1,500}")
@@ -277,7 +277,7 @@ def open_spool(
     return (*events, *between)[-limit:], tail
 
 
-POLL_SECONDS = 0.25  # seconds between two looks; a look reads half a kilobyte where nothing came
+POLL_SECONDS = 0.25  # seconds between two reads; one takes half a kilobyte where nothing came
 POLL_SECONDS_WITHOUT_SPOOL = 2.0  # the same, where there is no spool yet
 EVENTS_BEFORE = 20  # events of before that are told first
 EVENTS_AT_ONCE = 1_000  # events that are told at once; of more, the newest

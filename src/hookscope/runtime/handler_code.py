@@ -20,8 +20,8 @@ from hookscope.runtime.python_worker.protocol import Message, encode, pack
 from hookscope.values import dataclass
 
 MAX_FILES = 2000  # files looked at; a folder with more changes with the first of them only
-MAX_KNOWN_SCANS = 1024  # folders whose last look is remembered
-SMALL_FOLDER = 100  # files of such a one; a look at more costs no more than asking for each
+MAX_KNOWN_SCANS = 1024  # folders whose last scan is remembered
+SMALL_FOLDER = 100  # files of such a one; a scan of more costs no more than a check of each
 SETTLED_AGE = 3_000_000_000  # nanoseconds since a folder's last change: some systems count in two seconds
 
 FileFacts: TypeAlias = tuple[int, int, int, int]  # size, two times, inode

@@ -68,7 +68,7 @@ class Bridge:
         self._is_scanning = False
         self._again = False
         self._watch: Watch | None = None
-        self._read_at = 0  # when the last look began, in nanoseconds of the epoch
+        self._read_at = 0  # when the last scan began, in nanoseconds of the epoch
         self._awaited_dialogs = 0  # answers on their way that may open a dialog
 
     @property

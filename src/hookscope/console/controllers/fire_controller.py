@@ -45,7 +45,7 @@ class FireController:
         """`saved`: returns the controller of saved events. `watches`: saved files are noticed."""
         self.context, self._saved, self._watches = context, saved, watches
         self._waiting: ComposedEvent | str | None = None  # fires, or plays, once trust is recorded and seen
-        self._due = False  # the armed event fires after the next look, or after what is going on
+        self._due = False  # the armed event fires after the next scan, or after the running job on
 
     @property
     def state(self) -> ConsoleState:

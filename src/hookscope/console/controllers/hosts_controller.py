@@ -81,7 +81,7 @@ class HostsController:
 
                     return compare_machines(places)
                 return compare_hosts(bench, chosen or usual_dialects(bench))
-            except Exception as error:  # the next look tries again
+            except Exception as error:  # the next scan tries again
                 return error_text(error)
 
         self.context.bridge.ask(HOSTS_GROUP, comparing, self._compared, scans=True)

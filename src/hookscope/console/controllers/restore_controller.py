@@ -43,9 +43,9 @@ class RestoreController:
         self._environment: str | None = None
         self._workspace: Path | None = None
         self._found = SavedView()  # what was left last time
-        self._draft: SavedView | None = None  # to be put into the Fire pane with the first look
+        self._draft: SavedView | None = None  # to be put into the Fire pane with the first scan
         self._left: SavedView | None = None  # what the file says; None until the first key or click
-        self._early = False  # that came before the first look
+        self._early = False  # that came before the first scan
         self._moved = 0.0  # the last of them
         self._timer: Timer | None = None
         self._trouble = ""  # that was said
@@ -70,7 +70,7 @@ class RestoreController:
             kept = saved_view_from(values)
         except ValueError as error:
             return None, (f"The last view is not restored: {error} is not a saved value.",)
-        except Exception as error:  # the first look says what is wrong with the workspace
+        except Exception as error:  # the first scan says what is wrong with the workspace
             return None, (error_text(error),) if isinstance(error, Refusal) else ()
         return kept, tuple(filter(None, (self._use_dialect(kept), self._use_environment(kept))))
 
@@ -172,7 +172,7 @@ class RestoreController:
         if self._left is None or self._workspace is None or self.context.state.view is None:
             return None
         now = self.now()
-        if self._early:  # what the first look brought was nobody's wish
+        if self._early:  # the user chose nothing of what the first scan brought
             self._early = False
             self._left = replace(self._left, selected=now.selected, draft=now.draft)
         if now == self._left:

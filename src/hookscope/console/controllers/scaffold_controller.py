@@ -29,7 +29,7 @@ class ScaffoldController:
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
-        self._awaited: Path | None = None  # the new hook, which no look has found yet
+        self._awaited: Path | None = None  # the new hook, which no scan has found yet
 
     def ask(self) -> None:
         """Open the form."""

@@ -109,7 +109,7 @@ class ScanController:
         elif isinstance(change, ScanFailed):
             context.bridge.scan_ended()
             self._listener.after_failed_scan()
-            context.log_line("look", change.text, "error")
+            context.log_line("scan", change.text, "error")
             context.notify(f"The scan failed: {change.text}", "error")
 
     def _scan_finished(self, before: ConsoleState, scan: ScanFinished) -> None:

@@ -37,12 +37,12 @@ def scan_entries(
         counts = ", ".join(
             f"{counts_by_style[style]} {style.word}" for style in styles if counts_by_style[style]
         )
-        return [LogEntry(at, "look", hooks, f"{counts or 'none found'} · {duration(took)}")]
+        return [LogEntry(at, "scan", hooks, f"{counts or 'none found'} · {duration(took)}")]
     entries = [
         LogEntry(at, "state", name, text, level) for name, text, level in scan_differences(before, now)
     ]
     summary = "no changes" if not entries else f"{len(entries)} different"
-    return [LogEntry(at, "look", hooks, f"{summary} · {duration(took)}"), *entries]
+    return [LogEntry(at, "scan", hooks, f"{summary} · {duration(took)}"), *entries]
 
 
 def scan_differences(before: Sequence[HookRow], now: Sequence[HookRow]) -> list[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ from hookscope.model.hook_status import Gate
 from hookscope.model.host import Host
 
 SIMILARITY = 0.75  # of difflib: rather silent than wrong
-MOST_COMPARED = 50_000  # names in one look
+MOST_COMPARED = 50_000  # names in one search
 
 
 def with_evidence(gate: Gate, hook: Hook, host: Host) -> Gate:
