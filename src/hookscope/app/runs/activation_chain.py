@@ -79,7 +79,7 @@ def chain_summary(links: tuple[ActivationLink, ...]) -> tuple[bool | None, str]:
     if ran.passed is not None:
         return ran.passed, f"ran: {ran.found}"
     if arrived.passed:
-        return None, f"no run of it is on record, though an event has come: {arrived.found}"
+        return None, f"it has not run here, although its event came: {arrived.found}"
     return None, "none of its events has been fired or recorded yet"
 
 
@@ -232,7 +232,7 @@ def run_link(row: HookStatus, last: StoredRun | None, now: datetime) -> Activati
     """Return the link for the hook's last run."""
     result = result_of_hook(last, row) if last is not None else None
     if last is None or result is None:
-        return ActivationLink("ran", None, "no run of it is on record")
+        return ActivationLink("ran", None, "it has not run here")
     where = f"in run {last.id}, {ago(last.started, now)}"
     if result["status"] == "ok":
         return ActivationLink(

@@ -109,7 +109,7 @@ def python_module(name: str, events: Sequence[HandledEvent]) -> str:
 
 def _python_event(name: str, event: HandledEvent) -> Iterator[str]:
     yield f"def {_python_stream(event)}(event, ctx):"
-    yield "    # Hooks observe: the event is on record already, and nothing here changes it."
+    yield "    # Hooks observe: the event is recorded already, and nothing here changes it."
     read = f" ({{event.data['{event.field}']}})" if event.field and event.key != ALL_EVENTS else ""
     yield f'    print(f"{name}: {{event.type}}{read}")'
 
@@ -204,7 +204,7 @@ class ScriptCode:
             read = f" (${{event.data.{event.field}}})" if event.field and event.key != ALL_EVENTS else ""
             lines += [
                 f'    async "{event.key}"(event) {{',
-                "      // Hooks observe: the event is on record already, and nothing here changes it.",
+                "      // Hooks observe: the event is recorded already, and nothing here changes it.",
                 f"      console.info(`{name}: ${{event.type}}{read}`);",
                 "    },",
             ]
