@@ -506,7 +506,7 @@ WRONG_USE = {
     ("--env", "novalue", "list"): "is not NAME=VALUE",
     ("--workspace", "/no/such/folder", "list"): "There is no folder",
     ("fire", "command:new", "--context", "{"): "--context, line 1, column 2",
-    ("fire", "command:new", "--context", "[1]"): "a JSON object is wanted",
+    ("fire", "command:new", "--context", "[1]"): "this must be a JSON object, not a list",
     ("fire", "command:new", "--context", "@/no/such"): "Cannot read the context",
     ("fire", "command:new", "--timeout", "0"): "0.0 is not in the range",
 }

@@ -58,10 +58,10 @@ def test_a_hook_that_exports_no_function_is_broken(
     hookscope: Program, workspace: Path, name: str, source: str, kind: str
 ) -> None:
     hook(workspace, source, name)
-    assert of_lint(hookscope) == [f"{name} exports {kind}; a function is wanted."]
+    assert of_lint(hookscope) == [f"{name} exports {kind}; it must be a function."]
     info = hookscope("info", "mine", "--json").json
     (gate,) = [gate for gate in info["gates"] if gate["gate"] == "export"]
-    assert (gate["passed"], gate["reason"]) == (False, f"{name} exports {kind}; a function is wanted")
+    assert (gate["passed"], gate["reason"]) == (False, f"{name} exports {kind}; it must be a function")
     assert info["state"] == "broken"
     assert "  failed   mine: " in hookscope("load", "mine", "--trust").out
 

@@ -25,7 +25,7 @@ from hookscope.app.workbench import Workbench
             "has no export `other`; it exports `handler`",
         ),
         ("handler.js", "module.exports = { handler() {} };", "", "exports an object with `handler`"),
-        ("handler.ts", "export default class Handler {}", "", "exports a class; a function is wanted"),
+        ("handler.ts", "export default class Handler {}", "", "exports a class; it must be a function"),
         ("handler.ts", "export function handler() {}", "handler", ""),
         ("handler.ts", "export { run as default } from './run.ts';", "", ""),
         ("handler.ts", "export * from './run.ts';", "run", ""),

@@ -40,7 +40,7 @@ def parse_context(text: str) -> dict[str, Any]:
     except ValueError as error:
         raise BadContext(str(error)) from None
     if not isinstance(value, dict):
-        raise BadContext(f"a JSON object is wanted, and this is {_json_kind(value)}")
+        raise BadContext(f"this must be a JSON object, not {_json_kind(value)}")
     return value
 
 

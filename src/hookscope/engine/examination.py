@@ -88,7 +88,7 @@ def uncallable_export(hook: Hook, source: bytes) -> UncallableExport | None:
         is_module = found.names_in_file.isdisjoint({"exports", "module"})
         write = "`export default` before" if is_module else "`module.exports =` before"
         advice = f"Write {write} the function that is called with the event."
-        return UncallableExport(f"{exported}; a function is wanted", advice, found.line)
+        return UncallableExport(f"{exported}; it must be a function", advice, found.line)
     may_register = found.members is None or REGISTER_NAMES & (found.names_in_file | set(found.members))
     if found.kind != "a class" and may_register:
         return None

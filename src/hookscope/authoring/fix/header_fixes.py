@@ -248,7 +248,7 @@ def fix_field_types(
         return source
 
     names = ", ".join(".".join(map(str, path)) for path in mended)
-    yield from header_fixes(gate, row, simulated, [(f"Give {names} the type that is wanted", typed)])
+    yield from header_fixes(gate, row, simulated, [(f"Give {names} the right type", typed)])
 
 
 def fix_platform(

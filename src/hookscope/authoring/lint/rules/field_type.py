@@ -1,6 +1,6 @@
 """A field of the metadata has a value of the wrong type.
 
-`events: command:new` is a text where a list is wanted. A host that checks types passes the hook over; one
+`events: command:new` is a text where a list belongs. A host that checks types passes the hook over; one
 that does not takes the text letter by letter.
 
 Bad:
