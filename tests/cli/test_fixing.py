@@ -210,6 +210,46 @@ def test_fix_lists_manual_fixes_with_line_and_last_run(
     assert (document["failed_run"], remark["line"], remark["by_hand"]) == (1, 2, True)
 
 
+def test_all_mistakes_in_hooks_own_files_are_fixed_together(
+    hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    """Settings stay as they are: what is off or has no value is its user's choice."""
+    hooks = workspace / "hooks"
+    renamed = make_hook(hooks, "cjs", '{"openclaw": {"events": ["command:new"]}}', file="handler.cjs")
+    moved = make_hook(hooks, "moved", '{"clawd": {"events": ["command:new"]}}')
+    needy = make_hook(hooks, "needy", NEEDY)
+    off = make_hook(hooks, "off", '{"clawd": {"events": ["command:new"]}}')
+    (home / ".openclaw").mkdir()
+    settings = home / ".openclaw" / "openclaw.json"
+    settings.write_text('{"hooks": {"internal": {"entries": {"off": {"enabled": false}}}}}')
+    assert hookscope("trust", str(workspace)).code == 0
+    before = {file: file.read_bytes() for file in (settings, *hooks.rglob("*.*")) if file.is_file()}
+    would = hookscope("fix", "--all", "--json")
+    assert {file: file.read_bytes() for file in before} == before
+    assert (would.code, would.json["written"], would.json["left"]) == (1, False, ["needy"])
+    assert {one["hook"]: one["after"] for one in would.json["hooks"]}.items() >= {
+        "cjs": "ready", "moved": "ready",
+    }.items()  # fmt: skip
+    done = hookscope("fix", "--all", "--apply")
+    assert "`hookscope fix NAME` says what the others need: needy." in done.out
+    assert "undoes it." in done.out
+    assert (renamed / "handler.js").exists()
+    assert "openclaw" in (moved / "HOOK.md").read_text()
+    assert (needy / "HOOK.md").read_bytes() == before[needy / "HOOK.md"]
+    assert settings.read_bytes() == before[settings]
+    for _ in would.json["changes"]:
+        assert hookscope("undo").code == 0
+    assert {file: file.read_bytes() for file in before} == before
+    assert "enabled" not in str([one["fixes"] for one in would.json["hooks"] if one["hook"] == off.name])
+
+
+def test_fix_takes_a_name_or_all(hookscope: Program) -> None:
+    for words in ((), ("a", "--all"), ("--all", "--gate", "env"), ("--all", "--lint")):
+        assert hookscope("fix", *words).code == 2
+    empty = hookscope("fix", "--all")
+    assert (empty.code, empty.out) == (0, "No hook has a mistake in its own files that an edit mends.\n")
+
+
 def test_values_with_a_colon_are_quoted(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
     folder = make_hook(workspace / "hooks", "posts", NEEDY)
     manifest, lines = folder / "HOOK.md", ["homepage: Site: none\r", 'description: Posts: a "note"']

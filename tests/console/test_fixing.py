@@ -135,3 +135,30 @@ async def test_a_partial_fix_names_the_gate_that_still_fails(
         await story.shows("keep: fixed env, ▲ blocked still; still failing: bins")
         await story.press("e")
         await story.shows("bins, by hand: install it, or add its folder to PATH.")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=str)
+async def test_all_mistakes_in_files_are_fixed_after_one_preview(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    moved = make_hook(workspace / "hooks", "moved", "{clawd: {events: ['command:new']}}")
+    renamed = make_hook(
+        workspace / "hooks", "renamed", "{openclaw: {events: ['command:new']}}", file="handler.mjs"
+    )
+    header = (moved / "HOOK.md").read_text()
+    async with console(size) as story:
+        await story.press("F")
+        await story.shows("Fix 2 hooks?", "moved: ✗ broken → ◇ untrusted", "renamed: ✗ no hook → ◇ untrusted")
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
+        assert ((moved / "HOOK.md").read_text(), (renamed / "handler.mjs").exists()) == (header, True)
+        await story.press("F")
+        await story.shows("Fix 2 hooks?", "2 times")
+        await story.press("w")
+        await story.until(lambda: (renamed / "handler.js").exists(), "both are written")
+        assert "openclaw" in (moved / "HOOK.md").read_text()
+        await story.until(lambda: "2 untrusted" in story.text(), "only trust is missing")
+        await story.press("F")
+        await story.shows("No file of a hook has a mistake to fix.")
+        await story.press("u", "u")
+        await story.until(lambda: (moved / "HOOK.md").read_text() == header, "both are undone")

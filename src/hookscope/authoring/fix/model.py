@@ -75,6 +75,24 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkspaceRepair:
+    """The edits of hooks' own files that help them, all together. Making one writes nothing."""
+
+    repairs: tuple[Repair, ...]  # those with edits
+    left: tuple[Repair, ...]  # hooks that need a value, trust or a person
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes to write, one per file."""
+        return combined_changes(change for repair in self.repairs for change in repair.changes)
+
+    @property
+    def ready_count(self) -> int:
+        """How many hooks would be ready afterwards."""
+        return sum(repair.ready for repair in self.repairs)
+
+
+@dataclass(frozen=True, slots=True)
 class FixValues:
     """Values that the user entered, by name; a single one may have no name."""
 

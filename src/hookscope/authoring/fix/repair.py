@@ -11,13 +11,20 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.authoring.fix import source_fixes
 from hookscope.authoring.fix.gate_fixes import GATE_RECIPES, Recipe, fix_entry, is_entry_gate
 from hookscope.authoring.fix.header_fixes import HEADER_RECIPES, REPAIRED_HEADERS
-from hookscope.authoring.fix.model import NO_VALUES, Fix, FixValues, Repair, status_after_repair
+from hookscope.authoring.fix.model import (
+    NO_VALUES,
+    Fix,
+    FixValues,
+    Repair,
+    WorkspaceRepair,
+    status_after_repair,
+)
 from hookscope.authoring.fix.simulation import SimulatedHost
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.hosts.folders.search_paths import BUNDLED
 from hookscope.model.hook import LANGUAGE_OF
-from hookscope.model.hook_status import Effect, FixKind, Gate, HookStatus, RejectedHook
+from hookscope.model.hook_status import Effect, FixKind, Gate, HookStatus, RejectedHook, State
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change
 from hookscope.storage.edits.header_edit import parse_header_text, with_header_first, with_header_value
@@ -110,6 +117,18 @@ RECIPES: Mapping[FixKind, Recipe] = {
     FixKind.BY_HAND_PATH: source_fixes.advise_path,
     FixKind.BY_HAND_SETTINGS: source_fixes.advise_settings,
 }
+OF_THE_USER = frozenset(
+    {
+        FixKind.TOGGLE,
+        FixKind.SET_VARIABLES,
+        FixKind.SET_VALUES,
+        FixKind.PROGRAMS,
+        FixKind.PACKAGES,
+        FixKind.ADD_TO_LIST,
+        FixKind.TAKE_FROM_LIST,
+    }
+)
+"""Fixes that need a value or a decision."""
 FIRST = FixKind.MOVE_EVENTS  # moving metadata may fix other gates too
 PROGRAM_GATES = "the file belongs to the program that brings it: mend a copy in the workspace"
 MOST = 16  # gates fixed one after another
@@ -124,16 +143,20 @@ def make_repair(
     only: str | None = None,
     first: bool = False,
     rules: Collection[str] | None = None,
+    start: SimulatedHost | None = None,
+    without: frozenset[FixKind] = frozenset(),
 ) -> Repair:
     """Return fixes for all failed gates, in order. Reads files; writes nothing.
 
     Args:
+        start: the host after earlier fixes; None: as it is.
+        without: kinds of fixes that are not looked for.
         only: this gate alone.
         first: stop after the first gate that can be fixed or needs a value.
         rules: also apply the safe fixes of these lint rules; empty: of all rules. Findings without a
             safe fix become remarks, as do all findings of a hook without failed gates.
     """
-    simulated = SimulatedHost(view.host, view.inventory)
+    simulated = start or SimulatedHost(view.host, view.inventory)
     fixes: list[Fix] = []
     if isinstance(sought, RejectedHook):
         fix, simulated = _rejected_fix(sought, simulated)
@@ -146,7 +169,7 @@ def make_repair(
     while isinstance(row, HookStatus) and not (
         first and any(fix.changes or fix.required_values for fix in fixes)
     ):
-        gate = _next(row, seen, only)
+        gate = _next(row, seen, only, without)
         if gate is None or len(seen) > MOST:
             break
         seen.add(_id(gate))
@@ -171,6 +194,35 @@ def make_repair(
         row_after = simulated.find(sought)
         remarks = lint_remarks(row_after, simulated, rules) if isinstance(row_after, HookStatus) else ()
     return replace(_repair(view, sought, simulated, fixes), remarks=remarks)
+
+
+def repair_workspace(view: Snapshot) -> WorkspaceRepair:
+    """Return the edits of hooks' own files that help them. Reads files; writes nothing.
+
+    The settings stay as they are: what is off, denied or without a value is its user's choice. So do hooks
+    of the program and shadowed ones.
+    """
+    simulated = SimulatedHost(view.host, view.inventory)
+    repairs: list[Repair] = []
+    left: list[Repair] = []
+    hooks = filter(_may_be_repaired, view.inventory.hooks)
+    every: list[HookStatus | RejectedHook] = [*hooks, *view.inventory.rejected]
+    for sought in every:
+        repair = replace(make_repair(view, sought, start=simulated, without=OF_THE_USER), others=())
+        folder = (
+            sought.path if isinstance(sought, RejectedHook) else sought.hook.path or sought.hook.folder.path
+        )
+        if repair.changes and all(change.path.is_relative_to(folder) for change in repair.changes):
+            simulated = simulated.with_changes(*repair.changes)
+            repairs.append(repair)
+        elif isinstance(sought, HookStatus):
+            left.append(repair)
+    return WorkspaceRepair(tuple(repairs), tuple(left))
+
+
+def _may_be_repaired(row: HookStatus) -> bool:
+    is_kept = row.state is State.OFF or row.verdict.shadowed_by is not None
+    return bool(row.verdict.failed()) and not is_kept and row.hook.folder.source != BUNDLED
 
 
 def find_repair(
@@ -215,16 +267,22 @@ def apply_repair(bench: Workbench, repair: Repair) -> None:
     bench.edits.write_all(repair.name, repair.changes)
 
 
+def apply_workspace_repair(bench: Workbench, repair: WorkspaceRepair) -> None:
+    """Write all changes, or none; each is one undoable step. Raises Refusal."""
+    bench.edits.write_all("all hooks", repair.changes)
+
+
 def with_status_now(bench: Workbench, repair: Repair) -> Repair:
     """Return a written repair with the hook's status after a new scan."""
     return replace(repair, after=status_after_repair(repair, bench.scan()))
 
 
-def _next(row: HookStatus, seen: set[GateId], only: str | None) -> Gate | None:
+def _next(row: HookStatus, seen: set[GateId], only: str | None, without: frozenset[FixKind]) -> Gate | None:
     failed = [gate for gate in row.verdict.failed() if only is None or gate.name == only]
     failed.sort(key=lambda gate: gate.kind.fix is not FIRST)
     partly = [gate for gate in row.verdict.passed_in_part() if only is None or gate.name == only]
-    return next((gate for gate in (*failed, *partly) if _id(gate) not in seen), None)
+    gates = (gate for gate in (*failed, *partly) if gate.kind.fix not in without)
+    return next((gate for gate in gates if _id(gate) not in seen), None)
 
 
 def _id(gate: Gate) -> GateId:

@@ -3,8 +3,17 @@
 import click
 
 from hookscope.app.options import Options, command_on
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.workbench import Workbench
 from hookscope.authoring.fix.model import FixValues, Repair
-from hookscope.authoring.fix.repair import apply_repair, find_repair, last_failed_run, with_status_now
+from hookscope.authoring.fix.repair import (
+    apply_repair,
+    apply_workspace_repair,
+    find_repair,
+    last_failed_run,
+    repair_workspace,
+    with_status_now,
+)
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.hook_toggle import with_manual_command
@@ -14,7 +23,8 @@ from hookscope.model.failure import Refusal
 
 @answers.command(
     "fix",
-    click.Argument(["name"]),
+    click.Argument(["name"], required=False),
+    click.Option(["--all", "all_hooks"], is_flag=True, help="All hooks: the edits of their own files."),
     click.Option(["--gate"], metavar="GATE", help="Only this check: env, config, events, …"),
     click.Option(
         ["--value", "values"],
@@ -28,20 +38,27 @@ from hookscope.model.failure import Refusal
 )
 def command(
     options: Options,
-    name: str,
+    name: str | None,
+    all_hooks: bool,
     gate: str | None,
     values: tuple[str, ...],
     lint: bool,
     rules: tuple[str, ...],
     apply: bool,
 ) -> Answer:
-    """Show what would fix each failed check of a hook, as a diff; --apply writes it.
+    """Show what would fix each failed check of a hook, or of all hooks, as a diff; --apply writes it.
 
     Exit code 0: the hook is ready, or would be after the fix. Install hints are shown and never run.
     `hookscope trust` allows code to run.
     """
+    if all_hooks == (name is not None):
+        raise click.UsageError("fix takes the name of a hook, or --all.")
     bench = answers.workbench_for(options)
     view = bench.scan()
+    if name is None:
+        if gate is not None or values or lint or rules:
+            raise click.UsageError("--all takes none of --gate, --value, --lint and --rule.")
+        return _fix_all(bench, view, options, apply=apply)
     lint_rules = rules if lint or rules else None
     _check_rules(rules)
     repair = find_repair(bench, view, name, gate=gate, rules=lint_rules)
@@ -70,6 +87,23 @@ def command(
         change_output.repair_text(repair, context),
         ok=repair.ready,
         notes=(*settings_warnings, *notes),
+    )
+
+
+def _fix_all(bench: Workbench, view: Snapshot, options: Options, *, apply: bool) -> Answer:
+    repair = repair_workspace(view)
+    written = apply and bool(repair.changes)
+    notes: tuple[str, ...] = ()
+    if written:
+        files = dict.fromkeys(change.path for change in repair.changes)
+        notes = tuple(text for file in files for text in answers.written_despite_what_if(options, file))
+        apply_workspace_repair(bench, repair)
+        bench.close_now()
+    return Answer(
+        change_output.workspace_repair_document(repair, view, written),
+        change_output.workspace_repair_text(repair, view, written),
+        ok=not repair.left and all(one.ready for one in repair.repairs),
+        notes=(*answers.unreadable_settings_warnings(view.host), *notes),
     )
 
 

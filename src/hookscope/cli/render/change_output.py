@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hookscope.app.json_documents import Document, effect_document, gate_document
 from hookscope.app.load_record import retry_hint
 from hookscope.app.snapshot import Snapshot
-from hookscope.authoring.fix.model import Fix, Repair
+from hookscope.authoring.fix.model import Fix, Repair, WorkspaceRepair
 from hookscope.cli.render.hook_output import near_miss_lines
 from hookscope.cli.render.layout import state_word
 from hookscope.model.hook_status import HookStatus
@@ -64,6 +64,41 @@ def repair_document(repair: Repair, context: RepairContext) -> Document:
         "failed_run": context.failed_run.run if context.failed_run is not None else None,
         "next": _next_command(repair, context) if repair.required_values else None,
     }
+
+
+def workspace_repair_document(repair: WorkspaceRepair, view: Snapshot, written: bool) -> Document:
+    """Return the document of `fix --all --json`."""
+    context = RepairContext(view, written, None, "")
+    return {
+        "hooks": [repair_document(one, context) for one in repair.repairs],
+        "ready": repair.ready_count,
+        "written": written,
+        "changes": [_change_document(change) for change in repair.changes],
+        "left": [one.name for one in repair.left],
+    }
+
+
+def workspace_repair_text(repair: WorkspaceRepair, view: Snapshot, written: bool) -> str:
+    """Return each hook with its fixes, all diffs, and what remains to do."""
+    lines: list[str] = []
+    for one in repair.repairs:
+        lines += [f"{_status_word(one.before)} → {_status_word(one.after)}  {one_line(one.name)}"]
+        lines += [f"  {one_line(fix.gate)}: {one_line(fix.title, 300)}" for fix in one.fixes if fix.changes]
+    for change in repair.changes:
+        lines += ["", *diff_lines(change, view.host.machine)]
+    if repair.repairs:
+        hooks = f"{len(repair.repairs)} hook{'s' * (len(repair.repairs) != 1)}"
+        ready = f"{repair.ready_count} {'are' if written else 'would be'} ready"
+        lines += ["", f"{hooks} {'changed' if written else 'would change'}; {ready}."]
+        steps = len(repair.changes)
+        times = "" if steps == 1 else f", {steps} times,"
+        lines += [f"`hookscope undo`{times} undoes it." if written else "`--apply` writes it."]
+    else:
+        lines += ["No hook has a mistake in its own files that an edit mends."]
+    if repair.left:
+        names = ", ".join(one_line(one.name) for one in repair.left)
+        lines += [f"`hookscope fix NAME` says what the others need: {one_line(names, 1_000)}."]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _finding_document(finding: LintFinding) -> Document:

@@ -11,8 +11,8 @@ from textual.app import App, SuspendNotSupported
 from textual.content import Content
 
 from hookscope.app.preferences import editor_command, editor_of, run_editor
-from hookscope.authoring.fix.model import Fix, FixValues, Repair
-from hookscope.authoring.fix.repair import apply_repair, find_repair
+from hookscope.authoring.fix.model import Fix, FixValues, Repair, WorkspaceRepair
+from hookscope.authoring.fix.repair import apply_repair, apply_workspace_repair, find_repair, repair_workspace
 from hookscope.console.dialogs.base_dialogs import Question
 from hookscope.console.dialogs.edit_preview import (
     EditQuestion,
@@ -154,6 +154,18 @@ def repair_sheet(repair: Repair, fix: Fix, machine: Machine) -> Content:
     return Content("\n").join(parts)
 
 
+def workspace_repair_sheet(repair: WorkspaceRepair, machine: Machine) -> Content:
+    """Return each hook's status before and after with its fixes, then all diffs."""
+    parts: list[Content] = []
+    for one in repair.repairs:
+        titles = "; ".join(fix.title for fix in one.fixes if fix.changes)
+        statuses = Content.assemble(_status_line(one.before), " → ", _status_line(one.after))
+        parts.append(Content.assemble(safe_line(one.name, 60), ": ", statuses, "   ", safe_line(titles)))
+    parts.append(Content())
+    parts += [change_sheet(change, machine) for change in repair.changes]
+    return Content("\n").join(parts)
+
+
 def _status_line(row: HookStatus | None) -> Content:
     scan = NOT_A_HOOK if row is None else STATE_STYLES[row.state]
     return Content.styled(f"{scan.glyph} {scan.word}", scan.style)
@@ -180,6 +192,47 @@ class FixController:
             lambda found: self._found(asked, found, given, wanted),
             opens=True,
         )
+
+    def ask_all(self) -> None:
+        """Preview the edits that help any hook; written together if the user agrees."""
+        view = self.context.state.view
+        if view is not None:
+            self.context.bridge.ask(
+                FIX_GROUP,
+                lambda: repair_workspace(view),
+                lambda found: self._found_all(found, view.host.machine),
+                opens=True,
+            )
+
+    def _found_all(self, repair: WorkspaceRepair, machine: Machine) -> None:
+        if not repair.repairs:
+            self._say(
+                with_keys("No file of a hook has a mistake to fix. {hooks.fix} fixes the selected hook.")
+            )
+            return
+        many = f"{len(repair.repairs)} hooks" if len(repair.repairs) > 1 else "1 hook"
+        count = len(repair.changes)
+        undone = "{hooks.undo} undoes it later" if count == 1 else f"{{hooks.undo}} undoes it, {count} times"
+        self.context.push_dialog(
+            EditScreen(f"Fix {many}?", workspace_repair_sheet(repair, machine), with_keys(undone)),
+            lambda agreed: self._write_all(repair) if agreed else None,
+        )
+
+    def _write_all(self, repair: WorkspaceRepair) -> None:
+        def writing() -> WorkspaceRepair:
+            apply_workspace_repair(self.context.bench, repair)
+            return repair
+
+        self.context.bridge.ask(FIX_GROUP, writing, self._all_written)
+
+    def _all_written(self, repair: WorkspaceRepair) -> None:
+        for one in repair.repairs:
+            self.context.log_line(
+                "fix", "; ".join(change.meaning for change in one.changes), subject=one.name
+            )
+        hooks = "hook" if len(repair.repairs) == 1 else "hooks"
+        self._say(f"{len(repair.repairs)} {hooks} fixed, {repair.ready_count} ready", "information")
+        self.context.bridge.scan()
 
     def _found(self, asked: FixRequested, repair: Repair, given: FixValues, wanted: Fix | None) -> None:
         view = self.context.state.view

@@ -180,7 +180,7 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
             return f"{row.name} subscribes to no event. {key_of('hooks.edit')} opens its HOOK.md."
         case "fold" if row is not None and isinstance(row.item, RejectedHook):
             return f"{row.name} is not a hook: it has no checks."
-        case "new" if state.view is None:
+        case "new" | "fix_all" if state.view is None:
             return "Still scanning: the folders of the host are not known yet."
         case "cancel_run" if not state.job:
             return "Nothing is running."

@@ -73,6 +73,7 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
         "fire_only": "fire KEY --only NAME",
         "toggle": "enable NAME",
         "fix": "fix NAME",
+        "fix_all": "fix --all",
         "undo": "undo",
         "edit": E,
         "trust": "trust DIR",

@@ -26,6 +26,7 @@ from hookscope.console.state.messages import (
     ComposeForHookRequested,
     CopyRequested,
     EditorRequested,
+    FixAllRequested,
     FixRequested,
     NewHookRequested,
     NoticeShown,
@@ -69,6 +70,14 @@ HOOK_BINDINGS: list[BindingType] = [
         "space", "switch", "On/off", id="hooks.toggle", tooltip="Switch the selected hook in the settings"
     ),
     Binding("e", "fix", "Fix", id="hooks.fix", tooltip="Show the edit that fixes the selected hook"),
+    Binding(
+        "F",
+        "fix_all",
+        "Fix all",
+        show=False,
+        id="hooks.fix_all",
+        tooltip="Fix all mistakes in hooks' own files",
+    ),
     Binding("u", "undo", "Undo", show=False, id="hooks.undo", tooltip="Undo the last change"),
     Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the error, else at HOOK.md"),
     Binding("t", "trust", "Trust", id="hooks.trust", tooltip="Allow the folder of the selected hook to run"),
@@ -418,6 +427,12 @@ class HooksPane(RemovableWidget, Container):
         row = self._may("fix")
         if row is not None:
             self.post_message(FixRequested(row.item))
+
+    def action_fix_all(self) -> None:
+        if self.state.view is None:
+            self.post_message(NoticeShown(why_unavailable("fix_all", self.state), "warning"))
+        else:
+            self.post_message(FixAllRequested())
 
     def action_packs(self) -> None:
         self.post_message(PacksRequested())

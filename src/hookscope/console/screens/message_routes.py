@@ -134,6 +134,7 @@ def _route_hooks(routes: MessageRoutes, context: ConsoleContext, controllers: Co
     add(messages.SettingsWritten, lambda m: controllers.edits.written(m))
     add(messages.WhyRequested, lambda m: _show_why(context, m))
     add(messages.FixRequested, lambda m: controllers.fixes.ask(m))
+    add(messages.FixAllRequested, lambda _: controllers.fixes.ask_all())
     add(messages.EditorRequested, lambda m: controllers.editor.open(m.place))
     add(fire_requests.SourceEditRequested, lambda m: controllers.editor.open(FilePosition(m.path, m.line)))
     add(messages.TrustRequested, lambda m: controllers.trust.ask(m.folders))

@@ -111,6 +111,10 @@ class FixRequested(ConsoleMessage):
         super().__init__()
 
 
+class FixAllRequested(ConsoleMessage):
+    """Request to fix all mistakes in hooks' own files."""
+
+
 class NewHookRequested(ConsoleMessage):
     """Request to create a hook, pack, plugin or module."""
 
