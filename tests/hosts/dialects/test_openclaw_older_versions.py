@@ -111,7 +111,7 @@ def test_refused_settings_are_json_since_2026_8(program: Program, version: str) 
         return
     older = version == "openclaw@2026.3"
     title = "Config invalid" if older else "OpenClaw config is invalid"
-    problem = ": expected boolean, received string (allowed: true, false)" if older else ""
+    problem = (": expected boolean, received string" if older else "") + " (allowed: true, false)"
     assert errors[:2] == [title, "File: ~/.openclaw/openclaw.json"]
     assert f"  - hooks.internal.enabled: Invalid input{problem}" in errors
 

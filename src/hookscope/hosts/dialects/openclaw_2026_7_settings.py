@@ -53,7 +53,7 @@ SCHEMA_2026_7: Final[Mapping[str, Any]] = {
     **SCHEMA_2026_3,
     "plugins": {
         **_PLUGINS,
-        "bundledDiscovery": "string",
+        "bundledDiscovery": ("compat", "allowlist"),
         "entries": {
             EACH_KEY: {
                 **_PLUGIN_ENTRY,

@@ -248,7 +248,7 @@ class RefusalFrame:
 
     title: str
     advice: tuple[str, ...]  # the lines after the problems
-    detailed: bool  # False: of what the schema refuses it prints the path alone
+    detailed: bool  # False: of what the schema refuses it prints the path and the allowed values alone
 
     def lines(self, refusal: str, file: str) -> tuple[str, ...]:
         """Return all lines, from the refusal in the words of 2026.9."""
@@ -257,11 +257,15 @@ class RefusalFrame:
             syntax = "JSON5 parse failed: SyntaxError: " if head.startswith("JSON5:") else ""
             issues = [f"- <root>: {syntax}{head.split(' | ')[0]}"]
         if not self.detailed:
-            issues = [_SCHEMA_PROBLEM.sub(": Invalid input", issue) for issue in issues]
+            issues = [_SCHEMA_PROBLEM.sub(_without_details, issue) for issue in issues]
         return self.title, f"File: {file}", "Problem:", *(f"  {issue}" for issue in issues), "", *self.advice
 
 
-_SCHEMA_PROBLEM = re.compile(r": (?:Invalid input: |Unrecognized key).*")
+def _without_details(problem: re.Match[str]) -> str:
+    return f": Invalid input{problem['allowed'] or ''}"
+
+
+_SCHEMA_PROBLEM = re.compile(r": (?:Invalid input: |Unrecognized key).*?(?P<allowed> \(allowed: .*\))?$")
 
 
 @dataclass(frozen=True, slots=True)
