@@ -42,7 +42,7 @@ M, V, T, L, E, N = (
     NoCommandReason.NOW,
 )
 
-# By scope as in actions.py: the end of the action's id, and its command after `hookscope`.
+# By scope as in active_keys.py: the end of the action's id, and its command after `hookscope`.
 _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
     "app": {"quit": L, "help": "help", "palette": "--help"},
     "console": {
