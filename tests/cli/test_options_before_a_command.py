@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import MakeHook
 
 from hookscope.cli.main import exit_code
+from hookscope.runtime.limits import DEFAULT_RUN_SECONDS
 
 HEADER = "{openclaw: {events: [command], requires: {env: [MY_TOKEN]}}}"
 
@@ -87,3 +88,7 @@ def test_a_project_limit_must_be_a_number(
     code, out, err = cli("list")
     assert (code, out) == (2, "")
     assert f"`limits: {{{name}: …}}` in .hookscope/config.yaml needs {wants}, 0 for no limit." in err
+
+
+def test_the_help_of_timeout_names_the_default_limit(cli: Cli) -> None:
+    assert f"else {DEFAULT_RUN_SECONDS:g}." in " ".join(cli("fire", "--help")[1].split())

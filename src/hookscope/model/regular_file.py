@@ -50,7 +50,7 @@ class _Readable(FileIO):
         self._path = path
 
     def readinto(self, buffer: object, /) -> int:
-        count: int | None = super().readinto(buffer)  # type: ignore[arg-type]
+        count: int | None = super().readinto(buffer)  # type: ignore[arg-type]  # typeshed wants a bytearray
         return _refuse(self._path) if count is None else count
 
     def readall(self) -> bytes:

@@ -304,6 +304,7 @@ class AuthoringFinder:
         if name == PACKAGE:
             found = PathFinder.find_spec(name)
             if found is not None and found.loader is not None:
+                # A loader by its methods: the import system asks for no base class.
                 found.loader = _PackageLoader(found.loader, self._authoring)  # type: ignore[assignment]
                 return found
         if name in (PACKAGE, AUTHORING_API, HANDLER_ARGUMENTS) or (name == MODEL and not path):

@@ -312,7 +312,7 @@ class HandlerCache:
             try:
                 value = steps.send(value)
             except StopIteration as made:
-                return made.value  # type: ignore[no-any-return]
+                return made.value  # type: ignore[no-any-return]  # a module is Any
             if hasattr(type(value), "__await__"):
                 value = worker.event_loop.run_awaitable(value)[0]
 

@@ -115,7 +115,7 @@ class HandlerWorker:
 
     def _warm_up(self) -> None:
         """Run a handler of our own without answers: the first real call takes half as long then."""
-        self.line.send_frame = _discard_frame  # type: ignore[method-assign]
+        self.line.send_frame = _discard_frame  # type: ignore[method-assign]  # on this line alone
         try:
             self._run(WARM_UP_MESSAGE)
         finally:
@@ -132,6 +132,7 @@ class HandlerWorker:
         finally:
             sys.dont_write_bytecode = _no_bytecode
         self._debugger = HandlerDebugger(self.line, message)
+        # Loads of this worker alone are debugged.
         self._cache.load = self._debugger.wrap_load(self._cache.load)  # type: ignore[method-assign]
         self.baseline.accept("sys", "pdb")
 
