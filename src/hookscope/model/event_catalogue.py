@@ -78,6 +78,15 @@ class EventType:
     limit: float | None = None  # the host's time limit per handler in seconds; None: none
     cancellable: bool = False  # whether a handler may cancel the event's turn
     source: str = ""
+    since: str = ""  # the first version of the host that sends it; empty: all older ones did too
+    until: str = ""  # the last version of the host that sends it; empty: the newest does too
+
+    def is_sent_by(self, version: str) -> bool:
+        """Return whether this version of the host has the event; "" means the newest version."""
+        if not version:
+            return not self.until
+        dropped = self.until and _numbers(version) > _numbers(self.until)
+        return _numbers(version) >= _numbers(self.since) and not dropped
 
     @property
     def required_item_members(self) -> Mapping[str, Mapping[str, str]]:
@@ -96,6 +105,10 @@ class EventType:
     def family(self) -> bool:
         """Whether this is a type, which means all events of that type."""
         return self.kind == "folder" and ":" not in self.key
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -391,15 +391,26 @@ class Dialect:
     program_report: ProgramReport | None = None  # how the installed program reports its hooks
     pack_rules: PackRules | None = None  # None: it cannot install hooks
     catalogue: Callable[[], Catalogue] = Catalogue
-    later_events: Mapping[str, str] = field(
+    later: Mapping[EventKind, Callable[[], Mapping[str, str]]] = field(
         default_factory=dict
-    )  # events that this guide lacks → who sends them
-    later_plugin_events: Mapping[str, str] = field(default_factory=dict)  # the same for plugin hooks
+    )  # events that this guide lacks → the dialect that sends them
     bundled_names: frozenset[str] = frozenset()  # hooks that come with the program, by name
     sequences: tuple[str, ...] = ()  # files beside the catalogue: typical event sequences
     version: str = ""  # of the program that it reproduces; empty: it follows a guide
     since: str = ""  # the first version that it applies to, if older
     until: str = ""  # the first later version that it does not apply to; empty: it says so of none
+
+    @property
+    def later_events(self) -> Mapping[str, str]:
+        """Events for folders and streams that this guide lacks, with the dialect that sends them."""
+        return {
+            key: name for kind in self.later if kind != "plugin" for key, name in self.later[kind]().items()
+        }
+
+    @property
+    def later_plugin_events(self) -> Mapping[str, str]:
+        """Plugin events that this guide lacks, with the dialect that sends them."""
+        return self.later["plugin"]() if "plugin" in self.later else {}
 
     @property
     def kinds(self) -> tuple[EventKind, ...]:

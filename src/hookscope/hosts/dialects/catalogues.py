@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hookscope.model.event_catalogue import Catalogue, EventTypo, read_catalogue
 from hookscope.model.event_typos import read_event_typos
+from hookscope.model.run import EventKind
 
 DATA_FOLDER = Path(__file__).parent
 # The folders of the examples, which stand for those of a machine.
@@ -14,19 +15,17 @@ EXAMPLE_WORKSPACE, EXAMPLE_STATE = "~/.openclaw/workspace", "~/.openclaw"
 
 @cache
 def catalogue(
-    *names: str,
-    others: tuple[tuple[str, str], ...] = (),
-    hyphens: bool = True,
-    without: frozenset[str] = frozenset(),
+    *names: str, others: tuple[tuple[str, str], ...] = (), hyphens: bool = True, version: str = ""
 ) -> Catalogue:
     """Return the catalogues in `<name>.yaml` of this folder as one; each is read on first use.
 
     `others`: dialects of other versions, each with the name of its catalogue. `hyphens`: whether
-    plugins may write hyphens in the names of their hooks. `without`: keys that this version lacks.
+    plugins may write hyphens in the names of their hooks. `version`: of the host, whose
+    events are returned; "": the newest of the file.
     """
     elsewhere = {dialect: partial(_read_catalogue_file, name) for dialect, name in others}
     return Catalogue.joined(
-        *(partial(_read_catalogue_file, name, without) for name in names),
+        *(partial(_read_catalogue_file, name, version) for name in names),
         other_versions=elsewhere,
         typos=mistaken_names,
         accepts_hyphens=hyphens,
@@ -41,11 +40,21 @@ def mistaken_names() -> Mapping[str, EventTypo]:
 
 
 @cache
-def _read_catalogue_file(name: str, without: frozenset[str] = frozenset()) -> Catalogue:
+def later_events(program: str, kind: EventKind, name: str, guide: str) -> Mapping[str, str]:
+    """Return the events of this kind that the host sends and its guide lacks, each with `program`.
+
+    `program`: the dialect of the version that sends them. `name`: its catalogue for this kind.
+    `guide`: that of the guide.
+    """
+    known = {event.key for event in _read_catalogue_file(guide).events if event.emitted}
+    sent = (event for event in _read_catalogue_file(name).events if event.kind == kind and event.emitted)
+    return {event.key: program for event in sent if event.key not in known}
+
+
+@cache
+def _read_catalogue_file(name: str, version: str = "") -> Catalogue:
     found = read_catalogue(read_data_file(name))
-    if not without:
-        return found
-    return Catalogue((event for event in found.events if event.key not in without), found.own_renamed)
+    return Catalogue((event for event in found.events if event.is_sent_by(version)), found.own_renamed)
 
 
 def read_data_file(name: str) -> bytes:

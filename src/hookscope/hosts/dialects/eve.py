@@ -4,7 +4,7 @@ import re
 from functools import partial
 from pathlib import Path
 
-from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.catalogues import catalogue, later_events
 from hookscope.hosts.dialects.eve_sessions import GUIDE_SESSIONS
 from hookscope.hosts.streams import StreamSystem
 from hookscope.hosts.streams.module_folders import FileRules
@@ -29,20 +29,6 @@ BUILD = "BuildStopped"
 HOOK_FAILED = "HOOK_FAILED"  # the guide gives its failures no code
 # The guide links to a list of the events; this is the list of its version.
 VOCABULARY = partial(catalogue, "eve_0_18")
-# Events that versions after the guide's send.
-LATER = (
-    "action.input.appended",
-    "action.partial",
-    "agent.started",
-    "approval.candidate",
-    "approval.settled",
-    "context.cleared",
-    "input.resolved",
-    "task.settled",
-    "task.started",
-    "turn.cancelled",
-    "turn.waiting",
-)
 
 
 def swallowed_error_log(event: Event, call: Registration, failure: Failure) -> LogLine:
@@ -112,6 +98,6 @@ EVE = Dialect(
     entry_env=False,
     settings_rules=SettingsRules(project_dotenv=DOTENV),
     catalogue=VOCABULARY,
-    later_events=dict.fromkeys(LATER, "eve@0.80"),
+    later={"stream": partial(later_events, "eve@0.80", "stream", "eve_0_80", "eve_0_18")},
     sequences=("eve_sequences",),
 )

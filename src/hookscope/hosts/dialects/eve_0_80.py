@@ -100,6 +100,6 @@ EVE_0_80 = replace(
         ),
     ),
     catalogue=VOCABULARY,
-    later_events={},
+    later={},
     program_report=DISCOVERY,
 )

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.catalogues import catalogue, later_events
 from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape
@@ -61,43 +61,7 @@ LEGACY = LegacyRule(
     refusal='Handler module "{module}" is outside the workspace and the hooks folders',
 )
 
-LATER_EVENTS = (  # seed 004 has the type `session` and none of its events
-    "gateway:pre-restart",
-    "gateway:shutdown",
-    "message:preprocessed",
-    "message:transcribed",
-    "session",
-    "session:auto-reset",
-    "session:compact:after",
-    "session:compact:before",
-    "session:patch",
-)
-LATER_PLUGIN_EVENTS = (
-    "agent_turn_prepare",
-    "before_agent_finalize",
-    "before_agent_reply",
-    "before_agent_run",
-    "before_dispatch",
-    "before_install",
-    "before_model_resolve",
-    "channel_pairing_requested",
-    "cron_changed",
-    "cron_reconciled",
-    "heartbeat_prompt_contribution",
-    "inbound_claim",
-    "model_call_ended",
-    "model_call_started",
-    "reply_dispatch",
-    "reply_payload_sending",
-    "resolve_exec_env",
-    "skill_changed",
-    "skill_proposal_changed",
-    "skill_proposal_evaluate",
-    "subagent_delivery_target",
-    "subagent_ended",
-    "subagent_progress",
-    "subagent_spawned",
-)
+NEWEST = "openclaw@2026.9"
 CATALOGUE = partial(catalogue, "openclaw", "openclaw_plugins")
 MANIFEST = "openclaw.plugin.json"  # of a plugin
 
@@ -169,8 +133,12 @@ OPENCLAW = Dialect(
         when_noticed="OpenClaw notices when its gateway is restarted.",
     ),
     pack_rules=PackRules("openclaw"),
-    later_events=dict.fromkeys(LATER_EVENTS, "openclaw@2026.9"),
-    later_plugin_events=dict.fromkeys(LATER_PLUGIN_EVENTS, "openclaw@2026.9"),
+    later={
+        "folder": partial(later_events, "openclaw@2026.9", "folder", "openclaw_2026_9", "openclaw"),
+        "plugin": partial(
+            later_events, "openclaw@2026.9", "plugin", "openclaw_2026_9_plugins", "openclaw_plugins"
+        ),
+    },
     catalogue=CATALOGUE,
     sequences=("openclaw_sequences",),
 )

@@ -8,7 +8,6 @@ from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.openclaw_2026_7 import (
     COLLECTIONS_2026_7,
     FOLDERS_2026_7,
-    NOT_YET,
     OPENCLAW_2026_6,
     PLUGINS_2026_7,
     RULES_OF_COMMAND,
@@ -22,32 +21,7 @@ from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.plugins.merge_rules import MergeRule, last_answer_wins
 
-NOT_YET_2026_3 = NOT_YET | {
-    "gateway:shutdown",
-    "gateway:pre-restart",
-    "agent_turn_prepare",
-    "before_agent_finalize",
-    "before_agent_reply",
-    "before_agent_run",
-    "before_install",
-    "channel_pairing_requested",
-    "cron_changed",
-    "deactivate",
-    "heartbeat_prompt_contribution",
-    "model_call_ended",
-    "model_call_started",
-    "reply_dispatch",
-    "reply_payload_sending",
-    "resolve_exec_env",
-}
-CATALOGUE = partial(
-    catalogue,
-    "openclaw_2026_9",
-    "openclaw_2026_9_plugins",
-    "openclaw_2026_7",
-    hyphens=False,
-    without=NOT_YET_2026_3,
-)
+CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False, version="2026.3")
 RULES = {**FOLDERS_2026_7.rules, **rules_of((OS, shipped_gates.ReportedOsGate({}, exact=True)))}
 del RULES["selected"]  # everything that is eligible loads
 REFUSAL = RefusalFrame("Config invalid", ("Run: openclaw doctor --fix",), detailed=True)

@@ -26,19 +26,7 @@ from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Dialect
 
 LARGEST = 16 * 1024 * 1024  # bytes of a HOOK.md; the program has no limit
-NOT_YET = frozenset(
-    {
-        "session:auto-reset",
-        "cron_reconciled",
-        "skill_changed",
-        "skill_proposal_changed",
-        "skill_proposal_evaluate",
-        "subagent_progress",
-    }
-)
-CATALOGUE = partial(
-    catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", "openclaw_2026_7", hyphens=False, without=NOT_YET
-)
+CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False, version="2026.7")
 TRUSTED_CODE = (
     "[hooks:loader] Loading {0} hook code into the gateway process. {1} hooks are trusted local code."
 )
