@@ -13,7 +13,7 @@ from hookscope.model.hook_status import Inventory
 from hookscope.model.host import CommandFlags, Host
 from hookscope.model.program_report import FOUND, RESULT, Answers, ReportedFact, ReportedItem
 
-REQUIREMENTS = ("os", "bins", "anyBins", "env", "config")
+REPORT_ORDER = ("os", "bins", "anyBins", "env", "config")
 TEXT_FIELDS = {"source": "source", "hookKey": "settings key"}
 FILE_FIELDS = {"filePath": "HOOK.md", "handlerPath": "handler"}
 
@@ -67,7 +67,7 @@ def _listed_facts(
     for name, label in FILE_FIELDS.items():
         if isinstance(details.get(name), str):
             yield label, ReportedFact(os.path.realpath(details[name]), details[name])
-    for name in REQUIREMENTS:
+    for name in REPORT_ORDER:
         names = missing.get(name) if isinstance(missing, Mapping) else None
         if isinstance(names, list):
             yield name, ReportedFact(names, f"missing {', '.join(map(str, names))}" if names else "met")

@@ -18,7 +18,7 @@ from hookscope.formats.positions import FormatError, KeyPath
 from hookscope.formats.python_source import read_exports
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.folders import FolderSystem
-from hookscope.hosts.folders.manifest import REQUIREMENTS
+from hookscope.hosts.folders.manifest import REQUIREMENT_FIELDS
 from hookscope.hosts.gates.export import WRONG_ARGUMENTS
 from hookscope.hosts.gates.os import PLATFORM_SYNONYMS
 from hookscope.model.hook_status import FixKind, Gate, HookStatus
@@ -187,7 +187,11 @@ def _requested_events(value: object) -> bool:
     return bool(value) and isinstance(value, list | str)
 
 
-LIST_FIELDS: tuple[KeyPath, ...] = (("events",), ("os",), *(("requires", name) for name in REQUIREMENTS))
+LIST_FIELDS: tuple[KeyPath, ...] = (
+    ("events",),
+    ("os",),
+    *(("requires", name) for name in REQUIREMENT_FIELDS),
+)
 TRUE_AND_FALSE = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from hookscope.authoring.lint.model import LintSubject, MissingImport
-from hookscope.hosts.folders.manifest import REQUIREMENTS
+from hookscope.hosts.folders.manifest import REQUIREMENT_FIELDS
 from hookscope.hosts.source.facts import HandlerFacts, Occurrence
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.event_typos import UnsentEvent, unsent_event
@@ -165,7 +165,7 @@ TOP_KEYS = frozenset({"name", "description", "homepage", "metadata"})
 METADATA_KEYS = frozenset(  # below the host's name
     {"events", "always", "hookKey", "emoji", "homepage", "export", "os", "requires", "install"}
 )
-REQUIRES_KEYS = frozenset(REQUIREMENTS)
+REQUIRES_KEYS = frozenset(REQUIREMENT_FIELDS)
 
 # Keys that are invalid at the top; advice for those that are invalid everywhere.
 EVENTS_KEY = "Events belong in `events` below the host's metadata."

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from hookscope.hosts.dialects.catalogues import catalogue
-from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates, lowest_first_places
+from hookscope.hosts.dialects.guide_rules import REQUIREMENT_GATES, guide_gates, lowest_first_places
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
@@ -64,7 +64,7 @@ ELIZA = Dialect(
             ),
             search_paths=lowest_first_places(STATE),
             rules=guide_gates(any_path_gate, LEGACY),
-            always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks entirely"
+            always_skips=REQUIREMENT_GATES | {"os"},  # "Bypass eligibility checks entirely"
             error_text=error_text,
             texts=FOLDER_TEXTS,
             legacy_rule=LEGACY,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from hookscope.hosts.folders import Places
 from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_path_gate
-from hookscope.hosts.folders.manifest import REQUIREMENTS as REQUIRED_FIELDS
+from hookscope.hosts.folders.manifest import REQUIREMENT_FIELDS
 from hookscope.hosts.folders.search_paths import (
     MANAGED,
     WORKSPACE,
@@ -29,7 +29,7 @@ from hookscope.model.hook import Folder, Problem
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Host
 
-REQUIREMENTS = frozenset(REQUIRED_FIELDS)
+REQUIREMENT_GATES = frozenset(REQUIREMENT_FIELDS)
 
 
 def guide_gates(path: GateRule, legacy: LegacyRule) -> Mapping[str, GateRule]:

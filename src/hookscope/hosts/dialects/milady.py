@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.eliza import FOLDER_TEXTS, TEXTS, error_text
-from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates, lowest_first_places
+from hookscope.hosts.dialects.guide_rules import REQUIREMENT_GATES, guide_gates, lowest_first_places
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
@@ -44,7 +44,7 @@ MILADY = Dialect(
             shape=FolderShape("milady", ("handler.ts", "handler", "index.ts", "index")),
             search_paths=lowest_first_places(STATE),
             rules=guide_gates(allowed_roots_gate, LEGACY),
-            always_skips=REQUIREMENTS,  # "bypasses all eligibility checks except OS"
+            always_skips=REQUIREMENT_GATES,  # "bypasses all eligibility checks except OS"
             error_text=error_text,
             texts=FOLDER_TEXTS,
             legacy_rule=LEGACY,

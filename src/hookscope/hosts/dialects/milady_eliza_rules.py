@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.hosts.dialects import milady_eliza_gates
-from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates
+from hookscope.hosts.dialects.guide_rules import REQUIREMENT_GATES, guide_gates
 from hookscope.hosts.dialects.milady_eliza_gates import ProgramFinder
 from hookscope.hosts.folders import FolderSystem, Places
 from hookscope.hosts.folders.folder_policy import own_error_text
@@ -52,7 +52,7 @@ def gates_as_shipped(
 ) -> Mapping[str, GateRule]:
     """Return the gate rules in display order. Only legacy modules have their path checked.
 
-    `always` skips the guides' REQUIREMENTS: neither the OS nor the switches (milady 07).
+    `always` skips the guides' REQUIREMENT_GATES: neither the OS nor the switches (milady 07).
     """
     return {
         **guide_gates(any_path_gate, legacy),
@@ -97,7 +97,7 @@ def shipped_folder_system(
         ),
         search_paths=search_paths,
         rules=gates_as_shipped(legacy, find_program, looked_up),
-        always_skips=REQUIREMENTS,
+        always_skips=REQUIREMENT_GATES,
         legacy_rule=legacy,
         failure_text=own_error_text,
         failure_summary=FAILED,

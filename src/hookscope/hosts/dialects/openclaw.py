@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from hookscope.hosts.dialects.catalogues import catalogue, later_events
-from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates
+from hookscope.hosts.dialects.guide_rules import REQUIREMENT_GATES, guide_gates
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
@@ -115,7 +115,7 @@ OPENCLAW = Dialect(
             shape=FolderShape("openclaw", ("handler.ts", "handler.js", "index.ts", "index.js")),
             search_paths=places,
             rules=guide_gates(own_folder_gate, LEGACY),
-            always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks"
+            always_skips=REQUIREMENT_GATES | {"os"},  # "Bypass eligibility checks"
             error_text=error_text,
             legacy_rule=LEGACY,
             type_first=True,

@@ -7,7 +7,7 @@ from functools import partial
 from operator import attrgetter
 
 from hookscope.hosts.dialects.catalogues import catalogue
-from hookscope.hosts.dialects.guide_rules import REQUIREMENTS
+from hookscope.hosts.dialects.guide_rules import REQUIREMENT_GATES
 from hookscope.hosts.dialects.openclaw import MANIFEST, OPENCLAW, PLUGINS, extensions_folders
 from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand
 from hookscope.hosts.dialects.openclaw_2026_9_settings import (
@@ -237,7 +237,7 @@ FOLDERS = FolderSystem(
     ),
     search_paths=places,
     rules=RULES,
-    always_skips=REQUIREMENTS,  # not the platform, not the switch (req-05)
+    always_skips=REQUIREMENT_GATES,  # not the platform, not the switch (req-05)
     error_text=error_text,
     texts=FolderTexts(
         no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no readable handler in {folder}',

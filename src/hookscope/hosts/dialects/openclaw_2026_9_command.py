@@ -17,7 +17,7 @@ from hookscope.model.host import CommandFlags, CommandOutput, Host
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 
-REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents
+REPORT_ORDER = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class HookReport:
 
     @property
     def missing(self) -> dict[str, list[str]]:
-        return {name: list(self.gates[name].missing) for name in REQUIREMENTS}
+        return {name: list(self.gates[name].missing) for name in REPORT_ORDER}
 
     @property
     def enabled(self) -> bool:
@@ -46,7 +46,7 @@ class HookReport:
 
     @property
     def satisfied(self) -> bool:
-        return all(self.gates[name].passed is not False for name in REQUIREMENTS)
+        return all(self.gates[name].passed is not False for name in REPORT_ORDER)
 
     @property
     def loadable(self) -> bool:
@@ -163,10 +163,10 @@ def info_page(report: HookReport, host: Host) -> Iterator[str]:
         yield "  Managed by plugin; enable/disable via hooks CLI not available."
     if report.blocked_reason is not None:
         yield f"  Blocked reason: {report.blocked_reason}"
-    needed = {"os": hook.meta.os} | {name: report.gates[name].needed for name in REQUIREMENTS if name != "os"}
+    needed = {"os": hook.meta.os} | {name: report.gates[name].needed for name in REPORT_ORDER if name != "os"}
     if any(needed.values()):
         yield from ("", "Requirements:")
-    for name in REQUIREMENTS:
+    for name in REPORT_ORDER:
         if needed[name]:
             yield (
                 f"  {LABELS[name]}: "

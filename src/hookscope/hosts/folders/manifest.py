@@ -14,7 +14,7 @@ from hookscope.values import dataclass
 OWN_NAMESPACE = "hookscope"  # under `metadata`: read by Hookscope only
 LIMITS = ("load", "run")
 TEXT_ONLY = {str}
-REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
+REQUIREMENT_FIELDS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
     requires = reading.mapping(own, "requires", path)
     needs = {
         field_name: reading.texts(requires, name, (*path, "requires"))
-        for name, field_name in REQUIREMENTS.items()
+        for name, field_name in REQUIREMENT_FIELDS.items()
         if name in requires
     }
     emoji = reading.optional_text(own, "emoji")

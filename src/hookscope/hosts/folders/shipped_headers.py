@@ -11,7 +11,7 @@ from hookscope import formats
 from hookscope.formats.positions import FormatError
 from hookscope.formats.script_values import BLANK, is_truthy, script_text, script_trim
 from hookscope.hosts.folders.manifest import (
-    REQUIREMENTS,
+    REQUIREMENT_FIELDS,
     HeaderReading,
     Manifest,
     describe_value,
@@ -109,7 +109,7 @@ def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) 
     fields: Mapping[str, Any] = own if isinstance(own, dict) else {}
     requires = fields.get("requires")
     required: Mapping[str, Any] = requires if isinstance(requires, dict) else {}
-    requirements = {"os": fields.get("os"), **{name: required.get(name) for name in REQUIREMENTS}}
+    requirements = {"os": fields.get("os"), **{name: required.get(name) for name in REQUIREMENT_FIELDS}}
     lists = {
         name: tuple(map(javascript_text if name == "os" else script_text, value))
         for name, value in requirements.items()
@@ -130,7 +130,9 @@ def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) 
         homepage=homepage if own_homepage is None else script_text(own_homepage),
         export="default" if export is None else script_text(export),
         os=lists.get("os", ()),
-        requires=Requires(**{field: lists[name] for name, field in REQUIREMENTS.items() if name in lists}),
+        requires=Requires(
+            **{field: lists[name] for name, field in REQUIREMENT_FIELDS.items() if name in lists}
+        ),
         install=tuple(method for method in methods if isinstance(method, dict)),
         notes=notes,
         unvalidated={name: value for name, value in requirements.items() if _has_unusable_items(name, value)},
@@ -204,7 +206,7 @@ def metadata_of_texts(
         export_as_written=_text(fields.get("export")),
         export=script_trim(_text(fields.get("export")) or "") or "default",
         os=text_list(fields.get("os")),
-        requires=Requires(**{name: text_list(needs.get(key)) for key, name in REQUIREMENTS.items()}),
+        requires=Requires(**{name: text_list(needs.get(key)) for key, name in REQUIREMENT_FIELDS.items()}),
         install=install_methods(fields.get("install"), install_labels),
         limits=limits_in(block, reading),
         notes=tuple(reading.notes),

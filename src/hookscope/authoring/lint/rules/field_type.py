@@ -27,10 +27,10 @@ from typing import Any
 
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 from hookscope.formats.positions import KeyPath
-from hookscope.hosts.folders.manifest import REQUIREMENTS
+from hookscope.hosts.folders.manifest import REQUIREMENT_FIELDS
 from hookscope.model.hook import FilePosition, MetadataFault
 
-LISTS = frozenset({"events", "os", *REQUIREMENTS})
+LISTS = frozenset({"events", "os", *REQUIREMENT_FIELDS})
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
