@@ -728,3 +728,37 @@ def test_git_in_a_linked_working_tree_does_not_write_the_original(tmp_path: Path
         assert "(git would write to the original)" in sandbox.isolation.skipped_notes[0]
         git(sandbox.copy_of(tmp_path / "tree"), "commit", "--quiet", "--allow-empty", "--message", "second")
     assert states(tmp_path) == before
+
+
+def test_closing_one_removes_what_killed_processes_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary, workspace = tmp_path / "temporary", tmp_path / "workspace"
+    temporary.mkdir()
+    written(workspace / "notes")
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(workspace)],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    (abandoned,) = temporary.iterdir()
+    unrelated = temporary / "hookscope-sandbox.txt"
+    unrelated.write_text("mine")
+    with unwalled(workspace) as used, unwalled(workspace) as other:
+        roots = {used.temporary.parent, other.temporary.parent}
+        for folder in (abandoned, *roots):
+            os.utime(folder, (0, 0))
+        other.close()
+        assert used.temporary.is_dir()  # in use, however old
+    assert list(temporary.iterdir()) == [unrelated]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from hookscope.runtime.sandbox import Sandbox
+Sandbox([Path(sys.argv[1])], bwrap=None)
+os.kill(os.getpid(), signal.SIGKILL)
+"""

@@ -22,15 +22,17 @@ is killed, the copies stay in the temporary folder, readable only by their user.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
 import struct
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
 from types import TracebackType
 
 from hookscope.helpers import helper_output
@@ -121,6 +123,8 @@ def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 __all__ = ["CopyBounds", "CopyChanges", "Isolation", "Sandbox", "find_bwrap"]
 
 START_TIMEOUT = 5.0  # seconds for bwrap to show that it works, which takes some milliseconds
+PREFIX = "hookscope-sandbox-"  # of folders in the temporary folder
+UNLOCKED_FOR = 60  # seconds; a sandbox has its lock much earlier
 REMOVE_ROUNDS = 3  # of removing: something may still be writing there
 HIDDEN_FOLDER = "/tmp"  # other programs' sockets and files lie there, and handlers write to it by name
 SERVICE_FOLDERS = ("/run", "/var/run")  # the sockets and pipes of services, which do what they are asked
@@ -184,9 +188,11 @@ class Sandbox:
     Args:
         folders: may be nested.
         bwrap: the program, from `find_bwrap`; None: no isolation.
-        apart: folders that are never copied.
+        excluded: folders that are never copied.
+        start_folders: folders that handlers start in. Without isolation they are copied too; see
+            `start_folder_of`.
+        bounds: how much is copied.
         packages: bounds of all `node_modules` together, which are copied without isolation.
-        also: folders that handlers start in. Without isolation they are copied too; see `start_folder_of`.
 
     Raises OSError if there is no temporary folder, or no space in it.
     """
@@ -201,7 +207,8 @@ class Sandbox:
         bounds: CopyBounds = DEFAULT_BOUNDS,
         packages: CopyBounds = PACKAGE_BOUNDS,
     ) -> None:
-        self._root = os.path.realpath(mkdtemp(prefix="hookscope-sandbox-"))
+        self._root = os.path.realpath(mkdtemp(prefix=PREFIX))
+        self._claim = _claimed(self._root)
         self._bwrap = bwrap
         self._bwrap_options, self.filter = _strongest_isolation(bwrap) if bwrap is not None else ((), b"")
         try:
@@ -297,8 +304,16 @@ class Sandbox:
         )
 
     def close(self) -> bool:
-        """Remove all copies, whatever handlers did to them. Return False if something remains."""
-        return any(_remove_tree(self._root) for _ in range(REMOVE_ROUNDS))
+        """Remove all copies, whatever handlers did to them. Return False if something remains.
+
+        Also removes the copies that processes left behind that were killed.
+        """
+        removed = any(_remove_tree(self._root) for _ in range(REMOVE_ROUNDS))
+        if self._claim is not None:
+            os.close(self._claim)
+            self._claim = None
+        _remove_abandoned()
+        return removed
 
 
 def find_bwrap(path: Sequence[str] | str) -> str | None:
@@ -378,6 +393,40 @@ def _hidden_entry(path: str) -> str:
             first = path[len(folder) + 1 :].split("/")[0]
             return path if is_within(path, SESSION_FOLDER) else f"{folder}/{first}"
     return ""
+
+
+def _claimed(folder: str) -> int | None:
+    """Lock a folder for as long as this process lives; return the descriptor, or None if another has it."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        reraise_file_limit(error)
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _remove_abandoned() -> None:
+    """Remove sandboxes of killed processes: nobody holds their lock any more."""
+    with suppress(OSError), os.scandir(gettempdir()) as entries:
+        for entry in entries:
+            if entry.name.startswith(PREFIX) and _may_be_abandoned(entry):
+                claim = _claimed(entry.path)
+                if claim is not None:
+                    _remove_tree(entry.path)
+                    os.close(claim)
+
+
+def _may_be_abandoned(entry: os.DirEntry[str]) -> bool:
+    """Return whether a sandbox is the user's own and older than the moment between creation and lock."""
+    with suppress(OSError):
+        found = entry.stat(follow_symlinks=False)
+        return found.st_uid == os.getuid() and time.time() - found.st_mtime > UNLOCKED_FOR
+    return False
 
 
 def _remove_tree(root: str) -> bool:
