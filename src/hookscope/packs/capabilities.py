@@ -43,7 +43,7 @@ def capabilities_of(tree: FileTree, hooks: Sequence[str]) -> Capabilities:
             continue
         text = content.decode("utf-8", "replace").removeprefix("\ufeff")
         if path.endswith(".py"):
-            found[path] = python_facts(text)
+            found[path] = python_facts(content)
         else:
             typescript = LANGUAGE_OF.get(PurePosixPath(path).suffix) == "typescript"
             scripts.append(ScriptSource(path, text, typescript))

@@ -16,7 +16,7 @@ def names(mets: Iterable[Occurrence]) -> list[str]:
 def python(*lines: str) -> HandlerFacts:
     head = "import os, subprocess, shutil, asyncio\nfrom os import environ, getenv\nimport urllib.request\n"
     body = "\n".join(f"    {line}" for line in lines)
-    return python_facts(f"{head}async def handler(event):\n{body}\n")
+    return python_facts(f"{head}async def handler(event):\n{body}\n".encode())
 
 
 @pytest.mark.parametrize(
@@ -121,16 +121,16 @@ def test_other_facts_are_found_in_python() -> None:
 
 
 def test_return_values_of_inner_functions_do_not_count() -> None:
-    facts = python_facts("def handler(event):\n    def inner():\n        return {'block': 1}\n    inner()\n")
+    facts = python_facts(b"def handler(event):\n    def inner():\n        return {'block': 1}\n    inner()\n")
     assert not facts.answers
 
 
 def test_invalid_python_is_reported_with_its_place() -> None:
-    error = python_facts("def handler(event):\n    x = (1,\n").error
+    error = python_facts(b"def handler(event):\n    x = (1,\n").error
     assert error is not None
     assert error.line == 2
-    assert python_facts("x = '\0'").error is not None
-    assert python_facts("(" * 100_000).error is not None
+    assert python_facts(b"x = '\0'").error is not None
+    assert python_facts(b"(" * 100_000).error is not None
 
 
 SCRIPTS: dict[str, tuple[str, str, list[str]]] = {
@@ -265,8 +265,8 @@ def test_kinds_tell_what_is_pushed_put_in_and_returned() -> None:
     assert [(item.name, item.kind) for item in facts.items] == [("files", "filePath,content")]
     assert [(answer.name, answer.kind) for answer in facts.answers] == [("block", ""), ("messages", "other")]
     facts = python_facts(
-        "def handler(event):\n    event.messages.append({'a': 1})\n    event.messages.append('a')\n"
-        "    event.context['files'].append({'filePath': 'a'})\n    return {'messages': []}\n"
+        b"def handler(event):\n    event.messages.append({'a': 1})\n    event.messages.append('a')\n"
+        b"    event.context['files'].append({'filePath': 'a'})\n    return {'messages': []}\n"
     )
     assert [push.kind for push in facts.pushes] == ["an object", ""]
     assert [(item.name, item.kind) for item in facts.items] == [("files", "filePath")]
@@ -298,8 +298,18 @@ def test_columns_count_characters_and_not_bytes() -> None:
     (met,) = facts.env
     assert (met.line, met.column) == (2, 1 + text.split("\n")[1].index("process"))
     source = "import os\rdef handler(event):\r\n    'žluťoučký\u2028', os.environ['KEY']\n"
-    (met,) = python_facts(source).env
+    (met,) = python_facts(source.encode()).env
     assert (met.line, met.column) == (3, 1 + source.split("\n")[1].index("os."))
+
+
+def test_a_file_that_is_not_utf_8_fails_unless_it_names_its_coding() -> None:
+    source = "import os\nkey = 'é', os.environ['KEY']\n".encode("latin-1")
+    fault = python_facts(source).error
+    assert fault is not None
+    assert fault.line == 2
+    assert "save it as UTF-8" in fault.name
+    (met,) = python_facts(b"# coding: latin-1\n" + source).env
+    assert (met.name, met.line, met.column) == ("KEY", 3, 12)
 
 
 def test_an_event_passed_to_a_function_is_followed() -> None:

@@ -49,7 +49,7 @@ def test_any_header_is_read_or_refused(source: bytes) -> None:
 
 @given(sources)
 def test_any_source_gives_facts(text: str) -> None:
-    facts = python_facts(text)
+    facts = python_facts(text.encode("utf-8", "surrogatepass"))
     lines = text.split("\n")
     for mets in (facts.env, facts.fields, facts.guards, facts.homes):
         assert all(1 <= met.line <= len(lines) for met in mets)
@@ -157,7 +157,7 @@ def test_deep_and_long_scripts_are_answered() -> None:
 
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_deep_and_long_python_is_answered(text: str) -> None:
-    assert isinstance(python_facts(text), HandlerFacts)
+    assert isinstance(python_facts(text.encode("utf-8", "surrogatepass")), HandlerFacts)
 
 
 def test_a_handler_that_is_a_pipe_is_not_read(lint_under: Lint, write_hook: WriteHook) -> None:

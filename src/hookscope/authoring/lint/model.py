@@ -141,7 +141,8 @@ class LintSubject:
     manifest: Path | None = None  # its HOOK.md, if there is one
     header: LintHeader = NO_HEADER
     handler: Path | None = None
-    text: str = ""  # of the handler
+    source: bytes = b""  # of the handler
+    text: str = ""  # `source` decoded as UTF-8, with U+FFFD for what is not UTF-8
     facts: HandlerFacts | None = None
     unread_reason: str = ""  # why there are no facts
     missing_imports: tuple[MissingImport, ...] = ()  # imports of a script that cannot be resolved

@@ -103,7 +103,9 @@ def _read_rejected(rejected: RejectedHook, host: HostFacts, files: Files) -> Ite
 def _read_hook(
     name: str, folder: Path, manifest: Path | None, handler: Path | None, host: HostFacts, files: Files
 ) -> LintSubject:
-    text, unread_reason = _text_of(handler, files) if handler is not None else ("", "there is no handler")
+    source, unread_reason = (
+        _source_of(handler, files) if handler is not None else (b"", "there is no handler")
+    )
     return LintSubject(
         name=name,
         folder=folder,
@@ -112,7 +114,8 @@ def _read_hook(
         manifest=manifest,
         header=_header_of(manifest, files) if manifest is not None else LintHeader(),
         handler=handler,
-        text=text,
+        source=source,
+        text=source.decode("utf-8", "replace").removeprefix("\ufeff"),
         unread_reason=unread_reason,
         package=_package_above(handler, files) if handler is not None and handler.suffix == ".js" else None,
     )
@@ -130,14 +133,14 @@ def _header_of(manifest: Path, files: Files) -> LintHeader:
     return read_header(source) if source is not None else LintHeader(unreadable=True)
 
 
-def _text_of(handler: Path, files: Files) -> tuple[str, str]:
-    """Return the handler's text, or why there is none."""
+def _source_of(handler: Path, files: Files) -> tuple[bytes, str]:
+    """Return the handler's bytes, or why there are none."""
     source = _bytes_of(handler, LARGEST + 1, files)
     if source is None:
-        return "", NO_SUCH_FILE if files.facts(handler) is None else "it cannot be read"
+        return b"", NO_SUCH_FILE if files.facts(handler) is None else "it cannot be read"
     if len(source) > LARGEST:
-        return "", f"it is larger than {LARGEST:,} bytes"
-    return source.decode("utf-8", "replace").removeprefix("\ufeff"), ""
+        return b"", f"it is larger than {LARGEST:,} bytes"
+    return source, ""
 
 
 def _bytes_of(path: Path, limit: int, files: Files) -> bytes | None:
@@ -189,7 +192,7 @@ def _with_one_handler_facts(
     if subject.unread_reason:
         return subject
     if _is_python(subject):
-        return replace(subject, facts=python_facts(subject.text))
+        return replace(subject, facts=python_facts(subject.source))
     found = read.get(str(subject.handler), "it was not parsed")
     if isinstance(found, str) or subject.handler is None:
         return replace(subject, unread_reason=str(found))

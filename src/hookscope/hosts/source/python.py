@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import decode_source
 
+from hookscope.formats.positions import FormatError
+from hookscope.formats.python_source import parse_python
 from hookscope.hosts.source.facts import (
     EVENT_NAMES,
     FARTHEST,
@@ -215,22 +216,16 @@ WRITERS = frozenset(
     }
 )
 WRITING_METHODS = frozenset({"write_text", "write_bytes"})
-LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 
 
-def python_facts(text: str) -> HandlerFacts:
+def python_facts(source: bytes) -> HandlerFacts:
     """Return the facts of the source. Never raises: a syntax error is an `error`."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are not our concern
-            tree = ast.parse(text)
-    except SyntaxError as error:
-        at = Occurrence(error.msg, max(error.lineno or 1, 1), max(error.offset or 1, 1))
-        return HandlerFacts(error=at)
-    except (ValueError, MemoryError, RecursionError) as error:
-        return HandlerFacts(error=Occurrence(str(error) or type(error).__name__, 1, 1))
+        tree = parse_python(source)
+    except FormatError as error:
+        return HandlerFacts(error=Occurrence(error.problem, error.span.line, error.span.column))
     try:
-        return _PythonReader(tree, LINE_END.split(text)).facts()
+        return _PythonReader(tree, decode_source(source).split("\n")).facts()
     except RecursionError:
         return HandlerFacts(error=Occurrence("it is nested too deeply to be read", 1, 1))
 

@@ -36,7 +36,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     if facts.error is not None:
         text = f"{handler.name} cannot be read: {one_line(facts.error.name)}."
-        yield error(subject.handler_position(facts.error), text, "Until it reads, it does not load.")
+        yield error(subject.handler_position(facts.error), text, "It does not load until this is corrected.")
     elif facts.doubt is not None:
         what = "TypeScript" if LANGUAGE_OF.get(handler.suffix) == "typescript" else "JavaScript"
         next_step = f"`hookscope load {quote(subject.name)}` says what Node makes of it."
