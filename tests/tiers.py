@@ -36,7 +36,7 @@ THOROUGH = {
     "cli/test_locales.py": "every command in other locales",
     "cli/test_plugin_packages.py": "plugins as people write them",
     "cli/test_ignored_changes.py": "what each host keeps of a changed event",
-    "cli/test_modules_without_handlers.py": "modules whose default export is no function",
+    "cli/test_modules_without_handlers.py": "modules whose default export is not a function",
     "cli/test_other_registrations.py": "what plugins register besides hooks",
     "cli/test_settings_of_plugins.py": "plugin settings that a schema refuses",
     "cli/test_unreadable_files.py": "each kind of unreadable file in each place",

@@ -53,7 +53,7 @@ def boot(workspace: Path, command: list[str], seconds: float) -> None:
 
 
 def wanted_command(settings: dict[str, Any]) -> list[str]:
-    """Empty where none is configured. Raises ValueError for what is no command."""
+    """Empty where none is configured. Raises ValueError for what is not a command."""
     command = settings.get("command") or []
     if isinstance(command, list) and all(isinstance(part, str) for part in command):
         return command

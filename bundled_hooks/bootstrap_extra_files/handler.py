@@ -53,7 +53,7 @@ def matches(workspace: Path, pattern: str) -> Iterator[Path]:
     """The real paths of the regular files that match, all of them inside the workspace."""
     parts = Path(pattern).parts
     if not parts or ".." in parts or Path(pattern).is_absolute():
-        refuse(pattern, "is no pattern of files below the workspace")
+        refuse(pattern, "is not a pattern of files below the workspace")
         return
     try:
         hits = sorted(workspace.glob(pattern))

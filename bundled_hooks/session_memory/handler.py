@@ -56,7 +56,7 @@ def find_conversation(event: HookEvent, settings: dict[str, Any]) -> Conversatio
 
 
 def wanted_messages(settings: dict[str, Any]) -> int:
-    """A wrong number is no reason to lose a conversation."""
+    """A wrong number is not a reason to lose a conversation."""
     wanted = settings.get("messages", MESSAGES)
     if type(wanted) is int and 1 <= wanted <= 1000:
         return wanted

@@ -66,7 +66,7 @@ def words_in(answer: bytes) -> str:
     try:
         slug = slug_of(json.loads(answer)["choices"][0]["message"]["content"])
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise ValueError("the answer is no chat completion") from None
+        raise ValueError("the answer is not a chat completion") from None
     if not slug:
         raise ValueError("the answer holds no words")
     return slug

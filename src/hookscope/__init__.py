@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 
 # `python -m hookscope` puts the current folder, a workspace, first on the import path. While Python
-# searches for the module, the first argument is `-m`; other packages started this way keep theirs.
+# searches for the module, the first argument is `-m`; other packages started this way keep that folder.
 if getattr(sys, "argv", [])[:1] == ["-m"] and not sys.flags.safe_path:
     _words = sys.orig_argv
     if "-m" in _words and _words[_words.index("-m") + 1].partition(".")[0] == __name__:
@@ -84,7 +84,7 @@ _HOMES = {
     "Hook": "hookscope.model.hook",
     "Metadata": "hookscope.model.hook",
     "State": "hookscope.model.hook_status",
-    "Verdict": "hookscope.embedding.library",  # with all kinds of gates, which its state depends on
+    "Verdict": "hookscope.embedding.library",  # imports all gate kinds, on which its state depends
     "Event": "hookscope.model.run",
     "LoadReport": "hookscope.engine.registry",
     "Registration": "hookscope.model.run",

@@ -12,20 +12,20 @@ def main() -> None:
     Until the program is loaded, Ctrl-C ends the process silently.
     """
     at_interrupt = signal.getsignal(signal.SIGINT)
-    if at_interrupt is signal.default_int_handler:  # while loading, Ctrl-C ends it silently
+    if at_interrupt is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _open_what_is_closed()
+    _reopen_closed_streams()
     from hookscope.cli.startup import end_process, exit_code, use_ascii_fallbacks
 
     use_ascii_fallbacks(sys.stdout, sys.stderr)
 
     signal.signal(signal.SIGINT, at_interrupt or signal.SIG_DFL)
-    ended = _stop_as_by_hand()
+    ended = _handle_end_signals()
     code = exit_code(sys.argv[1:])
     end_process(128 + ended[0] if ended else code)
 
 
-def _open_what_is_closed() -> None:
+def _reopen_closed_streams() -> None:
     """Open closed standard streams on the null device, so that no other file gets their number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:
@@ -38,7 +38,7 @@ def _open_what_is_closed() -> None:
         setattr(sys, name, stream)
 
 
-def _stop_as_by_hand() -> list[int]:
+def _handle_end_signals() -> list[int]:
     """Handle SIGTERM and SIGHUP like Ctrl-C: stop workers, remove copies, restore the terminal.
 
     Return a list that receives the signal's number when one arrives.

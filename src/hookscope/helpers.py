@@ -1,6 +1,6 @@
-"""Find and start helper programs: everything that Hookscope runs on its own account.
+"""Find and start helper programs: everything that Hookscope runs for itself.
 
-Scanning commands, shell completion and a console that opens start only the helpers in `HELPERS`. A
+Scans, shell completion and the start of the console run only the helpers in `HELPERS`. A
 helper comes from an absolute folder of the user's real PATH, from an installed package, or from the
 running Python. Relative PATH entries and entries inside the workspace (links resolved) are skipped,
 since the workspace chooses them. A what-if environment has no effect here: only `os.environ` is
@@ -23,13 +23,13 @@ from pathlib import Path
 from hookscope.values import dataclass
 
 HELPERS: Mapping[str, str] = {
-    "node": "called for its version, where hooks need Node",
+    "node": "reports its version, if hooks need Node",
     "python": "the interpreter for handlers; `doctor` reads its version",
-    "bwrap": "tried before a run with --sandbox",
+    "bwrap": "tested before a run with --sandbox",
     "ps": "reads processes on systems without /proc",
     "hookscope.hosts.source.parser_process": "parses TypeScript and JavaScript for lint",
 }
-"""All programs that looking may start, and what each of them does."""
+"""All programs that a scan may start, and what each one is for."""
 
 # Variables that load code into a program, removed for every program that Hookscope starts.
 LOADER_VARIABLES = frozenset(
@@ -44,9 +44,8 @@ Folders = Iterable[str | Path]
 def workspace_roots(folders: Folders) -> tuple[str, ...]:
     """Return the real folders that count as the workspace: `folders` and their git checkouts.
 
-    Every checkout of a nested one, such as a submodule, counts: the author of the outer checkout
-    chose the inner one. A folder that contains the user's HOME belongs to the user and does not
-    count.
+    Checkouts around a checkout count too, as for a submodule: the author of the outer one chose the
+    inner one. A folder that contains the user's HOME belongs to the user and does not count.
     """
     home = os.path.expanduser("~")
     found = dict.fromkeys(_real(folder) for folder in folders)
@@ -250,7 +249,7 @@ def _real(path: str | Path) -> str:
 
 
 def _in_any(path: str, roots: Iterable[str]) -> bool:
-    """Return whether a real path is inside one of the roots, by name or by identity."""
+    """Return whether a real path is inside one of the roots, by its name or by device and inode number."""
     if any(_inside(path, root) for root in roots):
         return True
     identities = {one for one in map(_identity, roots) if one is not None}

@@ -1,7 +1,7 @@
-"""The options that choose a host and a machine, one record each, for all code that reads or repeats them.
+"""The options that choose a host and a machine, one record for each.
 
-These are the command line, an editor's launch configuration, the What if form, copied commands and options
-of child processes. `hookscope --help` reads this file, so it imports nothing.
+The command line, an editor's launch configuration, the What if form, copied commands and the options of child
+processes are made from these records. `hookscope --help` reads this file, so it imports only `typing`.
 """
 
 from typing import Literal, NamedTuple
@@ -44,7 +44,7 @@ ENV_FROM = HostOption(
     "SOURCE",
     "What if: the environment of a FILE, unit:NAME, launchd:LABEL, pid:N or process:NAME.",
 )
-PATH = HostOption("path", "DIRS", "What if: another PATH; with a leading +, these folders before it.")
+PATH = HostOption("path", "DIRS", "What if: another PATH; a leading + adds these folders in front.")
 ENVIRONMENT = HostOption(
     "environment", "NAME", "Fill events with variables of .hookscope/environments.", is_copied=False
 )
@@ -58,6 +58,6 @@ HOST_OPTIONS = (
     *(OS, ENV, ENV_FROM, PATH, ENVIRONMENT, CLEAN_ENV),
 )
 
-# The fields of the What if form. Those of the host otherwise say what is really meant.
+# The fields of the What if form. On the command line, host fields are real settings, not assumptions.
 MACHINE_FIELDS = {"platform": OS, "path": PATH, "environment": ENV_FROM, "variables": ENV}
 HOST_FIELDS = {"settings": CONFIG, "workspace": WORKSPACE, "agent": AGENT, "host": DIALECT}

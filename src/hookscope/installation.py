@@ -27,7 +27,7 @@ def install_command(extra: str) -> str:
 
 
 def _python_command() -> str:
-    """Return the command that starts this Python: its name, or its path if that is ambiguous."""
+    """Return the command that starts this Python: its name if PATH finds this Python by it, else its path."""
     python_folder = os.path.dirname(sys.executable)
     for name in ("python", "python3"):
         program = which(name)
@@ -56,4 +56,4 @@ def installed_version() -> str:
     try:
         return version("hookscope")
     except PackageNotFoundError:
-        return "of no version"
+        return "(version unknown)"

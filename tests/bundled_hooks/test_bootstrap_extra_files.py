@@ -116,8 +116,8 @@ async def test_files_outside_of_the_workspace_are_refused(
     ]
     assert await add(patterns) == ["fine.md"]
     err = capfd.readouterr().err.splitlines()
-    assert [line for line in err if "is no pattern" in line] == [
-        f"{HOOK}: {pattern}: is no pattern of files below the workspace" for pattern in patterns[:3]
+    assert [line for line in err if "is not a pattern" in line] == [
+        f"{HOOK}: {pattern}: is not a pattern of files below the workspace" for pattern in patterns[:3]
     ]
     for name in ("link.md", "sibling.md", "folder/key.md"):
         assert f"{HOOK}: {workspace / name}: leads out of the workspace" in err

@@ -90,7 +90,7 @@ def test_every_host_saves_when_a_conversation_starts_over(
     assert shown == {"session": "s1", "sessionId": "3f1c", "source": "telegram"}
     assert "**user**\n\nWhy does the deploy pipeline fail since Monday?\n" in body
     assert "**assistant**\n\nA token expired.\n" in body
-    assert ("/new" in body) == (action == "reset")  # the command itself is no talk
+    assert ("/new" in body) == (action == "reset")  # the command itself is not a talk
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "milady", "eliza"])
@@ -339,14 +339,14 @@ def test_an_endpoint_names_the_file(
     [
         (500, b"oops", "it answered 500"),
         (401, b"{}", "it answered 401"),
-        (200, b"<html>", "no chat completion"),
-        (200, b"", "no chat completion"),
-        (200, b"[" * 100_000, "no chat completion"),
-        (200, b'{"choices": []}', "no chat completion"),
-        (200, b'{"choices": [{"message": {"content": null}}]}', "no chat completion"),
+        (200, b"<html>", "not a chat completion"),
+        (200, b"", "not a chat completion"),
+        (200, b"[" * 100_000, "not a chat completion"),
+        (200, b'{"choices": []}', "not a chat completion"),
+        (200, b'{"choices": [{"message": {"content": null}}]}', "not a chat completion"),
         (200, '{"choices": [{"message": {"content": "今日は"}}]}'.encode(), "no words"),
         (200, b'{"choices": [{"message": {"content": "../.."}}]}', "no words"),
-        (200, b'{"a": "' + b"x" * 1_000_000, "no chat completion"),
+        (200, b'{"a": "' + b"x" * 1_000_000, "not a chat completion"),
     ],
 )  # fmt: skip
 async def test_an_endpoint_that_fails_costs_no_session(

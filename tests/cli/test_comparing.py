@@ -97,7 +97,7 @@ def test_compare_fires_an_event_under_each_host(
     assert first["different"] == []
     for other in others:
         kinds = {one["kind"] for one in other["different"]}
-        assert kinds == {"handler", "message"}, "the hosts' own events may differ, that is no difference"
+        assert kinds == {"handler", "message"}, "the hosts' own events may differ, that is not a difference"
 
 
 def test_compare_fires_at_one_hook_and_finds_no_difference(
@@ -120,10 +120,10 @@ def test_compare_reports_hosts_that_do_not_know_the_event(
     asked = ("compare", "--dialects", "openclaw,eve", "--bundled", str(bundled), "--trust", "--json")
     answer = hookscope(*asked, "--fire", "agent:bootstrap").json
     assert answer["runs"][0]["run"]["results"]
-    assert "is no event of Eve" in answer["runs"][1]["problem"]
+    assert "is not an event of Eve" in answer["runs"][1]["problem"]
     nowhere = hookscope(*asked, "--fire", "no:such")
     assert nowhere.code == 1
-    assert "fired at none of them" in nowhere.json["error"]
+    assert "was not fired at any host" in nowhere.json["error"]
     assert hookscope("compare", "a", "b", "--fire", "command:new").code == 2
 
 

@@ -241,7 +241,7 @@ def test_stop_at_runs_to_the_named_line_without_stopping_first(debug: Program, w
 
 def test_a_stop_at_line_that_was_never_reached_is_reported(debug: Program, written: Written) -> None:
     done = debug("r", more=("--stop-at", f"{written.file}:6 if count == 9"))
-    told = f"Nothing stopped at ./hooks/shouts/{written.file}:6 where count == 9: no handler came there"
+    told = f"Nothing stopped at ./hooks/shouts/{written.file}:6 if count == 9: no handler ran this line"
     assert told in done.err
 
 
@@ -251,8 +251,8 @@ def test_a_line_without_code_stops_at_the_next_line_with_code(
     source = "def handler(event):\n    # nothing\n    event.messages.append('x')\n\n# the end\n"
     make_hook(workspace / "hooks", "says", COMMAND, source)
     done = debug("c", more=("--stop-at", "handler.py:2", "--stop-at", "handler.py:5"))
-    assert "No code begins in ./hooks/says/handler.py:2: it stops in line 3." in done.err
-    assert "Nothing stops at ./hooks/says/handler.py:5: no code begins there, or further down." in done.err
+    assert "./hooks/says/handler.py:2 has no code: the breakpoint moved to line 3." in done.err
+    assert "/says/handler.py:5 has no effect: there is no code at or below this line." in done.err
     assert places(done) == ["says handler:3  at a line that you named"]
     assert "Nothing stopped" not in done.err
 
@@ -318,7 +318,7 @@ def test_a_conditional_breakpoint_stops_only_if_its_condition_holds(debug: Progr
     wrong, raises = f"b {written.helper}:3 if ((", f"b {written.helper}:3 if nowhere"
     done = debug(f"b {written.helper}:3 if louder == 'no'", "b 6 if count == 0", wrong, raises, "c", "c", "c")
     assert f"stops at {written.helper}:3 where louder == 'no'" in done.err
-    assert f"cannot stop at {written.helper}:3: `((` is no expression of" in done.err
+    assert f"cannot stop at {written.helper}:3: `((` is not an expression of" in done.err
     stood = places(done)[1:]
     assert stood[0].startswith("shouts helper:3  at a line that you named: its condition `nowhere` raises")
     assert "shouts handler:6  at a line that you named" in stood

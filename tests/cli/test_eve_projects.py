@@ -42,7 +42,7 @@ def test_an_event_of_another_version_names_that_version(
     assert hook["notes"] == [f"{key}: {has_it} sends this event, {dialect} does not"]
     (finding,) = hookscope("lint", "--dialect", dialect, "--json").json["findings"]
     assert (finding["rule"], finding["severity"]) == ("events-unknown", "error")
-    assert f"`{key}` is no event of {dialect}" in finding["text"]
+    assert f"`{key}` is not an event of {dialect}" in finding["text"]
     assert finding["then"] == f"`--dialect {has_it}` takes that version's rules."
 
 
@@ -118,8 +118,11 @@ def test_lint_reports_imports_that_break_the_build(hookscope: Program, write: An
         (one["severity"], one["text"]) for one in done.json["findings"] if one["rule"] == "import-missing"
     ]
     assert found == [
-        ("error", "`../../lib/gone`, which the module imports, is not there: Eve builds nothing."),
-        ("warning", "The package of `pg` is not installed in the project: Eve builds nothing before."),
+        (
+            "error",
+            "`../../lib/gone`, which the module imports, does not exist: Eve cannot build the project.",
+        ),
+        ("warning", "The package of `pg` is not installed in the project: Eve cannot build it."),
     ]
     assert done.code == 1
 

@@ -67,8 +67,8 @@ def test_an_event_has_a_schema(hookscope: Program) -> None:
 @pytest.mark.parametrize(
     ("dialect", "key", "line"),
     [
-        ("milady", "command:new", "no source describes it; any field may be right"),
-        ("openclaw", "gateway_start", "no source describes the rest; any other field may be right"),
+        ("milady", "command:new", "no source describes it; any field may be valid"),
+        ("openclaw", "gateway_start", "no source describes the rest; any other field may be valid"),
         ("eve", "session.completed", "fields\n  none\n"),
         ("eliza@2.0.0-beta.2", "session:end", "Eliza documents it and never sends it"),
     ],
@@ -86,7 +86,7 @@ def test_a_context_that_does_not_match_the_schema_is_noted_and_fired(
     fired = hookscope("fire", "command:new", "--context", context, "--json")
     assert fired.code == 0
     assert fired.json["event"]["context"]["senderID"] == "dev"
-    assert "note: command:new: senderID is no known field; did you mean senderId?" in fired.err
+    assert "note: command:new: senderID is not a known field; did you mean senderId?" in fired.err
     assert "note: command:new: sessionId: a text is described, 7 is a number" in fired.err
     assert hookscope("fire", "command:new").err.count("note:") == 0
 

@@ -41,25 +41,25 @@ TWICE = ("--context", "--context @-")  # the same option
 EXCLUDE = {
     frozenset(pair): said
     for *pair, said in (
-        ("--save", "several events", "--save keeps one event. Fire them one by one."),
-        ("--repeat", "several events", "--repeat fires one event. Fire them one by one."),
-        ("--only", "--except", "--only leaves all others out. Take it, or --except."),
+        ("--save", "several events", "--save saves only one event. Fire them one by one."),
+        ("--repeat", "several events", "--repeat repeats only one event. Fire them one by one."),
+        ("--only", "--except", "--only already excludes all other hooks. Use --only or --except."),
         ("--json", "--json-lines", "--json prints one document, --json-lines a line for each step."),
         ("--context @-", "--ctx @-", "--context and --ctx both read standard input. Name a file"),
-        ("--debug", "--step", "--debug stops in the lines of a handler, --step before it. Take one"),
-        ("--debug", "--repeat", "--debug goes through one run, and --repeat makes several. Take one"),
-        ("--debug", "--json-lines", "where --json-lines prints the run's. Take one; --json prints"),
-        ("--debug", "--context @-", "--context @- all of it. Name a file for the context"),
-        ("--debug", "--ctx @-", "--ctx @- all of it. Name a file"),
-        ("--step", "--repeat", "--step goes through one run, and --repeat makes several. Take one"),
-        ("--step", "--json-lines", "--step asks between the lines that --json-lines prints. Take one"),
+        ("--debug", "--step", "--debug stops inside a handler, --step before it. Use one of them"),
+        ("--debug", "--repeat", "--debug follows one run, but --repeat makes several. Use one of them"),
+        ("--debug", "--json-lines", "print lines during the run. Use one of them; --json prints"),
+        ("--debug", "--context @-", "--context @- both read standard input. Name a file for --context"),
+        ("--debug", "--ctx @-", "--debug and --ctx @- both read standard input. Name a file"),
+        ("--step", "--repeat", "--step follows one run, but --repeat makes several. Use one of them"),
+        ("--step", "--json-lines", "--step would ask between the lines that --json-lines prints. Use one"),
     )
 }
 WANT = {
     "--force": ("--only", "--force calls one hook. Name it with --only HOOK."),
-    "--seed": ("--shuffle", "--seed is for --shuffle. Give both, or neither."),
-    "--shuffle": ("--repeat", "4 times at least. --repeat 20 --shuffle is a good start."),
-    "--step": ("a terminal", "--step asks on a terminal before each handler. Leave it out here."),
+    "--seed": ("--shuffle", "--seed has no effect without --shuffle. Use both, or neither."),
+    "--shuffle": ("--repeat", "at least 4. --repeat 20 --shuffle is a good start."),
+    "--step": ("a terminal", "--step needs a terminal, to ask before each handler. Leave it out here."),
 }
 
 
@@ -83,7 +83,7 @@ def test_each_pair_of_fire_options_works_or_is_refused_with_a_reason(
 
 def test_shuffle_refuses_too_few_fires(hookscope: Callable[..., Done], bundled: Path) -> None:
     done = hookscope("--bundled", str(bundled), "fire", "command:new", "--repeat", "3", "--shuffle")
-    assert (done.code, "4 times at least. --repeat 20 --shuffle" in done.err) == (2, True)
+    assert (done.code, "at least 4. --repeat 20 --shuffle" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "a"), ("a", "b", "a")])
@@ -98,4 +98,4 @@ def test_only_accepts_a_repeated_name_and_refuses_two_names(
         assert [item["hook"] for item in done.json["results"]] == ["a"]
     else:
         assert done.code == 2
-        assert "--only names one hook, and has a and b." in done.err
+        assert "--only takes one hook, not a and b." in done.err

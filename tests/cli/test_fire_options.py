@@ -75,7 +75,10 @@ def test_excluded_hooks_do_not_run(scope: Program, workspace: Path, make_hook: M
     }
     assert "skipped: all hooks but this" in scope("fire", "command:new", "--except", "a").out
     both = scope("fire", "command:new", "--except", "a", "--only", "b")
-    assert (both.code, both.err) == (2, "hookscope: --only leaves all others out. Take it, or --except.\n")
+    assert (both.code, both.err) == (
+        2,
+        "hookscope: --only already excludes all other hooks. Use --only or --except.\n",
+    )
     unknown = scope("fire", "command:new", "--except", "aa")
     assert (unknown.code, "No hook is named 'aa'" in unknown.err) == (1, True)
 

@@ -578,7 +578,7 @@ def test_step_asks_before_each_handler(three: list[str], workspace: Path) -> Non
         [str(number), "of", "3", name] for number, name in enumerate(("a-first", "b-second", "c-third"), 1)
     ]
     assert '"a-first ran"' in shown, "the event as the second would get it"
-    assert shown.count("enter runs it, s passes it over") == 1
+    assert shown.count("enter runs it, s skips it") == 1
 
 
 @pytest.mark.parametrize("ends", [b"\nq\n", b"\n\x04"])
@@ -594,7 +594,7 @@ def test_a_stepped_run_can_continue_to_the_end(three: list[str], workspace: Path
     assert code == 0
     assert len(re.findall(r"\w-\w+ ran", out)) == 3
     assert shown.count("▸") == 1
-    assert shown.count("enter runs it, s passes it over") == 2, "said again where a word is unknown"
+    assert shown.count("enter runs it, s skips it") == 2, "said again where a word is unknown"
 
 
 @pytest.mark.parametrize("more", [[], ["--json"], ["--repeat", "2"]])

@@ -24,7 +24,7 @@ def test_help_lists_and_shows_topics(hookscope: Program) -> None:
     assert "`anyBins`" in gates.out
     log = hookscope("help", "log", "--json")
     assert log.json["title"] == "Look at earlier runs"
-    assert "`hookscope log --help` has the options." in hookscope("help", "log").out
+    assert "`hookscope log --help` shows the options." in hookscope("help", "log").out
 
 
 def test_help_accepts_commands_and_titles_as_topics(hookscope: Program) -> None:

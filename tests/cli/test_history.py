@@ -81,7 +81,7 @@ def test_log_options_filter_runs(fired: Program) -> None:
     refused = fired("log", "--failed", "--outcome", "ok")
     assert (refused.code, refused.out) == (2, "")
     assert fired("log", "--text", "?!").code == fired("log", "--since", "soon").code == 2
-    assert "`--text 'hell*'` finds what begins so" in fired("log", "--text", "hell").out
+    assert "`--text 'hell*'` finds longer words" in fired("log", "--text", "hell").out
 
 
 def test_a_run_records_its_settings_and_handlers(fired: Program, workspace: Path, home: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_pinned_run_is_kept_when_older_runs_are_deleted(
     assert [run["id"] for run in fired("log", "--json", "--pinned").json["runs"]] == [1]
     assert "1 ran, pinned" in fired("log").out
     assert fired("pin", "1", "--off", "--json").json == {"pinned": False, "runs": [1], "missing": []}
-    assert fired("log", "--pinned").out.startswith("No run fits.")
+    assert fired("log", "--pinned").out.startswith("No run matches.")
 
 
 @pytest.mark.parametrize(
@@ -178,19 +178,19 @@ def test_an_invalid_number_in_an_export_is_reported_with_its_line(
     file = workspace / "all.jsonl"
     file.write_text(re.sub(r'"ms": [\d.]+', f'"ms": {number}', file.read_text()))
     done = fired("log", "--from", "all.jsonl", "--json")
-    assert (done.code, done.json["error"]) == (1, "all.jsonl, line 1: it is no JSON.")
+    assert (done.code, done.json["error"]) == (1, "all.jsonl, line 1: it is not JSON.")
 
 
 CANNOT: tuple[tuple[tuple[str, ...], int, str], ...] = (
     ((), 2, "needs one of --jsonl FILE and --html FILE"),
     (("--jsonl", "a", "--html", "b"), 2, "needs one of --jsonl FILE and --html FILE"),
-    (("1", "2", "--html", "a"), 2, "A page has one run"),
+    (("1", "2", "--html", "a"), 2, "An HTML page can hold only one run"),
     (("1", "--failed", "--jsonl", "a"), 2, "numbers of runs, or filters"),
     (("--jsonl", "-", "--json"), 2, "name a file"),
-    (("1", "--jsonl", "a", "--limit", "1"), 2, "--limit is for lines of runs that are looked for"),
-    (("--html", "a", "--limit", "1"), 2, "--limit is for lines of runs that are looked for"),
+    (("1", "--jsonl", "a", "--limit", "1"), 2, "--limit is only for --jsonl without run numbers"),
+    (("--html", "a", "--limit", "1"), 2, "--limit is only for --jsonl without run numbers"),
     (("9", "--html", "a"), 1, "There is no run 9 in this workspace"),
-    (("--event", "none", "--jsonl", "a"), 1, "No run fits"),
+    (("--event", "none", "--jsonl", "a"), 1, "No run matches"),
     (("--jsonl", "no/such/folder/a"), 2, "Cannot write no/such/folder/a: no such file or directory"),
     (("--html", "."), 2, "Cannot write .: is a directory"),
 )
@@ -207,12 +207,12 @@ def test_an_impossible_export_is_explained_and_writes_nothing(fired: Program, wo
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"{", "line 1: it is no JSON"),
+        (b"{", "line 1: it is not JSON"),
         (b"\n\n[1]\n", "line 3: it has no run of Hookscope"),
         (b'{"format": 99}\n', "line 1: its format is 99, and this Hookscope reads 1"),
         (b'{"format": 1, "id": 1}\n', "line 1: its run is not whole (KeyError: 'run')"),
-        (b"[" * 100_000, "line 1: it is no JSON"),
-        (b"\xff\xfe", "line 1: it is no JSON"),
+        (b"[" * 100_000, "line 1: it is not JSON"),
+        (b"\xff\xfe", "line 1: it is not JSON"),
     ],
 )
 def test_a_file_without_runs_is_reported(
@@ -232,7 +232,7 @@ def test_an_empty_search_in_a_file_names_the_file(hookscope: Program, workspace:
     empty = hookscope("log", "--from", "empty.jsonl")
     assert (empty.code, empty.out.startswith("empty.jsonl holds no run.")) == (0, True)
     none = hookscope("log", "--from", "a run.jsonl", "--hook", "nobody").out
-    assert none == "No run fits. `hookscope log --from 'a run.jsonl'` lists all.\n"
+    assert none == "No run matches. `hookscope log --from 'a run.jsonl'` lists all.\n"
 
 
 @pytest.mark.parametrize(

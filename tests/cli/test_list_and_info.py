@@ -220,7 +220,7 @@ def test_a_folder_without_a_handler_is_no_second_hook_of_that_name(
     assert "1 ran" in fired.out
     assert "no handler" not in fired.out
     assert "no handler" not in hookscope("plan", "command:new").out
-    assert f"note: {folder} is no hook: HOOK.md but no handler" in hookscope("info", "greet").out
+    assert f"note: {folder} is not a hook: HOOK.md but no handler" in hookscope("info", "greet").out
     assert "hooks/greet: HOOK.md but no handler" in hookscope("check").out
     assert "1 hook and 1 folder without a hook" in hookscope("lint").out
 
@@ -495,7 +495,7 @@ def test_plan_shows_the_call_order_and_reasons(
 def test_plan_suggests_the_closest_event_name(hookscope: Program, bundled: Path) -> None:
     done = hookscope("plan", "comand:new", "--bundled", str(bundled))
     assert done.code == 1
-    assert done.err == "hookscope: 'comand:new' is no event of OpenClaw. Did you mean command:new?\n"
+    assert done.err == "hookscope: 'comand:new' is not an event of OpenClaw. Did you mean command:new?\n"
 
 
 WRONG_USE = {
@@ -662,7 +662,7 @@ def test_a_name_that_is_too_long_is_refused_with_a_sentence(hookscope: Program) 
 def test_trust_refuses_an_empty_path(hookscope: Program, workspace: Path) -> None:
     """`hookscope trust "$HOOKS"` where HOOKS is not set: the current folder was meant by nobody."""
     done = hookscope("trust", "", "--json")
-    assert (done.code, done.json["error"]) == (2, "An empty text names no folder.")
+    assert (done.code, done.json["error"]) == (2, "The folder's name is empty.")
     assert hookscope("trust", ".", "--json").json["trusted"] == str(workspace)
 
 
@@ -670,7 +670,7 @@ def test_trust_accepts_only_folders(hookscope: Program, workspace: Path) -> None
     (workspace / "hooks.tgz").write_text("")
     done = hookscope("trust", "hooks.tgz")
     assert done.code == 1
-    assert "it is folders that are trusted" in done.err
+    assert "only folders can be trusted" in done.err
 
 
 def test_output_that_cannot_be_printed_is_reported(workspace: Path) -> None:
@@ -683,7 +683,7 @@ def test_output_that_cannot_be_printed_is_reported(workspace: Path) -> None:
             check=False,
         )
     assert done.returncode == 1
-    assert done.stderr == "hookscope: the answer could not be printed: no space left where it goes.\n"
+    assert done.stderr == "hookscope: the answer could not be printed: no space is left on the device.\n"
 
 
 def test_a_pipe_in_place_of_the_project_configuration_is_not_read(

@@ -1,4 +1,4 @@
-"""Folders whose names are no ASCII, or no text at all, in this locale and in another one."""
+"""Folders whose names are not ASCII, or no text at all, in this locale and in another one."""
 
 import json
 import os

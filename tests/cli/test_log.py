@@ -1,4 +1,4 @@
-"""What was fired is on record, and a record of it is no leak."""
+"""What was fired is on record, and a record of it is not a leak."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_run_of_a_killed_process_is_shown_as_interrupted(
     running.communicate(timeout=60)
     (run,) = hookscope("log", "--json").json["runs"]
     assert run["outcome"] == "interrupted"
-    assert "Its end is not on record" in hookscope("log", str(run["id"])).out
+    assert "The end of this run was not recorded" in hookscope("log", str(run["id"])).out
 
 
 def test_an_unwritable_journal_does_not_stop_handlers(

@@ -28,7 +28,7 @@ MISSES = {  # what a hook listens to, under the name of the hook → the event t
         "message_sent",
         "only a plugin receives that; message:sent is the same for a HOOK.md hook",
     ),
-    "gateway:startup": ("gateway:stratup", "perhaps that was to be fired"),
+    "gateway:startup": ("gateway:stratup", "perhaps you meant this"),
 }
 
 

@@ -28,12 +28,12 @@ def test_list_names_events_of_a_ready_hook_that_are_never_sent(
     make_hook(workspace / "hooks", "other", '{openclaw: {events: ["command:new", "message_received"]}}')
     hookscope("trust", "hooks")
     said = {line.split()[2]: line for line in hookscope("list").out.splitlines() if "● ready" in line}
-    assert said["mixed"].endswith("message:bogus is no event of OpenClaw (and 1 more like it)")
+    assert said["mixed"].endswith("message:bogus is not an event of OpenClaw (and 1 more like it)")
     assert said["other"].endswith(
         "message_received is a plugin hook's name; HOOK.md folders never receive it"
     )
     assert said["later"].endswith("message:preproce…")
-    assert "  mixed: message:bogus is no event of OpenClaw (and 1 more like it)" in hookscope("check").out
+    assert "  mixed: message:bogus is not an event of OpenClaw (and 1 more like it)" in hookscope("check").out
 
 
 def test_every_command_reports_a_misspelt_event_of_a_ready_hook(
@@ -57,7 +57,7 @@ def test_every_command_reports_a_misspelt_event_of_a_ready_hook(
 def test_an_event_of_another_host_suggests_its_dialect(hookscope: Program) -> None:
     for command in ("fire", "plan", "events"):
         done = hookscope(command, "turn.started")
-        said = "'turn.started' is no event of OpenClaw, but of Eve. `--dialect eve` takes its rules."
+        said = "'turn.started' is not an event of OpenClaw, but of Eve. `--dialect eve` takes its rules."
         assert (done.code, done.err) == (1, f"hookscope: {said}\n"), command
     assert hookscope("fire", "nothing-of-the-kind").err.endswith("`hookscope events` lists what there is.\n")
 
@@ -197,7 +197,7 @@ def test_trust_names_the_target_of_a_link(
     (workspace / "hooks/lent").symlink_to(tmp_path / "else where/lent")
     said = hookscope("trust", "hooks").out.splitlines()
     assert said[0] == "Handlers in ./hooks may run now, in all folders below it too: 1 handler so far."
-    assert said[1].startswith("Not yet ./hooks/lent: it leads to ")
+    assert said[1].startswith("Not yet ./hooks/lent: it links to ")
     assert "else where/lent; `hookscope trust " in said[1]
     waiting = hookscope("trust", "hooks", "--json").json["waiting"]
     assert waiting == [{"path": str(workspace / "hooks/lent"), "trust": str(tmp_path / "else where/lent")}]
@@ -307,7 +307,7 @@ def test_fire_with_a_hook_name_suggests_the_command(hookscope: Program, workspac
     hookscope("fire", "command:new", "--save", "hello")
     at = "`hookscope fire message:received --only greet` fires at it."
     saved = "`hookscope fire ./.hookscope/events/{}.yaml` fires it."
-    said = "'{}' is no event of OpenClaw. {}"
+    said = "'{}' is not an event of OpenClaw. {}"
     for command in ("fire", "plan"):
         both = said.format("greet", f"It is a hook: {at} It is a saved event, too: {saved.format('greet')}")
         assert both in hookscope(command, "greet").err
@@ -318,7 +318,7 @@ def test_fire_with_a_hook_name_suggests_the_command(hookscope: Program, workspac
     assert said.format(file, f"It is a saved event: {saved.format('hello')}") in hookscope("plan", file).err
     done = hookscope("fire", "helo.yaml")
     assert (done.code, done.err) == (2, f"hookscope: There is no file helo.yaml. Did you mean {file}?\n")
-    assert "is no event of OpenClaw. Did you mean command:new?" in hookscope("fire", "comand:new").err
+    assert "is not an event of OpenClaw. Did you mean command:new?" in hookscope("fire", "comand:new").err
 
 
 def test_fuzz_with_a_module_name_suggests_the_command(hookscope: Program, workspace: Path) -> None:

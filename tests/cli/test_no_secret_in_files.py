@@ -125,7 +125,9 @@ def forms_of(value: str) -> Iterator[str]:
         code = base64.b64encode(b"\0" * before + source).decode()
         part = code[-(-before * 8 // 6) : (before + len(source)) * 8 // 6]
         if len(part) >= 8:
-            middle = part[max(len(part) // 2 - 20, 0) :][:40]  # a key begins and ends with what is no secret
+            middle = part[max(len(part) // 2 - 20, 0) :][
+                :40
+            ]  # a key begins and ends with what is not a secret
             yield from (middle, middle.replace("+", "-").replace("/", "_"))
 
 

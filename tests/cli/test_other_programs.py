@@ -62,7 +62,7 @@ def test_an_event_of_another_program_names_that_program(
 ) -> None:
     done = hookscope(command, key)
     assert done.code == 1
-    assert done.err.startswith(f"hookscope: {key!r} is no event of OpenClaw: {says}")
+    assert done.err.startswith(f"hookscope: {key!r} is not an event of OpenClaw: {says}")
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_output_works_in_latin_1(workspace: Path) -> None:
 def test_a_full_output_is_reported_in_one_sentence(workspace: Path, arguments: tuple[str, ...]) -> None:
     full = run(*arguments, redirected=">/dev/full")
     assert full.returncode == 1
-    assert full.stderr == "hookscope: the answer could not be printed: no space left where it goes.\n"
+    assert full.stderr == "hookscope: the answer could not be printed: no space is left on the device.\n"
     gone = run(*arguments, redirected="| head -c 0; exit ${PIPESTATUS[0]}")
     assert (gone.returncode in (1, 2), "Traceback" in gone.stderr, "Exception" in gone.stderr) == (
         True,
@@ -94,4 +94,4 @@ def test_a_crash_never_exits_with_0(raised: Exception, capsys: pytest.CaptureFix
         raise raised
 
     assert exit_code_of(crash, []) == 1
-    assert "this is a mistake of ours, please report it" in capsys.readouterr().err
+    assert "this is a bug in Hookscope, please report it" in capsys.readouterr().err

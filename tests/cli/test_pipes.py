@@ -34,9 +34,9 @@ def test_a_pipe_is_refused_as_a_journal(hookscope: Program, tmp_path: Path) -> N
     state.mkdir()
     os.mkfifo(state / "journal.db")
     told = {"HOOKSCOPE_STATE_DIR": str(state)}
-    assert "journal.db is no journal of Hookscope" in hookscope("log", env=told).err
+    assert "journal.db is not a journal of Hookscope" in hookscope("log", env=told).err
     fired = hookscope("fire", "command:new", "--trust", env=told)
-    assert (fired.code, "journal.db is no journal of Hookscope" in fired.out) == (0, True)
+    assert (fired.code, "journal.db is not a journal of Hookscope" in fired.out) == (0, True)
 
 
 def unreadable(place: Path, kind: str) -> None:

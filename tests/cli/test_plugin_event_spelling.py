@@ -43,8 +43,8 @@ def test_shipped_openclaw_rejects_hyphens_in_plugin_events(hookscope: Program, h
     assert "Write `message_sent`." in hookscope(*SHIPPED, "lint", "mine").out
     report = hookscope(*SHIPPED, "load", "mine", "--trust").out
     assert (
-        "message-sent is no event of OpenClaw: names of plugins' events have `_`; did you mean message_sent?"
-        in report
+        "message-sent is not an event of OpenClaw: names of plugins' events have `_`; "
+        "did you mean message_sent?" in report
     )
 
 

@@ -170,7 +170,7 @@ def test_settings_that_violate_the_plugins_schema_block_it(
 def test_schemas_are_validated_as_shipped_openclaw_does(
     schema: object, reason: str, hookscope: Program, installed: Path, home: Path
 ) -> None:
-    """Each was given to the validator of 2026.9.6: its words; of what is no schema, that too."""
+    """Each was given to the validator of 2026.9.6: its words; of what is not a schema, that too."""
     written(installed, {"id": "watch", "configSchema": schema})
     settings(home, entries={"watch": {"config": {"n": 1.0}}})
     said = shut(row_of(hookscope)).get("schema", "")

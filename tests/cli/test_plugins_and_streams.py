@@ -150,7 +150,7 @@ def test_the_plan_of_a_plugin_hook_runs_nothing(hookscope: Program, write: Write
 def test_an_unknown_plugin_hook_suggests_the_closest_name(hookscope: Program, write: Write) -> None:
     write("plugins/typo/plugin.py", GUARD.replace("before_tool_call", "before_tool_cal"))
     notes = next(row for row in hookscope("list", "--json").json["hooks"] if row["name"] == "typo")["notes"]
-    assert "before_tool_cal is no event of OpenClaw; did you mean before_tool_call?" in notes
+    assert "before_tool_cal is not an event of OpenClaw; did you mean before_tool_call?" in notes
     assert "Did you mean before_tool_call?" in hookscope("fire", "before_tool_cal").err
 
 

@@ -158,10 +158,10 @@ def test_replay_accepts_a_time_range_or_an_event(scope: Program, greet: Path) ->
     assert numbers == [1, 2]
     assert [item["replayed"] for item in scope("replay", "--since", "1h", "--json").json] == [1, 2, 3]
     assert len(scope("replay", "--all", "--dry", "--json").json) == 3
-    assert "No run fits" in scope("replay", "--event", "command:stop").err
+    assert "No run matches" in scope("replay", "--event", "command:stop").err
     refused = scope("replay", "1", "--since", "1h")
     assert refused.code == 2
-    assert "by number, or looked for" in refused.err
+    assert "replay takes numbers of runs, or filters" in refused.err
 
 
 def test_a_run_that_cannot_be_fired_does_not_stop_the_others(scope: Program, greet: Path) -> None:

@@ -40,7 +40,7 @@ def test_unreadable_registrations_do_not_hide_the_others(hookscope: Program, plu
     assert "session_start, and 1 more, known after a load" in hookscope("info", "half", *SHIPPED).out
     rows = {row["name"]: row for row in json.loads(hookscope("list", "--json", *SHIPPED).out)["hooks"]}
     assert (rows["half"]["events"], rows["half"]["unreadRegistrations"]) == (["session_start"], 1)
-    assert "`before_tool_cal` is no event" in hookscope("lint", "typo", *SHIPPED).out
+    assert "`before_tool_cal` is not an event" in hookscope("lint", "typo", *SHIPPED).out
     fired = hookscope("fire", "session_end", "--trust", *SHIPPED).out
     assert fired.count("not run: broken: ReferenceError: f is not defined") == 2  # both were loaded
 

@@ -307,7 +307,7 @@ def test_a_failure_can_be_expected(test: Program, save: Save, workspace: Path) -
     flow = save("flow", "expect: {ran: [greet]}\n")
     done = test("--accept")
     assert done.code == 0
-    note = "note: greet fails, and that is expected from now on; `hookscope undo` undoes it."
+    note = "note: greet fails, and that is now expected; `hookscope undo` reverts this."
     assert done.out.count(note) == 2, "nobody accepts a mistake unawares"
     assert block.read_text().endswith("expect:\n  errors: 1\n  ran: [greet]\n")
     assert flow.read_text().endswith("expect: {errors: 1, ran: [greet]}\n")
@@ -440,7 +440,7 @@ def test_watch_runs_tests_again_on_every_save(
     wait_for(watching, '"passed": false', lambda: handler.write_text("def handler(event): 1 / 0\n"))
     expected = "event: command:new\nexpect: {errors: 1}\n"
     wait_for(watching, '"passed": true', lambda: file.write_text(expected))
-    assert "waiting for a save of hooks, settings or saved events" in (tmp_path / "errors").read_text()
+    assert "waiting until hooks, settings or saved events change" in (tmp_path / "errors").read_text()
 
 
 HANGS = """

@@ -48,7 +48,7 @@ def test_trust_does_not_hide_that_an_event_is_never_sent(
     assert said_of("deaf", hookscope("list").out).endswith(f"{why} (and untrusted: {ask})")
     assert f"  deaf: {why} (and untrusted: {ask})" in hookscope("check").out.splitlines()
     info = hookscope("info", "deaf").out
-    (came,) = (line for line in info.splitlines() if "an event has come" in line)
+    (came,) = (line for line in info.splitlines() if "an event has arrived" in line)
     assert came.startswith("  ✗")
     assert came.endswith(why), "and no fire is offered that would not reach it"
     hookscope("trust", "hooks")

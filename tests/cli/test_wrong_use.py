@@ -27,7 +27,7 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
         ("fire command:new --timeout soon", "'soon' is not a valid number of seconds"),
         (
             "fire command:new --json-lines",
-            "--json prints one document, --json-lines a line for each step. Take one",
+            "--json prints one document, --json-lines a line for each step. Use one of them",
         ),
         (
             "fire command:new --save ../x",
@@ -39,20 +39,17 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
             "test zzz.yaml",
             "There is no file or folder zzz.yaml. `hookscope events --saved` lists saved events",
         ),
-        (
-            "fire command:new --only greet --only other",
-            "--only names one hook, and has greet and other. Fire",
-        ),
-        ("replay --only a --only b", "--only names one hook, and has a and b. Fire once for each"),
-        ("fuzz command:new --only a --only b", "--only names one hook, and has a and b"),
-        ("test --junit -", "standard output has the answer already; name a file, or `./-`"),
-        ("lint --sarif -", "standard output has the answer already; name a file, or `./-`"),
+        ("fire command:new --only greet --only other", "--only takes one hook, not greet and other. Fire"),
+        ("replay --only a --only b", "--only takes one hook, not a and b. Fire once for each"),
+        ("fuzz command:new --only a --only b", "--only takes one hook, not a and b"),
+        ("test --junit -", "standard output is already used for the answer; name a file"),
+        ("lint --sarif -", "standard output is already used for the answer; name a file"),
         ("check --eligible", "--eligible is the host's own flag; add `--format host`"),
         (
             "compare --surroundings clean --fire command:new",
-            "--surroundings compares, and fires nothing. `hookscope fire KEY --env-from SOURCE` fires",
+            "--surroundings cannot fire events. `hookscope fire KEY --env-from SOURCE` fires",
         ),
-        ("compare --surroundings clean --trust", "--surroundings compares, and fires nothing"),
+        ("compare --surroundings clean --trust", "--surroundings cannot fire events"),
         ("tap isntall", "has no 'isntall'; did you mean `hookscope tap install`?"),
         (
             "serve --token-file nothing",
@@ -82,10 +79,10 @@ def test_an_unknown_dialect_names_the_file_that_sets_it(hookscope: Program, work
 @pytest.mark.parametrize(
     ("named", "says"),
     [
-        ("greet", "greet is a hook, and it is folders that are trusted. `hookscope trust ./hooks` allows"),
+        ("greet", "greet is a hook, but only folders can be trusted. `hookscope trust ./hooks` trusts"),
         (
             "hooks/greet/handler.py",
-            "is a file, and it is folders that are trusted. `hookscope trust ./hooks/greet`",
+            "is a file, but only folders can be trusted. `hookscope trust ./hooks/greet`",
         ),
         ("nothing", "nothing. `hookscope list` shows where hooks are."),
     ],

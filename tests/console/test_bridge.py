@@ -176,4 +176,4 @@ def test_only_regular_files_of_limited_size_are_read(tmp_path: Path) -> None:
     assert read_source("r", tmp_path / "small", here).text == "text \ufffd"
     assert "too large" in read_source("r", tmp_path / "large", here).problem
     assert "missing" in read_source("r", tmp_path / "absent", here).problem
-    assert "no regular file" in read_source("r", tmp_path, here).problem
+    assert "not a regular file" in read_source("r", tmp_path, here).problem

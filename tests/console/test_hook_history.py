@@ -32,7 +32,7 @@ async def test_the_history_of_a_hook_follows_its_fires(
         await story.shows("a-good runs on command:new", "in run 1")
         if size[0] > 80:
             await story.press("enter", "enter", *["down"] * 9)
-            await story.shows("✓ its module loads", "✓ it is registered", "✓ an event has come")
+            await story.shows("✓ its module loads", "✓ it is registered", "✓ an event has arrived")
 
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=str)

@@ -80,7 +80,7 @@ def test_the_keymap_accepts_several_keys_presets_and_empty_entries() -> None:
     wanted = {**PRESETS["vim"], **ours}
     assert {name: force.keys.get(name, all_actions()[name].keys) for name in wanted} == wanted
     assert set(force.keys) <= set(wanted)
-    # Two actions that change places are no clash.
+    # Two actions that change places are not clash.
     assert not keys("hooks.fire: n\nhooks.new: f\n").problems
     # One way out of every place stays.
     assert keys("app.quit: ctrl+x\n").keys["app.quit"] == ("ctrl+q", "ctrl+x")
@@ -118,7 +118,7 @@ def test_mistakes_in_the_keymap_are_reported_by_line_and_the_rest_applies() -> N
 @pytest.mark.parametrize("key", ["ctrl+nothing", "optoin", "contrl"])
 def test_a_modifier_is_never_suggested_as_a_key(key: str) -> None:
     (problem,) = keys(f"hooks.fix: {key}\n").problems
-    assert "is no key that is known." in problem.text
+    assert "is not a known key." in problem.text
     assert "Did you mean alt?" not in problem.text
     assert "Did you mean ctrl?" not in problem.text
 
@@ -230,7 +230,7 @@ async def test_a_saved_keymap_changes_keys_help_and_palette(
     file.parent.mkdir(parents=True)
     file.write_text("preset: vim\nhooks.folders: nokey\n")
     async with console(size, watches=True) as story:
-        await story.shows("nokey is no key that is known", "keys.yaml:2")
+        await story.shows("nokey is not a known key", "keys.yaml:2")
         first = story.screen.state.selected
         await story.press("j")
         await story.until(lambda: story.screen.state.selected != first, "j goes down")
@@ -247,7 +247,7 @@ async def test_a_saved_keymap_changes_keys_help_and_palette(
         await story.shows("f11  ^x")
         await story.press("escape")
         file.write_text("{")
-        await story.shows("is no YAML that can be read", "f11 Help")
+        await story.shows("is not YAML that can be read", "f11 Help")
         file.unlink()
         await story.shows("? Help")
 

@@ -177,8 +177,8 @@ def test_a_pack_diff_compares_the_installed_bytes(
         "bye/pipe": "added",
     }
     assert (files["hello/handler.py"].why, files["hello/handler.py"].change) == (LOST_NOTE, None)
-    assert files["bye/handler.py"].why == "it is no text"
-    assert files["bye/pipe"].why == "it is no plain file now"
+    assert files["bye/handler.py"].why == "it is not text"
+    assert files["bye/pipe"].why == "it is no longer a regular file"
     (pack / "package.json").unlink()
     assert pack_changes(fire, "greetings").problem
     asyncio.run(bench.close())

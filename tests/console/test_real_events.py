@@ -107,7 +107,7 @@ async def test_without_a_tap_the_keys_explain_it(console: Open, workspace: Path)
     async with console((80, 24)) as story:
         await at_the_log(story)
         await story.press("s")
-        await story.shows("no real event")
+        await story.shows("not a real event")
         await story.press("T")
         await story.shows("hookscope tap install", "Nothing was recorded yet")
         await story.hides("has not loaded it")

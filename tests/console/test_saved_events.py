@@ -228,7 +228,7 @@ async def test_two_runs_are_compared_side_by_side(
         await story.shows("Run 1")
         await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.press("d")
-        await story.shows("is the only one of command:new")
+        await story.shows("is the only run of command:new")
         handler.write_text(SHOUTS + "    event.context['[/seen]'] = 1\n")
         await story.press("r")
         await story.shows("Run 2")

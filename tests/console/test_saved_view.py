@@ -194,7 +194,7 @@ async def test_a_first_start_writes_no_view_and_damage_is_reported(
     async with console((80, 24)) as story:
         await story.press("question_mark", "escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "help is gone")
-    assert not file.exists()  # looking at things is no change
+    assert not file.exists()  # looking at things is not a change
     file.parent.mkdir(exist_ok=True)
     file.write_text("{ damaged")
     async with console((80, 24)) as story:

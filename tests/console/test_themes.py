@@ -93,7 +93,7 @@ def test_valid_parts_of_a_theme_file_apply() -> None:
     told = [(found.place.line if found.place else 0, found.text) for found in made.problems]
     assert [line for line, _ in told] == [3, 4, 5]
     assert "Did you mean broken?" in told[0][1]
-    assert all("is no colour" in text for _, text in told[1:])
+    assert all("is not a colour" in text for _, text in told[1:])
     write("themes/broken.yaml", "{")
     assert [user_theme_of(file).problems != () for file in read_theme_files().files] == [True, True]
 

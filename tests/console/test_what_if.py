@@ -94,7 +94,7 @@ async def test_every_field_of_a_what_if_applies(
     async with console((80, 24), dialect="openclaw") as story:
         await bar(story)
         await type_into(story, agent="ops")
-        await story.shows("The dialect openclaw knows no agents.")
+        await story.shows("The dialect openclaw has no agents.")
         await type_into(story, agent="", variables="A='x y' B")
         await story.shows("'B' is not NAME=value.")
         await type_into(

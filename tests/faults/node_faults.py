@@ -185,7 +185,7 @@ THROWS = row(
         "characters left out",
     ),
     raises(
-        "a stack that is no text",
+        "a stack that is not text",
         body("const error = new Error('x'); error.stack = { toString() { throw 1; } }; throw error;"),
         "Error",
     ),
@@ -737,7 +737,7 @@ STREAMS = row(
         "bytes of standard output were left out",
     ),
     goes_on(
-        "what is no text",
+        "what is not text",
         body("process.stdout.write(Buffer.from(Array.from({ length: 25_600 }, (_, n) => n % 256)));"),
     ),
     goes_on(

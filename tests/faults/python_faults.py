@@ -365,7 +365,7 @@ RAISES = row(
     """),
         "ExceptionGroup",
     ),
-    raises("what it raises is no exception", body("raise 'text'"), "TypeError"),
+    raises("what it raises is not an exception", body("raise 'text'"), "TypeError"),
     raises(
         "an error that causes itself",
         body("error = KeyError('x'); error.__cause__ = error; raise error"),
@@ -680,7 +680,7 @@ OUTPUT = row(
         body("import subprocess; subprocess.Popen(['yes'], stdout=2)"),
         "it left 1 process running",
     ),
-    goes_on("what is no text", body("import os; os.write(1, bytes(range(256)) * 100)")),
+    goes_on("what is not text", body("import os; os.write(1, bytes(range(256)) * 100)")),
     goes_on("half characters", body("print('\\ud800 \\udc80 \\x00 \\x1b[2J')")),
     Fault(
         "half a line, then a crash",
@@ -1135,7 +1135,7 @@ DESCRIPTORS = row(
         "sent an answer to no request",
     ),
     dies(
-        "a frame that is no object",
+        "a frame that is not an object",
         body("""
         import os
         for number in range(3, 1024):

@@ -74,7 +74,7 @@ def test_the_format_of_an_environment_file_is_detected(
         (r'A=1 "B=two words" C="x"y', ("A=1", "B=two words", "C=xy"), ""),
         (r"A=a\sb 'B=\x41\101\u00e9' C=\\", ("A=a b", "B=AAé", "C=\\"), ""),
         ('A=1 "B=', ("A=1",), 'a " is never closed'),
-        (r"A=1 B=\q C=2", ("A=1",), r"`\q` is no escape"),
+        (r"A=1 B=\q C=2", ("A=1",), r"`\q` is not an escape"),
     ],
 )
 def test_unit_values_are_split_into_words(value: str, words: tuple[str, ...], problem: str) -> None:
@@ -112,5 +112,5 @@ def test_the_environment_of_a_launchd_job_is_read(form: plistlib.PlistFormat) ->
     job = {"Label": "ai.gateway", "EnvironmentVariables": {"A": "1", "B": 2}, "WorkingDirectory": "/w"}
     read = read_launchd(plistlib.dumps(job, fmt=form))
     assert (read.label, dict(read.variables), read.user, read.folder) == ("ai.gateway", {"A": "1"}, "", "/w")
-    with pytest.raises(FormatError, match="no dictionary"):
+    with pytest.raises(FormatError, match="not a dictionary"):
         read_launchd(plistlib.dumps([1]))

@@ -115,7 +115,7 @@ def of_tar() -> Iterator[Row]:
     good = tar_of()
     packed = gzip.compress(good)
     yield Row("tar truncated", "pack.tar", good[:1_800], "no whole tar archive")
-    yield Row("tar cut at a header", "pack.tar", good[:1_024], "it ends in the middle")
+    yield Row("tar cut at a header", "pack.tar", good[:1_024], "it is truncated")
     yield Row(
         "tar damaged header", "pack.tar", patched(good, b"greet/handler.js", 148, b"9" * 8), "no whole tar"
     )
@@ -251,7 +251,7 @@ def of_packages() -> Iterator[Row]:
             "escapes package directory: /etc",
         ),
         "list is empty": (b'{"name":"p","openclaw":{"hooks":[" "]}}', "package.json openclaw.hooks is empty"),
-        "list is no list": (b'{"name":"p","openclaw":{"hooks":"greet"}}', "needs a list"),
+        "list is not a list": (b'{"name":"p","openclaw":{"hooks":"greet"}}', "needs a list"),
         "list names nothing": (b'{"name":"p","openclaw":{"hooks":["gone"]}}', "is not in the package: gone"),
         "list twice": (
             b'{"name":"p","openclaw":{"hooks":["greet","./greet"]}}',
@@ -277,7 +277,7 @@ def of_packages() -> Iterator[Row]:
         manifest = HOOK.replace(b"name: greet", f'name: "{name}"'.encode())
         source = tar_of(good={"HOOK.md": manifest, "handler.js": HANDLER})
         yield Row(f"package: hook named {name}", "pack.tar", source, words)
-    yield Row("package: nothing", "pack.tar", tar_of(good={"readme": b""}), "is no hook and no pack")
+    yield Row("package: nothing", "pack.tar", tar_of(good={"readme": b""}), "is not a hook and no pack")
 
 
 SORTS: tuple[Callable[[], Iterator[Row]], ...] = (by_name, of_tar, of_headers, of_zip, of_packages)

@@ -232,7 +232,7 @@ def test_npm_runs_outside_every_project(
     monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(tmp_path / where))
     (npm / "then").write_text("test -f package.json && touch ../acme-1.0.0.tgz\n")
     done = cli("install", "acme", "--yes")
-    assert (done.code, "no whole tar archive" in done.err) == (1, True), done.err
+    assert (done.code, "not a whole tar archive" in done.err) == (1, True), done.err
     assert (npm / "files").read_text().split() == ["package.json"]
     assert json.loads((npm / "package.json").read_text()) == {}
     assert "--no-workspaces" in (npm / "words").read_text().splitlines()

@@ -39,7 +39,7 @@ NOISE = os.urandom(25_000)
 )
 def test_limits_count_the_extracted_size(kind: str, files: dict[str, bytes], words: str) -> None:
     if kind == "tar" and "bomb" in words:
-        assert read_archive(packed(kind, files), "p.tar", SMALL).files, "what is not packed is no bomb"
+        assert read_archive(packed(kind, files), "p.tar", SMALL).files, "what is not packed is not a bomb"
         return
     with pytest.raises(PackError, match=words):
         read_archive(packed(kind, files), f"p.{kind}", SMALL)

@@ -145,7 +145,7 @@ def test_npm_is_not_called_for_a_reserved_name(
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
     done = cli("install", spec, "--yes")
-    assert (done.code, "is no name of a package" in done.err) == (1, True), done.err
+    assert (done.code, "is not a package name" in done.err) == (1, True), done.err
     assert not (tmp_path / "ran").exists()
 
 

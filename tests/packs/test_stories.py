@@ -207,7 +207,7 @@ def test_invalid_packs_are_refused_with_a_reason(
         (tmp_path / "bare.git" / name).write_text("ref")
     before = on_disk(home)
     cases: list[tuple[tuple[str, ...], int, str]] = [
-        (("install", str(pack), "--yes", "--os", "darwin"), 2, "What is installed is real"),
+        (("install", str(pack), "--yes", "--os", "darwin"), 2, "Packs are installed for real"),
         (("install", str(pack), "--pin", "--yes"), 1, "--pin is only supported with npm registry installs."),
         (("install", str(pack), "--yes", "--dialect", "eve"), 1, "Eve has no folder"),
         (("install", str(tmp_path / "linked"), "--yes"), 1, "secret is a link that leads out"),
@@ -225,7 +225,7 @@ def test_invalid_packs_are_refused_with_a_reason(
         (
             ("install", str(pack), "--format", "host", "--json"),
             2,
-            "knows no command of OpenClaw's own about packs",
+            "has no command of OpenClaw's own about packs",
         ),
     ]
     for words, code, sentence in cases:
@@ -277,7 +277,7 @@ def test_packs_installed_by_the_host_are_named_and_not_touched(cli: Cli, home: P
     for words in (("update", "my-hooks"), ("update", "hello"), ("uninstall", "@acme/my-hooks")):
         done = cli(*words, "--yes", "--dialect", "openclaw")
         assert (done.code, "was installed by OpenClaw itself" in done.err) == (1, True), done.err
-    assert "Left to OpenClaw" in cli("update", "--all", "--dialect", "openclaw").err
+    assert "Packs of OpenClaw itself, not updated" in cli("update", "--all", "--dialect", "openclaw").err
     notes = cli("info", "hello", "--json", "--dialect", "openclaw").json["notes"]
     assert "OpenClaw installed it with my-hooks, from npm @acme/my-hooks 0.1.0" in notes
     assert settings.read_text() == text

@@ -158,7 +158,7 @@ def test_recorded_events_are_shown_without_control_characters(
     assert "\x1b" not in shown.out
     assert "\u202e" not in shown.out
     assert "(shortened)" in shown.out
-    assert "1 line of the spool is no event" in shown.out
+    assert "1 line of the spool is skipped: not an event" in shown.out
     assert len(hookscope("tap", "events", "--event", "command:new", "--json").json["events"]) == 1
 
 
@@ -228,7 +228,7 @@ def test_new_events_are_followed(home: Path, workspace: Path) -> None:
     program[-3] = "command:stop"
     with subprocess.Popen(program, stderr=subprocess.PIPE, text=True, cwd=workspace) as waiting:
         assert waiting.stderr is not None
-        assert "as it comes, Ctrl-C ends it" in waiting.stderr.readline()
+        assert "as they arrive; Ctrl-C ends it" in waiting.stderr.readline()
         waiting.terminate()
 
 

@@ -15,7 +15,7 @@ EVENTS = [
     ("command", "new", {"senderId": "dev", "commandSource": "telegram"}),
     ("message", "received", {"from": "+15550100", "content": "Grüße 🐙\n\u2028[/x]"}),
 ]
-# Each makes a context that is no JSON, keeps what it holds, and looks at it again afterwards.
+# Each makes a context that is not JSON, keeps what it holds, and looks at it again afterwards.
 HOSTILE = {
     "typescript": """
 const cycle = { a: 1 }; cycle.self = cycle;

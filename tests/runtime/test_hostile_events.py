@@ -110,7 +110,7 @@ def test_a_document_without_its_keys_is_no_answer(hook: WriteHook) -> None:
     course = Batch((hook("lies", HI),), HookEvent("command", "new"), lambda step: None)
     course.begin(course.remaining[0])
     answer = {"status": "ok", "notes": [], "took": 0.0, "loaded": 0.0, "error": None}
-    with pytest.raises(WorkerLost, match="answered what is no answer"):
+    with pytest.raises(WorkerLost, match="answered what is not an answer"):
         course.result_from_answer({**answer, "view": {"type": "x"}})
     assert course.result_from_answer({**answer, "view": {**course.document, "type": "x"}}).patch
 

@@ -65,7 +65,7 @@ def test_a_priority_that_is_no_number_counts_as_none(told: object, priority: flo
 
 @pytest.mark.parametrize("told", [True, "1", None, [1.0], {}], ids=str)
 def test_what_is_no_duration_is_no_answer(told: object) -> None:
-    with pytest.raises(WorkerLost, match="answered what is no answer"):
+    with pytest.raises(WorkerLost, match="answered what is not an answer"):
         seconds_in({"took": told}, "took")
 
 

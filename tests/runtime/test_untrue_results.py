@@ -1,4 +1,4 @@
-"""Results say what is so: of messages that are no text, of generators, of processes that left their group."""
+"""Results are true for messages that are not text, generators, and processes that left their group."""
 
 import os
 import shutil

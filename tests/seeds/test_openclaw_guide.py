@@ -219,7 +219,7 @@ def test_an_event_that_the_host_never_sends_is_silent_and_says_which_was_meant(
         "half": State.READY,
     }
     assert "did you mean agent:bootstrap?" in rows["typo"].verdict.why()
-    assert any("gateway:stop is no event" in note for note in rows["half"].notes)
+    assert any("gateway:stop is not an event" in note for note in rows["half"].notes)
 
 
 @pytest.mark.parametrize(

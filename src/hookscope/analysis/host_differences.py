@@ -74,7 +74,7 @@ class WrittenMetadata:
         return tuple(self.blocks)
 
     def events_of(self, namespace: str) -> tuple[str, ...]:
-        """Return the events listed for one host; none if they are no list."""
+        """Return the events listed for one host; none if they are not a list."""
         listed = self.blocks.get(namespace, {}).get("events")
         return tuple(map(str, listed)) if isinstance(listed, list) else ()
 

@@ -95,7 +95,7 @@ def _ended(host_run: RunAtHost, name: str) -> str:
     results = [result for result in host_run.run.results if result.call.name == name]
     if results:
         return ", ".join(outcome_text(result.status, result.error) for result in results)
-    reason = next((item.reason for item in host_run.run.not_run if item.name == name), "is no hook there")
+    reason = next((item.reason for item in host_run.run.not_run if item.name == name), "is not a hook there")
     return f"not run: {reason}"
 
 

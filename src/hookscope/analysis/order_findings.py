@@ -237,7 +237,7 @@ class OrderFindings:
     seed: int
     fired: tuple[RunFacts, ...]
     findings: tuple[OrderFinding, ...] = ()
-    unstable: tuple[FactSubject, ...] = ()  # differs within one order, so is no evidence
+    unstable: tuple[FactSubject, ...] = ()  # differs within one order, so is not evidence
     unexplained: tuple[
         tuple[FactSubject, RunFacts, RunFacts], ...
     ] = ()  # differs in these orders, not narrowed down

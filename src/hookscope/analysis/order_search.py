@@ -42,7 +42,7 @@ class OrderRuns:
     `times`, else in random ones from the seed. A difference is narrowed down before the next order is
     tried: to two consecutive handlers whose exchange changes the result; other handlers are excluded as
     long as the difference shows. Only handlers of one group change places: concurrent calls stay, and a
-    host's groups follow each other. The order of messages follows the handlers, and is no difference.
+    host's groups follow each other. The order of messages follows the handlers, and is not a difference.
 
     Every fire has a new event with the current time. With `sandbox` each has fresh copies and workers;
     without, what handlers keep in memory and in files stays, as in their host.

@@ -226,7 +226,7 @@ def export_problem(file: Path) -> str:
     if not os.path.isdir(file.parent):
         return f"There is no folder {file.parent}."
     if os.path.exists(file) and not os.path.isfile(file):
-        return f"{file} is no file."
+        return f"{file} is not a file."
     return ""
 
 

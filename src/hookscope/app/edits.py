@@ -334,7 +334,7 @@ class Edits:
             raise Refusal(str(error)) from None
 
     def _other_undo_hint(self) -> str:
-        """Return how to undo what is no file edit: an installed pack, a tap."""
+        """Return how to undo what is not a file edit: an installed pack, a tap."""
         from hookscope.packs.transaction import installed_packs  # a scan needs no packs
         from hookscope.recording.installation import installed_taps_of
 
@@ -357,7 +357,7 @@ class Edits:
         self.record("undo", pending.change)
 
     def _lock_of(self, change: Change) -> Path | None:
-        """Return the lock for a change; None for the settings file, which has a lock beside it."""
+        """Return the lock for a change; None for the settings file, whose writer locks it itself."""
         if change.path == self._bench.open().settings.file.absolute():
             return None
         try:

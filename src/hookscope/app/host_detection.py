@@ -198,7 +198,7 @@ def _version_order(version: str) -> tuple[int, ...]:
 
 
 def _numbers(text: str) -> list[int]:
-    """Return the numbers in a text. One longer than Python parses is no version's, and is cut."""
+    """Return the numbers in a text. One longer than Python parses is not a version's, and is cut."""
     return [int(part[:LONGEST_VERSION]) for part in re.findall(r"\d+", text)]
 
 
@@ -309,7 +309,7 @@ def _has_hooks(file: Path, files: Files) -> bool:
     try:
         document = json.loads(
             files.read(file, LARGEST_SIGN_FILE)
-        )  # a larger file is cut, and is no JSON then
+        )  # a larger file is cut, and is not JSON then
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and bool(document.get("hooks"))
@@ -325,7 +325,7 @@ def _known_programs() -> tuple[ForeignProgram, ...]:
     )
 
 
-# A folder `plugins` alone is no evidence. Last: the folder is a plugin itself, as authors have it.
+# A folder `plugins` alone is not evidence. Last: the folder is a plugin itself, as authors have it.
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json", "*.plugin.json")
 PLUGIN_SCRIPTS = "plugins/*/index.[tj]s"  # common file names: their calls show the host
 REGISTERING = (b"api.on(", b"registerHook(", b"definePluginEntry(")

@@ -69,7 +69,7 @@ class _NearMissSearch:
         self._by_subscription: dict[object, tuple[MissRank, str] | None] = {}
 
     def miss_of(self, info: UncalledHook) -> tuple[MissRank, NotRun] | None:
-        """Return the rank of a hook's miss, and its line of the plan; None if it is no near miss."""
+        """Return the rank of a hook's miss, and its line of the plan; None if it is not a near miss."""
         if info.hook in self._called or info.shadowed:
             return None
         if _unregistered_plugin(info, self._key, self._kind):
@@ -179,7 +179,7 @@ def near_miss(
     if is_closest and key not in documented and closest_match(key, {*documented, event}) == event:
         return NearMiss(MissRank.TYPO, f" – no host sends that; {write}")
     if event not in documented and key in documented and closest_match(event, documented) == key:
-        return NearMiss(MissRank.TYPO, f" – perhaps that was to be fired; {event} is no event of the host")
+        return NearMiss(MissRank.TYPO, f" – perhaps you meant this; the host has no event {event}")
     if kind == "folder" and ":" in key and key.partition(":")[0] == family:
         if not action:
             return NearMiss(MissRank.FAMILY, f" – the type alone was fired; fire {key} for it")

@@ -244,7 +244,7 @@ def _check_agent(agent: str, setup: Setup) -> None:
     dialect = setup.dialect
     if dialect.layout.agents is None:
         next_step = "Leave out --agent, or name a version with --dialect."
-        raise Refusal(f"The dialect {dialect.name} knows no agents.", next_step, code=2)
+        raise Refusal(f"The dialect {dialect.name} has no agents.", next_step, code=2)
     settings = open_host(dialect, setup.machine, setup.overrides).settings
     if known_agent(dialect, settings, agent) is None:
         known = agent_names(dialect, settings)
@@ -280,7 +280,7 @@ def bundled_folder(options: Options, dialect: Dialect, machine: Machine) -> Path
 
 
 def may_name_bundled(dialect: Dialect, machine: Machine) -> bool:
-    """Return whether the host's variable may name the bundled hooks. A what-if must not."""
+    """Return whether the host's variable may set the folder of bundled hooks; never in a what-if."""
     named = machine.env.get(_bundled_variable(dialect))
     return not machine.assumed or (named is not None and named == os.environ.get(_bundled_variable(dialect)))
 

@@ -140,14 +140,14 @@ def _file_change(
     if any(len(side) > LARGEST_DIFF for side in sides):
         return PackFileChange(path, state, why=f"it is larger than {LARGEST_DIFF:,} bytes")
     if any(b"\0" in side for side in sides):
-        return PackFileChange(path, state, why="it is no text")
+        return PackFileChange(path, state, why="it is not text")
     return PackFileChange(path, state, Change(path, f"{state} since it was installed", before, after))
 
 
 def _read_or_reason(path: Path) -> bytes | str:
     """Return the file's bytes, or why it cannot be read. Only plain files are opened."""
     if path.is_symlink() or not path.is_file():
-        return "it is no plain file now"
+        return "it is no longer a regular file"
     try:
         return read_regular(path, LARGEST_DIFF + 1)
     except OSError as error:
@@ -183,9 +183,9 @@ def newer_source_hint(record: InstalledPack) -> str:
 def uses_on_disk(
     record: InstalledPack, hooks: Sequence[Path]
 ) -> tuple[Mapping[Path, HandlerUses], tuple[str, ...]]:
-    """Return what an installed pack's sources use now, by hook folder, and the unreadable files.
+    """Return the capabilities that an installed pack's sources use, by hook folder, and its unreadable files.
 
-    Code shared by all hooks is listed under the pack's own folder. Runs nothing; blocks.
+    Code shared by all hooks is listed under the pack's own folder. Runs no code. Blocks while it reads.
     """
     found: dict[Path, HandlerUses] = {}
     unread: list[str] = []

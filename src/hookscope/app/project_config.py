@@ -225,7 +225,7 @@ class YamlSection:
             if name not in known:
                 closest = nearest_word(name, known)
                 next_step = f"Did you mean `{closest}`?" if closest else f"{owner} has {', '.join(known)}."
-                raise self.refusal(f"`{name}` is no part of {owner.lower()}.", name, next_step=next_step)
+                raise self.refusal(f"`{name}` is not part of {owner.lower()}.", name, next_step=next_step)
 
     def mapping(self, name: str) -> Mapping[str, Any]:
         """Return the mapping under a key; empty if there is none. Raises Refusal for anything else."""
@@ -278,7 +278,7 @@ def read_section(file: Path, what: str) -> YamlSection:
     except FormatError as error:
         raise Refusal(f"{file}, {error}.", "Mend that line.", code=2) from None
     if not isinstance(value, dict):
-        raise Refusal(f"{file} is no {what}.", code=2)
+        raise Refusal(f"{file} is not {what}.", code=2)
     return YamlSection(file, source, value)
 
 
@@ -331,7 +331,7 @@ def read_workspace_environment(workspace: Path, name: str) -> Environment:
         )
         next_step = f"Did you mean {closest}?" if closest else environments_text
         raise Refusal(f"There is no environment {name!r}.", next_step, code=2)
-    section = read_section(known[name], "environment: it needs a mapping with `variables:`")
+    section = read_section(known[name], "an environment: it needs a mapping with `variables:`")
     section.check_keys(("variables",), "An environment")
     variables: dict[str, str] = {}
     for key, value in section.mapping("variables").items():

@@ -90,7 +90,7 @@ def no_such_hook(name: str, view: Snapshot) -> Refusal:
     closest = nearest_word(name, names)
     rejected = next((copy for copy in inventory.rejected if copy.name == name), None)
     if rejected is not None:
-        return Refusal(f"{name} in {rejected.path} is no hook: {rejected.reason}.")
+        return Refusal(f"{name} in {rejected.path} is not a hook: {rejected.reason}.")
     in_folder = next((row for row in inventory.hooks if _is_in(row, name)), None)
     if in_folder is not None:
         next_step = f"The one in the folder {name} is called {in_folder.hook.name}: its HOOK.md says so."
@@ -158,7 +158,7 @@ def no_such_event(view: Snapshot, key: str, closest: str | None) -> Refusal:
 
     product = view.host.dialect.product
     others = [other for other in GUIDES if other.product != product and key in other.catalogue().by_key]
-    problem = f"{key!r} is no event of {product}"
+    problem = f"{key!r} is not an event of {product}"
     later = dialect_sending(key, view.host.dialect)
     if later:
         return Refusal(
@@ -240,7 +240,7 @@ def host_command_missing(dialect: Dialect) -> Refusal:
     shipped = [known for known in SHIPPED if known.product == dialect.product and known.command is not None]
     next_step = f" `--dialect {shipped[0].name}` has it." if shipped else ""
     return Refusal(
-        f"The dialect {dialect.name} knows no command of {dialect.product}'s own.",
+        f"The dialect {dialect.name} has no command of {dialect.product}'s own.",
         f"Leave out --format.{next_step}",
         code=2,
     )

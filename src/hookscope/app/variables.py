@@ -234,7 +234,7 @@ def _moment(name: str, now: datetime, where: str) -> str | int:
         next_step = (
             "Times are such as ${now}, ${now-1h30m}, ${now+2d:ms}; units ms s m h d w, forms iso ms s."
         )
-        raise Refusal(f"{where} uses ${{{name}}}, which is no time.", next_step, code=2)
+        raise Refusal(f"{where} uses ${{{name}}}, which is not a time.", next_step, code=2)
     try:
         moment = (now if now.tzinfo is not None else now.replace(tzinfo=UTC)) + timedelta(
             seconds=_seconds(time["away"])

@@ -58,7 +58,7 @@ class WatchedPaths:
         return frozenset(path / name for path in names for name in names[path] or {""})
 
     def with_paths(self, paths: Iterable[Path]) -> WatchedPaths:
-        """Return these paths added: folders with everything below, missing ones where they would appear."""
+        """Return a copy that watches these paths too, folders with all below them."""
         paths = tuple(paths)
         folders = (*self.folders, *(path for path in paths if os.path.isdir(path)))
         awaited = _awaited((path for path in paths if not os.path.isdir(path)), self.names_by_folder)

@@ -177,7 +177,7 @@ class Workbench:
         return self.setup.dialect
 
     def open(self, files: Files | None = None) -> Host:
-        """Return the host with settings and trust read again. `files`: reads its disk."""
+        """Return the host, with settings and trust read again. `files`: how it reads the disk."""
         setup = set_up(self.options)
         trust = Trust(everything=True, homes=user_homes()) if self._trust_all else self._store.trust()
         machine = setup.machine if files is None else replace(setup.machine, files=files)

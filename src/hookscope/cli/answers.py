@@ -46,9 +46,10 @@ Command = Callable[..., Answer]
 
 
 def command(name: str, *params: click.Parameter) -> Callable[[Command], click.Command]:
-    """Make a command of a function that takes options and parameters and returns an Answer.
+    """Return a decorator that makes a command of a function from options and parameters to an Answer.
 
-    Adds the machine options and --json. Prints the document or the text. The exit code is 0 or 1.
+    The command also has the machine options and --json. It prints the document or the text, and exits with
+    0 or 1.
     """
 
     def made(answer_of: Command) -> click.Command:
@@ -96,7 +97,7 @@ def _print_warning(sentence: str) -> None:
 
 
 def with_what_if_note(answer: Answer, options: Options, *, only_stderr: bool) -> Answer:
-    """Return the answer with a note if a what-if is in force. `only_stderr`: there only."""
+    """Add a note to the answer if a what-if is in force; `only_stderr`: only on standard error."""
 
     if not has_what_if(options):
         return answer
@@ -114,14 +115,14 @@ def with_what_if_note(answer: Answer, options: Options, *, only_stderr: bool) ->
 def written_despite_what_if(options: Options, file: Path) -> tuple[str, ...]:
     """Return a note if a file was changed while a what-if is in force."""
 
-    return (f"Only the view is assumed: {file} was really written.",) if has_what_if(options) else ()
+    return (f"Despite the what-if, {file} was really written.",) if has_what_if(options) else ()
 
 
 def unreadable_settings_warnings(host: Host) -> tuple[str, ...]:
     """Return a warning for each settings file that cannot be read.
 
-    No hook runs then, because the file may switch hooks off. Used by answers about hooks that do
-    not list problems. If the host rejects such settings as a whole, a gate of each hook reports it.
+    Such a file stops all hooks, because it may switch hooks off. The warning is for answers that do not list
+    problems. If the host rejects the settings as a whole, a gate of each hook reports that instead.
     """
 
     if host.settings.refusal:

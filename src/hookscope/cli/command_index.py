@@ -65,13 +65,13 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope sequence new", "the events that the host sends for /new"),
     ),
     "replay": (
-        ("hookscope replay", "the last run again, and what differs"),
-        ("hookscope replay 12", "run 12 again"),
+        ("hookscope replay", "fire the last run again, and show what differs"),
+        ("hookscope replay 12", "fire run 12 again"),
     ),
     "test": (
         ("hookscope test", "fire all saved events, and compare each run"),
         ("hookscope test --watch", "again on every save"),
-        ("hookscope test --sandbox", "on copies, and how handlers changed them"),
+        ("hookscope test --sandbox", "on copies, and show what handlers changed"),
     ),
     "fuzz": (
         ("hookscope fuzz command:new --sandbox", "unusual events, on copies of your files"),
@@ -139,7 +139,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope tap install --dry-run", "the files and the edit of the settings"),
         ("hookscope tap install", "write it to the host's own folder"),
     ),
-    "tap status": (("hookscope tap status", "is it unchanged, was anything recorded"),),
+    "tap status": (("hookscope tap status", "whether the tap is unchanged, and what it recorded"),),
     "tap events": (
         ("hookscope tap events", "the real events, newest last"),
         ("hookscope tap events --json", "with all fields"),
@@ -183,7 +183,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "schema": (
         ("hookscope schema", "which files have a schema"),
-        ("hookscope schema event", "of saved events; write it into a file for your editor"),
+        ("hookscope schema event", "the schema of saved events, to be saved for your editor"),
     ),
     "help": (
         ("hookscope help", "the topics of the manual"),
@@ -205,7 +205,7 @@ COMMANDS = {
     "check": "Count the ready hooks, and show what stops the others.",
     "lint": "Find mistakes in hooks, and show how to correct them.",
     "compare": "Compare the same hooks under several hosts.",
-    "load": "Import all trusted handlers, and report as the host's loader does.",
+    "load": "Import all trusted handlers, and report what the host's loader would report.",
     "events": "Show the host's events: when, which fields, which subscribers.",
     "plan": "Show which handlers would run for an event, in order. Runs nothing.",
     "fire": "Fire an event, and show what each handler did.",

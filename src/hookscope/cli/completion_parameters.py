@@ -1,4 +1,4 @@
-"""Which parameter completes to what. Candidates are looked up when a shell requests them."""
+"""The source of candidates for each parameter. They are looked up when a shell requests completion."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CANDIDATES_BY_PARAMETER = {
     "event": "events",
     "events": "events",
 }
-# The others, by command. A name that ends with `+` offers files too.
+# The others, by command. A source that ends with `+` offers files too.
 CANDIDATES_BY_COMMAND = {
     ("info", "name"): "hooks",
     ("why", "name"): "hooks",
@@ -92,13 +92,13 @@ def _completer(source: str) -> Completer:
 
 
 def _options_of(ctx: click.Context) -> Options:
-    """Return the machine options that are already in the line."""
+    """Return the machine options that are already on the command line."""
     parameters = [context.params for context in (ctx.find_root(), ctx)]
     return options_from(parameters[1], options_from(parameters[0]))
 
 
 def _look_up(source: str, options: Options) -> Sequence[Candidate]:
-    """Return the candidates of a source. Errors are hidden: they would disturb the line."""
+    """Return the candidates of a source. Errors are hidden: messages would garble the command line."""
     try:
         with redirect_stderr(StringIO()):
             from hookscope.cli.completion_candidates import CANDIDATE_SOURCES

@@ -22,7 +22,7 @@ class TypedLine(NamedTuple):
 
 
 def parse_line(text: str) -> TypedLine:
-    """Split a line into words. Never raises: what is not closed yet is the current word."""
+    """Split a line into words. An unfinished word or quote is the current word. Never raises."""
     words: list[str] = []
     word: list[str] | None = None
     quote = ""
@@ -50,7 +50,7 @@ _OPTION_PREFIX = re.compile(r"--[\w-]+=")
 
 
 class LineCompletion(ShellComplete):
-    """A shell that passes the line as it is typed, up to the cursor."""
+    """Completion for a shell that passes the typed line, up to the cursor."""
 
     source_template = ""  # unused; see SCRIPTS
 
@@ -110,7 +110,7 @@ class FishCompletion(LineCompletion):
 
 
 def _typed_line() -> TypedLine:
-    """Return the typed line; up to the current word if the shell counts its words."""
+    """Return the typed line; only up to the current word if the shell passes its index."""
     line = parse_line(os.environ.get("COMP_WORDS", ""))
     count = int(os.environ.get("COMP_CWORD") or -1)
     if count < 0:

@@ -28,60 +28,57 @@ from hookscope.values import dataclass
 
 OptionConflict: TypeAlias = tuple[str, str]  # problem, next step
 
-SEVERAL_KEYS = "KEY KEY"  # several events are named
+SEVERAL_KEYS = "KEY KEY"  # present if several events are named
 CONTEXT_FROM_INPUT, CTX_FROM_INPUT = "--context @-", "--ctx @-"
 AT_TERMINAL = "a terminal"
 ENOUGH_REPEATS = f"--repeat {FEWEST_RUNS}"  # or more
 
 EXCLUSIVE_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
-    ("--save", SEVERAL_KEYS): ("--save keeps one event.", "Fire them one by one."),
-    ("--repeat", SEVERAL_KEYS): ("--repeat fires one event.", "Fire them one by one."),
-    ("--except", "--only"): ("--only leaves all others out.", "Take it, or --except."),
+    ("--save", SEVERAL_KEYS): ("--save saves only one event.", "Fire them one by one."),
+    ("--repeat", SEVERAL_KEYS): ("--repeat repeats only one event.", "Fire them one by one."),
+    ("--except", "--only"): ("--only already excludes all other hooks.", "Use --only or --except."),
     ("--json", "--json-lines"): (
         "--json prints one document, --json-lines a line for each step.",
-        "Take one.",
+        "Use one of them.",
     ),
     (CONTEXT_FROM_INPUT, CTX_FROM_INPUT): (
         "--context and --ctx both read standard input.",
         "Name a file for one of them.",
     ),
     ("--debug", "--step"): (
-        "--debug stops in the lines of a handler, --step before it.",
-        "Take one; under --debug `c` continues to the next handler.",
+        "--debug stops inside a handler, --step before it.",
+        "Use one of them; under --debug `c` continues to the next handler.",
     ),
-    ("--debug", "--repeat"): ("--debug goes through one run, and --repeat makes several.", "Take one."),
+    ("--debug", "--repeat"): ("--debug follows one run, but --repeat makes several.", "Use one of them."),
     ("--debug", "--json-lines"): (
-        "--debug talks in lines of its own where --json-lines prints the run's.",
-        "Take one; --json prints the run behind them.",
+        "--debug and --json-lines both print lines during the run.",
+        "Use one of them; --json prints the run at its end.",
     ),
     ("--debug", CONTEXT_FROM_INPUT): (
-        "--debug reads its commands from standard input, and --context @- all of it.",
-        "Name a file for the context.",
+        "--debug and --context @- both read standard input.",
+        "Name a file for --context.",
     ),
-    ("--debug", CTX_FROM_INPUT): (
-        "--debug reads its commands from standard input, and --ctx @- all of it.",
-        "Name a file for it.",
-    ),
-    ("--step", "--repeat"): ("--step goes through one run, and --repeat makes several.", "Take one."),
+    ("--debug", CTX_FROM_INPUT): ("--debug and --ctx @- both read standard input.", "Name a file for --ctx."),
+    ("--step", "--repeat"): ("--step follows one run, but --repeat makes several.", "Use one of them."),
     ("--step", "--json-lines"): (
-        "--step asks between the lines that --json-lines prints.",
-        "Take one; --json prints the run when all is asked.",
+        "--step would ask between the lines that --json-lines prints.",
+        "Use one of them; --json prints the run at its end.",
     ),
 }
 REQUIRED_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
     ("--force", "--only"): ("--force calls one hook.", "Name it with --only HOOK."),
-    ("--seed", "--shuffle"): ("--seed is for --shuffle.", "Give both, or neither."),
+    ("--seed", "--shuffle"): ("--seed has no effect without --shuffle.", "Use both, or neither."),
     ("--shuffle", ENOUGH_REPEATS): (
-        f"--shuffle needs to know how often it may fire, {FEWEST_RUNS} times at least.",
+        f"--shuffle needs the number of runs, at least {FEWEST_RUNS}.",
         "--repeat 20 --shuffle is a good start.",
     ),
     ("--stop-at", "--debug"): ("--stop-at names a line at which --debug stops.", "Add --debug."),
-    ("--step", AT_TERMINAL): ("--step asks on a terminal before each handler.", "Leave it out here."),
+    ("--step", AT_TERMINAL): ("--step needs a terminal, to ask before each handler.", "Leave it out here."),
 }
 
 
 def check_option_combinations(present: Collection[str]) -> None:
-    """Raise Refusal for the first pair of options that conflict, or that need each other."""
+    """Raise Refusal for the first two options that conflict, or the first one that needs a missing option."""
     for (option, other), (problem, next_step) in EXCLUSIVE_OPTIONS.items():
         if option in present and other in present:
             raise Refusal(problem, next_step, code=2)
@@ -117,7 +114,7 @@ LARGEST_OBJECT = 64 * 2**20  # characters, to bound memory for endless files
 
 
 def read_json_object(text: str, option: str) -> dict[str, object]:
-    """Return the object of an option: JSON, `@FILE` that holds it, or `@-` for standard input.
+    """Return the JSON object in an option's text: JSON, `@FILE` that contains it, or `@-` for standard input.
 
     Standard input can be read once: call this once, even if several events use the object. Raises
     Refusal.
@@ -135,9 +132,7 @@ def read_json_object(text: str, option: str) -> dict[str, object]:
         next_step = "Name another file, or write the JSON itself."
         raise Refusal(f"Cannot read the context from {name}: {why}.", next_step, code=2) from None
     if len(source) > LARGEST_OBJECT:
-        raise Refusal(
-            f"{name} has more than {LARGEST_OBJECT:,} characters.", "No event is that large.", code=2
-        )
+        raise Refusal(f"{name} has more than {LARGEST_OBJECT:,} characters.", "Use a smaller one.", code=2)
     return _parse_object(source, name)
 
 
@@ -185,7 +180,7 @@ def save_event_as(bench: Workbench, view: Snapshot, event: Event, name: str) -> 
 
 
 def ask_for_trust(bench: Workbench, view: Snapshot, targets: Sequence[TrustTarget]) -> bool:
-    """Ask for trust in each folder that can be trusted; return True if any trust was given."""
+    """Ask for trust in each folder that can be trusted; return True if any folder was trusted."""
     changed = False
     for request in trust_requests(view, [target for target in targets if not target.refusal_reason]):
         if ask_yes_or_no(printable(request.question)):
@@ -195,7 +190,7 @@ def ask_for_trust(bench: Workbench, view: Snapshot, targets: Sequence[TrustTarge
 
 
 def ask_yes_or_no(question: str) -> bool:
-    """Ask on the terminal.
+    """Ask a question on the terminal; return True for yes.
 
     Ctrl-C stops immediately: an event loop would receive it only after the answer.
     """

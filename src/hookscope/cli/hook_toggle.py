@@ -16,11 +16,11 @@ from hookscope.model.machine import Machine
 from hookscope.model.text import one_line
 from hookscope.storage.edits.masked_preview import masked_preview
 
-WRITE_ATTEMPTS = 20  # enough for that many commands that write concurrently, once each
+WRITE_ATTEMPTS = 20  # as many other commands may write the settings at the same time, once each
 
 
 def toggle_hook(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
-    """Switch a hook as the host's own command does, and show the edit."""
+    """Switch a hook as the host's own command does, and return the edit as an answer."""
     bench = answers.workbench_for(options)
     toggle = bench.edits.toggle(bench.scan(), name, on, as_command=True)
     if not dry_run:
@@ -70,11 +70,11 @@ def toggle_document(toggle: Toggle, *, written: bool) -> dict[str, object]:
 
 
 def toggle_text(toggle: Toggle, dry_run: bool, machine: Machine) -> str:
-    """Return the file with its diff, other effects, and when the host notices."""
+    """Return the file with its diff, the other affected hooks, and when the host notices the change."""
     name = one_line(toggle.name)
     if not toggle.needed:
         status, comma, detail = one_line(toggle.after).partition(",")
-        return f"{name} is {status} already{comma}{detail}; nothing was written."
+        return f"{name} is already {status}{comma}{detail}; nothing was written."
     lines = [*change_output.diff_lines(toggle.change, machine)]
     lines += [
         f"{one_line(other.name)} ({other.source}): {other.before} → {other.after}" for other in toggle.others

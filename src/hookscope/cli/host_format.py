@@ -25,12 +25,12 @@ def format_option() -> click.Option:
         ["--format", "shape"],
         type=click.Choice(FORMATS),
         default=FORMATS[0],
-        help="The format of the answer: ours, or that of the host's own command.",
+        help="The format of the answer: Hookscope's, or that of the host's own command.",
     )
 
 
 def host_list_options() -> list[click.Parameter]:
-    """Return the host's own flags of its list commands."""
+    """Return `--format`, and the flags of the host's own list command."""
     return [
         format_option(),
         click.Option(["--eligible"], is_flag=True, help="Only hooks whose requirements are met."),
@@ -41,7 +41,7 @@ def host_list_options() -> list[click.Parameter]:
 def is_host_format(format_name: str, **flags: Any) -> bool:
     """Return True if the host's format is requested.
 
-    Raises UsageError if a flag of the host is used without it.
+    Raises UsageError if a flag of the host is used without that format.
     """
     if format_name == "host":
         return True
@@ -93,17 +93,17 @@ def host_toggle(options: Options, name: str, on: bool, dry_run: bool, as_json: b
 
 
 def _with_plugin_hooks(output: CommandOutput, view: Snapshot) -> CommandOutput:
-    """Add a note about hooks that plugins register.
+    """Return the output with a note about hooks that plugins register.
 
     The host's command loads plugins and lists the hooks of folder events that they register. A scan
-    loads nothing, so it names these hooks on standard error.
+    loads nothing, so standard error names these plugins.
     """
     loads_plugins = view.host.dialect.load_rules.plugins_use_folder_events
     names = [row.hook.name for row in view.inventory.hooks if row.folder_events and row.verdict.enabled]
     if not (loads_plugins and names):
         return output
-    command = f"{view.host.dialect.product} loads plugins for this, and lists what they register"
-    line = f"{command}; Hookscope loads none, and leaves that out: {', '.join(names)}. See `hookscope load`."
+    command = f"{view.host.dialect.product} loads plugins for this, and lists the hooks that they register"
+    line = f"{command}; Hookscope does not. Plugins left out: {', '.join(names)}. See `hookscope load`."
     return replace(output, errors=(*output.errors, line))
 
 
@@ -118,7 +118,7 @@ def _open_host(options: Options) -> tuple[HostCommand, Snapshot, CommandOutput |
 
 
 def _host_command(view: Snapshot) -> HostCommand:
-    """Return the host's command. Raises Refusal if the host has none, or its dialect does not know it."""
+    """Return the host's command. Raises Refusal if the host's dialect has none."""
     dialect = view.host.dialect
     if dialect.command is None:
         raise host_command_missing(dialect)
@@ -128,7 +128,7 @@ def _host_command(view: Snapshot) -> HostCommand:
 def answer_from_host_output(output: CommandOutput) -> Answer:
     """Return the host's output as an answer.
 
-    If the host has no JSON of its own, its lines are in a document of ours.
+    If the host prints no JSON here, its lines are in a document of Hookscope's.
     """
     for line in output.errors:
         click.echo(printable(line), err=True)

@@ -23,7 +23,7 @@ from hookscope.model.text import one_line, printable
 from hookscope.runtime.debugger import Bound, Debugger, Point, StackFrame, Stepper, Stop
 from hookscope.runtime.firing import Firing
 
-STEP_HELP = "enter runs it, s passes it over, e shows its event, c runs all that follow, q ends here"
+STEP_HELP = "enter runs it, s skips it, e shows its event, c runs it and all later ones, q ends the run"
 STEP_KEYS = "enter, s, e, c, q"
 
 
@@ -72,7 +72,7 @@ def _next_handler_text(paused: Paused, plan: Plan, machine: Machine) -> str:
 
 
 async def _ask_step(paused: Paused, keys: str, stepper: Stepper, cancel: Callable[[], object]) -> None:
-    """Ask for a key until one decides about the next handler."""
+    """Read keys until one of them decides whether the next handler runs."""
     while True:
         click.echo(f"  {keys}: ", err=True, nl=False)
         typed = await _read_step_line()
@@ -111,9 +111,9 @@ def _print_step_line(text: str) -> None:
 
 
 class NamedStops:
-    """A debugger of one run, and the breakpoints that were named on the command line.
+    """The debugger of one run, with the breakpoints of the command line.
 
-    Without any, handlers stop at their first line.
+    Without breakpoints, handlers stop at their first line.
     """
 
     def __init__(self, plan: Plan, machine: Machine) -> None:
@@ -131,9 +131,9 @@ class NamedStops:
             await self.debugger.name_lines(str(file), points)
 
     def _on_bound(self, bound: Bound) -> None:
-        """Record where the breakpoints of a file are.
+        """Record the lines at which the breakpoints of a file stop.
 
-        A breakpoint on a line without code moves down, or stops nowhere.
+        A breakpoint on a line without code moves down to the next code, or has no effect.
         """
         problems = dict(bound.wrong)
         for line, bound_line in bound.lines:
@@ -144,10 +144,10 @@ class NamedStops:
             place = self._place(bound.file, line)
             if bound_line:
                 self._pending[_stop_key(bound.file, bound_line)] = point
-                sentence = f"No code begins in {place}: it stops in line {bound_line}."
+                sentence = f"{place} has no code: the breakpoint moved to line {bound_line}."
             else:
-                why = problems.get(line, "no code begins there, or further down")
-                sentence = f"Nothing stops at {place}: {why}."
+                why = problems.get(line, "there is no code at or below this line")
+                sentence = f"The breakpoint at {place} has no effect: {why}."
             click.echo(printable(sentence), err=True)
 
     def mark_reached(self, stop: Stop) -> None:
@@ -155,11 +155,11 @@ class NamedStops:
         self._pending.pop(_stop_key(stop.frame.file, stop.frame.line), None)
 
     def unreached(self) -> Iterator[str]:
-        """Yield a sentence for each breakpoint at which nothing has stopped."""
+        """Yield a sentence for each breakpoint that no handler has reached."""
         for (file, line), point in self._pending.items():
-            where = f" where {one_line(point.condition)}" if point.condition else ""
-            why = ", or that did not hold there" if point.condition else ""
-            yield f"Nothing stopped at {self._place(file, line)}{where}: no handler came there{why}."
+            where = f" if {one_line(point.condition)}" if point.condition else ""
+            why = ", or the condition was never true" if point.condition else ""
+            yield f"Nothing stopped at {self._place(file, line)}{where}: no handler ran this line{why}."
 
     def _place(self, file: str, line: int) -> str:
         return f"{one_line(self.machine.short(Path(file)))}:{line}"
@@ -174,10 +174,10 @@ CONTEXT_LINES = 2  # lines shown around a stop; `l` shows more
 DEBUG_PROMPT = "debug> "
 DEBUG_HELP = (
     "n next line, s into a call, o out of this function",
-    "c on to the next stop, r run all without a stop, q ends the run",
-    "v variables, p EXPRESSION or the expression itself, l more lines",
-    "w where, u and d through the calls",
-    "b LINE or b FILE:LINE stops there too, b LINE if EXPRESSION where that holds",
+    "c continues to the next stop, r runs all without stops, q ends the run",
+    "v variables, p EXPRESSION or just EXPRESSION evaluates it, l more lines",
+    "w shows the call stack, u and d move up and down in it",
+    "b LINE or b FILE:LINE sets or removes a breakpoint, with `if EXPRESSION` a conditional one",
 )
 DEBUG_HELP_SHORT = "n s o c r q, p v l w u d b, ? explains"
 STOP_REASONS = {
@@ -281,7 +281,7 @@ class _DebugPrompt:
             case "b", place if place[:1] != "=":  # `b = …` assigns a variable
                 return await self._toggle_breakpoint(place, stop)
             case "p", "":
-                _print_debug_line("  p EXPRESSION, or the expression alone.")
+                _print_debug_line("  Type p EXPRESSION, or the expression alone.")
                 return False
             case "p", text if text[0] != "=":
                 await self._evaluate(text)
@@ -314,14 +314,14 @@ class _DebugPrompt:
         line = parse_breakpoint(place)
         try:
             if line is None:
-                raise Refusal("b LINE, or b FILE:LINE; with `if EXPRESSION` behind it.")
+                raise Refusal("Type b LINE or b FILE:LINE, optionally followed by `if EXPRESSION`.")
             file = str(matching_file(line, self._files, self._machine)) if line.file else ""
             if file and _is_python(file) != _is_python(
                 stop.frame.file
             ):  # a worker knows only files of its own language
                 raise Refusal(
                     f"`{one_line(line.file)}` runs in another worker than the stopped handler.",
-                    f"Name it while a handler of that worker is stopped, or before the run: "
+                    f"Set the breakpoint while a handler of that worker is stopped, or before the run: "
                     f"--stop-at {one_line(line.file)}:{line.line}.",
                 )
             await self._debugger.toggle(line.line, file, line.condition)

@@ -1,4 +1,4 @@
-"""Ctrl-C while handlers run: cancel them, and answer with what is known."""
+"""Ctrl-C while handlers run: cancel them, and report the results so far."""
 
 import asyncio
 import signal
@@ -15,9 +15,9 @@ R = TypeVar("R")
 
 @contextmanager
 def cancel_on_interrupt(cancel: Callable[[], object]) -> Iterator[None]:
-    """While this is open, in a running loop, Ctrl-C calls `cancel`.
+    """Call `cancel` when Ctrl-C is pressed inside the block, which needs a running event loop.
 
-    On Windows it ends the program; threads other than the main thread receive no signal.
+    On Windows Ctrl-C ends the program; threads other than the main thread receive no signal.
     """
     loop = asyncio.get_running_loop()
     # NotImplementedError: Windows loops have no signals. RuntimeError: not the main thread.
@@ -34,11 +34,11 @@ class Cancellable(Protocol):
     """Something that runs and can be cancelled."""
 
     def cancel(self) -> object:
-        """Request its end."""
+        """Request cancellation."""
 
 
 class InterruptibleSeries:
-    """Ctrl-C during a series of runs: cancels the current run, and no other one starts."""
+    """A series of runs that Ctrl-C ends: the current run is cancelled, and no further one starts."""
 
     def __init__(self) -> None:
         self.stopped = False
@@ -65,7 +65,7 @@ async def fire_one_by_one(
 ) -> tuple[list[R], list[str]]:
     """Fire items one after another; return the results, and a sentence for each failure to fire.
 
-    `fire` reports each run that has started. Ctrl-C cancels the current run and ends the series.
+    `fire` passes each started run to its second argument. Ctrl-C cancels the current run and ends the series.
     The workbench is closed at the end.
     """
     results: list[R] = []

@@ -20,7 +20,7 @@ from hookscope.cli.startup import COMPLETION_VARIABLE, open_console
 STREAMING_OPTIONS = {"--json-lines", "--follow", "--watch"}  # options that print lines while they run
 
 
-INTERNAL_ERROR = "hookscope: this is a mistake of ours, please report it with the lines above"
+INTERNAL_ERROR = "hookscope: this is a bug in Hookscope, please report it with the lines above"
 
 
 class CommandGroup(LazyGroup):
@@ -50,8 +50,8 @@ class CommandGroup(LazyGroup):
 def root_command(ctx: click.Context, /, **parameters: Any) -> int:
     """See which agent hooks run, which do not and why; fire events at them by hand.
 
-    Without a command: the console. With one: the same answers for scripts. Every command takes the
-    options below, and --json.
+    Without a command, Hookscope opens the console. Commands give the same answers to scripts. Every
+    command takes the options below, and --json.
     """
     if ctx.invoked_subcommand is None:
         return open_console(parameters)
@@ -74,7 +74,7 @@ def exit_code(arguments: list[str]) -> int:
 
 
 def exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
-    """Run `work` for these arguments and return the exit code; reports errors, also failed output."""
+    """Run `work` for these arguments and return the exit code. Errors are reported, failed output too."""
     try:
         return _exit_code_of(work, arguments)
     except OSError as error:
@@ -82,7 +82,7 @@ def exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
 
 
 def _exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
-    """As `exit_code_of`. Raises OSError if standard output or standard error cannot be written."""
+    """Do as `exit_code_of` does, but raise OSError if standard output or error cannot be written."""
     try:
         code = work()
     except click.exceptions.Exit as ended:
@@ -150,18 +150,18 @@ def _report_output_failure(error: OSError) -> int:
         os.close(nowhere)
     if not isinstance(error, BrokenPipeError):
         full = error.errno == errno.ENOSPC
-        why = "no space left where it goes" if full else os.strerror(error.errno or errno.EIO).lower()
+        why = "no space is left on the device" if full else os.strerror(error.errno or errno.EIO).lower()
         click.echo(f"hookscope: the answer could not be printed: {why}.", err=True)
     return 1
 
 
 def _kernel_version() -> str:
-    """Return the system's version. `platform` would run a program of PATH to find the processor."""
+    """Return the system's version. The module `platform` would run a program from PATH."""
     return f"{os.uname().release} {os.uname().machine}" if hasattr(os, "uname") else ""
 
 
 def _report_interrupt(arguments: list[str]) -> int:
-    """Report a Ctrl-C that came before there was anything to print."""
+    """Report that Ctrl-C ended the command before it had an answer."""
     if "--json" in arguments and not STREAMING_OPTIONS & set(arguments):
         import json
 
@@ -181,7 +181,7 @@ def version_report() -> str:
 
 
 def _report_error(error: Exception, as_json: bool) -> int:
-    """Report an exception that is not click's: a Refusal is an answer, all else is our own bug."""
+    """Report an exception that is not click's: a Refusal is an answer, all others are bugs of Hookscope."""
     from hookscope.model.failure import Refusal
     from hookscope.model.text import printable
 

@@ -60,8 +60,8 @@ def open_pack_manager(options: Options, *, writes: bool = True) -> tuple[Workben
     assumed = bench.setup.machine.assumed - {"home"}
     if writes and assumed:
         raise Refusal(
-            f"What is installed is real, and {' and '.join(sorted(assumed))} would be assumed.",
-            "Leave out the what-if; --dry-run may have one.",
+            f"Packs are installed for real, but {' and '.join(sorted(assumed))} would be assumed.",
+            "Leave out the what-if, or add --dry-run.",
             code=2,
         )
     manager = PackManager(bench)
@@ -95,12 +95,12 @@ def confirm_plan(plan: PackPlan, host: Host, options: ConfirmationOptions) -> No
     verb = plan.action
     if options.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refusal(
-            f"{plan.id} is not {verb.rstrip('e')}ed: there is no terminal to confirm on.",
-            "--yes answers for a script, --dry-run shows what would be written.",
+            f"{plan.id} was not {verb.rstrip('e')}ed: there is no terminal to confirm on.",
+            "--yes confirms in a script, --dry-run shows what would be written.",
         )
     click.echo(pack_output.pack_plan_text(plan, host, diff=options.diff))
     if not click.confirm(f"\n{verb.capitalize()} it?", default=False):
-        raise Refusal(f"{plan.id} is not {verb.rstrip('e')}ed; nothing was written.")
+        raise Refusal(f"{plan.id} was not {verb.rstrip('e')}ed; nothing was written.")
 
 
 def confirm_and_apply(
@@ -136,7 +136,7 @@ def install_in_host_format(
     dry_run: bool,
     accept_changed: bool = False,
 ) -> Answer:
-    """Return the answer of the host's `install`: --force confirms, and replaces."""
+    """Return the answer of the host's `install`; --force confirms it, and replaces an installed pack."""
     bench, manager, messages = _open_pack_host(options)
     lines = list(messages.deprecation_notice("install"))
     machine = bench.setup.machine
@@ -204,7 +204,7 @@ def _open_pack_host(options: Options) -> tuple[Workbench, PackManager, PackMessa
     messages = host.dialect.command.packs if host.dialect.command is not None else None
     if messages is None:
         raise Refusal(
-            f"The dialect {host.dialect.name} knows no command of {host.dialect.product}'s own about packs.",
+            f"The dialect {host.dialect.name} has no command of {host.dialect.product}'s own about packs.",
             "Leave out --format, or name a version with --dialect.",
             code=2,
         )

@@ -28,19 +28,17 @@ def only_option() -> click.Option:
 
 
 def _single_hook(ctx: click.Context, option: click.Parameter, names: Sequence[str]) -> str | None:
-    """Return the hook. Raises Refusal if several are named, as options that exclude hooks can be."""
+    """Return the named hook, or None. Raises Refusal if several hooks are named."""
     distinct = list(dict.fromkeys(names))
     if len(distinct) > 1:
-        raise Refusal(
-            f"--only names one hook, and has {' and '.join(distinct)}.", "Fire once for each.", code=2
-        )
+        raise Refusal(f"--only takes one hook, not {' and '.join(distinct)}.", "Fire once for each.", code=2)
     return distinct[0] if distinct else None
 
 
 def timeout_option(default: float = 30) -> click.Option:
     """Return `--timeout S`: each handler's limit in seconds, with its default."""
     return click.Option(
-        ["--timeout"], type=Seconds(), metavar="S", help=f"Seconds for each handler; else {default:g}."
+        ["--timeout"], type=Seconds(), metavar="S", help=f"Seconds for each handler; default: {default:g}."
     )
 
 
@@ -68,7 +66,7 @@ FILTER_NAMES = ("hook", "event", "outcome", "failed", "since", "until", "text", 
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.4
-    """`2h` ago, a day, a time of today, or both; in local time without a time zone."""
+    """`2h` ago, a date, a time of today, or both; local time unless it names a time zone."""
 
     name = "TIME"
 
@@ -78,12 +76,12 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic only since c
         moment = parse_moment(str(value), in_local_time(datetime.now(UTC)))
         if moment is None:
             shapes = "`2h` (or s, m, d, w), `10:30`, `2026-11-20` or `2026-11-20T10:30`"
-            self.fail(f"{value!r} is no time: it needs {shapes}.", param, ctx)
+            self.fail(f"{value!r} is not a time: it needs {shapes}.", param, ctx)
         return moment
 
 
 def parse_moment(text: str, now: datetime) -> datetime | None:
-    """Return the moment; None if the text is not one. `now` gives the default time zone."""
+    """Return the moment; None if the text is not a time. `now` gives the default time zone."""
     try:
         if ago := _TIME_AGO.fullmatch(text.strip()):
             return now - timedelta(**{_TIME_UNITS[ago[2]]: float(ago[1])})
@@ -120,9 +118,9 @@ def run_filter_of(parameters: Mapping[str, Any]) -> RunFilter:
     assert set(RUN_OUTCOMES) == set(get_args(Outcome))
     text, outcome = parameters["text"], parameters["outcome"]
     if text is not None and not has_search_terms(text):
-        raise Refusal("--text needs a word: a letter or a digit at least.", code=2)
+        raise Refusal("--text needs a word with at least one letter or digit.", code=2)
     if parameters["failed"] and outcome not in (None, "failed"):
-        raise Refusal(f"A run that failed is not {outcome}: give --failed or --outcome.", code=2)
+        raise Refusal(f"--failed contradicts --outcome {outcome}: use one of them.", code=2)
     if parameters["failed"]:
         outcome = "failed"
     return RunFilter(
@@ -137,11 +135,11 @@ def run_filter_of(parameters: Mapping[str, Any]) -> RunFilter:
 
 
 def no_runs_message(parameters: Mapping[str, Any], list_all_command: str = "hookscope log") -> str:
-    """Return the message if no run matches, with a suggestion: the command that lists all."""
+    """Return the message for a search without results, with the next search or `list_all_command`."""
     text = parameters["text"]
     if text and not text.rstrip().endswith("*"):
-        return f"No run fits. Words are looked for whole: `--text '{text.strip()}*'` finds what begins so."
-    return f"No run fits. `{list_all_command}` lists all."
+        return f"No run matches. Only whole words match: `--text '{text.strip()}*'` finds longer words."
+    return f"No run matches. `{list_all_command}` lists all."
 
 
 STANDARD_OUTPUT = "-"
@@ -155,7 +153,8 @@ class ReportFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == STANDARD_OUTPUT:
-            self.fail("standard output has the answer already; name a file, or `./-`.", param, ctx)
+            problem = "standard output is already used for the answer"
+            self.fail(f"{problem}; name a file (`./-` for a file called -).", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -32,10 +32,10 @@ def exit_code(arguments: list[str]) -> int:
         failed = error
     from hookscope.cli.main import exit_code_of
 
-    def again() -> NoReturn:
+    def raise_again() -> NoReturn:
         raise failed
 
-    return exit_code_of(again, arguments)
+    return exit_code_of(raise_again, arguments)
 
 
 def end_process(code: int) -> NoReturn:
@@ -48,7 +48,7 @@ def end_process(code: int) -> NoReturn:
 
 
 def console_only_options(arguments: Sequence[str]) -> Mapping[str, Any] | None:
-    """Return the options of a line that opens the console and needs no parser; None for others."""
+    """Return the options of a command line that opens the console and needs no parser, else None."""
     match arguments:
         case []:
             return {"workspace": None}
@@ -60,7 +60,7 @@ def console_only_options(arguments: Sequence[str]) -> Mapping[str, Any] | None:
 def open_console(parameters: Mapping[str, Any], *, demo: bool = False) -> int:
     """Run the terminal console for these options and return its exit code. Raises Refusal.
 
-    `demo`: it shows the tasks of the demo.
+    With `demo`, it shows the tasks of the demo.
 
     The workbench is opened after the first frame, unless an option may name something that does not
     exist: that error is reported before the console takes the terminal.
@@ -130,7 +130,7 @@ ASCII_GLYPHS = {
 
 
 def use_ascii_fallbacks(*streams: object) -> None:
-    """Let these streams print every text. A stream with an error handler chosen by the user keeps it."""
+    """Make streams replace characters that they cannot encode, unless the user chose an error handler."""
     for stream in streams:
         if not isinstance(stream, TextIOWrapper) or stream.errors not in ("strict", "surrogateescape"):
             continue

@@ -25,8 +25,8 @@ def run(
 ) -> int:
     """Show the console until the user leaves it, and end its workers. Return the exit code.
 
-    `bench`: an open workbench, or a function that opens one after the first frame; its errors are raised
-    here. `driver` and `size` show the console elsewhere than in this terminal.
+    `bench`: an open workbench, or a function that opens one after the first frame. An error of that
+    function is raised again. `driver` and `size` replace those of this terminal.
     """
     from hookscope.console.app import Console
     from hookscope.console.process import on_hangup
@@ -44,9 +44,9 @@ def run(
             await console.run_async(size=size)
         finally:
             if console.opener.opened is not None:
-                await console.bench.close()  # that of the workspace which is open at the end
+                await console.bench.close()  # of the last open workspace
         if console.gave_up is not None:
             raise console.gave_up
-        return console.return_code or 0  # Textual has printed why it is another
+        return console.return_code or 0  # if it is not 0, Textual has printed the reason
 
     return asyncio.run(session())

@@ -1,4 +1,4 @@
-"""The Textual app: theme, keys in force, workspaces, and keys handled in the order they were typed."""
+"""The Textual app: theme, keymap, workspaces, and a queue that handles keys in the order typed."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from hookscope.console.widgets.task_bar import Task
 
 
-KEY_TIMEOUT = 2.0  # seconds that a key waits at most for what the one before it has begun
-THREAD_POLL = 0.005  # seconds between two looks for what a thread is about to answer
+KEY_TIMEOUT = 2.0  # seconds; a key waits no longer for the effects of the previous key
+THREAD_POLL = 0.005  # seconds between two checks whether a thread has answered
 
 KeyPress: TypeAlias = Key | Paste
 
@@ -50,7 +50,7 @@ class KeyQueue:
         self._following: asyncio.Task[None] | None = None
 
     def holds(self, press: KeyPress) -> bool:
-        """Return True if the key must wait; it is then posted again in its turn."""
+        """Return True if the key must wait. The queue posts it again when its turn comes."""
         if press is self._let_through:
             self._let_through = None
             return False
@@ -74,31 +74,31 @@ class KeyQueue:
             self._following = None
 
     async def _over(self) -> None:
-        """Wait until the last key has taken effect. After a time limit the next key is handled anyway."""
+        """Wait until the last key has taken effect, but at most KEY_TIMEOUT seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(KEY_TIMEOUT):
                 while True:
-                    while not self._is_settled():  # noqa: ASYNC110  (no queue tells when it is empty)
+                    while not self._is_settled():  # noqa: ASYNC110  (a message queue does not signal that it is empty)
                         await asyncio.sleep(0 if self._app.is_settled else THREAD_POLL)
                     before = self._where()
-                    # Down to what has the focus, and up again; and once more, for what was posted on the way.
+                    # From the focused widget up to the app, twice: handling a message may post others.
                     for pump in (self._app, *self._way(), *self._way()):
                         await _queue_drained(pump)
                     if before == self._where() and self._is_settled():
                         return
 
     def _where(self) -> tuple[object, ...]:
-        """Return which widgets would get a key now."""
+        """Return the screen and its focused widget, which would receive a key now."""
         with suppress(ScreenStackError):
             return self._app.screen, self._app.screen.focused
         return ()
 
     def _is_settled(self) -> bool:
-        """Return True if nothing is pending that would change which widgets get a key."""
+        """Return True if nothing is pending that would change which widgets receive a key."""
         return self._app.is_settled and not any(pump.message_queue_size for pump in self._way())
 
     def _way(self) -> Iterator[MessagePump]:
-        """Yield the nodes that get a key, from the focused widget up to the app."""
+        """Yield the nodes that receive a key, from the focused widget up to the app."""
         with suppress(ScreenStackError):
             screen = self._app.screen
             yield from (screen.focused or screen).ancestors_with_self
@@ -111,16 +111,16 @@ async def _queue_drained(pump: MessagePump) -> None:
         await done.wait()
 
 
-MOST_TOASTS = 3  # sentences that stand over the panes at once
+MOST_TOASTS = 3  # toasts that are visible at the same time
 
 
 class Console(App[None]):
-    """The app for one workbench."""
+    """The app. It shows one workbench at a time."""
 
     TITLE = "hookscope"
-    DEFAULT_MODE = "workspace 1"  # for Textual a workspace is a mode: a stack of screens of its own
+    DEFAULT_MODE = "workspace 1"  # each workspace is a Textual mode, with its own stack of screens
     CSS_PATH = "console.tcss"
-    ENABLE_COMMAND_PALETTE = False  # Textual's; ours is a dialog like the others
+    ENABLE_COMMAND_PALETTE = False  # Textual's palette; ours is a dialog
     NOTIFICATION_TIMEOUT = 4
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -158,14 +158,14 @@ class Console(App[None]):
         """`bench`: a workbench, or a function that opens one after the first paint. `watches`: scan again
         when files change.
         """
-        no_color = "NO_COLOR" in os.environ  # without it Textual makes greys of colours; ANSI ones it drops
+        no_color = "NO_COLOR" in os.environ  # Textual then greys colours, but drops ANSI ones
         super().__init__(ansi_color=True if no_color else None)
-        # Before anything is styled: another theme later styles every widget anew.
+        # Before any widget is styled: a later change of the theme would style all of them again.
         self.theme_manager = ThemeManager(self, no_color)
         self.theme_manager.put_on(read_theme_files())
         self.opener = WorkbenchOpener(partial(self._open, bench))
-        self.gave_up: Exception | None = None  # why there is nothing to show
-        self._began: Options | None = None  # of the workspace that was open first
+        self.gave_up: Exception | None = None  # why the workbench could not be opened
+        self._began: Options | None = None  # of the first workspace
         self._opened = 1
         services = AppServices(self, self.theme_manager, self.give_up, self.open_workspace)
         self._main_screen = partial(MainScreen, services=services, watches=watches, tasks=tasks)
@@ -175,10 +175,10 @@ class Console(App[None]):
         self._pauses = IdleCollector()
 
     def on_load(self) -> None:
-        """Make tasks start one after another, as on Python 3.11.
+        """Start tasks from the event loop, as Python 3.11 does, and not eagerly.
 
-        From 3.12 on, Textual starts each task while it is created. The widgets of a mode's first screen would
-        then be mounted before it is the screen of that mode.
+        From Python 3.12 on, Textual starts each task as it is created. The widgets of a mode's first screen
+        would then be mounted before the mode has that screen.
         """
         asyncio.get_running_loop().set_task_factory(None)
 
@@ -189,7 +189,7 @@ class Console(App[None]):
 
     @property
     def bench(self) -> Workbench:
-        """The workbench of the workspace that is open."""
+        """The workbench of the open workspace."""
         return self.opener()
 
     def give_up(self, error: Exception) -> None:
@@ -199,7 +199,7 @@ class Console(App[None]):
 
     @property
     def keymap(self) -> Keymap:
-        """The keys in force."""
+        """The active keymap."""
         return active_keymap()
 
     @keymap.setter
@@ -207,16 +207,16 @@ class Console(App[None]):
         use_keymap(keymap)
 
     def on_notify(self, event: Notify) -> None:
-        """Show a repeated toast once, and only the last few of many."""
-        said = [*self._notifications]
-        others = [one for one in said if one.message != event.notification.message]
-        for one in said:
-            if one not in others[1 - MOST_TOASTS :]:
-                self._unnotify(one, refresh=False)
+        """Show a repeated toast once, and only the last `MOST_TOASTS` toasts."""
+        shown = [*self._notifications]
+        others = [toast for toast in shown if toast.message != event.notification.message]
+        for toast in shown:
+            if toast not in others[1 - MOST_TOASTS :]:
+                self._unnotify(toast, refresh=False)
 
     def simulate_key(self, key: str) -> None:
-        """Press a key as the user does. Textual ends a message at the parent that sent it, and a clicked
-        frame may be a parent of the focused widget.
+        """Press a key as the user does. A fresh context hides the sender: Textual stops a message at its
+        sender, here a clicked frame, and the frame may be a parent of the focused widget.
         """
         self.post_message(Context().run(Key, key, None))
 
@@ -243,8 +243,7 @@ class Console(App[None]):
             self.call_later(run_action, self, action)
 
     async def open_workspace(self, folder: Path) -> None:
-        """Show another workspace as if the console had started there; end the workers of this one."""
-
+        """Show another workspace as if the console had started there; end the current one's workers."""
         before, main = self.bench, self._main_screens()[0]
         if main.controllers.firing:
             main.context.notify("An event is running; wait for its end, or cancel it.", "warning")
@@ -263,20 +262,20 @@ class Console(App[None]):
         await before.close()
 
     def _bench_of(self, folder: Path, main: MainScreen) -> Workbench:
-        """Return the workbench of a folder; both workspaces are remembered as recent."""
+        """Return a workbench for `folder`, and list its workspace and the current one as recent."""
         from hookscope.app.console_files import stored_console, workbench_in
 
         here = main.state.view.host.workspace if main.state.view is not None else None
         bench = workbench_in(self.bench, self._began or self.bench.options, folder)
         for workspace in filter(None, (here, bench.open().workspace)):
-            with suppress(Refusal):  # said where something is to be kept
+            with suppress(Refusal):  # reported when the view is saved
                 stored_console().write(workspace, None)
         return bench
 
     async def on_event(self, event: Event) -> None:
         if isinstance(event, Key | Paste):
             if not self.screen_stack:
-                return  # at the end nobody is there for it
+                return  # the app is ending: no screen is left
             if not event.is_forwarded and self._typed.holds(event):
                 return
         if isinstance(event, Key | MouseDown | MouseScrollDown | MouseScrollUp | Paste):
@@ -287,7 +286,7 @@ class Console(App[None]):
 
     @property
     def is_settled(self) -> bool:
-        """True if no earlier key changes what the next one means."""
+        """True if no pending effect of a key changes what the next key does."""
         return all(screen.is_settled for screen in self._main_screens())
 
     def _main_screens(self) -> list[MainScreen]:

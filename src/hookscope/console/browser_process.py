@@ -1,6 +1,6 @@
 """The console in a browser page: a process that `hookscope serve` starts.
 
-They communicate over the standard streams (OPTIONS WIDTH HEIGHT ERROR_FD).
+Arguments: OPTIONS WIDTH HEIGHT ERROR_FD. Input and output use the standard streams.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 TEXTUAL_ENVIRONMENT = {"TEXTUAL_COLOR_SYSTEM": "truecolor", "TEXTUAL_FPS": "60"}
 
 
-def main(options: str, width: str, height: str, words: str) -> int:
-    """Show the console until its page or its user leaves. Return the exit code."""
-    os.dup2(int(words), 2)
-    os.close(int(words))
+def main(options: str, width: str, height: str, error_fd: str) -> int:
+    """Show the console until the page is closed or the user quits. Return the exit code."""
+    os.dup2(int(error_fd), 2)
+    os.close(int(error_fd))
     try:
         bench = Workbench(options_from_text(options), spare=True)
     except Refusal as refused:
@@ -47,25 +47,24 @@ def main(options: str, width: str, height: str, words: str) -> int:
 
 
 def page_driver() -> type[Driver]:
-    """Return Textual's driver for pages, changed to leave when the page is gone."""
-
+    """Return Textual's driver for pages, changed to end the app when the page is gone."""
     from textual import messages
     from textual.drivers.web_driver import WebDriver
 
     class PageDriver(WebDriver):
         def start_application_mode(self) -> None:
             self._loop = asyncio.get_running_loop()
-            self._one = Lock()
+            self._write_lock = Lock()
             self._write = self._send  # type: ignore[assignment]
             super().start_application_mode()
 
         def _send(self, data: bytes) -> int:
-            """Write all bytes at once; the input's thread writes too.
+            """Write all bytes under a lock, because the input thread writes too.
 
-            If no reader is left, the bytes are lost; the end of the input reports that.
+            Bytes without a reader are dropped; the end of the input reports that the page is gone.
             """
             rest = memoryview(data)
-            with self._one, suppress(BrokenPipeError):
+            with self._write_lock, suppress(BrokenPipeError):
                 while rest:
                     rest = rest[os.write(self.fileno, rest) :]
             return len(data)
@@ -76,7 +75,7 @@ def page_driver() -> type[Driver]:
                 leaving = self._app._post_message(messages.ExitApp())
                 try:
                     asyncio.run_coroutine_threadsafe(leaving, self._loop)
-                except RuntimeError:  # it has left meanwhile
+                except RuntimeError:  # the loop was closed meanwhile
                     leaving.close()
 
     return PageDriver

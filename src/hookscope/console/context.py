@@ -37,12 +37,12 @@ DialogAnswer = TypeVar("DialogAnswer")
 
 @dataclass(frozen=True)
 class ConsoleContext:
-    """The console as controllers see it, without the screen."""
+    """Gives controllers the parts of the console that they may use, but not the screen itself."""
 
     store: ConsoleStore
     bridge: Bridge
     panes: PaneSet
-    _screen: PaintedOnce[None]  # gets the messages, and owns timers and workers
+    _screen: PaintedOnce[None]  # receives the messages, and owns timers and workers
 
     @property
     def state(self) -> ConsoleState:
@@ -50,7 +50,7 @@ class ConsoleContext:
         return self.store.state
 
     def change(self, change: StateChange) -> None:
-        """Reduce a change into the state, and show the result."""
+        """Apply a change to the state, and show the result."""
         self.store.change(change)
 
     @property
@@ -67,7 +67,7 @@ class ConsoleContext:
     @cached_property
     def runner(self) -> JobRunner:
         """The job runner."""
-        from hookscope.console.controllers.job_runner import JobRunner  # the first paint does without
+        from hookscope.console.controllers.job_runner import JobRunner  # not needed for the first paint
 
         return JobRunner(self._screen, self.bridge)
 
@@ -107,9 +107,9 @@ class ConsoleContext:
     def compose_event(
         self, key: str, only: str | None = None, first: str = "", *, fires: bool = False
     ) -> None:
-        """Open the composer with a new event of this key, and fire it if `fires`.
+        """Open Fire mode with a new event of this key, and fire it if `fires`.
 
-        Its runs open at the hook `first`.
+        `only`: the only hook to call. `first`: the hook at which the event's runs open.
         """
         self.change(ModeChosen("fire"))
         self.panes.fire_pane.event_view.compose_event(key, only, first, focus=not fires)
@@ -159,5 +159,5 @@ class AppServices:
 
     app: App[Any]
     themes: ThemeManager
-    give_up: Callable[[Exception], object]  # there is no workbench: the console ends
-    open_workspace: Callable[[Path], Coroutine[Any, Any, object]]  # in place of the one that is shown
+    give_up: Callable[[Exception], object]  # ends the console: the workbench cannot be opened
+    open_workspace: Callable[[Path], Coroutine[Any, Any, object]]  # replaces the current workspace

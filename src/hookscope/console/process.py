@@ -1,6 +1,6 @@
-"""The console's process: garbage collection, background threads, and the end of the terminal.
+"""The console's process: garbage collection, background threads, and loss of the terminal.
 
-Imports no Textual.
+Does not import Textual.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from time import sleep
 from typing import NoReturn
 
 PRELOAD_THREAD = "loads ahead"
-# What the first press of `/`, `k`, `2`, `4`, `?` and ctrl+p loads. Nothing of a user's is among it.
+# Modules that the first press of `/`, `k`, `2`, `4`, `?` and ctrl+p needs. None is a user's code.
 PRELOADED_MODULES = (
     "hookscope.console.widgets.input_fields",
     "hookscope.console.panes.hook_sheets",
@@ -35,30 +35,30 @@ PRELOADED_MODULES = (
 
 
 def preload() -> None:
-    """Import modules in a thread, once per process. The program does not wait for it at its end."""
+    """Import `PRELOADED_MODULES` once, in a thread that does not delay the exit."""
     if not sys.modules.keys() >= set(PRELOADED_MODULES):
         Thread(target=_import_modules, name=PRELOAD_THREAD, daemon=True).start()
 
 
 def _import_modules() -> None:
     for name in PRELOADED_MODULES:
-        with suppress(Exception):  # whoever goes there meets it again, and says it
+        with suppress(Exception):  # the regular import fails again, and reports it
             import_module(name)
 
 
-MANY_HOOKS = 1_000  # hooks; with fewer the search is not felt
-RARE_COLLECTION = (20_000, 20, 50)  # objects more than before; then how often of the younger before the older
-IDLE_SECONDS = 0.3  # seconds without a key: nobody waits for an answer
-MANY_NEW_OBJECTS = 5_000  # objects more than before: in a pause, a search among them is worth its while
+MANY_HOOKS = 1_000  # with fewer hooks, a collection is not noticeable
+RARE_COLLECTION = (20_000, 20, 50)  # for gc.set_threshold
+IDLE_SECONDS = 0.3  # seconds without a key press, after which a collection delays nothing
+MANY_NEW_OBJECTS = 5_000  # new objects that are worth a collection in a pause
 
 
 def disable_collection() -> None:
-    """Disable garbage collection until the first hooks are shown: a start creates many lasting objects."""
+    """Disable garbage collection until the first hooks are shown: the start creates many lasting objects."""
     gc.disable()
 
 
 def resume_collection() -> None:
-    """Enable garbage collection again, except for the objects of the start. No effect if enabled."""
+    """Enable garbage collection, except for existing objects. No effect if it is enabled already."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
@@ -70,19 +70,19 @@ def freeze_scan_result(found: Sized) -> None:
     A scan result has no cycles: reference counting frees it when the next one replaces it.
     """
     if len(found) >= MANY_HOOKS:
-        gc.collect(1)  # the young ones, which may hold some
+        gc.collect(1)  # young objects, which may be in cycles
         gc.freeze()
         gc.set_threshold(*RARE_COLLECTION)
 
 
 class IdleCollector:
-    """Collects garbage while no key is pressed, if many hooks make collection rare otherwise."""
+    """Collects garbage in pauses between keys, if many hooks have made automatic collection rare."""
 
     def __init__(self) -> None:
         self._next: asyncio.TimerHandle | None = None
 
     def end(self) -> None:
-        """Note that a key was pressed."""
+        """Handle a key press, which ends the current pause and begins the next."""
         if self._next is not None:
             self._next.cancel()
             self._next = None
@@ -97,18 +97,18 @@ class IdleCollector:
 
 
 def run_in_background(work: Callable[[], object], name: str) -> None:
-    """Run `work` in a thread that the program does not wait for at its end: it only reads.
+    """Run `work` in a thread that does not delay the exit. `work` must only read, and must not raise.
 
     Textual's workers run in the event loop's executor, whose threads are awaited when the loop closes; a scan
-    of many hooks would delay the exit. `work` must not raise.
+    of many hooks would delay the exit.
     """
     Thread(target=copy_context().run, args=(work,), name=name, daemon=True).start()
 
 
 def exit_now(code: int) -> NoReturn:
-    """End the process while threads still scan, without freeing a million hook objects.
+    """End the process at once, without waiting for scanning threads or freeing a million hook objects.
 
-    Everything lasting is written by then: `console.run` has ended the workers and closed the journal.
+    Nothing is lost: `console.run` has already ended the workers and closed the journal.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -117,15 +117,15 @@ def exit_now(code: int) -> NoReturn:
 
 
 HANGUP_THREAD = "terminal"
-HANGUP_GRACE = 5.0  # seconds until a console is ended that waits for a terminal which takes nothing any more
-HANGUP_EXIT_CODE = 129  # as of one that the signal has ended
+HANGUP_GRACE = 5.0  # seconds; a console that still waits for the lost terminal is killed
+HANGUP_EXIT_CODE = 129  # as if SIGHUP had ended the process
 
 
 def on_hangup(leave: Callable[[], object]) -> None:
-    """Call `leave` from another thread when the terminal of our input is gone; if that fails, end the
-    process.
+    """Call `leave` from another thread when the terminal of our input is gone. If the process still exists
+    `HANGUP_GRACE` seconds later, end it.
 
-    No effect without a terminal, or on a system that does not report it.
+    No effect without a terminal, or on a system that does not report its loss.
     """
     if sys.stdin is not None and hasattr(select, "poll") and os.isatty(0):
         Thread(target=_wait_for_hangup, args=(leave,), name=HANGUP_THREAD, daemon=True).start()
@@ -133,11 +133,11 @@ def on_hangup(leave: Callable[[], object]) -> None:
 
 def _wait_for_hangup(leave: Callable[[], object]) -> None:
     terminal = select.poll()
-    terminal.register(0, 0)  # asks for nothing: an end is told all the same, and no key wakes us
+    terminal.register(0, 0)  # no events: a hangup is reported anyway, and keys do not wake us
     if not any(events & select.POLLHUP for _, events in terminal.poll()):
-        return  # a system that cannot watch terminals says so at once
+        return  # this system cannot poll terminals
     _discard_output()
-    with suppress(RuntimeError):  # its loop is closed: it is about to end by itself
+    with suppress(RuntimeError):  # the event loop is closed: the console is ending
         leave()
     sleep(HANGUP_GRACE)
     os._exit(HANGUP_EXIT_CODE)

@@ -305,7 +305,7 @@ class HookRunner:
     def has_hooks(self, name: str) -> bool:
         """Return whether this hook has handlers; False if the host has no plugin hooks.
 
-        `name` may have hyphens. Raises TypeError for a name that is no text, ValueError for an
+        `name` may have hyphens. Raises TypeError for a name that is not text, ValueError for an
         empty one.
         """
         engine = self._engine_of()
@@ -323,7 +323,7 @@ class HookRunner:
         """Run any hook by its name and return the Run. Waits for all handlers, observers too.
 
         Raises HookFailure and LookupError as every `run_<hook>`, TypeError for a name that is no
-        text and an event or ctx that is no mapping, ValueError for an empty name.
+        text and an event or ctx that is not a mapping, ValueError for an empty name.
         """
         run = await self._fire(name, event, ctx, fields)
         log_lines(run.ending.log)

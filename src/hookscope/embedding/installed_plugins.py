@@ -80,7 +80,7 @@ async def _load(point: EntryPoint, api: PluginApi) -> str | None:
         loaded = point.load()
         register = getattr(loaded, "register", loaded)
         if not callable(register):
-            raise TypeError(f"{point.value} is no function `register(api)`, and has none")
+            raise TypeError(f"{point.value} is not a function `register(api)`, and has none")
         returned = register(api)
         if isawaitable(returned):
             await returned

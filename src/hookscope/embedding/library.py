@@ -231,7 +231,7 @@ def register_hook(event_key: str, handler: EventHandler | None = None) -> Regist
     returns the function as it is: `@register_hook("command:new")`.
 
     A handler that is registered several times is called as often. Raises TypeError for a key that
-    is no text and a handler that is not callable, ValueError for an empty key. Source: guides 000
+    is not text and a handler that is not callable, ValueError for an empty key. Source: guides 000
     ("Programmatic Hook Registration"), 001 ("Registration").
     """
     engine = process_engine()
@@ -241,7 +241,7 @@ def register_hook(event_key: str, handler: EventHandler | None = None) -> Regist
 def unregister_hook(event_key: str, handler: EventHandler) -> bool:
     """Remove one registration of this handler; return False if there is none.
 
-    A run in progress still calls it. Raises TypeError for a key that is no text, ValueError for an
+    A run in progress still calls it. Raises TypeError for a key that is not text, ValueError for an
     empty one. Recorded in openclaw disp-04.
     """
     return process_engine().unregister(event_key, handler)
@@ -313,7 +313,7 @@ def create_hook_event(
 ) -> HookEvent:
     """Return a new event with the current time (UTC) and no messages.
 
-    Raises TypeError if a text is no text, `context` no mapping or `timestamp` no datetime;
+    Raises TypeError if a text is not text, `context` no mapping or `timestamp` no datetime;
     ValueError for an empty `type`. Source: guides 000 and 001, "Creating Events".
     """
     argument_checks.expect_parts(type, action, session_key)
@@ -339,7 +339,7 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
 
     Raises:
         HookFailure: the event fails closed and a handler failed; `failure.run` has all results.
-        TypeError: `event` is no HookEvent, or a part of it or `limit` has another type.
+        TypeError: `event` is not a HookEvent, or a part of it or `limit` has another type.
         ValueError: the event has no type, or `limit` is negative or infinite.
 
     If the caller is cancelled, the running handler is cancelled and the rest do not run.

@@ -136,7 +136,7 @@ class PluginApi(authoring_api.RecordingPluginApi):
         """Remove the last registration of `handler` under `name`, or all of that name.
 
         Returns False if there was none. A run in progress still calls it. Raises TypeError for a
-        name that is no text, ValueError for an empty one.
+        name that is not text, ValueError for an empty one.
         """
         expect_key(name, "before_tool_call")
         engine = self._current_engine()

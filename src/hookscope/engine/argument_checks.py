@@ -37,7 +37,7 @@ def expect(value: object, kinds: ExpectedTypes, requirement: str, hint: str = ""
 
 
 def expect_key(value: object, example: str = "command:new") -> None:
-    """Raise TypeError if the key is no text, ValueError if it is empty."""
+    """Raise TypeError if the key is not text, ValueError if it is empty."""
     expect(value, str, f"an event key is a text such as `{example}`")
     if not value:
         raise ValueError("an event key needs a type, such as `command`, or `command:new`")
@@ -49,7 +49,7 @@ def expect_mapping(value: object, name: str) -> None:
 
 
 def expect_seconds(value: object, name: str) -> None:
-    """Raise TypeError if the value is no number or None, ValueError if it is no duration."""
+    """Raise TypeError if the value is not a number or None, ValueError if it is not a duration."""
     requirement = f"{name} is a number of seconds, or None for none"
     expect(value, (int, float, NONE_TYPE), requirement)
     if isinstance(value, bool):
@@ -59,14 +59,14 @@ def expect_seconds(value: object, name: str) -> None:
 
 
 def expect_folders(value: object, name: str) -> None:
-    """Raise TypeError if the value is no iterable of paths; a single path is none."""
+    """Raise TypeError if the value is not an iterable of paths; a single path is none."""
     hint = f"put it in brackets, `{name}=[…]`" if _is_path(value) else ""
     if hint or not isinstance(value, Iterable):
         raise TypeError(f"{name} is a list of folders, not {type_phrase(value)}{f': {hint}' if hint else ''}")
 
 
 def expect_folder(value: object, name: str) -> None:
-    """Raise TypeError if the value is no path. The folder need not exist."""
+    """Raise TypeError if the value is not a path. The folder need not exist."""
     if not _is_path(value):
         raise TypeError(f"{name} is a folder, as a text or a Path, not {type_phrase(value)}")
 
@@ -82,17 +82,17 @@ def expect_machine(value: object) -> None:
 
 
 def expect_host(value: object, requirement: str) -> None:
-    """Raise TypeError if the value is no Host."""
+    """Raise TypeError if the value is not a Host."""
     expect(value, Host, requirement, "`embedded_host(workspace_path=…)` makes one")
 
 
 def expect_hook(value: object) -> None:
-    """Raise TypeError if the value is no Hook."""
+    """Raise TypeError if the value is not a Hook."""
     expect(value, Hook, "check_eligibility takes a Hook", "`discover_hooks(…)` finds them")
 
 
 def expect_hook_event(value: object) -> None:
-    """Raise TypeError if the value is no HookEvent, or if a member has another type."""
+    """Raise TypeError if the value is not a HookEvent, or if a member has another type."""
     hint = "`create_hook_event(type, action)` makes one"
     if isinstance(value, Event):
         hint = f"{hint}; `HookEngine.fire` takes an Event"
@@ -103,7 +103,7 @@ def expect_hook_event(value: object) -> None:
 
 
 def expect_parts(kind: object, action: object, session_key: object) -> None:
-    """Raise TypeError if a part of an event is no text, ValueError if its type is empty."""
+    """Raise TypeError if a part of an event is not text, ValueError if its type is empty."""
     for value, name in ((kind, "type"), (action, "action"), (session_key, "session key")):
         if not isinstance(value, str):  # checked first, to format the message only on errors
             expect(value, str, f"the {name} of an event is a text")
@@ -112,7 +112,7 @@ def expect_parts(kind: object, action: object, session_key: object) -> None:
 
 
 def expect_event(value: object) -> None:
-    """Raise TypeError if the value is no event that an engine can plan."""
+    """Raise TypeError if the value is not an event that an engine can plan."""
     hint = "`create_hook_event(type, action)` or `Event(type, action)` makes one"
     expect(value, (Event, HookEvent), "a HookEngine takes an event", hint)
     assert isinstance(value, Event | HookEvent)

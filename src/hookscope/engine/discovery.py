@@ -257,7 +257,7 @@ def unsent_event_notes(
             if hook.kind == "stream":
                 notes.append(f"{key}: accepted, but no such event exists{replacement}")
             else:
-                notes.append(f"{key} is no event of {host.dialect.product}{replacement}")
+                notes.append(f"{key} is not an event of {host.dialect.product}{replacement}")
     return notes
 
 
@@ -268,8 +268,8 @@ def _winner_notes(shadows: Sequence[Hook]) -> list[str]:
 
 
 def _rejected_rivals(hook: Hook, rejected: Sequence[RejectedHook]) -> list[str]:
-    """Return notes on folders of the same name that are no hooks."""
-    return [f"{copy.path} is no hook: {copy.reason}" for copy in rejected if copy.path != hook.path]
+    """Return notes on folders of the same name that are not hooks."""
+    return [f"{copy.path} is not a hook: {copy.reason}" for copy in rejected if copy.path != hook.path]
 
 
 def _merged(one: Inventory, other: Inventory) -> Inventory:

@@ -83,7 +83,7 @@ class HookEngine:
         `without` says what handlers of a language lack if it has no executor. `listener` observes
         every run; by default the process's OpenTelemetry does, if it is set up. `limit` is in
         seconds, for each handler that has none of its own; None: no limit, as in the hosts. Raises
-        TypeError if `host` is no Host.
+        TypeError if `host` is not a Host.
 
         `async with HookEngine(host) as engine:` closes it at the end.
         """
@@ -145,7 +145,7 @@ class HookEngine:
         keeps them. With `strict`, one hook that fails to load leaves everything unchanged (recorded
         in openclaw load-03); the report's `refusal` is the host's message. With `only`, loads the
         hooks of that name. Other tasks of the loop get their turns; a second load waits for the
-        first. Raises RuntimeError if the engine is closed, TypeError if `host` is no Host.
+        first. Raises RuntimeError if the engine is closed, TypeError if `host` is not a Host.
         """
         self._expect_open()
         if host is not None:
@@ -378,7 +378,7 @@ class HookEngine:
         """Return which handlers would run for this event and which not, with reasons. Runs nothing.
 
         `limit` replaces each handler's own limit: seconds, 0 for none. Raises TypeError if `event`
-        is no event, LookupError if the host has no hooks of its kind, and as `register` for a
+        is not an event, LookupError if the host has no hooks of its kind, and as `register` for a
         limit.
         """
         argument_checks.expect_event(event)

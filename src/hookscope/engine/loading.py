@@ -156,9 +156,9 @@ class Loading:
             self.log.append(LogLine(level, template.format(**parts)))
 
     async def load_all(self, load: LoadCode) -> None:
-        """Load the hooks in load order, up to one that ends the load.
+        """Load the hooks in load order, and stop after a hook that ends the load.
 
-        Other tasks get their turns between two hooks.
+        Yields to other tasks between two hooks.
         """
         import asyncio  # imported late: a scan does not need it
 

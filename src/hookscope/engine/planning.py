@@ -447,9 +447,9 @@ def _exclusion_reason(
 
 
 def _rejected(inventory: Inventory, only: str | None) -> Iterator[NotRun]:
-    """Yield the folders that are no hooks; with `only`, those of that name.
+    """Yield the folders that are not hooks; with `only`, those of that name.
 
-    A folder with the name of a hook is no second one, unless it cannot be read and might replace it.
+    A folder with the name of a hook is not a second one, unless it cannot be read and might replace it.
     """
     hook_names = {row.hook.name for row in inventory.hooks}
     for copy in inventory.rejected:

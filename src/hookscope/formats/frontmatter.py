@@ -71,7 +71,7 @@ def read_frontmatter(source: bytes, *, limit: int = YAML_LIMIT) -> dict[str, obj
 
     Raises:
         FormatError: as `cut_header` and `read_yaml`, with positions in the file, or if the header
-            is no mapping.
+            is not a mapping.
     """
     text = text_of(source)
     header = _cut_text(text)

@@ -123,7 +123,7 @@ def _scalar(node: yaml.ScalarNode) -> object:
     return value if type(value) in _TYPES.get(str(node.tag).removeprefix(_YAML), ()) else node.value
 
 
-# A line at the margin that is no key, comment or closing bracket: it continues a value.
+# A line at the margin that is not a key, comment or closing bracket: it continues a value.
 _AT_THE_MARGIN: Final = re.compile(r"^(?![ \t\n#}\]-]|[A-Za-z0-9_-]+:(?:[ \t\n]|\Z)).", re.MULTILINE)
 # A nested block, and an indented line with an unclosed bracket or quote.
 _NESTED: Final = re.compile(

@@ -183,7 +183,7 @@ def pattern_names(
 
 
 def scopes_of(script: TokenizedScript) -> ScriptScopes:
-    """Return the functions, names and calls of a file. Takes time linear to its length. Never raises."""
+    """Return the functions, names and calls of a file. Takes linear time. Never raises."""
     return _Reader(script).read()
 
 

@@ -66,7 +66,7 @@ def unit_words(text: str) -> tuple[tuple[str, ...], str]:
         if sign == "\\":
             unescaped = _unescaped(text, at)
             if unescaped is None:
-                return tuple(words), f"`\\{text[at : at + 1]}` is no escape"
+                return tuple(words), f"`\\{text[at : at + 1]}` is not an escape"
             at, sign = unescaped
             word = (word or "") + sign
         elif quote:
@@ -118,7 +118,7 @@ def expand_specifiers(text: str, specifiers: Mapping[str, str]) -> tuple[str, tu
 
 
 def parse_assignment(word: str) -> tuple[str, str] | None:
-    """Parse `NAME=value` of Environment=; None if the name is no variable name."""
+    """Parse `NAME=value` of Environment=; None if the name is not a variable name."""
     name, sign, value = word.partition("=")
     return (name, value) if sign and VARIABLE_NAME.fullmatch(name) and "\0" not in value else None
 
@@ -209,7 +209,7 @@ def read_launchd(source: bytes) -> LaunchdJob:
     """Read a property list, XML or binary.
 
     Raises:
-        FormatError: it is no property list, or no dictionary.
+        FormatError: it is not a property list, or no dictionary.
     """
     import plistlib  # imported late: rarely needed
 
@@ -218,7 +218,7 @@ def read_launchd(source: bytes) -> LaunchdJob:
     except Exception as error:  # plistlib documents no error type
         raise FormatError(f"no property list: {str(error) or type(error).__name__}", _PLIST_HEAD) from None
     if not isinstance(value, Mapping):
-        raise FormatError("the property list is no dictionary", _PLIST_HEAD)
+        raise FormatError("the property list is not a dictionary", _PLIST_HEAD)
     listed = value.get("EnvironmentVariables")
     pairs = listed.items() if isinstance(listed, Mapping) else ()
     return LaunchdJob(

@@ -190,7 +190,7 @@ def read_yaml(source: bytes, *, limit: int = YAML_LIMIT) -> object:
         limit: the most characters the text may have.
 
     Raises:
-        FormatError: not UTF-8, not one YAML document, a key that repeats or is no scalar, a tag, an
+        FormatError: not UTF-8, not one YAML document, a key that repeats or is not a scalar, a tag, an
             anchor or alias, more than 64 nested collections, or text over the limit.
     """
     text = text_of(source)
@@ -240,7 +240,7 @@ def locate_part(
 ) -> Span | None:
     """Locate a value in the document `text[start:end]`; the span is in the whole text.
 
-    `of_key`: locate the last step's key instead of its value; None if it is no key of a mapping.
+    `of_key`: locate the last step's key instead of its value; None if it is not a key of a mapping.
     """
     try:
         node = compose_yaml(text[start:end], limit)

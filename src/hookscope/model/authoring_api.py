@@ -57,7 +57,7 @@ def define_hook(*given: Mapping[str, Any], **members: Any) -> Definition:
     """Return a stream hook: `define_hook(events={"session.started": handler, "*": handler})`.
 
     The events are checked when the module is loaded. Like all `define_…` functions it raises
-    TypeError for an argument that is no mapping. Source: seed 002 ("Define a hook").
+    TypeError for an argument that is not a mapping. Source: seed 002 ("Define a hook").
     """
     return _definition("hook", given, members)
 

@@ -264,7 +264,6 @@ def read_catalogue(source: bytes) -> Catalogue:
 
     Events inherit their family's fields; fields get types and examples.
 
-
     Raises ValueError for an unknown member of an event or field and for an unknown group: the file
     is ours.
     """

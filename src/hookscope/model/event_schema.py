@@ -176,7 +176,7 @@ def _unknown_fields(
         if name not in fields and name not in UNCHECKED_FIELDS:
             closest = _closest_field(str(name), fields)
             hint = f"; did you mean {position.at(closest)}?" if closest else ""
-            yield position.at(str(name)).note(f"is no known field{hint}")
+            yield position.at(str(name)).note(f"is not a known field{hint}")
 
 
 def _closest_field(name: str, fields: Mapping[str, EventField]) -> str | None:

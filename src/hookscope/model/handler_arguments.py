@@ -241,7 +241,7 @@ def adapted(handler: Handler) -> Handler:
     """Return a function of the payload that calls `handler` with as many arguments as it takes.
 
     The event becomes a Record inside the payload, so later handlers see its changes. If the payload
-    says `sync`, an awaitable is no answer. An event of hook folders is its own payload, without a
+    says `sync`, an awaitable is not an answer. An event of hook folders is its own payload, without a
     context.
     """
     count = _argument_count(handler)

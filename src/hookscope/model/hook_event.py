@@ -50,7 +50,7 @@ class HookEvent:
             raise AttributeError(f"an event has no `{name}`; it has {MEMBER_NAMES}")
 
         def __getitem__(self, name):
-            """Raise TypeError: an event is no dictionary."""
+            """Raise TypeError: an event is not a dictionary."""
             raise TypeError(f"an event has members, no items: {MEMBER_NAMES}; write `event.type`")
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ class Arguments(dict[str, Any]):
     """The two arguments of a handler as one payload, which executors carry as JSON.
 
     `event`: what handlers may change. `ctx`: the plain members of the second argument. `methods`:
-    the names of its functions (`cancel`, `getSandbox`, `getSkill`). `sync`: a promise is no answer.
+    the names of its functions (`cancel`, `getSandbox`, `getSkill`). `sync`: a promise is not an answer.
     `nulls`: null is an answer, in languages that distinguish it from nothing. `asked`: the
     handlers' requests to the host, in order. `frozen`: present if changing the event throws, in
     languages that support that.

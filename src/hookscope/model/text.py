@@ -171,7 +171,7 @@ def closest_match(word: str, words: Iterable[str]) -> str | None:
 
     Typos are another case or punctuation, one or two wrong letters, or a cut end. Words of several
     parts (`command:new`) are compared part by part, so that a whole word is never taken for
-    another: `command:compact` is no typo of `command:stop`. None if no word or several match.
+    another: `command:compact` is not a typo of `command:stop`. None if no word or several match.
     """
     if not word or len(word) > LONGEST_WORD:
         return None

@@ -55,7 +55,7 @@ def capabilities_of(tree: FileTree, hooks: Sequence[str]) -> Capabilities:
     unread += [f"{_shortened(paths)}: {reason}" for reason, paths in paths_by_reason.items()]
     unread += [f"{path}: {facts.error.name}" for path, facts in found.items() if facts.error is not None]
     doubtful = ((path, facts.doubt) for path, facts in found.items() if facts.error is None and facts.doubt)
-    unread += [f"{path}, line {doubt.line}: perhaps a mistake in its grammar" for path, doubt in doubtful]
+    unread += [f"{path}, line {doubt.line}: possible syntax error" for path, doubt in doubtful]
     owned: dict[str, list[HandlerFacts]] = {}
     for path, facts in found.items():
         owned.setdefault(_owning_hook(path, hooks), []).append(facts)

@@ -104,7 +104,7 @@ def _zip_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, measure: Unpa
 
 def _broken_zip(name: str, error: Exception) -> Exception:
     why = display_name(str(error)).rstrip(".") if str(error) else type(error).__name__
-    return package_error(f"{name} is no whole zip archive: {why}.")
+    return package_error(f"{name} is not a whole zip archive: {why}.")
 
 
 TAR_BLOCK = tarfile.BLOCKSIZE
@@ -178,7 +178,7 @@ def _inflated(source: bytes) -> Iterator[bytes]:
             chunk = reader.decompress(fed, TAR_CHUNK)
             at += len(fed) - len(reader.unused_data if reader.eof else reader.unconsumed_tail)
             if not fed and not chunk and not reader.eof:
-                raise EOFError("it ends in the middle")
+                raise EOFError("it is truncated")
             yield chunk
         piece = source.find(GZIP, at)
         end = len(source) if piece < 0 else piece
@@ -210,7 +210,7 @@ def _tar_entries(plain: bytes) -> Iterator[TarEntry]:
         elif header.type != LONG_LINK:  # links are refused, whatever they are called
             (global_pax if header.type == PAX_OF_ALL else pax).update(_pax_records(body))
     if len(block) < TAR_BLOCK:
-        raise EOFError("it ends in the middle")
+        raise EOFError("it is truncated")
 
 
 def _check_extension(header: tarfile.TarInfo, in_a_row: int, of_all: int) -> None:
@@ -236,7 +236,7 @@ def _next_header(plain: bytes, at: int, size: int) -> int:
     if size < 0:
         raise package_error("One of its entries has a size below zero.")
     if at + size > len(plain):
-        raise EOFError("it ends in the middle")
+        raise EOFError("it is truncated")
     return at + -(-size // TAR_BLOCK) * TAR_BLOCK
 
 
@@ -282,7 +282,7 @@ def _tar_files(
 
 
 def _broken_tar(name: str, why: str) -> Exception:
-    return package_error(f"{name} is no whole tar archive: {display_name(why).rstrip('.')}.")
+    return package_error(f"{name} is not a whole tar archive: {display_name(why).rstrip('.')}.")
 
 
 # What no package means to bring: it is left out wherever it stands.
@@ -490,7 +490,7 @@ def read_archive(source: bytes, name: str, limits: PackLimits = DEFAULT_LIMITS) 
         tree = tree_of(files_of_tar(source, display_name(name), limits, is_gzipped=packed))
     else:
         known = ", ".join(ARCHIVE_SUFFIXES)
-        raise PackError(f"{display_name(name)} is no archive that can be read.", f"There are {known}.")
+        raise PackError(f"{display_name(name)} is not a supported archive.", f"Supported: {known}.")
     return without_top_folder(tree)
 
 

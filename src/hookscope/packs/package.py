@@ -95,13 +95,13 @@ def package_from_tree(
     _check_no_plugin(package_json, keys, where)
     if package_json:
         why = f"its {PACKAGE_JSON} has no {keys[0]}.hooks, and there is no {MANIFEST} beside it"
-        raise package_error(f"{where} is no hook and no pack: {why}.")
+        raise package_error(f"{where} is not a hook and no pack: {why}.")
     if children:
         listed = ", ".join(display_name(child) for child in children[:5])
         raise package_error(f"{where} is a folder of hooks ({listed}) and no hook: name one of them.")
     if names.issuperset(BARE_REPOSITORY):
         raise package_error(f"{where} is a bare git repository: `git+file://{where}` fetches from it.")
-    raise package_error(f"{where} is no hook and no pack: it has neither {MANIFEST} nor {PACKAGE_JSON}.")
+    raise package_error(f"{where} is not a hook and no pack: it has neither {MANIFEST} nor {PACKAGE_JSON}.")
 
 
 def _check_no_plugin(package_json: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
@@ -250,7 +250,7 @@ def _check_handler(tree: PackageFiles, hook: str, handlers: Sequence[str], where
         raise package_error(f"{'/'.join(handlers)} missing in {where}.")
     manifest = tree.read(f"{hook}/{MANIFEST}" if hook else MANIFEST)
     if manifest is None:
-        raise package_error(f"{MANIFEST} of {where} is no file.")
+        raise package_error(f"{MANIFEST} of {where} is not a file.")
     if len(manifest) > LARGEST_MANIFEST:
         raise package_error(f"{MANIFEST} of {where} is larger than {LARGEST_MANIFEST:,} bytes.")
 

@@ -103,7 +103,7 @@ def checked_names(
 def fault_of_name(name: str, limits: PackLimits = DEFAULT_LIMITS) -> str:
     """Return why a file or folder name is refused, as the end of a sentence; empty if it is accepted."""
     if name in ("", ".", ".."):
-        return "is no name"
+        return "is not a name"
     if any("\ud800" <= character <= "\udfff" for character in name):
         return "is not UTF-8"
     if has_controls(name) or "\t" in name or "\n" in name:

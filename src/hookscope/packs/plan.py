@@ -173,8 +173,8 @@ def read_package_hooks(package: HookPackage, host: Host, name: str) -> tuple[Hoo
     for place, hook in zip(places, package.hooks, strict=True):
         row = next((row for row in found.hooks if row.hook.path == place), None)
         if row is None:
-            reason = next((item.reason for item in found.rejected if item.path == place), "it is no hook")
-            raise Refusal(f"{hook or name} is no hook: {reason}.", "Nothing was written.")
+            reason = next((item.reason for item in found.rejected if item.path == place), "it is not a hook")
+            raise Refusal(f"{hook or name} is not a hook: {reason}.", "Nothing was written.")
         hooks.append(row.hook)
     check_hook_names([hook.name for hook in hooks])
     check_settings_keys([hook.key for hook in hooks])

@@ -207,16 +207,16 @@ class Batch:
     def result_from_answer(self, message: Message) -> Result:
         """Return the Result in a worker's answer, after applying its changes to the view.
 
-        Raises WorkerLost if the message is no answer.
+        Raises WorkerLost if the message is not an answer.
         """
         assert self.current is not None
         before, after = self.document, message.get("view", self.document)
         status, error, notes = message.get("status", "ok"), message.get("error"), message.get("notes", [])
         stale = message.get("stale")
         if status not in ("ok", "error") or not isinstance(notes, list):
-            raise WorkerLost("answered what is no answer")
+            raise WorkerLost("answered what is not an answer")
         if type(after) is not type(before) or not is_later_document(self.view, after):
-            raise WorkerLost("answered what is no answer")
+            raise WorkerLost("answered what is not an answer")
         phase: Phase = "load" if message.get("phase") == "load" else "run"
         is_unchanged, has_messages = after is before, not isinstance(self.view, Arguments)
         result = Result(
@@ -279,7 +279,7 @@ def seconds_in(message: Message, name: str, absent: float | None = None) -> floa
     if type(value) is float:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WorkerLost("answered what is no answer")
+        raise WorkerLost("answered what is not an answer")
     return float(value)
 
 
@@ -288,7 +288,7 @@ def failure_in_answer(document: Any, phase: Phase) -> Failure:
     try:
         return failure_from(document, phase)
     except (KeyError, OverflowError, TypeError, ValueError):
-        raise WorkerLost("answered what is no answer") from None
+        raise WorkerLost("answered what is not an answer") from None
 
 
 POLL_INTERVAL = 0.25  # seconds between looks at the memory of a worker that is busy

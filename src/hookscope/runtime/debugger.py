@@ -305,7 +305,7 @@ def _parse_hits(text: str) -> tuple[str, int]:
     """Return the comparison and the number."""
     found = _HIT_COUNT.fullmatch(text)
     if found is None:
-        raise ValueError(f"`{text.strip()[:80]}` is no hit count: 3, >= 3 and % 3 are some")
+        raise ValueError(f"`{text.strip()[:80]}` is not a hit count: 3, >= 3 and % 3 are some")
     comparison = found[1] or "=="
     return "==" if comparison == "===" else comparison, int(found[2])
 
@@ -362,10 +362,10 @@ class Debugger:
     errors can be set at any time, also before the run.
 
     Args:
-        begins: stop at the first line of each handler.
+        stop_at_start: stop at the first line of each handler.
         errors: at which errors to stop.
-        bound: called with the lines of bound breakpoints, once a worker knows them.
-        logged: called with the texts of log breakpoints.
+        on_bound: called with the lines of bound breakpoints, once a worker knows them.
+        on_logged: called with the texts of log breakpoints.
     """
 
     def __init__(

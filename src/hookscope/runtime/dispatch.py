@@ -45,7 +45,7 @@ GENERATOR_NOT_RUN = (
 )
 NON_TEXT_NOTE = re.compile(
     r"messages\[(\d+)\]\S* (?!was cut|holds half)"
-)  # a note on a message that is no text
+)  # a note on a message that is not text
 
 
 @runtime_checkable
@@ -98,7 +98,7 @@ def ignored_notes(result: Result, event: Event) -> tuple[str, ...]:
 
 
 def _non_text_notes(result: Result, event: Event) -> Iterator[str]:
-    """Yield a sentence about the messages that the handler pushed and that are no text."""
+    """Yield a sentence about the messages that the handler pushed and that are not text."""
     if event.kind != "folder":
         return
     kinds = [_json_kind(value) for value in _pushed_values(result) if not isinstance(value, str)]

@@ -41,8 +41,9 @@ class FaultCounter:
         return self.is_quarantined(code.path) and not before
 
     def note_left_running(self, code: Code, content: str) -> None:
-        """Note that a handler left a thread, a timer or a process. That is no fault, but it must not affect
-        others.
+        """Note that a handler left a thread, a timer or a process running.
+
+        That is not a fault, but it must not affect other handlers.
         """
         self._left_running[code.path] = content
 

@@ -103,7 +103,7 @@ def changes_since(
 
 
 def _scan_copies(areas: Sequence[str]) -> _CopyScan:
-    """Return everything that is no folder, with its status. Links are not followed."""
+    """Return everything that is not a folder, with its status. Links are not followed."""
     files: dict[str, os.stat_result] = {}
     waiting, looked, unseen = list(areas), 0, 0
     while waiting:

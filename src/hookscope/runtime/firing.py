@@ -132,7 +132,7 @@ class RunInProgress:
             return run
         try:
             await self.recorder.end(run)
-        except Exception as error:  # a full disk is no reason to lose the run
+        except Exception as error:  # a full disk is not a reason to lose the run
             note = f"The end of this run could not be recorded: {safe_text(error)}"
             run = replace(run, notes=(*run.notes, note))
         return run
@@ -229,7 +229,7 @@ COUNTED_DEPTH = (
 )
 MAX_DEEP_FIRINGS = 2000  # of them, in one chain and period
 COUNTING_PERIOD = 5.0  # seconds
-CHAIN_PAUSE = 0.5  # seconds between the end of a firing and one that is no part of its circle
+CHAIN_PAUSE = 0.5  # seconds between the end of a firing and one that is not part of its circle
 COMMAND_DEPTH = 4  # levels that a command counts for which a handler started
 
 
@@ -450,7 +450,7 @@ class Firing:
             return
         try:
             plan = self._follow(event)
-        except Exception as error:  # a plan that cannot be made is no reason to lose the run
+        except Exception as error:  # a plan that cannot be made is not a reason to lose the run
             progress.notes.append(f"`{event.key}` was not fired: {safe_text(error)}")
             return
         progress.caused.append(await self._run_event(plan, depth + 1))

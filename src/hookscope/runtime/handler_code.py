@@ -233,7 +233,7 @@ def module_from(document: Any, target: Callable[[str], Handler | Code]) -> Modul
 
 
 def member_targets(code: Code) -> Callable[[str], Code]:
-    """Return the `target` function of `module_from`: the same code with the member to call."""
+    """Return the `target` function for `module_from`, which adds the member to call to the module's code."""
     return lambda member: replace(code, member=member)
 
 
@@ -246,7 +246,7 @@ def _priority(value: object) -> float:
 def _declaration_from(row: Mapping[str, Any], target: Callable[[str], Handler | Code]) -> Declared:
     limit, options = row.get("limit"), row.get("options") or {}
     if not isinstance(options, Mapping):
-        raise TypeError("options are no mapping")
+        raise TypeError("options are not a mapping")
     return Declared(
         str(row["key"]),
         target(str(row["member"])),

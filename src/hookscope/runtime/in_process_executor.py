@@ -168,7 +168,7 @@ class ResultBuilder:
             self.document, self.document_notes = document_of(view)
 
     def add_record(self, record: CallRecord) -> None:
-        """Report the result of the next call, with its changes."""
+        """Add the result of the call after those added before, with the changes that it made."""
         if isinstance(record, float):  # nearly always
             ended, returned, error = record, None, None
         else:

@@ -71,7 +71,7 @@ class Limits:
         return replace(self, spawn=None, load=None, run=None, warn=None, origins=origins)
 
     def in_words(self) -> str:
-        """Return `load 10 s, run 60 s (its HOOK.md)`: a handler's limits, with the origin of changed ones."""
+        """Return `load 10 s, run 60 s (its HOOK.md)`: a handler's limits, and where changed ones are set."""
         parts = []
         for name, seconds in (("load", self.load), ("run", self.run)):
             origin = self.origins.get(HOOK_LIMITS[name == "run"])

@@ -61,7 +61,7 @@ def apply_patch(document: Any, patch: Patch) -> Any:
                 value = deepcopy(operation.get("value"))
                 _apply_operation(after, what, [_unescaped(part) for part in path[1:].split("/")], value)
             case _:
-                raise PatchError(f"{operation!r} is no operation that is known here")
+                raise PatchError(f"{operation!r} is not an operation that is known here")
     return after
 
 
@@ -267,7 +267,7 @@ def messages_in(view: Any) -> tuple[str, ...]:
 
 
 def joined_text(value: object) -> str:
-    """Return a message that is no text as hosts deliver it: they join messages in JavaScript."""
+    """Return a message that is not text as hosts deliver it: they join messages in JavaScript."""
     match value:
         case dict():
             return "[object Object]"
@@ -345,7 +345,7 @@ def _write_event(view: HookEvent, before: Any, after: Any) -> None:
         if name in changed:
             setattr(view, attribute, after[name])
     if "timestamp" in changed:
-        # Where that is no moment at all, the patch shows it and the event keeps its own.
+        # Where that is not a moment at all, the patch shows it and the event keeps its own.
         with suppress(TypeError, ValueError, AttributeError):
             view.timestamp = from_iso(after["timestamp"])
 

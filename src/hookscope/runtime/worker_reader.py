@@ -150,7 +150,7 @@ class WorkerReader:
         return bool(data)
 
     def _read(self) -> None:
-        """Handle readable data on the connection or its bell."""
+        """Handle readable data on the connection or on the pipe that wakes this reader."""
         rung = self._read_bell() if self._bell >= 0 else b"\0"
         if rung:
             self.read_now()

@@ -17,7 +17,7 @@ from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason
 from hookscope.sessions.session_agents import AgentCode
 
-# Executors' type names for thrown values that are no errors.
+# Executors' type names for thrown values that are not errors.
 BARE_TYPES = frozenset(
     {"string", "number", "boolean", "undefined", "function", "symbol", "null"}
     | {"BigInt", "Object", "Array", "object", "Proxy"}
@@ -30,7 +30,7 @@ ReplyScript = Sequence[Any]  # indexed by the number of tool results so far; the
 
 
 def thrown_from_failure(failure: Failure) -> Thrown:
-    """Return a failure as a session sees it: its own text, and its type if that is an error's."""
+    """Return a failure as a session sees it: its message, and its type if the thrown value is an error."""
     return Thrown(failure.own_text, "" if failure.type in BARE_TYPES else failure.type)
 
 
@@ -110,7 +110,7 @@ def read_script(file: Path) -> ReplyScript:
         raise Refusal(f"The script {file} is not YAML: {error}.", "Nothing was played.", code=2) from None
     if not isinstance(replies, list) or not replies:
         raise Refusal(
-            f"The script {file} is no list of replies.", f"{REPLY_SHAPE[0].upper()}{REPLY_SHAPE[1:]}.", code=2
+            f"{file} is not a list of replies.", f"{REPLY_SHAPE[0].upper()}{REPLY_SHAPE[1:]}.", code=2
         )
     for number, reply in enumerate(replies, start=1):
         try:

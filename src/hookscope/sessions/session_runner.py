@@ -115,7 +115,7 @@ class ProjectCode:
         if executor is None:
             return Failure("NoLane", f"{path.name} did not run: nothing here runs {code.language}")
         target = await executor.load(code)
-        return Failure("NoTool", f"{path.name} is no {shape}") if isinstance(target, Module) else target
+        return Failure("NoTool", f"{path.name} is not a {shape}") if isinstance(target, Module) else target
 
 
 NO_MODEL_FILE = "has no file `agent` that names a model"
@@ -215,7 +215,7 @@ class SessionRunner:
         problem = next((row.hook.build for row in rows if row.hook.build is not None), None)
         if problem is not None:
             product = self.engine.host.dialect.product
-            self.notes.append(f"no hook runs: {product} builds nothing: {problem.text}")
+            self.notes.append(f"no hook runs: {product} cannot build the project: {problem.text}")
 
     async def play(self) -> SessionCommand:
         """Send all messages in turn; return the command with which the last one ended."""

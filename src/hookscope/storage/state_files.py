@@ -58,7 +58,7 @@ class ConfigDocument:
         """Return a problem for an unknown `name`, with the closest match."""
         match = nearest_word(name, known)
         hint = f" Did you mean {match}?" if match else ""
-        return self.problem_at(f"{one_line(name, 60)} is no {kind}.{hint}", *path)
+        return self.problem_at(f"{one_line(name, 60)} is not a {kind}.{hint}", *path)
 
 
 def read_config_document(file: Path) -> ConfigDocument:
@@ -75,7 +75,7 @@ def read_config_document(file: Path) -> ConfigDocument:
     try:
         value = read_yaml(source)
     except FormatError as error:
-        text = f"{file.name} is no YAML that can be read: {error.problem}."
+        text = f"{file.name} is not YAML that can be read: {error.problem}."
         return ConfigDocument(
             file, problems=(Problem(text, FilePosition(file, error.span.line)),), is_readable=False
         )

@@ -70,7 +70,7 @@ def test_what_is_assumed_is_never_written(run: Run, service: Path, home: Path) -
     settings = home / ".openclaw/openclaw.json"
     done = run("disable", "say", "--env-from", "unit:gateway", "--env", "TOKEN=s3cret", "--os", "darwin")
     assert done.code == 0
-    assert f"Only the view is assumed: {settings} was really written." in done.err
+    assert f"Despite the what-if, {settings} was really written." in done.err
     assert json.loads(settings.read_text())["hooks"]["internal"]["entries"] == {"say": {"enabled": False}}
     dry = run("enable", "say", "--os", "darwin", "--dry-run")
     assert "really written" not in dry.err
@@ -108,7 +108,7 @@ def test_agents_are_those_of_the_settings(
     assert exit_code([*given, "opps"]) == 2
     assert "no agent 'opps'. Did you mean ops?" in capsys.readouterr().err
     assert exit_code(["list", "--dialect", "openclaw", "--agent", "ops"]) == 2
-    assert "The dialect openclaw knows no agents." in capsys.readouterr().err
+    assert "The dialect openclaw has no agents." in capsys.readouterr().err
 
 
 def test_here_and_the_service(run: Run, service: Path, home: Path) -> None:

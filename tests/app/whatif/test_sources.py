@@ -63,8 +63,13 @@ def test_a_unit_with_drop_ins_and_files(units: Path, home: Path) -> None:
     assert env["HOME"] == str(home)
     assert found.home == home
     said = " ".join(found.notes)
-    for part in ("missing.env is not there: the service would not start", "relative.env is no absolute path",
-                 "works in /srv", "%q is not known", "a word that sets no variable"):  # fmt: skip
+    for part in (
+        "missing.env is not there: the service would not start",
+        "relative.env is not an absolute path",
+        "works in /srv",
+        "%q is not known",
+        "a word that sets no variable",
+    ):
         assert part in said
     assert "none.env" not in said
     assert "s3cret" not in said
@@ -108,13 +113,13 @@ def test_a_unit_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, u
     ("text", "sentence"),
     [
         ("unit:", "names nothing"),
-        ("unit:a/b", "no name of a unit"),
+        ("unit:a/b", "not the name of a unit"),
         ("unit:zz", "There is no unit zz.service. Looked in"),
         ("launchd:zz", "There is no launchd job 'zz'. Looked in ~/Library/LaunchAgents"),
-        ("pid:12x", "no number of a process"),
+        ("pid:12x", "not a process number"),
         ("process:zz-nobody-is-called-so", "No process is called"),
         ("nowhere.env", "There is no file"),
-        (".", "is no file"),
+        (".", "is not a file"),
         ("a\0b", "There is no file"),
     ],
 )
@@ -133,7 +138,7 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "none").write_text("no assignment")
     assert "sets no variable" in refused(str(tmp_path / "none"))
     os.mkfifo(tmp_path / "pipe")
-    assert "is no file" in refused(str(tmp_path / "pipe"))
+    assert "is not a file" in refused(str(tmp_path / "pipe"))
 
 
 def test_a_launchd_job(home: Path) -> None:

@@ -163,7 +163,7 @@ def test_what_stops_a_module_of_a_stream_is_said(bench: Bench, workspace: Path, 
     (hooks / "other.ts").write_text('export default { events: { "turn.started"() {} } };\n')
     repair = find_repair(here, here.scan(), "other")
     assert [fix.gate for fix in repair.fixes] == ["build"]
-    assert f"{hooks} is mended by hand" in repair.fixes[0].why_not
+    assert f"{hooks} is corrected" in repair.fixes[0].why_not
     assert not repair.changes
 
 

@@ -114,7 +114,7 @@ KINDS: dict[str, Kind] = {
 
 
 def said_of(inventory: Inventory, folder: Path) -> str:
-    """All that a look says of one folder, but for what is no mistake of its author."""
+    """All that a look says of one folder, but for what is not a mistake of its author."""
     for row in inventory.hooks:
         if row.hook.path == folder:
             shut = [

@@ -148,7 +148,7 @@ def test_an_event_missing_in_the_guide_but_sent_is_accepted(lint_under: Lint, wr
     files = {"HOOK.md": header('session:patch", "tool:call'), "handler.py": "def handler(event): ...\n"}
     report = lint_under(write_hook(files)).report
     assert [(str(one.severity), one.text) for one in report.findings] == [
-        ("warning", "`tool:call` is no event of OpenClaw: tool calls are not sent."),
+        ("warning", "`tool:call` is not an event of OpenClaw: tool calls are not sent."),
         ("hint", "`session:patch` is not in OpenClaw's guide; openclaw@2026.9 sends it."),
     ]
 
@@ -329,7 +329,7 @@ def test_code_that_prevents_loading_is_reported_unless_the_host_tolerates_it(
         ("import-missing", "error", "Write that file, or correct its path."),
         ("import-missing", "warning", "`npm install left-pad` there brings it."),
         ("import-missing", "warning", "`npm install @some/one` there brings it."),
-        ("import-missing", "warning", "Import types alone (`import type`), and do without the rest."),
+        ("import-missing", "warning", "Import only types (`import type`), and remove the other imports."),
     ]
     (folder / "node_modules" / "left-pad").mkdir(parents=True)
     guide = lint_under(folder).report

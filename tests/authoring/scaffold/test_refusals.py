@@ -32,9 +32,9 @@ from hookscope.model.text import one_line
         ("node_modules", {}, "a meaning of its own"),
         ("x", {"description": "two\nlines"}, "needs one line"),
         ("x", {"events": ("gateway:startpu",)}, "Did you mean gateway:startup?"),
-        ("x", {"events": ("command:new\x1b[31m",)}, "is no event"),
+        ("x", {"events": ("command:new\x1b[31m",)}, "is not an event"),
         ("x", {"events": ("before_tool_call",)}, "a plugin (`--plugin`) can receive"),
-        ("x", {"events": ("*",)}, "is no event"),
+        ("x", {"events": ("*",)}, "is not an event"),
         ("x", {"dialects": ("milady",), "language": "javascript"}, "that milady would look for"),
         (
             "x",

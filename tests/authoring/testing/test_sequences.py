@@ -142,16 +142,16 @@ async def test_cancelled_sequence_keeps_its_fired_steps(workspace: Path, write: 
         ("steps: [1]", "line 1: `steps` needs a list of mappings."),
         (
             "steps:\n  - {event: a:b}\n  - {evnt: a:b}",
-            "line 3: `evnt` is no part of a step. Did you mean `event`?",
+            "line 3: `evnt` is not part of a step. Did you mean `event`?",
         ),
         ("steps:\n  - {after: 5, event: a:b}", "line 2: `after` needs a time such as 250ms, 2s or 1m"),
         ("steps:\n  - {after: 61m, event: a:b}", "an hour at most"),
         ("steps:\n  - {event: a:b, with: {}, context: {}}", "`with` is laid over the example that `context`"),
-        ("steps:\n  - {file: x.yaml, context: {}}", "`context` is no part of a step with `file`."),
+        ("steps:\n  - {file: x.yaml, context: {}}", "`context` is not part of a step with `file`."),
         ("steps:\n  - {file: nowhere.yaml}", "nowhere.yaml: no such file or directory."),
-        ("steps:\n  - {event: a:b}\nstep: 1", "`step` is no part of a sequence. Did you mean `steps`?"),
+        ("steps:\n  - {event: a:b}\nstep: 1", "`step` is not part of a sequence. Did you mean `steps`?"),
         ("steps: [{event: a:b}", "line 1"),
-        ("- a", "is no sequence: it needs a mapping with `steps:`."),
+        ("- a", "is not a sequence: it needs a mapping with `steps:`."),
     ],
 )
 def test_an_invalid_sequence_is_refused_with_its_line(write: Write, text: str, sentence: str) -> None:
@@ -169,7 +169,7 @@ def test_sequence_is_not_read_as_a_saved_event(workspace: Path, write: Write) ->
 def test_an_error_in_a_later_step_is_found_before_the_first_is_fired(workspace: Path, write: Write) -> None:
     bench = Workbench(options_of(workspace))
     for text, sentence in (
-        ("{event: 'comand:new'}", "Step 2 of mine cannot be fired: 'comand:new' is no event"),
+        ("{event: 'comand:new'}", "Step 2 of mine cannot be fired: 'comand:new' is not an event"),
         ("{event: 'command:new', with: {a: '${NOBODY}'}}", "mine.yaml, step 2 uses ${NOBODY}"),
         ("{event: 'command:new', at: soon}", "mine.yaml, step 2 has `at: soon`"),
     ):

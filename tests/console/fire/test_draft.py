@@ -70,7 +70,7 @@ def test_a_context_that_violates_the_schema_is_noted_and_still_fired(view: Snaps
     checked = check_draft(EventDraft("command:new", text='{"senderID": "dev", "sessionId": 7}'), view)
     assert checked.event is not None
     assert [str(noted) for noted in checked.notes] == [
-        "line 1: senderID is no known field; did you mean senderId?",
+        "line 1: senderID is not a known field; did you mean senderId?",
         "line 1: sessionId: a text is described, 7 is a number",
     ]
     assert [noted.column for noted in checked.notes] == [2, 21]

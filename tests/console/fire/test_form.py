@@ -173,7 +173,7 @@ async def test_a_schema_violation_is_noted_at_its_line_and_fires(console: Any) -
     async with console((80, 24)) as c:
         c.pane.query_one(JsonEditor).text = '{\n  "sendrId": "dev",\n  "sessionId": 5\n}'
         await c.press("tab", "tab")
-        await c.shows("! line 2: sendrId is no known field; did you mean")
+        await c.shows("! line 2: sendrId is not a known field; did you mean")
         await c.press("down", "down")
         await c.shows("! line 3: sessionId: a text is described")
         await c.press("f4")

@@ -213,7 +213,7 @@ async def test_unknown_field_suggests_the_closest_match(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.query_one(Composer).rekey("command:new")
         c.pane.query_one(JsonEditor).text = '{"senderID": "dev"}'
-        await c.shows("senderID is no known field; did you mean", "senderId?")
+        await c.shows("senderID is not a known field; did you mean", "senderId?")
         await c.press("ctrl+r")
         assert c.last(fire_requests.FireRequested).event.context["senderID"] == "dev"
 

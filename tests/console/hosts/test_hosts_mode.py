@@ -81,7 +81,7 @@ async def test_an_event_that_no_host_knows_is_explained(console: Open, hooks: Pa
         await story.press("space", "enter")
         await story.until(lambda: len(_sides(story.screen.panes.hosts_pane)) == 2, "two hosts are there")
         await story.press("ctrl+r")
-        await story.shows("is no event of Milady")
+        await story.shows("is not an event of Milady")
         assert story.screen.panes.hosts_pane.runs == ()
 
 

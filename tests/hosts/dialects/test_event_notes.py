@@ -29,9 +29,9 @@ def noted(key: str, context: dict[str, Any], dialect: str = "openclaw", **more: 
 @pytest.mark.parametrize(
     ("key", "context", "note"),
     [
-        ("command:new", {"x": "dev"}, "x is no known field"),
-        ("command:stop", {"sessionID": "s"}, "sessionID is no known field; did you mean sessionId?"),
-        ("command:stop", {"SENDERID": "s"}, "SENDERID is no known field; did you mean senderId?"),
+        ("command:new", {"x": "dev"}, "x is not a known field"),
+        ("command:stop", {"sessionID": "s"}, "sessionID is not a known field; did you mean sessionId?"),
+        ("command:stop", {"SENDERID": "s"}, "SENDERID is not a known field; did you mean senderId?"),
         ("command:new", {"sessionId": 42}, "sessionId: a text is described, 42 is a number"),
         ("command:new", {"sessionEntry": [1]}, "sessionEntry: an object is described, this is a list"),
         ("command:new", {"senderId": None}, "senderId: a text is described, this is null"),
@@ -55,8 +55,8 @@ def test_a_mismatch_is_noted(key: str, context: dict[str, Any], note: str) -> No
 def test_unknown_field_suggests_the_closest_match() -> None:
     event = Event("command", "new", context={"senderID": "dev", "sessionid": "s"})
     assert event_note_texts(event, DIALECTS["openclaw"].catalogue()) == (
-        "senderID is no known field; did you mean senderId?",
-        "sessionid is no known field; did you mean sessionId?",
+        "senderID is not a known field; did you mean senderId?",
+        "sessionid is not a known field; did you mean sessionId?",
     )
 
 
@@ -75,7 +75,7 @@ def test_missing_required_field_is_noted() -> None:
 def test_ctx_is_checked_too() -> None:
     ctx = {"senderID": "dev", "channelId": 7}
     assert noted("message_received", {}, SHIPPED, ctx=ctx) == [
-        "ctx.senderID is no known field; did you mean ctx.senderId?",
+        "ctx.senderID is not a known field; did you mean ctx.senderId?",
         "ctx.channelId: a text is described, 7 is a number",
     ]
 
@@ -136,7 +136,7 @@ def test_notes_agree_with_schema_errors_except_for_unknown_fields(
     notes = [
         note
         for note in event_note_texts(fired, DIALECTS[dialect].catalogue())
-        if not note.startswith("stranger is no known field")
+        if not note.startswith("stranger is not a known field")
     ]
     errors = list(Draft202012Validator(context_schema(event)).iter_errors(context))
     assert bool(notes) is bool(errors), (notes, errors)

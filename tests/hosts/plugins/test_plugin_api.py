@@ -475,7 +475,7 @@ async def test_installed_plugins_register_and_a_failing_one_is_named(
     assert report.loaded == ("good", "later")
     assert report.failed == {
         "broken": "RuntimeError: no key",
-        "empty": "TypeError: plugin_empty is no function `register(api)`, and has none",
+        "empty": "TypeError: plugin_empty is not a function `register(api)`, and has none",
         "gone": "ModuleNotFoundError: No module named 'plugin_gone'",
     }
     assert caplog.messages[0] == "Plugin broken failed to load: RuntimeError: no key"

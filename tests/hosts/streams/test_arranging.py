@@ -113,4 +113,4 @@ def test_a_session_has_one_channel_and_an_event_without_one_is_tried_on_all(
 def test_every_is_no_event_to_a_channel_or_a_resolver(role: str) -> None:
     groups, reasons = arranged(event(), call("module", "*", role))
     assert groups == []
-    assert reasons == {"module": f"`*` is no event to a {role} module"}
+    assert reasons == {"module": f"`*` is not an event for a {role} module"}

@@ -33,14 +33,14 @@ ILLEGAL = 'discover/hook-name-invalid: Hook path segment "{name}" is not a legal
         ("eve@0.80", "a.cjs", ["a"], ""),
         ("eve@0.80", "deep/er/a.mts", ["deep/er/a"], ""),
         ("eve@0.80", "a.py", ["a"], ""),
-        ("eve@0.80", "notes.md", [], "ignored: .md is no module"),
-        ("eve@0.80", "LICENSE", [], "ignored: LICENSE is no module"),
-        ("eve@0.80", "a.tsx", [], "ignored: .tsx is no module"),
+        ("eve@0.80", "notes.md", [], "ignored: .md is not a module"),
+        ("eve@0.80", "LICENSE", [], "ignored: LICENSE is not a module"),
+        ("eve@0.80", "a.tsx", [], "ignored: .tsx is not a module"),
         ("eve@0.80", "a.d.ts", [], "ignored: a.d.ts is a declaration"),
         ("eve@0.80", "a.spec.mjs", [], "ignored: a.spec.mjs holds tests"),
         ("eve@0.80", "__tests__/a.ts", [], "ignored: __tests__ holds tests"),
         ("eve", "a.test.ts", [], "ignored: a.test.ts holds tests"),
-        ("eve@0.18", "notes.md", [], "ignored: .md is no module"),
+        ("eve@0.18", "notes.md", [], "ignored: .md is not a module"),
     ],
 )
 def test_a_file_is_a_hook_or_is_passed_over(
@@ -79,7 +79,7 @@ def test_an_illegal_name_stops_the_whole_build(
         "good": State.BROKEN,
         "other": State.BROKEN,
     }
-    assert {row.verdict.why() for row in inventory.hooks} == {f"Eve builds nothing: {problem.text}"}
+    assert {row.verdict.why() for row in inventory.hooks} == {f"Eve cannot build the project: {problem.text}"}
 
 
 def test_two_modules_of_one_slug_are_both_left_out_and_a_folder_of_that_name_is_not(
@@ -306,7 +306,7 @@ def test_what_the_host_throws_while_it_builds_is_what_it_says_and_nothing_else(
     project({"agent/hooks/1st.ts": "", "agent/hooks/a.ts": "", "agent/schedules/daily.md": "no header"})
     (row,) = discover(opened()).hooks
     assert row.verdict.why() == (
-        'Eve builds nothing: Schedule markdown must start with YAML frontmatter declaring "cron".'
+        'Eve cannot build the project: Schedule markdown must start with YAML frontmatter declaring "cron".'
     )
 
 
@@ -323,7 +323,10 @@ def test_a_room_that_cannot_be_read_stops_the_build_and_hides_no_hook(
 
     monkeypatch.setattr(RealFiles, "children", refused)
     (row,) = discover(opened()).hooks
-    assert row.verdict.why() == f"Eve builds nothing: EACCES: permission denied, '{root / 'agent/lib'}'"
+    assert (
+        row.verdict.why()
+        == f"Eve cannot build the project: EACCES: permission denied, '{root / 'agent/lib'}'"
+    )
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,7 @@ async def test_where_the_host_builds_nothing_a_play_says_why_no_hook_runs(
     play = await played(HookEngine(opened("eve@0.80")))
     assert not any(scene.run.results for scene in play.events)
     (note,) = play.notes
-    assert note.startswith("no hook runs: Eve builds nothing: discover/lib-entry-unsupported: ")
+    assert note.startswith("no hook runs: Eve cannot build the project: discover/lib-entry-unsupported: ")
 
 
 async def test_a_subagent_may_be_one_module(project: Project, opened: OpenProject) -> None:

@@ -17,7 +17,7 @@ WHEN = datetime(2026, 3, 4, 5, 6, 7, 89_000, tzinfo=UTC)
 ENTROPY = bytes(range(16))
 OF_0_18 = {"id", "auth", "turn", "parent"}
 OF_0_80 = OF_0_18 | {"schedule", "predecessor"}
-NOT_ONE = "turn.stared is no event of this stream; did you mean turn.started?"
+NOT_ONE = "this stream has no event turn.stared; did you mean turn.started?"
 
 
 def fired(**more: Any) -> Event:
@@ -124,8 +124,8 @@ def test_a_known_ulid() -> None:
         (Event("turn.started", context={"turnId": "t", "sequence": 0}, kind="stream"), []),
         (Event("turn.started", context={"turnId": "t"}, kind="stream"), ["turn.started has no `sequence`"]),
         (Event("turn.stared", kind="stream"), [NOT_ONE]),
-        (Event("xyz", kind="stream"), ["xyz is no event of this stream"]),
-        (Event("*", kind="stream"), ["* is no event of this stream"]),
+        (Event("xyz", kind="stream"), ["this stream has no event xyz"]),
+        (Event("*", kind="stream"), ["this stream has no event *"]),
     ],
 )  # fmt: skip
 def test_an_event_is_checked_before_it_is_fired(opened: OpenProject, event: Event, said: list[str]) -> None:

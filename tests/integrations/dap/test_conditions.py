@@ -159,7 +159,7 @@ def test_a_line_that_logs_does_so_too_where_steps_come_by(
 @pytest.mark.parametrize(
     ("wish", "why"),
     [
-        ({"hitCondition": "often"}, "`often` is no hit count: 3, >= 3 and % 3 are some."),
+        ({"hitCondition": "often"}, "`often` is not a hit count: 3, >= 3 and % 3 are some."),
         ({"condition": "x" * 10000}, "10,000 characters cannot be asked at once; 8,192 can."),
     ],
 )
@@ -178,5 +178,5 @@ def test_a_condition_that_is_no_expression_is_hollow_and_says_why(
     editor.begin({handler: [{"line": 4, "condition": "number >"}]}, event="command:new")
     hollow = editor.event("breakpoint")["breakpoint"]
     assert not hollow["verified"]
-    assert "`number >` is no expression" in hollow["message"]
+    assert "`number >` is not an expression" in hollow["message"]
     editor.event("terminated")

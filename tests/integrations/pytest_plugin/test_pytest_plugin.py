@@ -215,7 +215,7 @@ def test_saved_events_can_be_selected_or_disabled(project: Project, save: Callab
     done = project("def test_nothing(): pass\n", "--ignore=.hookscope")
     assert "1 passed" in done.stdout
     broken = project("", "-k", "broken").stdout
-    assert "`evnt` is no part of an event" in broken
+    assert "`evnt` is not part of an event" in broken
 
 
 def test_saved_events_are_filled_from_the_environment_of_the_configuration(

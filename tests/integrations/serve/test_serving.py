@@ -29,7 +29,7 @@ Start = Callable[..., Any]
         (["--host", "hooks.example"], 2, "Others could reach hooks.example"),
         (["--public-url", "https://hooks.example"], 2, "Others could reach https://hooks.example"),
         (["--public-url", "https://hooks.example/below", "--token", "auto"], 2, "no path"),
-        (["--public-url", "javascript:1", "--token", "auto"], 2, "is no public address"),
+        (["--public-url", "javascript:1", "--token", "auto"], 2, "is not a public address"),
         (["--token", "short"], 2, "16 characters are the least"),
         (["--token", "auto", "--token-file", "open"], 2, "are two tokens"),
         (["--token-file", "open"], 2, "`chmod 600 open` shuts it."),

@@ -357,7 +357,7 @@ async def test_the_guides_audit_plugin_runs_as_printed(talk: Talk) -> None:
     ],
 )
 async def test_an_import_that_is_used_stays_whatever_stands_before_it(using: str, talk: Talk) -> None:
-    """A `//` in a regular expression or in an inner template is no comment."""
+    """A `//` in a regular expression or in an inner template is not a comment."""
     (talk.root / "lib.ts").write_text("export const value = 7;\nexport interface Only {}\n")
     imports = "import { value, Only } from './lib.ts';\n"
     text = f"{imports}const one: Only = {using};\n" + registering("api.on('agent_end', () => Number(one));")

@@ -25,7 +25,7 @@ SHIPPED = next(dialect for dialect in DIALECTS.values() if dialect.version)
 
 @pytest.fixture
 def handler(tmp_path: Path) -> Path:
-    """A handler's file, with a module beside it and what is no code."""
+    """A handler's file, with a module beside it and what is not code."""
     folder = tmp_path / "hooks" / "greet"
     (folder / "node_modules").mkdir(parents=True)
     for name in ("handler.py", "words.py", "log.jsonl", "node_modules/large.js"):

@@ -36,7 +36,7 @@ async def refusal(journal: Journal) -> str:
     return str(begun.value)
 
 
-@pytest.mark.parametrize("content", [b"this is no database" * 300, b"SQLite format 3\0" + b"\xff" * 8192])
+@pytest.mark.parametrize("content", [b"this is not a database" * 300, b"SQLite format 3\0" + b"\xff" * 8192])
 async def test_a_corrupt_journal_is_reported_and_unchanged(
     journal: Journal, path: Path, content: bytes
 ) -> None:
@@ -90,7 +90,7 @@ async def test_another_programs_database_is_refused_and_unchanged(journal: Journ
     with closing(sqlite3.connect(path)) as foreign:
         foreign.execute("create table bookmarks (url)")
     before = content_of(path)
-    assert "is no journal of Hookscope" in await refusal(journal)
+    assert "is not a journal of Hookscope" in await refusal(journal)
     journal.close()
     assert content_of(path) == before
 

@@ -47,7 +47,7 @@ LINK_TITLES: Mapping[LinkName, str] = {
     "loads": "its module loads",
     "export": "its export is a function",
     "registered": "it is registered",
-    "arrived": "an event has come",
+    "arrived": "an event has arrived",
     "ran": "it ran",
     "delivered": "its messages are shown",
 }
@@ -203,7 +203,7 @@ def _subscribed_keys(view: Snapshot, row: HookStatus, event: str | None = None) 
 
 
 def _tap_records(view: Snapshot) -> tuple[EventCount, ...]:
-    """Return what taps recorded, counted once per spool content. Raises OSError."""
+    """Return the records of taps, read again only when the spool has changed. Raises OSError."""
     folder = spool_path(view.host)
     marks = tuple(_spool_mark(folder / name) for name in (OLD_SPOOL_FILE, SPOOL_FILE))
     return _counted_spool(folder, marks) if any(marks) else ()

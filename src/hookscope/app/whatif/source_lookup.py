@@ -83,7 +83,7 @@ _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 def process_numbered(text: str) -> EnvironmentSource:
     """Return the environment of a process id. Raises Refusal if it does not exist or is not readable."""
     if not text.isascii() or not text.isdigit():
-        raise Refusal(f"{text!r} is no number of a process.", "`pid:4711` names one.", code=2)
+        raise Refusal(f"{text!r} is not a process number.", "`pid:4711` names one.", code=2)
     return _process_source(int(text), f"process {text}")
 
 
@@ -240,7 +240,7 @@ def read_small(path: Path) -> bytes:
         if os.path.isfile(path) and path.stat().st_size > LARGEST_FILE:
             raise Refusal(f"{path} is too large for an environment.", f"Name {SOURCE_FORMS}.", code=2)
         if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe would never end
-            raise Refusal(f"{path} is no file.", f"An environment comes from {SOURCE_FORMS}.", code=2)
+            raise Refusal(f"{path} is not a file.", f"An environment comes from {SOURCE_FORMS}.", code=2)
         return read_regular(path, LARGEST_FILE)
     except FileNotFoundError:
         raise Refusal(

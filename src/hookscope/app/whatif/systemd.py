@@ -148,7 +148,7 @@ class _UnitReader:
             elif not optional:
                 self._note(f"EnvironmentFile={name} is not there: the service would not start.")
         if not os.path.isabs(name):
-            self._note(f"EnvironmentFile={name} is no absolute path: it is ignored.")
+            self._note(f"EnvironmentFile={name} is not an absolute path: it is ignored.")
         return found
 
     def _words(self, settings: Sequence[UnitSetting], key: str) -> list[str]:
@@ -276,7 +276,7 @@ def unit_named(name: str, machine: Machine) -> EnvironmentSource:
     unit_name = name if name.endswith(SERVICE) else f"{name}{SERVICE}"
     if "/" in unit_name:
         next_step = "A path that ends in .service is given without `unit:`."
-        raise Refusal(f"{name!r} is no name of a unit.", next_step, code=2)
+        raise Refusal(f"{name!r} is not the name of a unit.", next_step, code=2)
     users, systems = user_units(machine.env, machine.home), SYSTEM_UNITS
     for folders, is_user_unit in ((users, True), (systems, False)):
         path = _unit_file(unit_name, folders)

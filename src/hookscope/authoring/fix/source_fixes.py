@@ -168,7 +168,7 @@ def advise_build(
         title = f"Begin {simulated.host.machine.short(missing_file)}"
         yield Fix(gate.name, title, (Change(missing_file, title, None, FIRST_INSTRUCTIONS),))
     elif gate.place is not None:
-        why = f"its host builds nothing before {source_place(gate.place, simulated)} is mended by hand"
+        why = f"its host cannot build the project until {source_place(gate.place, simulated)} is corrected"
         if row.hook.build is not None and NAME_INVALID in row.hook.build.text:
             file = simulated.host.machine.short(gate.place.file)
             why = f"rename {file}, or move it to a folder in which its host looks for nothing"

@@ -149,7 +149,7 @@ class LintSubject:
     package: NodePackage | None = None
     hook: Hook | None = None  # None: its host rejects it
     rejected: RejectedHook | None = None
-    pack_faults: tuple[PackEntryFault, ...] = ()  # of a package.json that lists hooks; then it is no hook
+    pack_faults: tuple[PackEntryFault, ...] = ()  # of a package.json that lists hooks; then it is not a hook
 
     @property
     def kind(self) -> EventKind:

@@ -69,7 +69,7 @@ def _intended_file(imported: Path) -> Iterator[Path]:
 
 
 def _is_package(handler: Path, name: str, files: Files) -> bool:
-    """Return whether Node finds the package, or the name is no file or package name."""
+    """Return whether Node finds the package, or the name is not a file or package name."""
     first, _, rest = name.partition("/")
     if ":" in first or first in BUILT_IN or name.startswith(MARKS):
         return True

@@ -68,7 +68,7 @@ def check_events(keys: Sequence[str], kind: EventKind, targets: TargetHosts) -> 
     for key in keys:
         key = targets.first.catalogue.canonical(key)
         if not EVENT.fullmatch(key) or (key == ALL_EVENTS and kind != "stream"):
-            raise Refusal(f"{one_line(key, 60)!r} is no event.", _listing(), code=2)
+            raise Refusal(f"{one_line(key, 60)!r} is not an event.", _listing(), code=2)
         if not any(one.catalogue.sends(key, kind) for one in targets.chosen):
             raise _never_sent(key, kind, targets)
         found.append(key)

@@ -28,7 +28,7 @@ def python_handler(name: str, events: Sequence[HandledEvent]) -> str:
 def _python_handler(name: str, events: Sequence[HandledEvent]) -> Iterator[str]:
     yield "def handler(event):"
     if len(events) == 1:
-        yield "    # HOOK.md names the event; asked here too, it stays right when HOOK.md names more."
+        yield "    # HOOK.md names the event already; this check matters once HOOK.md names more."
         yield f"    if {_python_is_not(events[0])}:"
         yield "        return"
         yield f"    about = {_python_about(events[0])}"

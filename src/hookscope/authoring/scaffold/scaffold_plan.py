@@ -405,12 +405,12 @@ def _module_files(plan: ScaffoldPlan) -> ScaffoldPlan:
         code = ScriptCode(plan.language == "typescript").module(name, events, package)
     new_instructions = _instructions(plan, plan.targets.chosen)
     notes = [
-        f"{path.name} is new, too: {one.product} builds nothing without it."
+        f"{path.name} is new, too: {one.product} cannot build the project without it."
         for path, one in new_instructions.items()
     ]
     for path, one in _instructions(plan, plan.targets.programs).items():
         if path not in new_instructions:
-            notes.append(f"{one.product} {one.version} builds nothing without {ROOT}/{path.name}.")
+            notes.append(f"{one.product} {one.version} cannot build the project without {ROOT}/{path.name}.")
     files = ((main, code.encode()), *((path, FIRST_INSTRUCTIONS) for path in new_instructions))
     return replace(plan, files=files, main_file=main, root=main, notes=(*plan.notes, *notes))
 

@@ -111,7 +111,7 @@ def _read_test_file(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
     except FormatError as error:
         raise Refusal(f"{file}, {error}.", "Mend it, and fire it again.") from None
     if not isinstance(document, dict):
-        raise Refusal(f"{file} is no saved event any more.", "Fire it again.")
+        raise Refusal(f"{file} is not a saved event any more.", "Fire it again.")
     return source, text, document
 
 

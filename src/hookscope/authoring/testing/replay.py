@@ -167,7 +167,7 @@ class ReplayResult:
 def runs_to_replay(
     bench: Workbench, numbers: Sequence[int], run_filter: RunFilter, last: int | None = None
 ) -> tuple[PastRun, ...]:
-    """Return the runs with these numbers; without numbers those that match the filter and are no replays,
+    """Return the runs with these numbers; without numbers those that match the filter and are not replays,
     oldest first.
 
     `last`: only so many, the newest. Raises Refusal if there is none, or there are too many; OSError.

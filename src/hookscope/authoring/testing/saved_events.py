@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # valid in JSON, not in YAML
 PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in our files, where keys are always text
-NOT_TEXT = "Take out what is no text: half of a surrogate pair, NaN or Infinity."
+NOT_TEXT = "Take out what is not text: half of a surrogate pair, NaN or Infinity."
 YAML_WORDS = {"true", "false", "null"}
 
 
@@ -144,7 +144,7 @@ class SavedDraft:
 
 
 def read_draft(file: Path) -> SavedDraft:
-    """Return the event of a file as written. Raises Refusal if it is no saved event."""
+    """Return the event of a file as written. Raises Refusal if it is not a saved event."""
     saved = read_saved(file)
     return SavedDraft(saved.key, saved.session, saved.context, saved.ctx)
 
@@ -309,7 +309,7 @@ def read_saved(file: Path) -> SavedEvent:
 
 
 def _event_section(file: Path) -> YamlSection:
-    return read_section(file, "saved event: it needs a mapping with `event: KEY`")
+    return read_section(file, "a saved event: it needs a mapping with `event: KEY`")
 
 
 def saved_event_in(section: YamlSection) -> SavedEvent:
@@ -388,7 +388,7 @@ def parse_moment(at: object, where: str) -> datetime:
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         next_step = "`at` is such as 2026-01-30T09:00:00Z or ${now-1h}."
-        raise Refusal(f"{where} has `at: {at}`, which is no time.", next_step, code=2) from None
+        raise Refusal(f"{where} has `at: {at}`, which is not a time.", next_step, code=2) from None
 
 
 def read_saved_event(bench: Workbench, view: Snapshot, file: Path) -> Event:

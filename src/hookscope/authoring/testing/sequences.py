@@ -154,7 +154,7 @@ async def run_test_file(
     """
     section = None
     try:
-        section = read_section(file, "saved event: it needs a mapping with `event: KEY`")
+        section = read_section(file, "a saved event: it needs a mapping with `event: KEY`")
         if not is_sequence(section):
             return (
                 await run_saved_event(bench, saved_event_in(section), sandbox=sandbox, on_start=on_start)
@@ -222,7 +222,7 @@ def is_sequence(section: YamlSection) -> bool:
 
 def read_sequence(file: Path) -> EventSequence:
     """Return the sequence in a file, as written, with the files it names. Raises Refusal."""
-    return sequence_in(read_section(file, "sequence: it needs a mapping with `steps:`"), file.stem)
+    return sequence_in(read_section(file, "a sequence: it needs a mapping with `steps:`"), file.stem)
 
 
 def sequence_in(section: YamlSection, name: str) -> EventSequence:

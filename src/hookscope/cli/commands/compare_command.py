@@ -33,7 +33,7 @@ STATE_CELLS = 11  # glyph and word
 
 
 def comparison_text(comparison: HostComparison, *, different: bool) -> str:
-    """Return a row for each hook, with its differences and changes below, then the counts."""
+    """Return a row for each hook, with its differences and suggested changes below, then the counts."""
     lines = comparison.differing if different else comparison.lines
     name_width = max(column_width((one_line(line.name) for line in lines), 28), 4)
     side_names = [one_line(side.name) for side in comparison.sides]
@@ -110,11 +110,11 @@ RUN_COLUMN_WIDTH = 34  # cells of one host's column; longer text wraps
 def run_comparison_text(key: str, runs: Sequence[RunAtHost]) -> str:
     """Return a table with one column for each host. Differences are marked."""
     lines = compared_outcomes(runs)
-    verdict = "differ" if outcomes_differ(runs) else "did the same"
+    verdict = "differ" if outcomes_differ(runs) else "are the same"
     name_width = max(column_width((one_line(line.what) for line in lines), 28), 8)
     widths = [_run_column_width(run, lines, at) for at, run in enumerate(runs)]
     head = [fit_to_width(run.dialect.name, width) for run, width in zip(runs, widths, strict=True)]
-    shown = [f"{one_line(key)}  fired at {len(runs)}: they {verdict}", ""]
+    shown = [f"{one_line(key)}  fired at {len(runs)} hosts: the runs {verdict}", ""]
     shown.append("  ".join([" " * (name_width + 4), *head]))
     for line in lines:
         shown += _run_comparison_row(line, name_width, widths)
@@ -177,12 +177,12 @@ def command(
     The comparison shows which hosts find the hooks, read their metadata and call them, in which order, and
     what to change so that every host calls them. Only --fire runs anything.
 
-    Without --dialects: the guides of all hosts with HOOK.md folders. A shipped program in force replaces its
-    guide. All hosts get the same workspace, each with its own settings and managed hooks. Trust is ignored.
-    Exit code 1: something differs.
+    Without --dialects: the guides of all hosts with HOOK.md folders. If a shipped program is in force, it
+    replaces its guide. All hosts use the same workspace, each with its own settings and managed hooks. Trust
+    is ignored. Exit code 1: something differs.
 
-    --fire sends each host its own realistic event of that key, one host after another, to the named hook or
-    to all. Handlers run once for each host that calls them. Exit code 1: a run differs, or a handler could
+    --fire fires a realistic event of that key at one host after another, for the named hook or for all.
+    Handlers run once for each host that calls them. Exit code 1: a run differs, or a handler could
     not run.
 
     --surroundings compares environments under one host: what runs in this shell and not in a service, which
@@ -191,15 +191,15 @@ def command(
     """
     if surroundings is not None:
         if dialects is not None or shipped:
-            raise Refusal("--surroundings compares one host's.", "Name the host with --dialect.", code=2)
+            raise Refusal("--surroundings is for one host.", "Name the host with --dialect.", code=2)
         if fire is not None or trust or sandbox:
-            next_step = "`hookscope fire KEY --env-from SOURCE` fires an event in another one."
-            raise Refusal("--surroundings compares, and fires nothing.", next_step, code=2)
+            next_step = "`hookscope fire KEY --env-from SOURCE` fires an event in another environment."
+            raise Refusal("--surroundings cannot fire events.", next_step, code=2)
         return _compare_machines(options, names, surroundings, different)
     if fire is None and (trust or sandbox):
-        raise Refusal("--trust and --sandbox say how to fire.", "Name the event with --fire KEY.", code=2)
+        raise Refusal("--trust and --sandbox need an event.", "Name it with --fire KEY.", code=2)
     if dialects is not None and shipped:
-        raise Refusal("--dialects and --shipped both say which hosts.", "Give one of them.", code=2)
+        raise Refusal("--dialects and --shipped both choose the hosts.", "Use one of them.", code=2)
     if fire is not None and len(names) > 1:
         raise Refusal("--fire fires at one hook, or at all of them.", "Name one, or none.", code=2)
     bench = answers.workbench_for(options)
@@ -224,10 +224,10 @@ def command(
 
 
 def _fire_at_each_host(firing: HostRuns, fire: str, machine: Machine) -> Answer:
-    """Return the answer on the runs alone. Raises Refusal if no host could run the event."""
+    """Fire the event and return the answer about the runs. Raises Refusal if no host could run it."""
     runs = asyncio.run(_fire_at_hosts(firing))
     if not any(one.run for one in runs):
-        raise Refusal(f"{fire} was fired at none of them: {runs[0].problem}")
+        raise Refusal(f"{fire} was not fired at any host: {runs[0].problem}")
     not_run = (
         *answers.untrusted_folder_warnings(firing.untrusted, machine),
         *dict.fromkeys(text for one in runs for text in one.could_not_run),
@@ -257,6 +257,6 @@ def _compare_machines(options: Options, names: Sequence[str], text: str, differe
 
 
 async def _fire_at_hosts(firing: HostRuns) -> tuple[RunAtHost, ...]:
-    """Fire at each host. Ctrl-C cancels the current run; finished runs are still the answer."""
+    """Fire at each host. Ctrl-C cancels the current run; finished runs are returned."""
     with cancel_on_interrupt(firing.cancel):
         return await firing.run()

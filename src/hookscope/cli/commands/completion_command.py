@@ -16,11 +16,11 @@ from hookscope.cli.lazy_group import ExampledCommand
 def command(shell: str | None, as_json: bool) -> int:
     """Print the script that completes commands, hooks, events, dialects, packs, runs and saved events.
 
-    Without a name: for the shell in SHELL. Candidates are looked up at each tab; nothing is run.
+    Without a name, it is for the shell in SHELL. Candidates are looked up at each Tab; no hook is run.
     """
     shell = shell or PurePath(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
-        raise click.UsageError(f"Which shell is it? One of {', '.join(SHELLS)}: `{SETUP_LINES['bash']}`.")
+        raise click.UsageError(f"Name the shell, one of {', '.join(SHELLS)}: `{SETUP_LINES['bash']}`.")
     script = completion_script(shell)
     document = {"shell": shell, "read_by": SETUP_LINES[shell], "script": script}
     click.echo(json.dumps(document, indent=2) if as_json else script.rstrip())

@@ -25,13 +25,13 @@ def command(options: Options, trust: bool) -> Answer:
     debugging` for VS Code, Neovim and Emacs.
     """
     if sys.stdin.isatty():
-        next_step = "`hookscope help debugging` says how; `hookscope fire KEY --debug` is for a terminal."
+        next_step = "`hookscope help debugging` shows how; `hookscope fire KEY --debug` is for a terminal."
         raise Refusal("`hookscope dap` is started by an editor.", next_step, code=2)
     from hookscope.integrations.dap.session import serve_editor
 
     if why := serve_editor(options, trust_all=trust, report=_run_report):
         raise Refusal(
-            f"What came is not the Debug Adapter Protocol: {why}.", "Is this what the editor starts?"
+            f"The input is not the Debug Adapter Protocol: {why}.", "Start this command from an editor."
         )
     raise click.exceptions.Exit(0)  # the session has sent its own answers
 

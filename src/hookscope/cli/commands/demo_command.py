@@ -14,7 +14,7 @@ from hookscope.cli.lazy_group import ExampledCommand
 from hookscope.cli.startup import open_console
 from hookscope.model.failure import Refusal
 
-# All others could lead the demo to the user's own hosts, settings and records.
+# Other variables could point the demo to the user's own hosts, settings and records.
 KEPT_VARIABLES = (
     "PATH",
     "TERM",
@@ -38,7 +38,7 @@ def command(folder: Path | None) -> int:
     records are neither read nor changed.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refusal("The demo needs a terminal.", "Without one, `hookscope help start` is a way in.")
+        raise Refusal("The demo needs a terminal.", "Without one, start with `hookscope help start`.")
     if folder is not None:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise Refusal(f"{folder} is not an empty folder.", "Name one that does not exist yet.")

@@ -27,13 +27,13 @@ from hookscope.model.event_catalogue import EventField, EventType
 from hookscope.model.event_schema import context_schema, ctx_schema, field_summary, type_words
 from hookscope.model.text import one_line, shell_path
 
-ANSWERS_IGNORED = "ignored: handlers observe"
+ANSWERS_IGNORED = "ignored: handlers only observe"
 ANSWER_RULES = {
     "modify": "merged, one after another",
     "gate": "each handler may block it",
     "claim": "the first handler that claims it wins",
-    "synchronous": "count at once; promises do not",
-    "evaluate": "all of them are kept",
+    "synchronous": "used at once; promises are ignored",
+    "evaluate": "all are kept",
 }
 KIND_TITLES = {"folder": "HOOK.md folders", "plugin": "plugin hooks", "stream": "the stream"}
 
@@ -161,7 +161,7 @@ def _field_lines(fields: Mapping[str, EventField], required: Sequence[str], desc
         )
     if not described:
         part = "the rest; any other field" if rows else "it; any field"
-        return [*lines, f"  no source describes {part} may be right"]
+        return [*lines, f"  no source describes {part} may be valid"]
     return lines or ["  none"]
 
 

@@ -65,11 +65,11 @@ def command(
     if numbers and any(given.values()):
         raise Refusal("export takes numbers of runs, or filters.", "Leave out one of them.", code=2)
     if as_json and target == STANDARD_OUTPUT:
-        raise Refusal("Standard output has the runs, and --json needs it too: name a file.", code=2)
+        raise Refusal("The runs and --json both need standard output: name a file.", code=2)
     if html is not None and len(numbers) > 1:
-        raise Refusal("A page has one run; --jsonl takes several.", code=2)
+        raise Refusal("An HTML page can hold only one run; use --jsonl for several.", code=2)
     if limit is not None and (numbers or html is not None):
-        raise Refusal("--limit is for lines of runs that are looked for.", "Leave it out.", code=2)
+        raise Refusal("--limit is only for --jsonl without run numbers.", "Leave it out.", code=2)
     run_filter = run_filter_of(given)
     bench = answers.workbench_for(options)
     journal = bench.run_record.journal(bench.open())
@@ -120,7 +120,7 @@ def _html_page(journal: Journal, run: StoredRun, redaction: Redaction) -> Iterat
 
 
 def _write_export(target: str, texts: Iterable[str]) -> int:
-    """Write the texts and return their number. The file appears whole or not at all.
+    """Write the texts and return their number. The file is written completely or not at all.
 
     Raises Refusal, OSError.
     """

@@ -128,7 +128,7 @@ PARAMETERS = (
     click.Option(["--ctx"], metavar="JSON|@FILE", help="The second argument of plugin and stream handlers."),
     only_option(),
     except_option(),
-    click.Option(["--force"], is_flag=True, help="With --only: call the hook although it would not run."),
+    click.Option(["--force"], is_flag=True, help="With --only: call the hook even if it would not run."),
     click.Option(
         ["--break", "breaks"], multiple=True, metavar="HOOK=FAULT",
         help="Inject a fault: exception, hang, slow[:SECONDS], junk, exit[:STATUS].",
@@ -156,7 +156,7 @@ PARAMETERS = (
 
 
 class FireLine(TypedDict):
-    """What click reads of the command line, beside the options of every command."""
+    """The parameters of the command line, without the options of every command."""
 
     what: Sequence[str]
     session: str | None
@@ -188,19 +188,19 @@ def command(options: Options, as_json: bool, **line: Unpack[FireLine]) -> Answer
 
     --sandbox gives handlers copies of HOME, the host's state folder and the workspace. Their file changes are
     shown and discarded. --force calls a handler whose hook is off, blocked, silent or not subscribed. It does
-    not override missing trust or a broken handler. --except excludes a hook, also from events that this one
+    not override missing trust or a broken handler. --except excludes a hook, also from events that this event
     causes.
 
     --break replaces a handler with a fault, and shows the host's reaction: its log, later handlers, and
     whether it fails closed. A hang ends after 2 s, or after --timeout.
 
-    --repeat reports whether each handler repeats its effects, adds nothing new or grows; with --sandbox each
-    file too. --shuffle also fires in other orders, N runs in all, and reports handlers that interfere with
+    --repeat reports whether each handler repeats its effects, adds nothing new or grows; with --sandbox, also
+    each file. --shuffle also fires in other orders, N runs in all, and reports handlers that interfere with
     each other.
 
     --step waits before each handler, which you can run, skip or inspect. --debug stops at the first line of
     each handler, at `breakpoint()` or `debugger;`, and at errors. It has no time limit and reads commands
-    from standard input. --stop-at runs to that line (greet/handler.py:12), optionally with a condition.
+    from standard input. --stop-at runs to a line (greet/handler.py:12), optionally with a condition.
     """
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     fire_arguments.check_option_combinations(_options_given(line, as_json, at_terminal))
@@ -313,7 +313,7 @@ async def _fire_all(bench: Workbench, what: Sequence[str], arguments: FireArgume
     try:
         for item in what:
             view, plan = await plan_request(bench, item, arguments.request, ask)
-            if not (arguments.sandbox or arguments.debug):  # they have their own workers
+            if not (arguments.sandbox or arguments.debug):  # these start their own workers
                 await bench.prestart_workers(view, plan)
             fired.notes += [
                 text for text in answers.unreadable_settings_warnings(view.host) if text not in fired.notes
@@ -365,7 +365,7 @@ async def _run_to_end(
     control: Stepper | NamedStops | None,
     machine: Machine,
 ) -> Run:
-    """Follow one run to its end. Ctrl-C cancels it, and what is known is still the answer."""
+    """Follow one run to its end. Ctrl-C cancels it; the results so far are returned."""
     with cancel_on_interrupt(firing.cancel):
         if isinstance(control, Stepper):
             await step_through(firing, control, plan, machine)

@@ -57,7 +57,7 @@ def command(
     view = bench.scan()
     if name is None:
         if gate is not None or values or lint or rules:
-            raise click.UsageError("--all takes none of --gate, --value, --lint and --rule.")
+            raise click.UsageError("--all cannot be combined with --gate, --value, --lint or --rule.")
         return _fix_all(bench, view, options, apply=apply)
     lint_rules = rules if lint or rules else None
     _check_rules(rules)
@@ -130,7 +130,7 @@ def _check_gate(repair: Repair, gate: str | None) -> None:
     )
     if gate is not None and repair.before is not None and gate not in names:
         listed = ", ".join(dict.fromkeys(names))
-        raise Refusal(f"{repair.name} has no check {gate!r}.", f"It has {listed}.", code=2)
+        raise Refusal(f"{repair.name} has no check {gate!r}.", f"Its checks: {listed}.", code=2)
 
 
 def _parse_values(values: tuple[str, ...], repair: Repair) -> FixValues:

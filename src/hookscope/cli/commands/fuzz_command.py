@@ -83,7 +83,7 @@ def fuzz_text(result: FuzzResult, machine: Machine) -> str:
 def _hook_lines(hook: FuzzedHook, template: Event, machine: Machine) -> Iterator[str]:
     failures = len(hook.failures)
     outcome = f"✗ {failures} failure{'s' * (failures > 1)}" if failures else "✓ nothing failed"
-    ended = f"; ended since {one_line(hook.stop_reason)}" if hook.stop_reason else ""
+    ended = f"; stopped because {one_line(hook.stop_reason)}" if hook.stop_reason else ""
     yield f"{one_line(hook.hook)}  {hook.fired:,} events  {outcome}{ended}"
     for failure in hook.failures:
         yield ""
@@ -99,7 +99,7 @@ def _failure_lines(failure: FoundFailure, template: Event, machine: Machine) -> 
     yield "    the smallest event that leads to it:"
     yield from (f"      {line}" for line in _event_difference(failure.event, template))
     file_text = (
-        f"kept as {printable_line(machine.short(failure.file))}" if failure.file is not None else "not kept"
+        f"saved as {printable_line(machine.short(failure.file))}" if failure.file is not None else "not saved"
     )
     yield f"    {file_text}{f': {one_line(failure.save_problem)}' if failure.save_problem else ''}"
 
@@ -126,10 +126,10 @@ PARAMETERS = (
     only_option(),
     click.Option(
         ["--examples"], type=WholeNumber(1, 100_000), metavar="N", default=MOST_EXAMPLES,
-        help=f"Events for each hook; else {MOST_EXAMPLES}. Shrinking takes more.",
+        help=f"Events for each hook; default: {MOST_EXAMPLES}. Shrinking takes more.",
     ),
     click.Option(["--seed"], type=SEED_NUMBER, metavar="N", help="The same seed gives the same events."),
-    click.Option(["--save"], metavar="NAME", help="Keep failing events under this name."),
+    click.Option(["--save"], metavar="NAME", help="Save failing events under this name."),
     timeout_option(LIMIT),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, which are discarded."),
     trust_option(),
@@ -196,7 +196,7 @@ async def _fuzz_hooks(
 
 
 async def _run_fuzz(fuzz: Fuzzer) -> FuzzResult:
-    """Run the search. Ctrl-C ends it, and what is known is still the answer."""
+    """Run the search. Ctrl-C ends it; failures found so far are returned."""
     try:
         with cancel_on_interrupt(fuzz.stop):
             return await fuzz.run()

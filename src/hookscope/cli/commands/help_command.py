@@ -40,7 +40,7 @@ def _paged(text: str) -> bool:
     """Show a text that is longer than the screen in the user's pager; return False if it was not shown."""
     if text.count("\n") + 1 < shutil.get_terminal_size().lines:
         return False
-    try:  # a pager of the workspace is never found
+    try:  # never a pager from the workspace
         pager = user_command(shlex.split(os.environ.get("PAGER") or "less"), [os.getcwd()])
         subprocess.run(pager, input=text, text=True, env={"LESS": "FRX", **os.environ}, check=True)
     except (OSError, ValueError, IndexError, subprocess.CalledProcessError):
@@ -51,9 +51,9 @@ def _paged(text: str) -> bool:
 def _contents() -> Answer:
     titles = {chapter.topic: chapter.title for chapter in chapters().values()}
     lines = [f"  {topic:<14}{title}" for topic, title in titles.items()]
-    ways = ("hookscope help TOPIC", "hookscope help WORDS     finds the sections about them")
+    ways = ("hookscope help TOPIC", "hookscope help WORDS     finds the sections about these words")
     return Answer(
-        {"topics": titles}, "\n".join([*ways, "", *lines, "", "hookscope help COMMAND is its --help."])
+        {"topics": titles}, "\n".join([*ways, "", *lines, "", "hookscope help COMMAND shows its --help."])
     )
 
 
@@ -62,7 +62,7 @@ def _answer(query: str, ctx: click.Context, group: click.Group) -> Answer:
     commands = group.list_commands(ctx)
     chapter = chapter_of(query)
     if chapter is not None:
-        more = f"\n\n`hookscope {query} --help` has the options." if query in commands else ""
+        more = f"\n\n`hookscope {query} --help` shows the options." if query in commands else ""
         return Answer(
             {"topic": chapter.topic, "title": chapter.title, "text": chapter.text}, _shown(chapter) + more
         )

@@ -14,7 +14,7 @@ from hookscope.cli.render import hook_output
 @answers.command(
     "info",
     click.Argument(["name"]),
-    click.Option(["--places"], is_flag=True, help="Also list where each missing requirement was searched."),
+    click.Option(["--places"], is_flag=True, help="List the places searched for each missing requirement."),
     host_format.format_option(),
 )
 def command(options: Options, name: str, places: bool, shape: str) -> Answer:
@@ -36,7 +36,7 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     try:
         links = activation_chain(bench, view, row)
     except OSError as error:
-        links, notes = (), (*notes, f"Its history is unknown: {error}.")
+        links, notes = (), (*notes, f"The hook's history is unknown: {error}.")
     verdict = replace(row.verdict, gates=gates_with_links(row.verdict.gates, links))
     shown = replace(row, verdict=verdict)
     document = {

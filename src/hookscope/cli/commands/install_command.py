@@ -13,7 +13,7 @@ from hookscope.packs.install_plan import InstallOptions
 @answers.command(
     "install",
     click.Argument(["spec"]),
-    click.Option(["--link", "-l"], is_flag=True, help="Link: the host reads the folder itself."),
+    click.Option(["--link", "-l"], is_flag=True, help="Link to the folder instead of copying it."),
     click.Option(["--pin"], is_flag=True, help="npm only: stay at this version and integrity."),
     click.Option(["--force"], is_flag=True, help="Replace what is installed under this name."),
     click.Option(["--dependencies"], is_flag=True, help="Install its dependencies too, without scripts."),

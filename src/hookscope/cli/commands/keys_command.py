@@ -28,7 +28,7 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
 
     if preset is not None and preset not in preset_names():
         raise click.UsageError(
-            f"There is no preset {one_line(preset, 40)!r}; there are {', '.join(preset_names())}."
+            f"There is no preset {one_line(preset, 40)!r}; the presets are {', '.join(preset_names())}."
         )
     file = read_keys()
     listing = key_listing_of(file, preset)

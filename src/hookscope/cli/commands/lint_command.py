@@ -112,11 +112,11 @@ def _lint_summary(linted: LintResult) -> str:
     others = f" and {_count_text(rejected, 'folder')} without a hook" if rejected else ""
     scope = f"{_count_text(hooks, 'hook')}{others} under {linted.host.dialect.name}"
     if not report.subjects:
-        return f"There are no hooks here to lint, under {linted.host.dialect.name}."
+        return f"There are no hooks to lint here, under {linted.host.dialect.name}."
     if not report.findings:
         return f"Nothing found in {scope}."
     counts_text = ", ".join(_count_text(count, level) for level, count in counts.items() if count)
-    return f"{counts_text} in {scope}. `hookscope lint --explain RULE` says more."
+    return f"{counts_text} in {scope}. `hookscope lint --explain RULE` explains a rule."
 
 
 def _count_text(count: int, noun: str) -> str:
@@ -155,7 +155,7 @@ def rule_text(rule: Rule, documentation: RuleDocumentation) -> str:
     """Return a rule's documentation, for people."""
     lines = [click.style(rule.id, bold=True), "", *fold_lines([documentation.title, "", documentation.why])]
     if rule.depends_on_host:
-        lines += ["", "What it says depends on the host: `--dialect` picks one."]
+        lines += ["", "Its findings depend on the host: choose one with `--dialect`."]
     for title, example in (("Bad", documentation.bad), ("Good", documentation.good)):
         lines += ["", click.style(title, bold=True)]
         for file, text in example.files.items():
@@ -215,7 +215,7 @@ def _sarif_rule(rule: Rule, documentation: RuleDocumentation) -> dict[str, Any]:
 
 
 def _project_address() -> dict[str, str]:
-    """Return the first address in the package's metadata, as its `informationUri`; nothing without one."""
+    """Return `informationUri`: the first address in the package's metadata. Empty if it has none."""
     from importlib.metadata import metadata  # imported late: only SARIF needs it
 
     addresses = metadata("hookscope").get_all("Project-URL")
@@ -242,7 +242,7 @@ def _lines_of(file: Path) -> tuple[str, ...]:
 
 
 def _region(place: FilePosition) -> dict[str, int]:
-    """Return the word at a position; without one, a single character."""
+    """Return the region of the word at a position; a single character if no word begins there."""
     lines = _lines_of(place.file)
     line = lines[place.line - 1] if place.line <= len(lines) else ""
     word = WORD.match(line, place.column - 1)

@@ -23,7 +23,7 @@ from hookscope.model.trust import trust_target
     click.Option(["--trust"], is_flag=True, help="Import handlers of untrusted folders too, this once."),
 )
 def command(options: Options, name: str | None, trust: bool) -> Answer:
-    """Import all trusted handlers, or one hook's, in a worker, and report as the host's loader does."""
+    """Import all trusted handlers, or those of one hook; report what the host's loader would report."""
     bench = answers.workbench_for(options, trust_all=trust)
     view = bench.scan()
     folders = untrusted_folders(view)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OUTCOME_SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "⊘", "interrupted": "☠", "running": "»"}
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 POLL_SECONDS = 0.25  # seconds between two checks for new runs
-UNREADABLE_POLLS = 20  # in a row, until following ends with the journal's error
+UNREADABLE_POLLS = 20  # failed checks in a row until following ends with the error
 
 DEFAULT_LIMIT = 20  # runs, without --limit
 CONTEXT_LENGTH_LIMIT = 4000  # characters of a context
@@ -42,7 +42,7 @@ CONTEXT_LENGTH_LIMIT = 4000  # characters of a context
 PARAMETERS = (
     click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=WholeNumber(1, 2**62)),
     click.Option(
-        ["--limit"], metavar="N", type=WholeNumber(1, 10_000), help=f"How many runs; else {DEFAULT_LIMIT}."
+        ["--limit"], metavar="N", type=WholeNumber(1, 10_000), help=f"Number of runs; default: {DEFAULT_LIMIT}."
     ),
     *run_filter_options(),
     click.Option(["--follow"], is_flag=True, help="Keep showing new runs until Ctrl-C."),
@@ -70,12 +70,10 @@ def command(
     """
     run_filter = run_filter_of(given)
     if numbers and (limit is not None or follow or any(given.values())):
-        raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
+        raise Refusal("log takes numbers of runs, or filters.", "Leave out one of them.", code=2)
     if file is not None and follow:
         raise Refusal(
-            "--from reads a file that is whole; --follow waits for what comes.",
-            "Leave out one of them.",
-            code=2,
+            "--from reads a finished file; --follow waits for new entries.", "Leave out one of them.", code=2
         )
     bench = answers.workbench_for(options)
     if numbers:
@@ -126,7 +124,7 @@ def _runs_of_file(path: Path, run_filter: RunFilter, limit: int, parameters: Map
     source = RunFile(path)
     matching = (run for run in source.runs() if run_filter.is_in_time(run) and run_filter.matches(run))
     runs = deque(matching, maxlen=limit)
-    no_runs = f"{one_line(str(path))} holds no run. `hookscope export --jsonl FILE` writes some into one."
+    no_runs = f"{one_line(str(path))} has no runs. `hookscope export --jsonl FILE` writes some."
     if any(parameters.values()):
         no_runs = no_runs_message(parameters, f"hookscope log --from {shell_path(path)}")
     return _log_answer(runs, (), source.settings(runs), no_runs)
@@ -218,7 +216,7 @@ def logged_run_text(run: StoredRun, host: Host) -> str:
     lines += [f"context  {one_line(context, CONTEXT_LENGTH_LIMIT)}"] if event.context else []
     run_so_far, plan = run_and_plan(run, host)
     if run_so_far is None:
-        lines += ["", "Its end is not on record: nothing is known of its handlers."]
+        lines += ["", "The end of this run was not recorded, so nothing is known about its handlers."]
     else:
         lines += ["", run_output.run_text(run_so_far, host.machine, plan)]
     return "\n".join(lines)

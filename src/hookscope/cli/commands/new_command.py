@@ -102,7 +102,7 @@ def _written_lines(result: ScaffoldResult, machine: Machine) -> Iterator[str]:
     yield "Next:"
     for line in result.next_commands:
         yield f"    {one_line(line, 400)}"
-    yield "`hookscope undo` takes all of it back."
+    yield "`hookscope undo` removes all of it."
 
 
 def _status_lines(status: ScaffoldStatus, result: ScaffoldResult) -> Iterator[str]:
@@ -133,9 +133,7 @@ def _status_lines(status: ScaffoldStatus, result: ScaffoldResult) -> Iterator[st
     click.Option(["--pack"], is_flag=True, help="Create a pack with a first hook, below this folder."),
     click.Option(["--plugin"], is_flag=True, help="Create a plugin that guards tools."),
     click.Option(["--dry-run"], is_flag=True, help="Show the files and write nothing."),
-    click.Option(
-        ["--trust/--no-trust"], default=None, help="Whether it may run; by default if its folder is new."
-    ),
+    click.Option(["--trust/--no-trust"], default=None, help="Trust its folder; by default only a new one."),
     click.Option(["--edit"], is_flag=True, help="Open the handler in $EDITOR."),
 )
 def command(
@@ -187,7 +185,7 @@ def _hook_kind(kind: str | None, pack: bool, plugin: bool) -> ScaffoldKind | Non
     named += ["pack"] if pack else []
     named += ["plugin"] if plugin else []
     if len(set(named)) > 1:
-        raise Refusal(f"It is a {named[0]} or a {named[1]}.", "Name one kind.", code=2)
+        raise Refusal(f"{named[0]} and {named[1]} are different kinds.", "Name one kind.", code=2)
     return named[0] if named else None
 
 
@@ -195,11 +193,11 @@ def _open_editor(file: Path, workspace: Path) -> tuple[str, ...]:
     """Run the user's editor until it ends; return a note if it could not be opened."""
     editor = editor_of(os.environ)  # a what-if environment must not choose a program
     if not editor:
-        return (f"No editor is named: set VISUAL or EDITOR. The place is {file}",)
+        return (f"No editor is set: set VISUAL or EDITOR. The handler is {file}",)
     if not sys.stdin.isatty():
-        return (f"There is no terminal for an editor. The place is {file}",)
+        return (f"There is no terminal for an editor. The handler is {file}",)
     try:
         problem = run_editor(editor_command(editor, FilePosition(file)), workspace)
     except ValueError as error:
-        problem = f"VISUAL or EDITOR is no command: {error}."
-    return (f"{problem} The place is {file}",) if problem else ()
+        problem = f"VISUAL or EDITOR is not a command: {error}."
+    return (f"{problem} The handler is {file}",) if problem else ()

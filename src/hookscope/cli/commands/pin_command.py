@@ -38,7 +38,7 @@ def command(options: Options, numbers: Sequence[int], off: bool) -> Answer:
     finally:
         bench.close_now()
     missing = [number for number in distinct if number not in changed]
-    outcome = "not pinned any more" if off else "pinned"
+    outcome = "no longer pinned" if off else "pinned"
     return Answer(
         {"pinned": not off, "runs": sorted(changed), "missing": missing},
         "\n".join(f"Run {number} is {outcome}." for number in sorted(changed)),

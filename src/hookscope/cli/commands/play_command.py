@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 SESSION_ENDINGS = {
     "waiting": "the session waits for the next message",
     "ended": "the session is over",
-    "cancelled": "the play was cancelled",
-    "stopped": "the play was stopped",
+    "cancelled": "the simulation was cancelled",
+    "stopped": "the simulation was stopped",
 }
 
 
@@ -132,7 +132,7 @@ def _scene_data_text(event: SessionEvent) -> str:
 
 
 def _failed_call_lines(simulation: SimulationResult, after: int) -> list[str]:
-    """Return models and tools that failed here; their answers are in the events."""
+    """Return a line for each model or tool that failed after `after` events. Answers are in the events."""
     failed = [use for use in simulation.code_calls if use.events_before == after and use.failure is not None]
     return [
         f"       {use.kind} {one_line(use.name)} failed: {one_line(use.failure.text, 400)}"
@@ -183,7 +183,7 @@ def command(
     """Simulate a session: send messages, and show every event with what its hooks did.
 
     The model is the scripted one of the project's agent, or the replies of --reply or --script. The number of
-    tool results so far selects the reply; the last one is used after that. Tools and subagents are the
+    tool results so far selects the reply; the last reply is repeated if needed. Tools and subagents are the
     project's own.
     """
     late: list[str] = []
@@ -199,7 +199,7 @@ def command(
     )
     result, report, folders = asyncio.run(_play_session(bench, request, late, wait))
     not_trusted = answers.untrusted_folder_warnings(topmost_targets(folders), bench.setup.machine)
-    not_loaded = [f"{name} did not load; `hookscope load` says why." for name in report.failed]
+    not_loaded = [f"{name} did not load; `hookscope load` shows why." for name in report.failed]
     return Answer(
         session_document(result, bench.dialect.name),
         session_text(result, bench.setup.machine),
@@ -214,9 +214,9 @@ def is_success(result: SimulationResult) -> bool:
 
 
 def _read_script(replies: Sequence[str], script: str | None) -> ReplyScript | None:
-    """Return the model's replies. Raises Refusal if both options are given, or the file is no script."""
+    """Return the model's replies. Raises Refusal if both options are given, or the file is not a script."""
     if replies and script is not None:
-        raise Refusal("--reply and --script both say what the model answers.", "Give one of them.", code=2)
+        raise Refusal("--reply and --script both set the model's replies.", "Use one of them.", code=2)
     if script is not None:
         return read_script(Path(script))
     return tuple(replies) or None
@@ -225,7 +225,7 @@ def _read_script(replies: Sequence[str], script: str | None) -> ReplyScript | No
 async def _play_session(
     bench: Workbench, request: SessionRequest, late: list[str], wait: float
 ) -> tuple[SimulationResult, LoadReport, Sequence[TrustTarget]]:
-    """Simulate the session. Ctrl-C cancels it, and the events so far are still the answer.
+    """Simulate the session. Ctrl-C cancels it; the events so far are returned.
 
     Appends to `late` what handlers did after the session had ended.
     """
@@ -242,6 +242,6 @@ async def _play_session(
         )
         return result, report, (*folders, *refused)
     except OSError as error:
-        raise Refusal(f"Cannot read the project's agents: {error}.", "Nothing was played.") from None
+        raise Refusal(f"Cannot read the project's agents: {error}.", "No session was simulated.") from None
     finally:
         await bench.close()

@@ -117,7 +117,7 @@ PARAMETERS = (
     click.Option(["--dry"], is_flag=True, help="Show which handlers would run; run nothing."),
     timeout_option(),
     wait_option(),
-    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies; the default if they did then."),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies; the default if that run did."),
     trust_option(),
 )
 
@@ -155,13 +155,13 @@ def command(
     Replays themselves are skipped, so that each run is compared with the original. With a filter (--since,
     --event, …) all matching runs are fired again.
 
-    With --from earlier handlers are not fired: their recorded changes are applied to the event.
+    With --from, earlier handlers are not called: their recorded changes are applied to the event.
     """
     if start is not None and only is not None:
-        raise Refusal("--from and --only leave out different handlers.", "Choose one of them.", code=2)
+        raise Refusal("--from and --only exclude different handlers.", "Choose one of them.", code=2)
     filters = [name for name, value in given.items() if value and name != "failed"]
     if numbers and (every or last or filters or given["failed"]):
-        raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
+        raise Refusal("replay takes numbers of runs, or filters.", "Leave out one of them.", code=2)
     several = last is None and (every or bool(filters))
     bench = answers.workbench_for(
         options, trust_all=trust, timeout=timeout, linger_seconds=wait, compare_shipped=False
@@ -187,10 +187,10 @@ def command(
 async def _replay_runs(
     bench: Workbench, past_runs: Sequence[PastRun], arguments: ReplayArguments
 ) -> tuple[list[ReplayResult | Plan], list[str]]:
-    def fire(one: PastRun, told: Callable[[Cancellable], object]) -> Awaitable[ReplayResult | Plan]:
+    def fire(one: PastRun, began: Callable[[Cancellable], object]) -> Awaitable[ReplayResult | Plan]:
         start, sandbox = arguments.start, arguments.sandbox
         return replay_run(
-            bench, one, only=arguments.only, start=start, sandbox=sandbox, dry=arguments.dry, on_start=told
+            bench, one, only=arguments.only, start=start, sandbox=sandbox, dry=arguments.dry, on_start=began
         )
 
     return await fire_one_by_one(bench, past_runs, fire, lambda one: f"Run {one.id}")

@@ -149,7 +149,7 @@ SCHEMAS: Mapping[str, tuple[str, Callable[[], dict[str, Any]]]] = {
 @click.argument("name", required=False, type=click.Choice(tuple(SCHEMAS)))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def command(name: str | None, as_json: bool) -> int:
-    """The JSON Schema of a file that you write, for editors; without NAME: which there are.
+    """Print the JSON Schema of a file that you write, for editors; without NAME, list the schemas.
 
     An editor with yaml-language-server checks a file that begins with
     `# yaml-language-server: $schema=event.schema.json`.

@@ -56,8 +56,8 @@ def sequence_list_text(rows: Sequence[SequenceRow], dialect: str) -> str:
     """Return the text of `sequence` without a name: each sequence with its events."""
     if not rows:
         return (
-            f"{dialect} has no sequences, and the workspace none.\n"
-            "A file of .hookscope/sequences with `steps:` is one."
+            f"Neither {dialect} nor the workspace has sequences.\n"
+            "A sequence is a file in .hookscope/sequences with `steps:`."
         )
     width = column_width((one_line(item.name) for item in rows), 32)
     return "\n".join(line.rstrip() for item in rows for line in _sequence_list_lines(item, width, dialect))
@@ -189,8 +189,8 @@ def command(
 ) -> Answer:
     """Fire the events of a sequence one after another, with the delays between them.
 
-    A sequence is one of .hookscope/sequences, one that ships (/new as the host sends it, a turn, a restart),
-    or a file. Without a name: list them.
+    A sequence is a file of .hookscope/sequences, one that ships (/new as the host sends it, a turn, a
+    restart), or another file. Without a name, the command lists all sequences.
 
     All steps run in the same workers, as in a host: what a handler keeps in memory is still there at the next
     step. Exit code 1: a handler fails, or a step differs from its `expect:`.
@@ -207,7 +207,7 @@ def command(
     sequences = [sequence_named(name, host.workspace, host.dialect, cwd) for name in names]
     plans = [
         plan_sequence(bench, sequence) for sequence in sequences
-    ]  # an error in the last step must stop the first one
+    ]  # errors are reported before the first step is fired
     keys = dict.fromkeys(plan.event.key for several in plans for plan in several)
     notes = [note for key in keys if (note := undocumented_event_note(view, key))]
     if dry:

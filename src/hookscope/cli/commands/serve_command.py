@@ -50,7 +50,7 @@ PARAMETERS = (
         default=4,
         help="Number of consoles at once; default: 4.",
     ),
-    click.Option(["--open", "opens"], is_flag=True, help="Open it in the browser."),
+    click.Option(["--open", "opens"], is_flag=True, help="Open the console in the browser."),
 )
 
 
@@ -77,24 +77,24 @@ def command(
     if find_spec("textual_serve") is None:
         raise Refusal(
             "A console in a browser needs the package textual-serve.",
-            f"`{install_command('serve')}` brings it.",
+            f"`{install_command('serve')}` installs it.",
         )
     bench = answers.workbench_for(options)  # reports errors in options here, not in the page
     from hookscope.integrations.serve.server import ServeOptions, browser_opener, serve_consoles
 
-    def tell(address: ServerAddress) -> None:
+    def announce(address: ServerAddress) -> None:
         url = address.url if address.shows_token else f"{address.origin}/?token=…"
         if as_json:
             click.echo(answers.json_text({"url": url, "origin": address.origin}))
             return
         click.echo(f"The console is at {printable(url)}\nCtrl-C ends it.")
 
-    with browser_opener(bench.open().workspace) as post:
+    with browser_opener(bench.open().workspace) as open_in_browser:
 
         def open_page(address: ServerAddress) -> None:
-            if not post(address):
-                click.echo("hookscope: no browser opens here; open that address yourself.", err=True)
+            if not open_in_browser(address):
+                click.echo("hookscope: no browser could be opened; open that address yourself.", err=True)
 
         serve_options = ServeOptions(host, port, token, token_file, public_url, sessions)
-        asyncio.run(serve_consoles(options, serve_options, tell, open_page if opens else None))
+        asyncio.run(serve_consoles(options, serve_options, announce, open_page if opens else None))
     raise click.exceptions.Exit(0)  # the address has been printed

@@ -8,13 +8,13 @@ from hookscope.cli.lazy_group import LazyGroup
 
 # Name → the line in `--help`.
 TAP_COMMANDS = {
-    "install": "Put the tap into the host's own folder of hooks.",
-    "status": "Show its state, what else the host needs, and the recorded events.",
-    "events": "The real events that were recorded, newest last.",
+    "install": "Install the tap in the host's own folder of hooks.",
+    "status": "Show the tap's state, what else the host needs, and the recorded events.",
+    "events": "List the recorded real events, newest last.",
     "fire": "Fire a real event again, and see what each handler does.",
-    "save": "Keep a real event as a saved event.",
-    "lists": "List subscriptions to events that never came, and events without subscriber.",
-    "remove": "Take it away again, to the last byte.",
+    "save": "Save a real event for `fire` and `test`.",
+    "lists": "List subscriptions without events, and events without subscribed hooks.",
+    "remove": "Remove the tap completely.",
 }
 
 
@@ -32,7 +32,7 @@ class TapGroup(LazyGroup):
         next_step = (
             f"did you mean `hookscope tap {closest}`?" if closest else f"it has {', '.join(TAP_COMMANDS)}."
         )
-        return f"`hookscope tap` has no {one_line(name)!r}; {next_step}"
+        return f"`hookscope tap` has no command {one_line(name)!r}; {next_step}"
 
 
 @click.group("tap", cls=TapGroup, invoke_without_command=True)

@@ -159,14 +159,14 @@ def _events_as_they_come(spool: Path, limit: int, key: str | None) -> Iterator[S
     events, tail = open_spool(spool, limit, key)
     if not events:
         click.echo(
-            "hookscope: no such event has come yet: each is shown as it comes, Ctrl-C ends it.", err=True
+            "hookscope: no such event yet. New ones are shown as they arrive; Ctrl-C ends it.", err=True
         )
     yield events
     while True:
         batch = tail.read_new()
         yield batch.events
         if batch.missed:
-            click.echo("hookscope: some events came too fast to be shown here.", err=True)
+            click.echo("hookscope: some events arrived too fast to be shown here.", err=True)
         if not batch.events:
             time.sleep(POLL_SECONDS)
 
@@ -223,8 +223,8 @@ def tap_fire(
 async def _fire_all_recorded(
     bench: Workbench, events: Sequence[RecordedEvent], only: str | None, sandbox: bool, dry: bool
 ) -> tuple[list[RefiredEvent | Plan], list[str]]:
-    def fire(heard: RecordedEvent, told: Callable[[Cancellable], object]) -> Awaitable[RefiredEvent | Plan]:
-        return fire_recorded(bench, heard, only=only, sandbox=sandbox, dry=dry, on_start=told)
+    def fire(event: RecordedEvent, began: Callable[[Cancellable], object]) -> Awaitable[RefiredEvent | Plan]:
+        return fire_recorded(bench, event, only=only, sandbox=sandbox, dry=dry, on_start=began)
 
     return await fire_one_by_one(bench, events, fire, tap_output.short_event_id)
 
@@ -237,7 +237,7 @@ async def _fire_all_recorded(
 def tap_save(options: Options, name: str, file: str | None) -> Answer:
     """Save a real event in .hookscope/events, or in a file, for `fire` and `test`.
 
-    Without a name, its key and id make one. Secrets become names of variables.
+    Without a name, the file is named after the event's key and id. Secrets become names of variables.
     """
     bench = answers.workbench_for(options)
     view = bench.scan()
@@ -283,7 +283,7 @@ def tap_lists(options: Options) -> Answer:
 def tap_remove(options: Options, events: bool, dry_run: bool) -> Answer:
     """Remove the tap: the files that `tap install` wrote, and the folders that it created.
 
-    Recorded events stay, unless --events is given. Refused if one of its files was changed since.
+    Recorded events stay, unless --events is given. Refused if a file of the tap has changed since.
     """
     bench = answers.workbench_for(options)
     host = bench.open()

@@ -40,7 +40,7 @@ from hookscope.model.host import Host
 from hookscope.model.text import one_line
 from hookscope.values import dataclass
 
-WAITING_MESSAGE = "hookscope: waiting for a save of hooks, settings or saved events; Ctrl-C ends it."
+WAITING_MESSAGE = "hookscope: waiting until hooks, settings or saved events change; Ctrl-C ends it."
 WATCHED_KINDS = {*AUTHORED, *YAML_ENDINGS}
 PARAMETERS = (
     click.Argument(["what"], metavar="[FILE|DIR...]", nargs=-1),
@@ -185,7 +185,7 @@ def _watched_files(arguments: TestArguments, host: Host) -> WatchedPaths:
 def _wait_for_save(
     changes: SimpleQueue[frozenset[Path]], arguments: TestArguments, host: Host, watched: WatchedPaths
 ) -> frozenset[Path]:
-    """Wait until a file that an author writes was saved; files that handlers write do not count.
+    """Wait until a file that an author writes is saved; files that handlers write do not count.
 
     Returns nothing if the paths to watch have changed: a folder was created, perhaps before the
     watch started.
@@ -224,7 +224,7 @@ def _newly_accepted_errors(test_result: SavedEventResult) -> Iterator[str]:
         if part.run is None or (part.expects and not any(miss.what == "errors" for miss in part.misses)):
             continue
         for name in dict.fromkeys(result.call.name for result in part.run.failed):
-            yield f"{name} fails, and that is expected from now on; `hookscope undo` undoes it."
+            yield f"{name} fails, and that is now expected; `hookscope undo` reverts this."
 
 
 async def _run_tests(

@@ -34,7 +34,7 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     included: the answer names them, with the command that allows them.
     """
     if not folder:  # probably an unset variable
-        raise Refusal("An empty text names no folder.", "`hookscope trust .` is of this one.", code=2)
+        raise Refusal("The folder's name is empty.", "`hookscope trust .` trusts the current folder.", code=2)
     bench = answers.workbench_for(options)
     _check_folder(bench, folder)
     snapshot_before = bench.scan()
@@ -53,11 +53,11 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     waiting = waiting_below(view, Path(folder))
     for path, target in waiting[:LINK_LIMIT]:
         lines.append(
-            f"Not yet {printable_line(short(path))}: it leads to {printable_line(short(target.folder))}; "
-            f"`{printable(target.command(short))}` allows that."
+            f"Not yet {printable_line(short(path))}: it links to {printable_line(short(target.folder))}; "
+            f"`{printable(target.command(short))}` trusts that folder."
         )
     if len(waiting) > LINK_LIMIT:
-        lines.append(f"{len(waiting) - LINK_LIMIT} more wait: `hookscope list` names them.")
+        lines.append(f"{len(waiting) - LINK_LIMIT} more links are not trusted: `hookscope list` names them.")
     document: dict[str, object] = {
         "trusted": str(real),
         "handlers": request.handlers,
@@ -83,10 +83,10 @@ def _check_folder(bench: Workbench, name: str) -> None:
     row = bench.scan().inventory.find(name)
     if os.path.isfile(path):
         target = folder_target(path.parent, bench.open())
-        sentence = f"{name} is a file, and it is folders that are trusted."
+        sentence = f"{name} is a file, but only folders can be trusted."
     elif row is not None:
         target = trust_target(row.hook, bench.open())
-        sentence = f"{name} is a hook, and it is folders that are trusted."
+        sentence = f"{name} is a hook, but only folders can be trusted."
     else:
         return  # neither exists: the workbench reports it
-    raise Refusal(sentence, f"`{target.command(machine.short)}` allows the one that it lies in.")
+    raise Refusal(sentence, f"`{target.command(machine.short)}` trusts its folder.")

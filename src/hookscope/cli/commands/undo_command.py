@@ -27,19 +27,19 @@ from hookscope.storage.edits.masked_preview import masked_preview
     click.Option(
         ["--forget"],
         is_flag=True,
-        help="Discard the last edit: its files stay, and the one before it is next.",
+        help="Discard the last edit: its files stay, and the edit before it is next.",
     ),
 )
 def command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> Answer:
     """Undo the last change that Hookscope made to your files; print the edit.
 
     A change is an edit of the settings or a HOOK.md, or everything that one `new` wrote. A change that cannot
-    be undone stays next, until it can be or --forget discards it.
+    be undone stays the next one, until it can be undone or --forget discards it.
     """
     bench = answers.workbench_for(options)
     if forget:
         if keep_later:
-            raise Refusal("--forget takes nothing back, so it has no --keep-later.", "Take one.", code=2)
+            raise Refusal("--forget undoes nothing, so it has no --keep-later.", "Use one.", code=2)
         return _forget_edit(bench, dry_run)
     undoing = bench.edits.pending_undo()
     reverse = undoing.inverse
@@ -47,7 +47,7 @@ def command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> 
         if undoing.file_changed and not keep_later:
             raise Refusal(
                 f"{reverse.path} has changed since that edit; nothing was written.",
-                "`hookscope undo --keep-later` undoes the edit alone; --dry-run shows it.",
+                "`hookscope undo --keep-later` undoes only that edit; --dry-run shows it.",
             )
         bench.edits.undo(undoing)
         bench.close_now()

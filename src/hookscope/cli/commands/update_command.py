@@ -67,7 +67,7 @@ def command(
     if everything and (host_packs := [update.id for update in manager.installed_by_host()]):
         notes += (
             printable(
-                f"Left to {bench.open().dialect.product}, which installed it: {', '.join(host_packs)}."
+                f"Packs of {bench.open().dialect.product} itself, not updated: {', '.join(host_packs)}."
             ),
         )
     document = {"updates": [update.document for update in updates]}

@@ -45,8 +45,6 @@ def verified(options: Options, *, yes: bool, as_json: bool, each: bool = False) 
 def _confirm(verifier: Verifier, as_json: bool) -> None:
     """Ask before a program is started. Raises Refusal without a yes."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refusal(
-            f"Nothing was started. {verifier.question}", "`--yes` answers for a script that starts it."
-        )
+        raise Refusal(f"Nothing was started. {verifier.question}", "In a script, `--yes` starts it.")
     if not click.confirm(verifier.question, default=False):
         raise Refusal("Nothing was started.")

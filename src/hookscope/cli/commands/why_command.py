@@ -11,10 +11,10 @@ from hookscope.cli.render.hook_output import lamp_chains_text
 
 @answers.command("why", click.Argument(["name"]), click.Argument(["event"], required=False))
 def command(options: Options, name: str, event: str | None) -> Answer:
-    """Why a hook does not run: one sentence, and each step from its file to the user.
+    """Show why a hook does not run: one sentence, and each step from its file to the user.
 
     The first step that fails is marked, with the command that fixes it. Without EVENT: for each event that
-    the hook subscribes to. Runs nothing. Exit code 0: it would run, on at least one of them.
+    the hook subscribes to. Runs nothing. Exit code 0: it would run on at least one event.
     """
     bench = answers.workbench_for(options)
     view = bench.scan()

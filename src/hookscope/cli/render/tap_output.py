@@ -174,7 +174,7 @@ def _display_path(path: Path, host: Host) -> str:
 
 def _skipped_lines(count: int) -> list[str]:
     are = "is" if count == 1 else "are"
-    return [f"{_count_text(count, 'line')} of the spool {are} no event and {are} skipped."] if count else []
+    return [f"{_count_text(count, 'line')} of the spool {are} skipped: not an event."] if count else []
 
 
 def _count_text(number: int, noun: str) -> str:

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 WATCH_SECONDS = 0.1  # seconds between two reports of a run's steps
-LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
+LARGEST_SOURCE = 262_144  # bytes; larger files are not shown beside a hook
 
 
 class Bridge:
@@ -64,16 +64,16 @@ class Bridge:
     def __init__(self, screen: Widget, opener: WorkbenchOpener) -> None:
         self.screen = screen
         self.opener = opener
-        self._requested = 0  # looks asked for
+        self._requested = 0  # number of requested scans
         self._is_scanning = False
         self._again = False
         self._watch: Watch | None = None
         self._read_at = 0  # when the last scan began, in nanoseconds of the epoch
-        self._awaited_dialogs = 0  # answers on their way that may open a dialog
+        self._awaited_dialogs = 0  # pending answers that may open a dialog
 
     @property
     def awaits_dialog(self) -> bool:
-        """True if a dialog may be about to open: it gets the keys that are typed meanwhile."""
+        """True if a dialog may be about to open. It receives the keys that are typed meanwhile."""
         return self._awaited_dialogs > 0
 
     @property
@@ -113,7 +113,7 @@ class Bridge:
             listing = listing_of(view).with_groups()
             view.precompute()
             freeze_scan_result(listing.rows)
-        except Exception as error:  # the console lives on; what went wrong is said
+        except Exception as error:  # the console continues, and reports the error
             post_to(self.screen, StateChanged(ScanFailed(error_text(error))))
         else:
             took = perf_counter() - began
@@ -127,7 +127,7 @@ class Bridge:
         return self._watch.follow(view.host, also, self._read_at)
 
     def is_learned(self, path: Path) -> bool:
-        """Return True if the path holds, or will hold, only Hookscope's own state."""
+        """Return True if `path` is a file of Hookscope's shared state, or a folder for such a file."""
         return any(file.is_relative_to(path) for file in self.bench.shared_state_files)
 
     def _listen_for_late_output(self, bench: Workbench) -> None:
@@ -144,7 +144,7 @@ class Bridge:
 
     @property
     def is_scanning(self) -> bool:
-        """True if a scan runs or waits: what is shown may be outdated."""
+        """True if a scan is running or pending: the panes may be outdated."""
         return self._is_scanning
 
     def scan_ended(self) -> None:
@@ -160,7 +160,7 @@ class Bridge:
     ) -> None:
         """Read the file to show beside a row, and lint its hook, in a thread.
 
-        `event`: the one that the chain is about; empty: the hook's first one.
+        `event`: the event whose chain is shown; empty: the hook's first event.
         """
 
         def reading() -> None:
@@ -175,7 +175,7 @@ class Bridge:
         )
 
     def _checked(self, row: str, item: HookStatus, view: Snapshot, event: str) -> HookCheck:
-        """Return the lint findings of one hook."""
+        """Return the lint findings, activation links and chain of one hook."""
         try:
             from hookscope.authoring.lint.linting import lint_one
 
@@ -294,11 +294,11 @@ class Bridge:
         opens: bool = False,
         scans: bool = False,
     ) -> None:
-        """Run `work` in a thread, then `then` with its result in the screen's own thread.
+        """Run `work` in a thread, then call `then` with its result in the screen's thread.
 
-        A Refusal, like any other failure, is shown as a toast. `opens`: the result may open a dialog, which
-        gets the keys that are typed meanwhile. `scans`: the work only reads, perhaps thousands of files, so
-        the console does not wait for it at its end.
+        A failure, such as a Refusal, is shown as a toast. `opens`: the result may open a dialog, which
+        receives the keys that are typed meanwhile. `scans`: `work` only reads, perhaps thousands of files,
+        so the console does not wait for it when it exits.
         """
 
         def work_and_post() -> None:
@@ -329,15 +329,14 @@ def read_source(row: str, path: Path, machine: Machine) -> SourceText:
     """Return the text of a file, or why it is not shown. Only regular files of limited size are shown."""
     facts = machine.files.facts(path)
     if facts is None or not facts.file:
-        return SourceText(row, path, problem="it is missing, or no regular file")
+        return SourceText(row, path, problem="The file is missing, or is not a regular file.")
     if facts.size > LARGEST_SOURCE:
-        return SourceText(
-            row, path, problem=f"{facts.size:,} bytes: too large to show; {key_of('hooks.edit')} opens it"
-        )
+        problem = f"The file is too large to show: {facts.size:,} bytes. {key_of('hooks.edit')} opens it."
+        return SourceText(row, path, problem=problem)
     try:
         return SourceText(row, path, machine.files.read(path).decode("utf-8", "replace"))
     except OSError as error:
-        return SourceText(row, path, problem=f"cannot be read: {error_reason(error)}")
+        return SourceText(row, path, problem=f"The file cannot be read: {error_reason(error)}.")
 
 
 class WorkbenchOpener:

@@ -55,10 +55,10 @@ class EditController:
     def __init__(self, context: ConsoleContext, reverted: Callable[[Sequence[Path]], object]) -> None:
         """`reverted` is called with the files that an undo has restored."""
         self.context, self._reverted = context, reverted
-        self._shown = False  # has a toggle's edit been shown in this sitting
+        self._shown = False  # whether a toggle's edit was previewed in this session
 
     def toggle(self, asked: ToggleRequested) -> None:
-        """Plan the edit that switches a hook."""
+        """Plan the edit that switches a hook on or off."""
         if self.context.state.view is not None:
             self.context.bridge.plan_toggle(self.context.state.view, asked.name, asked.on)
 
@@ -68,14 +68,14 @@ class EditController:
         if toggle is None or view is None:
             self._say(planned.problem or "Still scanning.")
         elif not toggle.needed:
-            self._say(f"{toggle.name} is {toggle.after} already.")
+            self._say(f"{toggle.name} is already {toggle.after}.")
         elif self._shown:
             bridge.apply_toggle(toggle)
         else:
             title = f"Switch {'on' if toggle.on else 'off'}?"
             sheet = toggle_sheet(toggle, view.host.machine)
             self._ask(
-                EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later   shown once")),
+                EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later   asks only once")),
                 self._agreed(toggle),
             )
 
@@ -194,7 +194,7 @@ class FixController:
         )
 
     def ask_all(self) -> None:
-        """Preview the edits that help any hook; written together if the user agrees."""
+        """Preview the edits that fix any hook. If the user agrees, write all of them."""
         view = self.context.state.view
         if view is not None:
             self.context.bridge.ask(
@@ -207,14 +207,14 @@ class FixController:
     def _found_all(self, repair: WorkspaceRepair, machine: Machine) -> None:
         if not repair.repairs:
             self._say(
-                with_keys("No file of a hook has a mistake to fix. {hooks.fix} fixes the selected hook.")
+                with_keys("No hook has a mistake in its own files. {hooks.fix} fixes the selected hook.")
             )
             return
         many = f"{len(repair.repairs)} hooks" if len(repair.repairs) > 1 else "1 hook"
         count = len(repair.changes)
-        undone = "{hooks.undo} undoes it later" if count == 1 else f"{{hooks.undo}} undoes it, {count} times"
+        note = "{hooks.undo} undoes it later" if count == 1 else f"press {{hooks.undo}} {count} times to undo"
         self.context.push_dialog(
-            EditScreen(f"Fix {many}?", workspace_repair_sheet(repair, machine), with_keys(undone)),
+            EditScreen(f"Fix {many}?", workspace_repair_sheet(repair, machine), with_keys(note)),
             lambda agreed: self._write_all(repair) if agreed else None,
         )
 
@@ -241,7 +241,7 @@ class FixController:
         if view is None:
             return
         if wanted is not None and useless is not None and useless.why_not:
-            self._still_shut(wanted, useless, given)
+            self._report_still_failing(wanted, useless, given)
         elif fix is None:
             self._in_words(asked, repair)
         elif fix.required_values:
@@ -278,7 +278,7 @@ class FixController:
         )
         self.context.push_dialog(question, answered)
 
-    def _still_shut(self, wanted: Fix, useless: Fix, given: FixValues) -> None:
+    def _report_still_failing(self, wanted: Fix, useless: Fix, given: FixValues) -> None:
         """Report that the gate still fails with the typed values; nothing is written."""
         values = ", ".join(
             f"{name} = {'…' if is_secret_name(name) else one_line(given.named[name], 40)}"
@@ -287,7 +287,7 @@ class FixController:
         reason = one_line(
             useless.failed_gate.reason if useless.failed_gate is not None else useless.why_not, 120
         )
-        self._say(f"With {values} {wanted.gate} still fails ({reason}); nothing was written.")
+        self._say(f"With {values}, {wanted.gate} still fails ({reason}). Nothing was written.")
 
     def _in_words(self, asked: FixRequested, repair: Repair) -> None:
         """Handle a fix without an edit: ask for trust, copy a hint, or say why."""
@@ -295,9 +295,10 @@ class FixController:
         why = next((fix for fix in repair.fixes if fix.why_not), None)
         view = self.context.state.view
         if hint is not None:
-            self.context.post(CopyRequested(hint.hint, f"hint, never run: {one_line(hint.hint, 120)}"))
+            what = f"hint, which Hookscope never runs: {one_line(hint.hint, 120)}"
+            self.context.post(CopyRequested(hint.hint, what))
         elif why is not None:
-            what = f"{why.gate}, by hand" if why.is_manual else f"No fix for {why.gate}"
+            what = f"Fix {why.gate} by hand" if why.is_manual else f"No fix for {why.gate}"
             self._say(f"{what}: {one_line(why.why_not, 240)}.")
         elif repair.fixes and view is not None and isinstance(asked.item, HookStatus):
             self.context.post(TrustRequested((trust_target(asked.item.hook, view.host),)))
@@ -316,8 +317,8 @@ class FixController:
         self.context.log_line("fix", meaning, subject=repair.name)
         before, after = (_status_line(row).plain for row in (repair.before, repair.after))
         now = f"{before} → {after}"
-        if before == after and repair.fixed_gates:  # another check is shut: the write is no failure
-            now = f"fixed {', '.join(repair.fixed_gates)}, {after} still"
+        if before == after and repair.fixed_gates:  # another gate still fails, but the edit has worked
+            now = f"fixed {', '.join(repair.fixed_gates)}, still {after}"
         still = (
             f"; still failing: {', '.join(gate.name for gate in repair.remaining_gates)}"
             if repair.remaining_gates
@@ -334,7 +335,7 @@ class EditorController:
     """Opens the user's editor."""
 
     def __init__(self, context: ConsoleContext, app: App[Any]) -> None:
-        """`app` hands over the terminal."""
+        """`app` gives the terminal to the editor and takes it back."""
         self.context, self._app = context, app
 
     def open(self, place: FilePosition) -> None:
@@ -349,7 +350,7 @@ class EditorController:
 
 
 def open_editor(app: App[object], place: FilePosition, env: Mapping[str, str], workspace: Path) -> str:
-    """Run the editor in this terminal until it ends. Return why that failed, or an empty text.
+    """Run the editor in this terminal until it ends. Return why that failed; empty if it did not.
 
     An editor that the workspace itself provides is never used.
     """
@@ -364,7 +365,7 @@ def open_editor(app: App[object], place: FilePosition, env: Mapping[str, str], w
     except ValueError as error:
         return f"VISUAL or EDITOR is not a command: {error}. The position is {where}"
     try:
-        with app.suspend():  # an exception inside would leave the terminal to nobody
+        with app.suspend():  # an exception in here would leave the app suspended
             problem = run_editor(words, workspace)
     except SuspendNotSupported:
         return f"This terminal cannot run an editor. The position is {where}"

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 SVG_TEXT = re.compile(r"(<text\b[^>]*>)([^<]*)(</text>)")
 HIDDEN_CHARACTER = "•"
-SECRET_WINDOW = 8  # characters of a secret that are hidden wherever a line has them: a screen cuts and wraps
+SECRET_WINDOW = 8  # characters; also hides such parts of a secret, because a screen truncates and wraps
 
 
 def picture_of(app: App[Any]) -> str:
@@ -57,7 +57,7 @@ def picture_of(app: App[Any]) -> str:
 def without_secrets(picture: str, redaction: Redaction) -> str:
     """Return the SVG with each character of a secret replaced by a dot, so that the layout stays.
 
-    An SVG has one text element per style of a line, in screen order.
+    The SVG has one text element for each differently styled part of a line, in screen order.
     """
     texts = [unescape(match[2]).replace("\xa0", " ") for match in SVG_TEXT.finditer(picture)]
     whole = "".join(texts)
@@ -93,10 +93,10 @@ class ExportController:
     def __init__(self, context: ConsoleContext, app: App[Any]) -> None:
         """`app` draws the SVG."""
         self.context, self._app = context, app
-        self._again: Path | None = None  # a file that may be replaced, if named again
+        self._again: Path | None = None  # an existing file, which is replaced if it is entered again
 
     def shown(self) -> ViewExport | None:
-        """Return the export of the focused part; None if it has none."""
+        """Return the export of the focused pane; None if there is nothing to export."""
         state, panes = self.context.state, self.context.panes
         pane = pane_of(self.context.focused) or pane_to_focus(state)
         if pane == "log":
@@ -146,10 +146,10 @@ class ExportController:
             file = export_place(typed, folder)
             problem = export_problem(file)
             if not problem and file.suffix == JSON and shown.as_document is None:
-                return f"The {shown.what} has no JSON: {TEXT} or {SVG}."
+                return f"The {shown.what} has no JSON form. Use {TEXT} or {SVG}."
             if not problem and os.path.exists(file) and file != self._again:
                 self._again = file
-                return f"{file.name} exists: {ENTER_KEY} again replaces it."
+                return f"{file.name} exists. Press {ENTER_KEY} again to replace it."
             return problem
 
         def named(typed: str | None) -> None:
@@ -171,7 +171,7 @@ class ExportController:
         def writing() -> Path:
             redaction = bench.redaction
             text, document = masked_export(shown.text, shown.document, redaction)
-            # A text may be empty: of a log that is filtered so.
+            # The text may be empty, such as that of a filtered log.
             content = {TEXT: text, SVG: without_secrets(picture, redaction)}
             written = content[file.suffix] if file.suffix in content else json_file_text(document)
             return write_export(file, written, replace=replace)
@@ -179,5 +179,5 @@ class ExportController:
         self.context.bridge.ask(EXPORT_GROUP, writing, lambda file: self._written(shown, file))
 
     def _written(self, shown: ViewExport, file: Path) -> None:
-        self.context.log_line("export", f"the {shown.what} is in {file}", subject=file.name)
-        self.context.notify(f"The {shown.what} is in {file}.")
+        self.context.log_line("export", f"exported the {shown.what} to {file}", subject=file.name)
+        self.context.notify(f"Exported the {shown.what} to {file}.")

@@ -44,8 +44,8 @@ class FireController:
     ) -> None:
         """`saved`: returns the controller of saved events. `watches`: saved files are noticed."""
         self.context, self._saved, self._watches = context, saved, watches
-        self._waiting: ComposedEvent | str | None = None  # fires, or plays, once trust is recorded and seen
-        self._due = False  # the armed event fires after the next scan, or after the running job on
+        self._waiting: ComposedEvent | str | None = None  # until a scan sees the new trust
+        self._due = False  # the armed event fires after the next scan, or after the running job
 
     @property
     def state(self) -> ConsoleState:
@@ -71,7 +71,7 @@ class FireController:
         try:
             plan = self.context.bench.plan(view, event, only=draft.only, automatic=automatic)
             return plan, ""
-        except Exception as error:  # a Refusal says it in words; nothing else may end the console
+        except Exception as error:  # mostly a Refusal; no other error may end the console
             return None, str(error) or type(error).__name__
 
     def _filled(self, draft: ComposedEvent) -> tuple[ComposedEvent, str]:
@@ -112,7 +112,7 @@ class FireController:
                 now = datetime.now(UTC)
                 message = str(bench.filler.fill(message, filling.variables, now, "The message"))
             targets = session_trust_targets(view)
-        except Exception as error:  # a host without sessions, an agent that cannot be read, a variable
+        except Exception as error:  # no sessions, an unreadable agent, an unset variable
             self.context.notify(str(error) or type(error).__name__, "warning")
             return
         if targets:
@@ -176,7 +176,7 @@ class FireController:
         self._fire_armed()
 
     def saved(self, paths: frozenset[Path]) -> None:
-        """Files changed: fire the armed event after the next scan.
+        """Handle changed files: fire the armed event after the next scan.
 
         Only code and settings count: files that handlers write must not fire them again.
         """
@@ -214,11 +214,11 @@ class FireController:
         def plan_again(ready: Snapshot) -> Plan:
             return bench.plan(ready, event, only=draft.only, automatic=automatic)
 
-        def show_repetition(plan_again: Repetition | OrderFindings) -> None:
+        def show_repetition(report: Repetition | OrderFindings) -> None:
             copies = draft.options is not None and draft.options.guarded
-            for text in order_conclusions(plan_again):  # there to be read when the report is closed
+            for text in order_conclusions(report):  # readable after the report is closed
                 self.context.log_line("order", text, "warning")
-            self.context.push_dialog(RepeatScreen(event.key, plan_again, short, copies=copies))
+            self.context.push_dialog(RepeatScreen(event.key, report, short, copies=copies))
 
         if draft.options is not None:
             runner.start(
@@ -240,7 +240,7 @@ class FireController:
             "The search", lambda: job_runner.fuzz_job(runner, view, filled, only, self._fuzzed)
         ):
             self.context.notify(
-                f"Unusual events of {event.key} are fired on copies; {key_of('fire.leave')} ends it."
+                f"Fuzzing {event.key}: handlers work on copies. Press {key_of('fire.leave')} to stop."
             )
 
     def _fuzzed(self, fuzzed: FuzzResult) -> None:
@@ -259,23 +259,23 @@ class FireController:
             self.context.notify("Nothing is running.")
 
     def arm(self, armed: ComposedEvent) -> None:
-        """Fire this event whenever a file is saved; if it is armed already, stop that."""
+        """Fire this event whenever a file is saved; if it is already armed, disarm it."""
         from hookscope.console.panes.fire.event_draft import same_event
 
         event, before = armed.event, self.state.armed
-        assert event is not None, "the composer has checked it"
+        assert event is not None, "the composer posts only valid events"
         if not self._watches:
-            self.context.notify("Files are not watched, so saves go unnoticed.", "warning")
+            self.context.notify("Events cannot fire on save, because files are not watched.", "warning")
         elif before and same_event(before.event, event) and before.only == armed.only:
             self.context.change(FireOnSaveChanged(None))
             self.context.notify(f"{event.key} no longer fires on save.")
         else:
             self.context.change(FireOnSaveChanged(armed))
-            ends = f"{key_of('fire.arm')} ends it."
-            self.context.notify(f"{event.key} fires again whenever a file is saved; {ends}")
+            stop = f"Press {key_of('fire.arm')} to stop."
+            self.context.notify(f"{event.key} fires again whenever a file is saved. {stop}")
 
     def step(self, word: StepCommand) -> None:
-        """Send this command to the waiting handler, if one still waits."""
+        """Send this command to the paused handler, if a handler is still paused."""
         stepper = self.context.runner.stepper
         if stepper is not None:
             getattr(stepper, word)()
@@ -323,7 +323,7 @@ class FireController:
         bench, view = self.context.bench, self.state.view
         if self.pane.run_view.show_run(number):
             self.context.change(ModeChosen("fire"))
-        elif view is not None:  # the Fire mode keeps the last ones, the journal more
+        elif view is not None:  # Fire mode keeps only the last runs; the journal keeps more
 
             def show(past: PastRun) -> None:
                 self.pane.run_view.show_past(past)
@@ -350,7 +350,7 @@ class FireController:
             text = "three faults within five minutes; only manual fires run it"
             self.context.log_line("quarantine", text, "warning", hook.name)
             self.context.notify(
-                f"{hook.name}: {text}. {key_of('hooks.lift')} in the hook list ends this.", "warning"
+                f"{hook.name}: {text}. Press {key_of('hooks.lift')} in the hook list to end this.", "warning"
             )
         if quarantined:
             self.context.bridge.scan()

@@ -29,17 +29,16 @@ HOSTS_GROUP = "hosts"
 
 
 class HostsController:
-    """Compares in a thread: one comparison runs and one waits. It starts when the mode is first opened."""
+    """Compares in a thread: one comparison runs, at most one waits. Opening Hosts mode starts the first."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
-        self._chosen: tuple[Dialect, ...] = ()  # empty: the usual ones
-        self._places: Callable[[], tuple[ComparedMachine, ...]] | None = (
-            None  # in place of hosts: surroundings
-        )
+        self._chosen: tuple[Dialect, ...] = ()  # empty: the usual dialects
+        # Returns the machines to compare instead of hosts.
+        self._places: Callable[[], tuple[ComparedMachine, ...]] | None = None
         self._stale = True
         self._comparing = False
-        self._told_to = False  # by its user, who wants an answer in any case
+        self._is_requested = False  # by the user: the result is reported in any case
         self._firing: HostRuns | None = None
 
     @property
@@ -57,7 +56,7 @@ class HostsController:
         self.refresh()
 
     def refresh(self) -> None:
-        """Compare again if the pane is visible."""
+        """Compare again if the pane is visible and outdated."""
         if (
             "hosts" in self.context.panes.shown
             and self.pane.parts_mounted
@@ -93,10 +92,10 @@ class HostsController:
         else:
             before = self.pane.comparison
             self.pane.show(found)
-            if self._told_to and before is not None and not self._stale:
+            if self._is_requested and before is not None and not self._stale:
                 same = before.lines == found.lines
                 self.context.notify(f"Compared again: {'no changes' if same else 'hooks have changed'}.")
-                self._told_to = False
+                self._is_requested = False
         self.refresh()
 
     def compare_places(self, places: Callable[[], tuple[ComparedMachine, ...]]) -> None:
@@ -107,7 +106,7 @@ class HostsController:
         """Handle a request of the Hosts pane."""
         match what:
             case "compare":
-                self._stale = self._told_to = True
+                self._stale = self._is_requested = True
                 self.compare()
             case "choose":
                 self._choose()
@@ -142,7 +141,7 @@ class HostsController:
         if self.pane.comparison is not None and self.pane.comparison.compares_machines:
             self.context.notify(
                 with_keys(
-                    "An event is fired at hosts: {hosts.choose} goes back to them. "
+                    "This compares machines, but events fire at hosts: {hosts.choose} goes back to hosts. "
                     "{console.fire} fires under the what-if."
                 ),
                 "warning",
@@ -202,7 +201,7 @@ class HostsController:
         if answer == "trust":
             self.context.bridge.ask(
                 HOSTS_GROUP,
-                lambda: _ask_trust_of_hosts(bench, folders),
+                lambda: _trust_folders(bench, folders),
                 lambda problem: self._trusted(event, folders, problem),
             )
         elif answer == "without":
@@ -241,7 +240,7 @@ class HostsController:
     def _fired(self, event: Event, runs: tuple[RunAtHost, ...]) -> None:
         self.pane.fire_ended(runs)
         if runs:
-            words = "they differ" if outcomes_differ(runs) else "equal results"
+            words = "different results" if outcomes_differ(runs) else "equal results"
             names = ", ".join(one.dialect.name for one in runs)
             self.context.log_line("hosts", f"fired at {names}: {words}", subject=event.key)
             if "hosts" not in self.context.panes.shown:
@@ -249,15 +248,15 @@ class HostsController:
 
 
 def _untrusted_targets(firing: HostRuns) -> tuple[TrustTarget, ...] | str:
-    """Return the folders that need trust, or a sentence if no host accepts the event."""
+    """Return the folders that need trust, or why the event cannot be fired."""
     try:
         return firing.folders_to_trust()
     except Exception as error:
         return error_text(error)
 
 
-def _ask_trust_of_hosts(bench: Workbench, folders: tuple[Path, ...]) -> str:
-    """Trust these folders. Return why that failed, or an empty text."""
+def _trust_folders(bench: Workbench, folders: tuple[Path, ...]) -> str:
+    """Trust these folders. Return why that failed; empty if it did not."""
     try:
         for folder in folders:
             bench.trust(folder, must_be_real=True)

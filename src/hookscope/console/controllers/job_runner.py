@@ -70,15 +70,15 @@ class FiringHandle(Stoppable, Protocol):
 class JobRunner:
     """Runs one job at a time, and posts its result. A failure is a message.
 
-    A run has the number that it has in the journal, so that the command line uses the same one.
+    Runs have the numbers of the journal, so that the command line uses the same ones.
     """
 
     def __init__(self, screen: Widget, bridge: Bridge) -> None:
         self.screen, self.bridge = screen, bridge
-        self.job = ""  # what goes on, as the beginning of a sentence
-        self.cancelled = False  # its user wants it no more
-        self.stepper: Stepper | None = None  # of the run that waits before each handler
-        self._cancellable: Stoppable | None = None  # the part of it that can be asked to end
+        self.job = ""  # the running job, as the beginning of a sentence
+        self.cancelled = False  # by the user
+        self.stepper: Stepper | None = None  # of a run that pauses before each handler
+        self._cancellable: Stoppable | None = None  # the part of the job that can be cancelled
         self._last = 0  # the highest number of a run
 
     @property
@@ -112,8 +112,8 @@ class JobRunner:
     def start(self, job: str, work: Callable[[], Coroutine[Any, Any, object]]) -> bool:
         """Start a job. If another one runs, report that and return False."""
         if self.busy:
-            on_result = with_keys("{fire.leave} cancels it.")
-            post_to(self.screen, NoticeShown(f"{self.job} is still running; {on_result}", "warning"))
+            hint = with_keys("{fire.leave} cancels it.")
+            post_to(self.screen, NoticeShown(f"{self.job} is still running; {hint}", "warning"))
             return False
         self.job, self.cancelled = job, False
         post_to(self.screen, JobStarted(job))
@@ -139,12 +139,12 @@ class JobRunner:
         return True
 
     def set_cancellable(self, part: Stoppable) -> None:
-        """Set the part that a cancel stops; stop it at once if the job is already cancelled."""
+        """Set the part to cancel with the job; cancel it at once if the job is already cancelled."""
         self._cancellable = part
         if self.cancelled:
             part.cancel()
 
-    # One run of it.
+    # One run of a job.
 
     async def follow(
         self, plan: Plan, firing: FiringHandle, composed: ComposedEvent | None = None
@@ -221,7 +221,7 @@ async def fire_job(
             loaded = await bench.load_modules(view, plan.event.kind)
             if loaded is not view:
                 view, plan = loaded, replan(loaded)
-                runner.bridge.scan()  # the rows show what the load has found out
+                runner.bridge.scan()  # so that the rows show the results of the load
         if _is_cancelled(runner):
             return
         firing = await bench.fire_sandboxed(view, plan) if composed.guarded else bench.fire(view, plan)
@@ -245,15 +245,15 @@ async def fire_with_options(
     composed: ComposedEvent,
     on_result: Callable[[Repetition | OrderFindings], object],
 ) -> None:
-    """Fire with options: forced, with a fault, several times, in other orders, on copies.
+    """Fire with options: forced, with a fault, repeated, in other orders, on copies, by step or by line.
 
     `on_result` receives the comparison of several runs, or the findings of other orders.
     """
     from hookscope.analysis.repeated_runs import repeated_firings
-    from hookscope.model.run_comparison import summarize_repetition  # here, and below: few ask for it
+    from hookscope.model.run_comparison import summarize_repetition  # imported here and below: few runs need it
 
     options, bench = composed.options, runner.bench
-    assert options is not None, "an event that is simply fired goes the other way"
+    assert options is not None, "fire_job fires events without options"
     loaded = await bench.load_modules(view, event.kind)
     if loaded is not view:
         runner.bridge.scan()
@@ -290,7 +290,7 @@ async def _fire_in_orders(
     from hookscope.analysis.order_search import OrderRuns
 
     options = composed.options
-    assert options is not None, "as it is in fire_otherwise"
+    assert options is not None, "fire_with_options has checked it"
     seed = int.from_bytes(token_bytes(4))
     order_runs = OrderRuns(runner.bench, view, plan, options.times, seed=seed, sandbox=options.guarded)
     async with aclosing(order_runs.firings()) as fired:
@@ -389,7 +389,7 @@ async def fuzz_job(
     only: str | None,
     on_result: Callable[[FuzzResult], object],
 ) -> None:
-    """Look for the smallest events that hooks fail at, on copies. `on_result` receives them."""
+    """Search on copies for the smallest events that make hooks fail. `on_result` receives the result."""
     from hookscope.analysis.fuzzing import Fuzzer, save_failures
 
     bench = runner.bench

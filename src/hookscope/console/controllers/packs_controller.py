@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TaskResult = TypeVar("TaskResult")
 PACKS_GROUP = "packs"
-CLOCK_SECONDS = 1.0  # seconds between two looks at the clock while something goes on
+CLOCK_SECONDS = 1.0  # seconds between two updates of the elapsed time
 SHOWN_STEPS = 3  # steps that are shown
 
 
@@ -69,13 +69,13 @@ class PackTaskRunner:
         show: Callable[[Sequence[Content]], object],
         failed: Callable[[str], object],
     ) -> None:
-        """`show` receives the progress lines, none when the task has ended; `failed` receives a failure."""
+        """`show` receives the progress lines (none once the task has ended); `failed` receives a failure."""
         self._context, self._show, self._failed = context, show, failed
         self._job: PackTask | None = None
 
     @property
     def busy(self) -> bool:
-        """Return whether a task runs."""
+        """True if a task is running."""
         return self._job is not None
 
     def stop(self) -> None:
@@ -103,7 +103,7 @@ class PackTaskRunner:
 
             try:
                 return work(PackManager(bench), Progress(told, job.stop.is_set))
-            except Exception as error:  # a refusal, mostly: it is said where it was asked
+            except Exception as error:  # mostly a Refusal, which `failed` shows
                 return PackTaskFailure(error_text(error))
 
         def ended(answer: TaskResult | PackTaskFailure) -> None:
@@ -150,9 +150,9 @@ class PacksReader:
         self._shown = shown
         self._say = say
         self._wrong = wrong
-        self.fresh = ""  # the pack that was just installed: it is chosen
-        self._newer: dict[tuple[str, str], str] = {}  # by id and integrity, what a source said
-        self._asked = 0  # how often the packs were read
+        self.fresh = ""  # the pack that was just installed, to be selected
+        self._newer: dict[tuple[str, str], str] = {}  # update status by pack id and integrity
+        self._asked = 0  # number of reads; results of older reads are dropped
 
     def refresh(self) -> None:
         """Read all packs again."""
@@ -162,7 +162,7 @@ class PacksReader:
 
         def reading() -> tuple[str, list[PackRow]] | PackTaskFailure:
             from hookscope.app.pack_manager import PackManager, newer_source_hint
-            from hookscope.console.screens.packs_sheets import PackRow  # here, and below: as above
+            from hookscope.console.screens.packs_sheets import PackRow
 
             try:
                 manager = PackManager(bench)
@@ -194,7 +194,7 @@ class PacksReader:
         return PackRow(row.status, row.newer if row.newer not in ("", "newer") else known or row.newer)
 
     def read_sources(self, row: PackRow, view: Snapshot) -> None:
-        """Read what the sources of a pack do."""
+        """Read what the sources of a pack use."""
         from hookscope.console.screens.packs_sheets import PackUses, hooks_of_pack
 
         record = row.status.record
@@ -239,8 +239,8 @@ class PacksController:
         self.reading = PacksReader(context, lambda: self._list, self._say, self._wrong)
         self._errand = PackTaskRunner(context, self._show_lines, self._failed)
         self._waiting: tuple[str, ...] = ()  # packs still to be updated
-        self._results: list[str] = []  # of those that were updated one after another
-        self._spec = ""  # that was asked for last
+        self._results: list[str] = []  # of the last updates
+        self._spec = ""  # the last entered package
 
     def open(self) -> None:
         """Show the packs."""
@@ -251,7 +251,7 @@ class PacksController:
         self.context.push_dialog(PacksScreen(self))
 
     def opened(self, listed: PacksScreen) -> None:
-        """The screen is mounted: read its packs."""
+        """Handle the mounted screen: read its packs."""
         self._opened = listed
         self.reading.refresh()
 
@@ -265,11 +265,11 @@ class PacksController:
         if self._list is not None and not self.busy:
             self.reading.refresh()
 
-    # What takes time.
+    # The running task.
 
     @property
     def busy(self) -> bool:
-        """Return whether a task runs."""
+        """True if a task is running."""
         return self._errand.busy
 
     def stop(self) -> None:
@@ -319,7 +319,7 @@ class PacksController:
             self._next()
 
     def _next(self) -> None:
-        """Return the next pack to update."""
+        """Plan the update of the next waiting pack."""
         if not self._waiting or self.busy:
             return
         name, *rest = self._waiting
@@ -341,7 +341,7 @@ class PacksController:
         self.reading.remember(planned)
         if isinstance(planned, PackUpToDate):
             changed = planned.on_disk.state == "changed"
-            aside = f" Changes on disk stay: {key_of('packs.diff')} shows it." if changed else ""
+            aside = f" Changes on disk are kept: {key_of('packs.diff')} shows them." if changed else ""
             self._came(f"{planned.record.id}: {planned.reason}.{aside}")
             self.reading.refresh()
             self._next()
@@ -374,7 +374,7 @@ class PacksController:
                 self.reading.remember(one)
         newer = [one.id for one in found if isinstance(one, PackPlan)]
         failed = [one.text for one in found if isinstance(one, PackTaskFailure)]
-        text = f"Newer: {', '.join(newer)}; {key_of('packs.update')} shows it." if newer else "Nothing newer."
+        text = f"Newer: {', '.join(newer)}. {key_of('packs.update')} previews the update." if newer else "Nothing newer."
         self._say(text if newer or len(failed) < len(found) else "", *failed)
         self.reading.refresh()
 
@@ -456,7 +456,7 @@ class PacksController:
             self._say(f"{compared.record.id}: all files are unchanged.")
             return
         machine = view.host.machine
-        title = f"{one_line(compared.record.id, 60)}   changed on disk since"
+        title = f"{one_line(compared.record.id, 60)}   changed on disk since the install"
         self.context.push_dialog(
             PackPlanScreen(title, lambda width: pack_changes_sheet(compared, machine, width))
         )
@@ -466,10 +466,10 @@ class PacksController:
         assumed = sorted(self.context.bench.setup.machine.assumed - {"home"})
         if assumed:
             words, ends = " and ".join(assumed), key_of("console.all_real")
-            self._wrong(f"Packs cannot change under a what-if ({words}); {ends} ends it.")
+            self._wrong(f"Packs cannot change under a what-if ({words}). Press {ends} to end it.")
         return not assumed
 
-    # What is said.
+    # Messages.
 
     def _say(self, *texts: str) -> None:
         if self._list is not None:

@@ -48,12 +48,12 @@ class PreferencesController:
 
     def read_again(self) -> None:
         """Read the files again after a save, in a thread."""
-        self.follow()  # into folders that were not there before
+        self.follow()  # also watches folders that were created since
         self.context.bridge.ask(PREFERENCES_GROUP, lambda: (read_keys(), read_theme_files()), self._took)
 
     def _took(self, read: tuple[KeysFile, ThemeFiles]) -> None:
-        keys, clothes = read
-        self._themes.put_on(clothes)
+        keys, theme_files = read
+        self._themes.put_on(theme_files)
         self._take(keys)
 
     def theme_changed(self, theme: Theme) -> None:
@@ -95,7 +95,7 @@ class PreferencesController:
         if keymap.keys or not first:
             count = len(keymap.keys)
             words = f"preset {keymap.preset}; {count} action{'s have' if count != 1 else ' has'} other keys"
-            kept = "" if keys.readable else "; earlier ones stay"
+            kept = "" if keys.readable else "; the file is not readable, so earlier keys stay"
             self.context.log_line("keys", words + kept, subject=keys.file.name)
 
     def _name_keys(self) -> None:
@@ -116,6 +116,5 @@ class PreferencesController:
 
 
 def _keymap_of(keys: KeysFile) -> Keymap:
-    """Return the keymap of a file. Without a file no actions are looked up."""
-
+    """Return the keymap of a file. An empty file needs no imports of all actions."""
     return resolve_keymap(keys) if keys.preferences or keys.preset or keys.problems else DEFAULT_KEYMAP

@@ -1,4 +1,4 @@
-"""Real events and external runs: shown in the log, opened in the composer, saved and summarized."""
+"""Shows real events and external runs in the log; opens, saves and summarizes real events."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class RealEventsController:
         self._elsewhere.close()
 
     def _report_arrived(self, show: ArrivedEvents) -> None:
-        """Post new events as log lines, from the following thread; events may be large."""
+        """Post new events as log lines. Runs in the thread that follows the spool: events may be large."""
         heard = Activity(frozenset(event.key for event in show.events))
         self.context.post(
             RealEventsReported(tuple(log_messages.real_event_entries(local_now(), show)), heard)
         )
 
     def _ran(self, runs: tuple[PastRun, ...]) -> None:
-        """Post new external runs, from the following thread."""
+        """Post new external runs. Runs in the thread that follows the journal."""
         now = local_now()
         entries = tuple(log_messages.external_run_entry(now, past) for past in runs)
         self.context.post(RealEventsReported(entries, activity_of_runs(runs), runs))

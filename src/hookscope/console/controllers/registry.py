@@ -46,10 +46,10 @@ class Controllers:
 
     @property
     def firing(self) -> bool:
-        """True if an event is being fired, or is about to be: here, or at several hosts."""
+        """True if an event is being fired, or is about to be, on this host or on several hosts."""
         return self._context.runner.busy or (self.is_created("hosts") and self.hosts.firing)
 
-    # Made when first needed: the first paint does without.
+    # Created on first use, because the first paint needs none of them.
 
     @cached_property
     def fire(self) -> FireController:
@@ -141,7 +141,7 @@ class Controllers:
 
         return ExportController(self._context, self._services.app)
 
-    # Scans: the ScanController tells of them here.
+    # Scan results, which the ScanController passes on.
 
     def scanned(self, view: Snapshot) -> None:
         """Pass a new snapshot to all created controllers."""
@@ -167,13 +167,13 @@ class Controllers:
         self.restore.scanned(view)
 
     def follow(self, view: Snapshot) -> None:
-        """Follow recorded events and external runs; if saves are noticed, the user's own files too."""
+        """Follow recorded events and external runs; if files are watched, the user's preferences too."""
         self.real.scanned(view)
         if self._watches:
             self.preferences.follow()
 
     def saved_files(self, paths: frozenset[Path]) -> None:
-        """Files were saved: an armed event may fire."""
+        """Handle saved files: an armed event may fire."""
         self.fire.saved(paths)
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hookscope.console.context import ConsoleContext
 
 RESTORE_GROUP = "last time"
-SAVE_DELAY = 1.0  # seconds without a key or a click, after which what is shown is kept
+SAVE_DELAY = 1.0  # seconds after the last key or click until the view is saved
 
 
 class RestoreController:
@@ -38,17 +38,17 @@ class RestoreController:
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
-        self._bench: Workbench | None = None  # once it is open
+        self._bench: Workbench | None = None  # None until it is open
         self._began: Options | None = None
         self._environment: str | None = None
         self._workspace: Path | None = None
-        self._found = SavedView()  # what was left last time
-        self._draft: SavedView | None = None  # to be put into the Fire pane with the first scan
-        self._left: SavedView | None = None  # what the file says; None until the first key or click
-        self._early = False  # that came before the first scan
-        self._moved = 0.0  # the last of them
+        self._found = SavedView()  # the view of the last session
+        self._draft: SavedView | None = None  # to be restored after the first scan
+        self._left: SavedView | None = None  # as in the file; None until the first key or click
+        self._early = False  # the first key or click came before the first scan
+        self._moved = 0.0  # when the last key or click came
         self._timer: Timer | None = None
-        self._trouble = ""  # that was said
+        self._trouble = ""  # the last reported problem
 
     # At the start.
 
@@ -69,14 +69,14 @@ class RestoreController:
                 return None, ()
             kept = saved_view_from(values)
         except ValueError as error:
-            return None, (f"The last view is not restored: {error} is not a saved value.",)
-        except Exception as error:  # the first scan says what is wrong with the workspace
+            return None, (f"The last view is not restored: its saved value {error} is not valid.",)
+        except Exception as error:  # the first scan reports what is wrong with the workspace
             return None, (error_text(error),) if isinstance(error, Refusal) else ()
         return kept, tuple(filter(None, (self._use_dialect(kept), self._use_environment(kept))))
 
     @property
     def _opened(self) -> Workbench:
-        assert self._bench is not None, "nothing is read or written before it is open"
+        assert self._bench is not None, "the workbench is open before a view is read or written"
         return self._bench
 
     def _use_dialect(self, kept: SavedView) -> str:
@@ -89,7 +89,7 @@ class RestoreController:
         except Refusal as refused:
             return str(refused)
         return (
-            f"{kept.dialect}, as last time; {key_of('console.dialect')} selects the next."
+            f"{kept.dialect}, as last time. Press {key_of('console.dialect')} for the next dialect."
             if kept.dialect != before
             else ""
         )
@@ -104,7 +104,7 @@ class RestoreController:
             return ""
         if kept.environment and kept.environment not in environment_files(self._workspace):
             other = key_of("fire.environment")
-            return f"The environment {kept.environment} no longer exists: {other} chooses another."
+            return f"The environment {kept.environment} no longer exists. Press {other} to choose another."
         self._opened.use_environment(kept.environment or None)
         return ""
 
@@ -134,14 +134,14 @@ class RestoreController:
                 try:
                     return read_draft(file)
                 except Refusal:
-                    return None  # it is gone: the event is one that was never saved
+                    return None  # the file is gone: the event counts as unsaved
 
             self.context.bridge.ask(RESTORE_GROUP, reading, partial(self._came_from, file))
 
     def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
         self.context.panes.tell_fire(lambda pane: pane.event_view.came_from(file, saved))
 
-    # From then on.
+    # During the session.
 
     def touched(self) -> None:
         """Note a key or click, before it takes effect."""
@@ -172,7 +172,7 @@ class RestoreController:
         if self._left is None or self._workspace is None or self.context.state.view is None:
             return None
         now = self.now()
-        if self._early:  # the user chose nothing of what the first scan brought
+        if self._early:  # the first scan, not the user, chose the row and the event
             self._early = False
             self._left = replace(self._left, selected=now.selected, draft=now.draft)
         if now == self._left:
@@ -213,7 +213,7 @@ class RestoreController:
         draft, part, form = found.draft, found.part, found.form
         if self.context.panes.is_created("fire_pane"):
             shown = self.context.panes.fire_pane.event_view.kept()
-            if self._draft is None or shown[0].text is not None:  # else the one from before is still to come
+            if self._draft is None or shown[0].text is not None:  # else the saved draft is not restored yet
                 draft, part, form = shown
         dialect, chosen = found.dialect, found.environment
         if self._bench is not None and self._began is not None:

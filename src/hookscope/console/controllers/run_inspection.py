@@ -23,7 +23,7 @@ class CompareController:
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
         self._after = 0  # the run on the screen
-        self._before = 0  # the one beside it
+        self._before = 0  # the run it is compared with
         self._open: RunComparisonScreen | None = None
 
     def show(self) -> None:
@@ -36,10 +36,8 @@ class CompareController:
         self._after = sheet.number
         others = self._partners()
         if not others:
-            again = key_of("fire.again")
-            self.context.notify(
-                f"Run {sheet.number} is the only one of {sheet.plan.event.key} here: {again} fires it again."
-            )
+            only = f"Run {sheet.number} is the only run of {sheet.plan.event.key} here."
+            self.context.notify(f"{only} Press {key_of('fire.again')} to fire it again.")
             return
         earlier = [number for number in others if number < sheet.number]
         self._before = earlier[-1] if earlier else others[0]
@@ -51,9 +49,9 @@ class CompareController:
         self._compare()
 
     def replay(self, start: int | None) -> None:
-        """Replay the shown run, then compare the two.
+        """Replay the shown run, then compare the replay with it.
 
-        With `start`, replay from the handler with that number on.
+        `start`: the number of the handler to start from.
         """
         sheet = self.context.panes.fire_pane.run_view.runs.current
         if sheet is None or sheet.run is None:

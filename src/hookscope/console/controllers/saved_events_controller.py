@@ -54,9 +54,7 @@ class SavedEventsController:
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
         self.checked: dict[Path, SavedEventResult] = {}  # the last comparison of each file
-        self._runs: dict[
-            int, tuple[Snapshot, Plan, Path | None]
-        ] = {}  # of this sitting, for a comparison later
+        self._runs: dict[int, tuple[Snapshot, Plan, Path | None]] = {}  # of this session, to compare later
         self._list: SavedScreen | None = None
 
     @property
@@ -154,7 +152,7 @@ class SavedEventsController:
             self._list.show(done)
         text = "as expected" if done.passed else one_line("; ".join(done.failure_lines) or "cancelled", 300)
         told, level = (f"✓ {text}", "info") if done.passed else (f"✗ {text}", "error")
-        run = done.run.id if done.run is not None else None  # 0: on no record
+        run = done.run.id if done.run is not None else None  # 0: not recorded
         self.context.log_entries([LogEntry(local_now(), "test", done.file.name, told, level, run or None)])
 
     # Saving.
@@ -175,7 +173,7 @@ class SavedEventsController:
             return saved_event_path(name.strip(), host.workspace, host.workspace / EVENTS_FOLDER)
 
         def why_not(name: str) -> str:
-            there = f"There is {place(name).name} already: choose another name."
+            there = f"{place(name).name} already exists: choose another name."
             return file_name_problem(name.strip()) or (there if os.path.exists(place(name)) else "")
 
         def named(name: str | None) -> None:
@@ -202,8 +200,7 @@ class SavedEventsController:
         self.context.bench.edits.write_saved_file(change)
 
     def reverted(self, files: Sequence[Path]) -> None:
-        """Files were restored: read and compare the shown ones again."""
-
+        """Handle restored files: read and compare the shown ones again."""
         shown = {self.pane.event_view.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
         concerned = [file for file in files if file in shown]
 
@@ -252,13 +249,13 @@ class SavedEventsController:
     # Comparing and accepting.
 
     def fired(self, number: int, view: Snapshot, plan: Plan, file: Path | None) -> None:
-        """A run has started; `file` is the saved event that was fired."""
+        """Note a started run; `file` is the saved event that was fired."""
         self._runs[number] = (view, plan, file)
         kept = {sheet.number for sheet in self.pane.run_view.runs.sheets} | {number}
         self._runs = {run: known for run, known in self._runs.items() if run in kept}
 
     def ran(self, number: int, run: Run) -> None:
-        """A run has ended: compare it if it was of a saved event."""
+        """Handle an ended run: compare it if it was of a saved event."""
         known = self._runs.get(number)
         if known is None or known[2] is None:
             return
@@ -294,7 +291,7 @@ class SavedEventsController:
         if view is None:
             return
         if change is None:
-            self.context.notify(f"{item.file.name} expects this already.")
+            self.context.notify(f"{item.file.name} already expects these results.")
             return
 
         def answered(agreed: bool | None) -> None:

@@ -1,4 +1,4 @@
-"""Creates a new hook, pack, plugin or module: asks, writes, selects it and opens the editor."""
+"""Creates a hook, pack, plugin or module: asks for it, writes it, selects it and opens the editor."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ScaffoldController:
             self.context.log_line("new", note, "warning", name)
         first = made.statuses[0] if made.statuses else None
         if first is None or first.row is None:
-            said = f"{name} is created, but not listed here: {made.next_commands[0]}"
+            said = f"{name} is created, but not listed here. Next: {made.next_commands[0]}"
         elif first.failed_gates:
             said = f"{name} is written and {first.row.state}: {one_line(first.failed_gates[0].reason, 160)}"
         else:
@@ -84,7 +84,7 @@ class ScaffoldController:
         self.context.notify(said)
         self._awaited = scaffold.main_file
         self.context.bridge.scan()
-        if editor_of(os.environ):  # which looks again when it ends
+        if editor_of(os.environ):  # a scan follows when it ends
             self.context.post(EditorRequested(FilePosition(scaffold.main_file)))
 
     def scanned(self) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hookscope.console.state.log_entries import LogEntry
 
 
-SELECTION_DELAY = 0.1  # seconds that a hook is selected before its files are read: nobody reads faster
+SELECTION_DELAY = 0.1  # seconds from a selection to reading its files: spares rows that are passed
 
 
 class SourceReader:
@@ -36,9 +36,9 @@ class SourceReader:
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
-        # The row whose file was read, in which scan, during which run and about which event.
+        # What was read last: the row, the scan, and the job with the event.
         self._reading = ("", 0, "")
-        self._passing: Timer | None = None  # whether that row is passed by on the way to another one
+        self._passing: Timer | None = None  # the delay before the selected row is read
 
     def read_selected(self) -> None:
         """Read the file of the selected row, unless that is in progress."""
@@ -65,7 +65,7 @@ class SourceReader:
             self.read_selected()
 
 
-NEW_FOLDER_DELAY = 0.5  # seconds in which a file is there whose folder has just come
+NEW_FOLDER_DELAY = 0.5  # seconds after which a new folder has its file
 
 
 class ScanListener(Protocol):
@@ -91,8 +91,8 @@ class ScanController:
     def __init__(self, context: ConsoleContext, listener: ScanListener, *, watches: bool) -> None:
         """`watches`: scan again when files change."""
         self.context, self._listener, self._watches = context, listener, watches
-        self._is_requested = False  # by its user, who wants an answer in any case
-        self._first_entries: Sequence[LogEntry] = ()  # stands in the log below what was before it
+        self._is_requested = False  # by the user: the result is reported in any case
+        self._first_entries: Sequence[LogEntry] = ()  # shown in the log below earlier runs
 
     def scan(self) -> None:
         """Scan because the user requested it."""
@@ -100,7 +100,7 @@ class ScanController:
         self.context.bridge.scan()
 
     def changed(self, message: StateChanged) -> None:
-        """Reduce a change into the state; pass on the result of a scan."""
+        """Apply a change to the state; pass on the result of a scan."""
         context, change = self.context, message.change
         before = context.state
         context.change(change)
@@ -113,7 +113,7 @@ class ScanController:
             context.notify(f"The scan failed: {change.text}", "error")
 
     def _scan_finished(self, before: ConsoleState, scan: ScanFinished) -> None:
-        from hookscope.console.state import log_messages  # here, and below: the first paint tells nothing yet
+        from hookscope.console.state import log_messages  # imported here and below: the first paint logs nothing
 
         context, first = self.context, before.view is None
         entries = log_messages.scan_entries(local_now(), before.rows, context.state.rows, scan.took, first)
@@ -128,12 +128,12 @@ class ScanController:
         self._is_requested = False
         self._listener.scanned(scan.view)
         if first:
-            context.after_paint(partial(self._first_rows, scan))  # they stand there before all this begins
+            context.after_paint(partial(self._first_rows, scan))  # the hooks are visible before all this begins
         else:
             self._follow(scan)
 
     def _first_rows(self, scan: ScanFinished) -> None:
-        """The first hooks are visible: load earlier runs, and start watching."""
+        """Load earlier runs and start watching, now that the first hooks are visible."""
         self._listener.after_first_scan(scan.view)
         self._follow(scan)
         preload()
@@ -145,16 +145,14 @@ class ScanController:
             self.context.change(WatchedFilesChanged(self.context.bridge.follow(scan.view)))
 
     def files_changed(self, event: FilesChanged) -> None:
-        """Files changed on disk: scan, unless only Hookscope's own state changed."""
+        """Handle changed files: scan, unless only Hookscope's own state changed."""
         from hookscope.console.state import log_messages
 
         context, bridge = self.context, self.context.bridge
         saved = frozenset(path for path in event.paths if not bridge.is_learned(path))
         if not saved:
             self._learned()
-            if not event.paths <= set(
-                context.bench.shared_state_files
-            ):  # their folder: they come a moment later
+            if not event.paths <= set(context.bench.shared_state_files):  # a new folder: its files follow
                 context.after(NEW_FOLDER_DELAY, self._learned, "new folder")
             return
         if context.state.view is not None:

@@ -1,4 +1,4 @@
-"""Compares with the installed host's own program, and writes bundles for problem reports."""
+"""Compares Hookscope's answers with the installed host's, and writes bundles for problem reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookscope.console.context import ConsoleContext
 
 VERIFY_GROUP = "verify"
-SECONDS_TO_END = 1.0  # seconds that the console waits for the program's end as it closes
+SECONDS_TO_END = 1.0  # seconds that a closing console waits for the program to end
 
 
 class VerificationController:
@@ -25,7 +25,7 @@ class VerificationController:
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
-        self._verifier: Verifier | None = None  # the running one, or the one that is asked about
+        self._verifier: Verifier | None = None  # the running one, or the one to confirm
         self._ended = threading.Event()
         self._ended.set()
         self._last: Verification | None = None
@@ -33,7 +33,7 @@ class VerificationController:
     def ask(self) -> None:
         """Find the host's program, and ask whether to start it."""
         if self._verifier is not None:
-            self.context.notify("The installed host is being asked already.")
+            self.context.notify("A verification is already running.")
             return
         options = self.context.bench.options
         self.context.bridge.ask(VERIFY_GROUP, lambda: Verifier(options), self._found, opens=True, scans=True)
@@ -55,13 +55,13 @@ class VerificationController:
             self.context.notify("Nothing was started.")
             return
         product = verifier.host.dialect.product
-        self.context.notify(f"{product} {verifier.program.version} is being asked. This may take a minute.")
+        self.context.notify(f"Comparing with {product} {verifier.program.version}. This may take a minute.")
         self._ended.clear()
 
         def verifying() -> Verification | str:
             try:
                 return with_node(verifier).run()
-            except Exception as error:  # a Refusal says it in words
+            except Exception as error:  # mostly a Refusal
                 return error_text(error)
             finally:
                 verifier.bench.close_now()
@@ -70,7 +70,7 @@ class VerificationController:
         self.context.bridge.ask(VERIFY_GROUP, verifying, self._verified, scans=True)
 
     def _forget(self, verifier: Verifier) -> None:
-        """Close a verification that is not wanted."""
+        """Close a verifier that is not used."""
         self.context.bridge.ask(VERIFY_GROUP, verifier.bench.close_now, lambda _: None, scans=True)
 
     def _verified(self, result: Verification | str) -> None:
@@ -93,7 +93,7 @@ class VerificationController:
             self.write_report()
 
     def write_report(self) -> None:
-        """Write a bundle about this host into the current folder, with the comparison that is in force."""
+        """Write a bundle about this host into the current folder, with the comparison if files are unchanged."""
         view = self.context.scanned()
         if view is None:
             return

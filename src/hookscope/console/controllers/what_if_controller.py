@@ -21,7 +21,7 @@ WHAT_IF_GROUP = "what if"
 
 
 class WhatIfController:
-    """Shows one form at most; the last applied assumptions count."""
+    """Shows one What if form at most, and applies what is typed there."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class WhatIfController:
         self.context, self._firing, self._compare_places = context, firing, compare_places
         self._began = without_what_if(context.bench.options)
         self._opened: WhatIfForm | None = None
-        self._noted: tuple[str, ...] = ()  # what is not known of the environment, and was said
+        self._noted: tuple[str, ...] = ()  # notes on the environment that were logged
 
     @property
     def _bar(self) -> WhatIfForm | None:
@@ -96,7 +96,7 @@ class WhatIfController:
         if not has_what_if(self.context.bench.options):
             self._wrong("No assumptions are active.")
         elif self.context.bench.options == self._real:
-            self._wrong("Only --home is assumed: it stays.")
+            self._wrong("Only --home is assumed, which the console does not change.")
         else:
             self._use(self._real)
 
@@ -109,7 +109,7 @@ class WhatIfController:
         def using() -> str:
             try:
                 bench.use_options(options)
-            except Exception as error:  # it stays as it was
+            except Exception as error:  # the options stay unchanged
                 return error_text(error)
             return ""
 

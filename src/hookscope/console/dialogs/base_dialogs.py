@@ -37,11 +37,9 @@ DIM_STYLE = Style(dim=True)
 
 
 class DimmedBackground(Screen[Answer]):
-    """A dialog above a dimmed screen, which is drawn once and not once for each part: 24 ms as it opens."""
+    """A dialog above a dimmed screen, which is drawn once, not for each part. Saves 24 ms as it opens."""
 
-    _below: tuple[object, list[Strip]] | None = (
-        None  # what it was drawn for, and the lines of the whole screen
-    )
+    _below: tuple[object, list[Strip]] | None = None  # what the screen below was drawn for, and its lines
 
     def render_lines(self, crop: Region) -> list[Strip]:
         stack, color = self.app.screen_stack, self.styles.background
@@ -61,9 +59,8 @@ class DimmedBackground(Screen[Answer]):
             self._below = drawn_for, strips
         blank = Strip.blank(crop.width)
         lines = self._below[1][crop.y : crop.bottom]
-        lines = [
-            line.crop_extend(crop.x, crop.right, None) for line in lines
-        ]  # that screen may still be narrower
+        # The screen below may still be narrower.
+        lines = [line.crop_extend(crop.x, crop.right, None) for line in lines]
         return [*lines, *[blank] * (crop.height - len(lines))]
 
 
@@ -109,7 +106,7 @@ TALL_SCREEN = 30  # lines; taller screens get more padding
 
 
 class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBackground[OverlayAnswer]):
-    """A screen over the panes, whose keys do not work meanwhile. The key bar shows its own keys.
+    """A screen over the panes. The panes' keys do not work meanwhile; the key bar shows the overlay's own keys.
 
     Each key is named once: keys in the border or on a button are not in the key bar.
     """
@@ -145,14 +142,14 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
 
     @property
     def stands(self) -> bool:
-        """Whether the dialog still exists. An answer can arrive after its user has left it."""
+        """Whether the dialog still exists: a result can arrive after the user has closed it."""
         return self.is_mounted and self.is_attached and not self.leaving
 
     def dismiss(self, result: OverlayAnswer | None = None) -> AwaitComplete:
         """Close the dialog, once, with everything above it.
 
-        Textual closes whatever is on top each time it is called: a second click on the same answer
-        closed the screen below, and one after a request for help closed the help.
+        Textual's method closes the topmost screen on each call: a second click on an answer would close
+        the screen below, and a click while help is open would close the help.
         """
         stack = self.app.screen_stack
         if self not in stack:
@@ -176,7 +173,7 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
         self.set_class(event.size.height >= TALL_SCREEN, "-tall")
 
     def show_keys(self) -> None:
-        """Show the available keys that are named nowhere else in the key bar."""
+        """Show in the key bar the available keys that neither the border nor a button names."""
         named_keys = {key for part in self.children for key in keys_in_hints(part._border_subtitle)}
         named_keys |= {shown_key.key for action in self.ON_BUTTONS for shown_key in keys_of_action(action)}
         unnamed = (shown_key for shown_key in keys_of_screen(self) if shown_key.key not in named_keys)
@@ -197,7 +194,7 @@ ButtonAnswer = TypeVar("ButtonAnswer")
 
 
 def button_lines(widths: list[int], room: int) -> list[range]:
-    """Return which buttons share a line. The last line is filled first, so that the actions stay together."""
+    """Return the buttons of each line. The last line is filled first, so that the actions stay together."""
     lines: list[range] = []
     end = len(widths)
     while end:
@@ -362,7 +359,7 @@ class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
 
 
 class Question(Dialog[str | None]):
-    """A question with a one-line answer; None if it is cancelled."""
+    """A question with a one-line answer; the answer is None if the user cancels."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="question.cancel", tooltip="Cancel")

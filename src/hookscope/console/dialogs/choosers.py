@@ -1,4 +1,4 @@
-"""Dialogs to choose hosts to compare, and another workspace."""
+"""Dialogs to choose an event, an environment, hosts to compare, and another workspace."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def event_key_prompt(row: EventKeyRow, width: int) -> Content:
 
 
 class EventPicker(Picker[EventKeyRow, str]):
-    """A list of events: typing filters it, enter chooses; any other key can be typed."""
+    """A list of events: typing filters it, enter chooses. Event keys that are not listed can be typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="keys.cancel", tooltip="Keep the event"),
@@ -100,10 +100,10 @@ class EventPicker(Picker[EventKeyRow, str]):
             frame.border_title = Content("Which event?")
             frame.border_subtitle = Content.assemble(
                 f"{self._product} · {counted(len(self._rows), 'event')}   ",
-                key_hints((ENTER_KEY, "take"), ("keys.cancel", "back")),
+                key_hints((ENTER_KEY, "choose"), ("keys.cancel", "back")),
             )
             yield Input(
-                self._typed, placeholder="search, or type any key", compact=True, select_on_focus=False
+                self._typed, placeholder="search, or type any event key", compact=True, select_on_focus=False
             )
             keys = OptionList(compact=True)
             keys.can_focus = False
@@ -145,7 +145,7 @@ class EnvironmentScreen(Dialog[EnvironmentChosen | None]):
     """The environments of the workspace; enter chooses one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="environment.cancel", tooltip="Leave it as it is")
+        Binding("escape", "cancel", "Back", id="environment.cancel", tooltip="Keep the environment")
     ]
     DEFAULT_CSS = """
     EnvironmentScreen {
@@ -165,7 +165,7 @@ class EnvironmentScreen(Dialog[EnvironmentChosen | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content("Which environment?")
-            frame.border_subtitle = key_hints((ENTER_KEY, "take"), ("environment.cancel", "back"))
+            frame.border_subtitle = key_hints((ENTER_KEY, "choose"), ("environment.cancel", "back"))
             names = OptionList(*(Option(self._prompt(name)) for name in self._names), compact=True)
             names.highlighted = self._names.index(self._current) if self._current in self._names else 0
             yield names
@@ -217,7 +217,7 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "turn", "Choose", id="chooser.turn", tooltip="Include or exclude this host"),
-        Binding("enter", "take", "Take", priority=True, id="chooser.take", tooltip="Compare these hosts"),
+        Binding("enter", "take", "Compare", priority=True, id="chooser.take", tooltip="Compare these hosts"),
         Binding("escape,h", "leave", "Back", id="chooser.leave", tooltip="Keep the hosts"),
     ]
     DEFAULT_CSS = """
@@ -234,7 +234,7 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
         with Vertical() as frame:
             frame.border_title = "Which hosts?"
             frame.border_subtitle = key_hints(
-                ("chooser.turn", "choose"), ("chooser.take", "take"), ("chooser.leave", "back")
+                ("chooser.turn", "choose"), ("chooser.take", "compare"), ("chooser.leave", "back")
             )
             self.choices.styles.height = self.choices.line_count
             yield self.choices
@@ -290,10 +290,10 @@ class WorkspaceScreen(Picker[Path, Path]):
             show=False,
             priority=True,
             id="workspaces.down",
-            tooltip="The next folder",
+            tooltip="Next folder",
         ),
         Binding(
-            "up", "move(-1)", "Up", show=False, priority=True, id="workspaces.up", tooltip="The folder before"
+            "up", "move(-1)", "Up", show=False, priority=True, id="workspaces.up", tooltip="Previous folder"
         ),
     ]
 

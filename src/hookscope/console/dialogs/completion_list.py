@@ -1,4 +1,4 @@
-"""The completion list at the cursor: the fields or values that fit there."""
+"""The completion list at the cursor: the fields or values that are valid there."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class CompletionScreen(Overlay[Completion | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="completion.cancel", tooltip="Insert nothing"),
         Binding(
-            "down", "move(1)", "Down", show=False, priority=True, id="completion.down", tooltip="The next one"
+            "down", "move(1)", "Down", show=False, priority=True, id="completion.down", tooltip="Next completion"
         ),
         Binding(
-            "up", "move(-1)", "Up", show=False, priority=True, id="completion.up", tooltip="The one before"
+            "up", "move(-1)", "Up", show=False, priority=True, id="completion.up", tooltip="Previous completion"
         ),
     ]
     DEFAULT_CSS = """
@@ -75,7 +75,7 @@ class CompletionScreen(Overlay[Completion | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(safe_word(self._title, 60))
-            frame.border_subtitle = key_hints((ENTER_KEY, "take"), ("completion.cancel", "back"))
+            frame.border_subtitle = key_hints((ENTER_KEY, "insert"), ("completion.cancel", "back"))
             yield Input(self._typed, compact=True, select_on_focus=False)
             option_list = OptionList(compact=True)
             option_list.can_focus = False

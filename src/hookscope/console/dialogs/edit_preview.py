@@ -1,4 +1,4 @@
-"""Edits of settings, shown as a diff before they are written, undone or forgotten."""
+"""Previews edits as diffs before they are written, undone or forgotten."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hookscope.storage.edits.change import Change
 
 DIFF_STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
-GIVE_UP_NOTE = "It stays the next undo until you forget it; then its files stay."
+GIVE_UP_NOTE = "Undo stops at this edit until you forget it. Forgetting it changes no files."
 LATER_EDITS_NOTE = "The file has changed since. Only this edit is undone; later changes stay."
 OTHER_TERMINAL_NOTE = "It was made in another terminal, or before this console started."
 

@@ -45,8 +45,8 @@ class OptionLine:
 
 def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
     """Return the lines from top to bottom."""
-    alone = "only this hook is called" if chosen.only else "all subscribed"
-    although = (
+    target = "only this hook is called" if chosen.only else "all subscribed hooks"
+    forced = (
         "it runs even if off, blocked or not subscribed"
         if chosen.forced
         else "only if ready"
@@ -54,19 +54,19 @@ def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
         else "needs one target hook"
     )
     fault = FAULT_NOTES[chosen.fault] if chosen.broken else "needs a target hook"
-    many = "runs at most" if chosen.shuffled else "compares the runs"
-    times = many if chosen.times > 1 else "once"
+    repeated = "runs at most" if chosen.shuffled else "compares the runs"
+    times = repeated if chosen.times > 1 else "once"
     order = "finds handlers that interfere" if chosen.shuffled else "as registered"
     steps = "waits before each handler" if chosen.stepped else "handlers run without pauses"
     lines = "stops in each handler" if chosen.debugged else "handlers run normally"
     copies = "handlers work on copies" if chosen.guarded else "files are really written"
     return (
-        OptionLine("at", safe_word(chosen.only or "all hooks", 60), alone),
-        OptionLine("forced", "yes" if chosen.forced else "no", although),
-        OptionLine("break", safe_word(chosen.broken or "none", 60), "a fault instead of its handler"),
+        OptionLine("target", safe_word(chosen.only or "all hooks", 60), target),
+        OptionLine("run anyway", "yes" if chosen.forced else "no", forced),
+        OptionLine("fault in", safe_word(chosen.broken or "none", 60), "a fault instead of its handler"),
         OptionLine("fault", chosen.fault if chosen.broken else "–", fault),
         OptionLine("times", str(chosen.times), times),
-        OptionLine("order", "others too" if chosen.shuffled else "one", order),
+        OptionLine("order", "others too" if chosen.shuffled else "host's", order),
         OptionLine("on copies", "yes" if chosen.guarded else "no", copies),
         OptionLine("by step", "yes" if chosen.stepped else "no", steps),
         OptionLine("by line", "yes" if chosen.debugged else "no", lines),
@@ -174,7 +174,7 @@ class FireOptionsScreen(Dialog[FireOptions | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="otherwise.leave", tooltip="Fire nothing"),
-        Binding("left,h", "turn(-1)", "Before", show=False, id="otherwise.left", tooltip="Previous value"),
+        Binding("left,h", "turn(-1)", "Previous", show=False, id="otherwise.left", tooltip="Previous value"),
         Binding("right,l,space", "turn(1)", "Next", show=False, id="otherwise.right", tooltip="Next value"),
         Binding("ctrl+r,f5", "fire", "Fire", id="otherwise.fire", tooltip="Fire with these options"),
     ]

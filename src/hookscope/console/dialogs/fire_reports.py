@@ -195,7 +195,7 @@ class RepeatScreen(Dialog[None]):
         self.dismiss(None)
 
 
-CFG_FIELD = "cfg"  # in every context, and not useful to readers
+CFG_FIELD = "cfg"  # in every context; the report omits it
 LONGEST_EVENT = 2_000  # characters of an event
 MOST_VISIBLE_FAILURES = 12  # failures visible at once
 
@@ -259,7 +259,7 @@ class FuzzScreen(Dialog[Path | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(f"Fuzz   {safe_word(self._fuzzed.template.key, 60)}")
-            loads = [("lines.choose", "loads the event")] if self._fuzzed.failures else []
+            loads = [("lines.choose", "load the event")] if self._fuzzed.failures else []
             frame.border_subtitle = key_hints(*loads, ("fuzzed.leave", "back"))
             yield Static(Content.styled(fuzz_summary(self._fuzzed), MARK_MUTED), markup=False)
             yield FuzzFailureList(self._fuzzed.failures)
@@ -281,7 +281,7 @@ class FuzzScreen(Dialog[Path | None]):
         event.stop()
         failure = self._fuzzed.failures[event.index]
         if failure.file is None:
-            self.app.notify(safe_word(failure.save_problem or "It was not saved.", 300), markup=False)
+            self.app.notify(safe_word(failure.save_problem or "The event was not saved.", 300), markup=False)
         else:
             self.dismiss(failure.file)
 

@@ -40,13 +40,13 @@ from hookscope.console.widgets.lines import FittedText, KeyScroll
 HELP_GAP = 2  # cells between two columns
 ACTION_META = "action"  # the action of a line of help, in its style's meta
 HOVER_STYLE = "on $panel"  # style under the pointer
-LEAST_MEANING_WIDTH = 26  # cells of a key's meaning; in less room it goes below its key
+LEAST_MEANING_WIDTH = 26  # cells; a narrower meaning is shown below its key
 
 
 def help_sheet(
     about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap = DEFAULT_KEYMAP, under: str = ""
 ) -> Content:
-    """Return the paragraph, the pane's keys, the global keys, and the movement keys. No key is cut.
+    """Return the paragraph, the pane's keys, the global keys, and the movement keys. No key is truncated.
 
     Args:
         under: the action whose lines are under the pointer.

@@ -1,4 +1,4 @@
-"""Jump mode: a label on every place that the focus can go to, until one is typed."""
+"""Jump mode: labels on all places that the focus can go to, until the user types one of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ JUMP_LETTERS = "asdfghjklqwertyuiopzxcvbnm"  # home row first
 
 
 def jump_letters(count: int) -> tuple[str, ...]:
-    """Return that many labels of one letter, or of two if needed. No label is a prefix of another."""
+    """Return `count` labels of one letter, or two where needed. No label is a prefix of another."""
     letters = len(JUMP_LETTERS)
     pairs = 0  # first letters of two-letter labels
     while letters - pairs + pairs * letters < count and pairs < letters:

@@ -77,20 +77,27 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="new.cancel", tooltip="Write nothing"),
         Binding("enter", "write", "Write", id="new.write", tooltip="Create it; {hooks.undo} undoes it"),
-        Binding("down", "app.focus_next", "Next", show=False, id="new.down", tooltip="The next line"),
-        Binding("up", "app.focus_previous", "Before", show=False, id="new.up", tooltip="The line before"),
+        Binding("down", "app.focus_next", "Next", show=False, id="new.down", tooltip="Next line"),
+        Binding("up", "app.focus_previous", "Previous", show=False, id="new.up", tooltip="Previous line"),
         Binding(
             "ctrl+space,ctrl+@", "events", "Events", id="new.events", tooltip="Choose an event of the host"
         ),
         Binding(
             "pagedown",
             "scroll(1)",
-            "More",
+            "Preview down",
             show=False,
             id="new.more",
-            tooltip="More of what would be written",
+            tooltip="Scroll the preview down",
         ),
-        Binding("pageup", "scroll(-1)", "Back up", show=False, id="new.less", tooltip="The same, upwards"),
+        Binding(
+            "pageup",
+            "scroll(-1)",
+            "Preview up",
+            show=False,
+            id="new.less",
+            tooltip="Scroll the preview up",
+        ),
     ]
     DEFAULT_CSS = """
     NewHookForm {
@@ -141,7 +148,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
             "language": WordChoice((CHOOSE_AUTOMATICALLY, *LANGUAGES), id="new-language"),
             "dialects": typed("dialects", f"{host}; several with commas", dialect_names),
             "in": typed("where", f"{WORKSPACE}, {MANAGED} or a folder", lambda: places),
-            "about": typed("about", "what it is, in one line"),
+            "about": typed("about", "what it does, in one line"),
         }
 
     def on_mount(self) -> None:

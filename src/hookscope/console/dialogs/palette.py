@@ -101,7 +101,7 @@ class TypedQuery:
 def best_matches(
     typed: str, candidates: Iterable[tuple[str, str, Candidate]], most: int = MOST_MATCHES
 ) -> list[RankedMatch[Candidate]]:
-    """Return the best of (name, description, candidate), best first; the first of equal ones."""
+    """Return the best `most` of (name, description, candidate), best first; equal scores keep their order."""
     query = TypedQuery(typed)
     scored = (
         (query.score(name, more), -number, what) for number, (name, more, what) in enumerate(candidates)
@@ -126,7 +126,7 @@ class SavedEventEntry:
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """A run that can be shown. `past`: it comes from the journal and is not in the Fire mode yet."""
+    """A run that can be shown. `past`: a run of the journal that Fire mode does not have yet."""
 
     number: int
     key: str
@@ -146,7 +146,7 @@ def saved_event_entries(view: Snapshot) -> tuple[SavedEventEntry, ...]:
 
 
 def run_entries(bench: Workbench, view: Snapshot, sheets: Sequence[RunSheet]) -> tuple[RunEntry, ...]:
-    """Return the runs of the Fire mode and of the journal, newest first. Reads the journal."""
+    """Return the runs of Fire mode and of the journal, newest first. Reads the journal."""
     held = {
         sheet.number: RunEntry(sheet.number, sheet.plan.event.key, _run_summary(sheet)) for sheet in sheets
     }
@@ -208,7 +208,7 @@ def expand_entries(listed: Iterable[ListedEntries], most: int | None = None) -> 
 
 
 class PaletteSource(NamedTuple):
-    """What is found among the panes, and where it leads."""
+    """What the palette needs to list entries of the panes and to run them."""
 
     context: ConsoleContext
     load_saved: Callable[[Path], object]
@@ -228,7 +228,7 @@ def listed_entries(screen: Screen[Any], source: PaletteSource | None = None) -> 
     if source is not None:
         yield from _pane_entries(source.context)
     for name in sorted(app.available_themes):
-        note = "the colours in use" if name == app.theme else "use other colours"
+        note = "current theme" if name == app.theme else "use this theme"
         if app.no_color:
             note = "not while NO_COLOR is set"
         yield PaletteEntry("theme", name, note, partial(setattr, app, "theme", name))
@@ -260,7 +260,7 @@ def _action_entries(screen: Screen[Any], *, over_panes: bool) -> Iterator[Palett
     actions = [
         action
         for action in available_actions_of(all_nodes(screen), active_keymap())
-        if action.node is not app or not over_panes  # they have the same as the app, in their own name
+        if action.node is not app or not over_panes  # the panes have the app's actions under their own ids
     ]
     named = Counter(action.binding.description for action in actions)
     for action in sorted(actions, key=lambda action: is_move(action.binding)):
@@ -401,8 +401,8 @@ class PaletteScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="find.leave", tooltip="Close"),
-        Binding("down", "move(1)", "Down", show=False, priority=True, id="find.down", tooltip="The next one"),
-        Binding("up", "move(-1)", "Up", show=False, priority=True, id="find.up", tooltip="The one before"),
+        Binding("down", "move(1)", "Down", show=False, priority=True, id="find.down", tooltip="Next entry"),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="find.up", tooltip="Previous entry"),
         Binding(
             "pagedown",
             "page(1)",
@@ -436,7 +436,7 @@ class PaletteScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Find"
-            frame.border_subtitle = key_hints((ENTER_KEY, "does it"), ("find.leave", "back"))
+            frame.border_subtitle = key_hints((ENTER_KEY, "run"), ("find.leave", "back"))
             placeholder = "an action, a hook, an event, a saved event, a run"
             yield OneLineInput(placeholder=placeholder, compact=True, select_on_focus=False)
             yield PaletteList()
@@ -453,7 +453,7 @@ class PaletteScreen(Dialog[None]):
             self._work(partial(self._complete, self._source), "complete")
 
     async def _complete(self, source: PaletteSource) -> None:
-        """Add the actions of panes that are created on demand, then what is on disk."""
+        """Add the actions of panes that are created on demand, then the entries from disk."""
         panes = source.context.panes
         if not (panes.fire_pane.parts_mounted and panes.hosts_pane.parts_mounted):
             await panes.fire_pane.with_its_parts()
@@ -477,7 +477,7 @@ class PaletteScreen(Dialog[None]):
 
     @on(events.Resize)
     def _leave_room(self) -> None:
-        """Give the frame a fixed height, whatever is found."""
+        """Give the list a fixed height, whatever it shows."""
         height = self.app.size.height
         around = PALETTE_FRAME + (2 if height >= TALL_SCREEN else 0)
         self._findings.styles.height = max(1, height * 88 // 100 - around)

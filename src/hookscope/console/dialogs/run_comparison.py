@@ -25,9 +25,9 @@ from hookscope.model.text import duration
 from hookscope.values import dataclass
 
 NO_VALUE = "–"
-SLOWER_FACTOR = 2.0  # a time is shown if it is that many times the other one
+SLOWER_FACTOR = 2.0  # a time is shown if it is at least this many times the other,
+LEAST_TIME_DIFFERENCE = 0.005  # and differs from it by at least this many seconds
 COMPARISON_FRAME = 7  # cells of the frame, its padding and its scroll bar
-LEAST_TIME_DIFFERENCE = 0.005  # and differs by that many seconds
 NARROWEST_LABEL, WIDEST_LABEL = 14, 34  # cells of the first column
 STATUS_PATTERN = re.compile(r"(\w+)(?=: |$)")  # the status before a handler's message
 LONGEST_COMPARED_VALUE = 400  # characters of a value
@@ -47,7 +47,10 @@ class ComparedLine:
 def compared_lines(
     found: Sequence[RunDifference], before: Run, after: Run, short: Callable[[Path], str]
 ) -> tuple[ComparedLine, ...]:
-    """Return a line for each difference, then for significant times. `short` shortens a path."""
+    """Return lines for the differences, for calls whose time changed much, and for the total time.
+
+    `short` shortens paths.
+    """
     return (*(_difference_line(difference, short) for difference in found), *_time_lines(before, after))
 
 
@@ -85,7 +88,7 @@ def _time_lines(before: Run, after: Run) -> Iterator[ComparedLine]:
             yield ComparedLine(
                 safe_word(f"time {call[0]}"), duration(past.took), duration(result.took), time=True
             )
-    yield ComparedLine("time in all", duration(before.took), duration(after.took), time=True)
+    yield ComparedLine("total time", duration(before.took), duration(after.took), time=True)
 
 
 def _differs_enough(first: float, second: float) -> bool:
@@ -158,7 +161,7 @@ class RunComparisonScreen(Dialog[None]):
     """
 
     def __init__(self, event: str, turn: Callable[[int], object]) -> None:
-        """`turn` is called to compare with an older or newer run; `show` brings the result."""
+        """`turn` is called to compare with an older or newer run, whose result `show` displays."""
         super().__init__()
         self._event, self._turn = event, turn
         self._lines: tuple[ComparedLine, ...] = ()

@@ -54,7 +54,7 @@ class SavedFileRow:
 
     @property
     def testable(self) -> bool:
-        """Whether it can be fired from its file."""
+        """Whether the event or sequence can be fired from its file."""
         return not self.problem and (self.sequence is None or not self.sequence.is_shipped)
 
 
@@ -74,7 +74,7 @@ def _sequence_row(row: SequenceRow) -> SavedFileRow:
     if sequence is None:
         return SavedFileRow(row.name, "sequence", row.file, problem=row.problem)
     steps_text = (
-        f"{counted(len(sequence.steps), 'step')}{', as the host does it' if sequence.is_shipped else ''}"
+        f"{counted(len(sequence.steps), 'step')}{', shipped' if sequence.is_shipped else ''}"
     )
     return SavedFileRow(
         row.name, steps_text, row.file, sequence, sequence.tags, sequence.expects, note=sequence.notes
@@ -93,11 +93,11 @@ def last_test_result(row: SavedFileRow, checked: SavedEventResult | None) -> Con
     if checked is None and row.sequence is not None:
         return Content.styled(f"{ENTER_KEY} fires", MARK_MUTED)
     if checked is None:
-        return Content.styled("expects" if row.expects else "–", MARK_MUTED)
+        return Content.styled("not tested yet" if row.expects else "–", MARK_MUTED)
     if checked.passed:
         return Content.styled("✓ as expected", "$text-success")
     missed = len(checked.misses) + len(checked.could_not_run)
-    return Content.styled("✗ not fired" if checked.problem else f"✗ {missed} missed", "$text-error")
+    return Content.styled("✗ not fired" if checked.problem else f"✗ {missed} failed", "$text-error")
 
 
 class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
@@ -139,7 +139,7 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
             frame.border_subtitle = key_hints(
                 (ENTER_KEY, "load or fire"), ("saved.test", "test all"), ("saved.cancel", "back")
             )
-            yield Input(placeholder="type to narrow down", compact=True)
+            yield Input(placeholder="type to filter", compact=True)
             yield OptionList(markup=False)
             yield Static(id="saved-why", markup=False)
 

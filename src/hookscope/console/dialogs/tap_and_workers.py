@@ -49,7 +49,7 @@ def _tap_lines(taps: tuple[TapStatus, ...], view: Snapshot) -> Iterator[Content]
         yield safe_text(NO_TAP_NOTE)
     for tap in taps:
         where = safe_line(view.host.machine.short(tap.root))
-        state_texts = {"installed": "unchanged", "changed": "changed since", "gone": "missing"}
+        state_texts = {"installed": "unchanged", "changed": "changed since the install", "gone": "missing"}
         is_healthy = tap.files_state == "installed" and not tap.blockers
         sign = Content.styled("✓ " if is_healthy else "✗ ", "$text-success" if is_healthy else "$text-error")
         yield Content.assemble(sign, where, (f"  {tap.language}, {state_texts[tap.files_state]}", MUTED))
@@ -90,7 +90,7 @@ def _list_lines(usage: EventUsage, now: datetime) -> Iterator[Content]:
     yield from _first_lines([_seen_line(*entry) for entry in unanswered])
     if usage.unknown:
         yield Content()
-        yield Content("Subscriptions known after a load: ") + safe_line(", ".join(usage.unknown), 300)
+        yield Content("Subscriptions known only after a load: ") + safe_line(", ".join(usage.unknown), 300)
 
 
 def _never_seen(usage: EventUsage) -> Iterator[Content]:
@@ -117,7 +117,7 @@ def _first_lines(lines: list[Content]) -> list[Content]:
 
 
 class TapScreen(Overlay[None]):
-    """The taps, over everything; any of its keys closes it."""
+    """The taps of a host, over everything."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,T,q,enter", "dismiss", "Close", id="tap.close", tooltip="Back"),
@@ -139,13 +139,13 @@ class TapScreen(Overlay[None]):
         self.app.notify("Copied the lists.", markup=False)
 
 
-REFRESH_SECONDS = 1.0  # seconds
+REFRESH_SECONDS = 1.0
 ROLE_WIDTH = 17  # cells of a worker's role
 NO_WORKERS = "No worker is running. The first handler starts one."
 
 
 def workers_sheet(workers: Mapping[str, tuple[WorkerFacts, ...]]) -> Content:
-    """Return a line for each process, which fits the smallest screen."""
+    """Return a line for each worker process. The lines fit the smallest screen."""
     rows = [(language, facts) for language, all_facts in workers.items() for facts in all_facts]
     if not rows:
         return Content.styled(NO_WORKERS, MUTED)

@@ -60,12 +60,12 @@ def ask_trust(
 
 
 def allowed_folders(targets: Sequence[TrustTarget]) -> tuple[Path, ...]:
-    """Return the folders that a yes allows."""
+    """Return the folders to trust if the user agrees."""
     return tuple(target.folder for target in targets if not target.refusal_reason)
 
 
 def hooks_below(folder: Path, view: Snapshot) -> list[Hook]:
-    """Return the hooks that trust in this folder would allow."""
+    """Return the hooks that could run if this folder were trusted."""
     targets = {
         id(target): target for _, target in view.awaiting_trust
     }  # thousands of hooks can share a target
@@ -116,7 +116,7 @@ def _handler_file(hook: Hook, folder: Path, view: Snapshot) -> str:
 
 
 class TrustScreen(ButtonDialog[TrustAnswer]):
-    """Requests trust; cancel is the default."""
+    """Asks for trust; Cancel is the default."""
 
     ON_BUTTONS = frozenset({"trust.trust", "trust.without"})
 

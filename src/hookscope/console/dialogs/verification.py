@@ -75,7 +75,7 @@ def _styled(line: str) -> Content:
 
 
 class VerificationScreen(Overlay[str]):
-    """The comparison, over everything. Its answer is "report" if a bundle about it is wanted."""
+    """The comparison, over everything. Its answer is "report" if the user requests a bundle about it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,H,q,enter", "dismiss('')", "Close", id="verification.close", tooltip="Back"),

@@ -66,7 +66,7 @@ def what_if_fields_of(options: Options) -> WhatIfFields:
 def options_with(typed: WhatIfFields, real: Options) -> Options:
     """Return the options with the typed assumptions; `real` has none. Raises Refusal for invalid ones."""
     if typed.platform and typed.platform not in PLATFORMS:
-        raise Refusal(f"There is no platform {typed.platform!r}.", f"They are {', '.join(PLATFORMS)}.")
+        raise Refusal(f"There is no platform {typed.platform!r}.", f"Use {', '.join(PLATFORMS)}.")
     clean = typed.environment == CLEAN_ENVIRONMENT
     supposed = {name: option for name, option in HOST_FIELDS.items() if getattr(typed, name)}
     chosen: dict[str, Any] = {
@@ -87,7 +87,7 @@ def _variables(text: str) -> dict[str, str]:
         words = shlex.split(text)
     except ValueError:
         raise Refusal(
-            "A quote in the variables is never closed.", "Write NAME=value, separated by blanks."
+            "The variables contain an unclosed quote.", "Write NAME=value, separated by blanks."
         ) from None
     variables = {}
     for word in words:
@@ -131,7 +131,7 @@ class WhatIfForm(Dialog[None]):
     HELP = "Assume another machine. Empty fields keep the real values. Nothing is written."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="whatif.leave", tooltip="Close the form; assumptions stay"),
-        Binding("f8", "reset", "All real", priority=True, id="whatif.reset", tooltip="Assume nothing"),
+        Binding("f8", "reset", "All real", priority=True, id="whatif.reset", tooltip="Drop all assumptions"),
         Binding("f9", "compare", "Compare", priority=True, id="whatif.compare",
                 tooltip="Compare this machine and the what-if"),
         Binding("down", "move(1)", "Next", show=False, priority=True, id="whatif.next",
@@ -168,7 +168,7 @@ class WhatIfForm(Dialog[None]):
         with Vertical() as frame:
             frame.border_title = Content.assemble("What if", ("   empty fields keep real values", MUTED))
             frame.border_subtitle = key_hints(
-                (ENTER_KEY, "take"),
+                (ENTER_KEY, "apply"),
                 ("whatif.reset", "all real"),
                 ("whatif.compare", "compare"),
                 ("whatif.leave", "back"),
@@ -204,7 +204,7 @@ class WhatIfForm(Dialog[None]):
         return self.query_one(f"#whatif-{name}", Input)
 
     def show(self, typed: WhatIfFields, real: WhatIfFields) -> None:
-        """Show the values in force; a field that is being edited is left alone."""
+        """Show the current values, except in a field that is being edited."""
         for name in FIELD_NAMES:
             box = self._input(name)
             box.placeholder = safe_line(getattr(real, name)).plain

@@ -23,7 +23,7 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KeyScope:
-    """A part of the screen with its own keys. `typing`: it is a text field, so letters are no keys."""
+    """A part of the screen with its own keys. `typing`: it is a text field, so letters are not keys."""
 
     name: str
     title: str
@@ -96,7 +96,7 @@ KEY_SCOPES = (
     KeyScope("help", "help", "dialogs.help:HelpScreen"),
     KeyScope("workspaces", "another workspace", "dialogs.choosers:WorkspaceScreen", typing=True),
     KeyScope("find", "the palette", "dialogs.palette:PaletteScreen", typing=True),
-    KeyScope("jump", "the letters of a jump", "dialogs.jump:JumpScreen", typing=True),
+    KeyScope("jump", "letters that choose a jump target", "dialogs.jump:JumpScreen", typing=True),
 )
 # Two actions with the same effect where both are active: they may share keys.
 EQUIVALENT_ACTIONS = frozenset({frozenset({"lines.last", "log.tail"})})
@@ -244,7 +244,7 @@ def parse_key_name(text: str) -> str:
     *before, last = spelled.split("+") if not spelled.endswith("++") else [*spelled[:-2].split("+"), "+"]
     modifiers = {KEY_ALIASES.get(word.strip().lower(), word.strip().lower()) for word in before}
     if unknown := modifiers - set(MODIFIERS):
-        raise BadKey(f"{one_line(text, 40)} is no key: {one_line(sorted(unknown)[0], 20)} is no modifier.")
+        raise BadKey(f"{one_line(text, 40)}: {one_line(sorted(unknown)[0], 20)} is not a modifier key.")
     base = _base(last.strip(), text)
     if len(base) == 1 and base.isalpha() and modifiers:
         base = base.lower() if modifiers != {"shift"} else base.upper()
@@ -268,12 +268,12 @@ def _base(last: str, spelled: str) -> str:
     keys = (key for key in (*NAMED_KEYS, *KEY_ALIASES, *SIGNS) if KEY_ALIASES.get(key) not in MODIFIERS)
     closest = nearest_word(name, sorted(keys))
     then = f" Did you mean {KEY_ALIASES.get(closest, closest)}?" if closest else ""
-    raise BadKey(f"{one_line(spelled, 40)} is no key that is known.{then}")
+    raise BadKey(f"{one_line(spelled, 40)} is not a known key.{then}")
 
 
 def _single(character: str) -> str:
     if not character.isprintable():
-        raise BadKey("A control character is no name of a key.")
+        raise BadKey("A control character does not name a key.")
     if character.isalnum():
         return character
     return NAMES_OF_SIGNS.get(character, "space" if character == " " else character)
@@ -360,7 +360,7 @@ def resolve_keymap(file: KeysFile) -> Keymap:
     if name not in PRESETS:
         closest = nearest_word(name, PRESETS)
         then = f" Did you mean {closest}?" if closest else f" There are {' and '.join(PRESETS)}."
-        problems.append(Problem(f"{one_line(name, 40)} is no preset of keys.{then}", file.preset_place))
+        problems.append(Problem(f"{one_line(name, 40)} is not a key preset.{then}", file.preset_place))
         name = "default"
     actions = all_actions()
     before = {**{action.id: action.keys for action in actions.values()}, **PRESETS[name]}

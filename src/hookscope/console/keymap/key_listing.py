@@ -27,7 +27,7 @@ class NoCommandReason(StrEnum):
 
     MOVES = "moves the cursor, the focus or the text"
     VIEWS = "arranges what is on the screen"
-    TYPES = "edits a field of the screen"
+    TYPES = "edits a field on the screen"
     LEAVES = "leaves what is open"
     OPENS = "opens your editor"
     NOW = "is about this console while it is open"

@@ -412,7 +412,7 @@ HANDLER_KINDS = {"stream": "stream hook", "plugin": "plugin"}
 
 
 def _handler_kind(hook: Hook) -> str:
-    """Return the kind of a hook that is no folder with a HOOK.md, or its role in a stream."""
+    """Return the kind of a hook that is not a folder with a HOOK.md, or its role in a stream."""
     kind = HANDLER_KINDS.get(hook.kind)
     return "" if kind is None else f" · {hook.role or kind}"
 

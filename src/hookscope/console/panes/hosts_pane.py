@@ -178,7 +178,7 @@ def _cell_facts(cell: HookAtHost, width: int) -> Content:
 
 def _event(event: EventAtHost, kind: str) -> str:
     if event.delivery != "sent":
-        return f"{event.key} {'is never sent' if event.delivery == 'never' else 'is no event there'}"
+        return f"{event.key} {'is never sent' if event.delivery == 'never' else 'is not an event there'}"
     return event.key if event.delivers or kind == "stream" else f"{event.key}, messages ignored"
 
 

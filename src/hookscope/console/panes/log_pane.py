@@ -479,7 +479,7 @@ class LogPane(RemovableWidget, Widget):
     def action_save(self) -> None:
         entry = self.query_one(LogView).entry
         if entry is None or entry.real is None:
-            self.app.notify("This entry is no real event (≈).", markup=False)
+            self.app.notify("This entry is not a real event (≈).", markup=False)
         else:
             self.post_message(self.RealEventRequested(entry.real, save=True))
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PACK_BINDINGS: list[BindingType] = [
     Binding("escape,q,I", "close", "Close", id="packs.close", tooltip="Cancel, or go back"),
     Binding("i", "install", "Install", id="packs.install", tooltip="Preview a package, then ask"),
-    Binding("l", "link", "Link", id="packs.link", tooltip="Link a folder of yours instead of copying"),
+    Binding("l", "link", "Link", id="packs.link", tooltip="Link to your own folder instead of copying it"),
     Binding("u", "update", "Update", id="packs.update", tooltip="Fetch the selected pack again, then ask"),
     Binding("U", "update_all", "Update all", id="packs.all", tooltip="Update every pack, one after another"),
     Binding("c", "check", "Check", id="packs.check", tooltip="Check all sources for newer versions"),

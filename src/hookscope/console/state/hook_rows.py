@@ -291,7 +291,7 @@ def listing_of(view: Snapshot) -> HookListing:
 
 
 class FilteredRows:
-    """The rows that match a filter. A query that only extends the last one searches its rows."""
+    """The rows that match a filter. A query that extends the previous one searches its matches."""
 
     def __init__(self) -> None:
         self._listing: HookListing | None = None

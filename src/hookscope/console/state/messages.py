@@ -314,7 +314,7 @@ def error_text(error: BaseException | None) -> str:
 
 
 class HostsRequested(ConsoleMessage):
-    """Request of the Hosts pane that needs a thread or a run: choose, compare again, fire, cancel."""
+    """A request from the Hosts pane that needs a thread or a run: choose, compare again, fire, cancel."""
 
     def __init__(self, what: str) -> None:
         super().__init__()

@@ -256,7 +256,7 @@ def user_theme_of(file: ThemeFile) -> UserTheme:
         else:
             colour = _color(value)
             if colour is None:
-                sentence = f"{name}: {one_line(str(value), 40)} is no colour; '#7fb4d8' is one."
+                sentence = f"{name}: {one_line(str(value), 40)} is not a colour; '#7fb4d8' is one."
                 problems.append(Problem(sentence, place))
             else:
                 colours[name] = colour

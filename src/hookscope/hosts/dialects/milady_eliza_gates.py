@@ -64,7 +64,7 @@ def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
         return f"the whole load fails: `anyBins` is {kind}, and needs a list"
     for name in looked_up:
         if isinstance(unchecked.get(name), list):
-            return f"the whole load fails: `{name}` holds something that is no text"
+            return f"the whole load fails: `{name}` holds something that is not text"
     for name in ITERATED_FIELDS:
         if name in unchecked and not isinstance(unchecked[name], str | list):
             return f"the whole load fails: `{name}` cannot be walked through, and needs a list"

@@ -76,10 +76,10 @@ def shipped_folder_system(
     looked_up: tuple[str, ...],
     error_format: str = "{error}",
 ) -> FolderSystem:
-    """Return a guide's folder hooks as the program has them.
+    """Return the guide's system of folder hooks with the rules of the shipped program.
 
-    `find_program` searches the programs of `bins`; `looked_up` are the lists in which anything but
-    a text ends the load; `error_format` is how the program logs an error.
+    `find_program` searches the programs of `bins`; `looked_up` are the lists in which a value
+    that is not a string ends the load; `error_format` is how the program logs an error.
     """
     return replace(
         guide,

@@ -53,7 +53,7 @@ class SharedEvent:
         return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
 
     def ignored_change_notes(self, result: Result) -> tuple[str, ...]:
-        """Return a sentence for each change of the context, if the host reads none."""
+        """Return a sentence for each change to the context, if the host ignores such changes."""
         if self.reads_changes:
             return ()
         names = dict.fromkeys(_changed_name(str(step.get("path"))) for step in result.patch)

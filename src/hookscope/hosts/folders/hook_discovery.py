@@ -107,7 +107,7 @@ def report_missing_manifest(path: Path, names: list[str], folder: Folder, search
         reason = f"the file must be called {MANIFEST}; this one is {misspelt}"
         search.reject(folder, path, reason, name=path.name)
     elif handler := next((name for name in search.shape.candidates if name in names), None):
-        reason = f"{handler} without a {MANIFEST} is no hook"
+        reason = f"{handler} without a {MANIFEST} is not a hook"
         search.reject(folder, path, reason, name=path.name)
     elif found := _too_deep(path, search):
         parent, first = folder.path.name, found[0].relative_to(path)

@@ -289,7 +289,7 @@ def _subfolders(path: Path, host: Host) -> list[Path]:
 def _bundle_manifest(
     root: Path, host: Host, rules: BundleRules
 ) -> tuple[Mapping[str, Any], str | None] | None:
-    """Return the manifest of a bundle, and the default folder of its hooks; None if it is no bundle."""
+    """Return the manifest of a bundle, and the default folder of its hooks; None if it is not a bundle."""
     files = host.machine.files
     for name, default in rules.manifests.items():
         facts = files.facts(root / name)

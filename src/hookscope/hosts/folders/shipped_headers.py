@@ -93,7 +93,7 @@ def _why_unread(block: str, metadata: Any, warnings: list[str], namespace: str) 
     if isinstance(metadata, dict) and is_truthy(metadata.get(namespace)):
         return ()
     if warnings:
-        return ("its metadata is not read: it is no JSON",)
+        return ("its metadata is ignored: it is not valid JSON",)
     if isinstance(metadata, dict):
         others = ", ".join(f"`metadata.{name}`" for name in metadata)
         return (f"its metadata is not read: it is under {others or 'no name'}, not `{namespace}`",)

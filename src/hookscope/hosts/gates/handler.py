@@ -16,7 +16,7 @@ HANDLER_PASSED = {
 
 
 def handler_gate(hook: Hook, host: Host) -> Gate:
-    """Check that there is a handler file. A folder without one is no hook; a legacy module may be absent."""
+    """Check that the handler exists. A folder without one is not a hook; a legacy module may be absent."""
     path = hook.handler
     assert path is not None
     if hook.role == UNNAMED:

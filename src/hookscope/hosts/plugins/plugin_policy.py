@@ -179,7 +179,7 @@ def ignored_changes(
         if name in seen or name in returned or not is_ignored:
             continue
         seen.add(name)
-        prefix = f"its change of event.{one_line(name, 60)} has no effect"
+        prefix = f"its change to event.{one_line(name, 60)} has no effect"
         if rule is not None and name in rule.answer_members:
             yield f"{prefix}: return {{ {name} }}, since its host reads what it returns"
         elif name in payload and rule is not None:

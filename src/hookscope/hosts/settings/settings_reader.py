@@ -158,7 +158,7 @@ class Includes:
             included = part if number == 0 else merge_values(included, part)
         if own_members and not isinstance(included, Mapping):
             raise IncludeError(
-                f"{self._key} in {file} is beside other keys, and the included value is no object",
+                f"{self._key} in {file} is beside other keys, and the included value is not an object",
                 "Sibling keys require included content to be an object",
             )
         return merge_values(included, own_members) if own_members else included
@@ -216,7 +216,7 @@ class Includes:
                 errno.ENOENT, os.strerror(errno.ENOENT), str(path)
             )
             raise _unread_include(file, name, path, error)
-        fault = "is no file" if not facts.file else "is a hard link" if facts.links > 1 else ""
+        fault = "is not a file" if not facts.file else "is a hard link" if facts.links > 1 else ""
         if facts.size > MAX_FILE_BYTES:
             fault = f"is larger than {MAX_FILE_BYTES:,} bytes"
         if fault:

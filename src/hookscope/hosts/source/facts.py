@@ -40,7 +40,7 @@ class HandlerFacts:
     strays: tuple[Occurrence, ...] = ()  # members that it reads on the event and no event has
     puts: tuple[Occurrence, ...] = ()  # members that it sets on the event and no event has
     guards: tuple[Occurrence, ...] = ()  # values that it compares; kind: "type" or "action"
-    pushes: tuple[Occurrence, ...] = ()  # messages for the user; kind: what is pushed if it is no text
+    pushes: tuple[Occurrence, ...] = ()  # messages for the user; kind: what is pushed if it is not text
     items: tuple[Occurrence, ...] = ()  # objects put into a list of the context; kind: their members
     answers: tuple[Occurrence, ...] = ()  # members of a returned object; kind "other": of no known answer
     parameters: tuple[Occurrence, ...] = ()  # of the handler, behind the event; without a default

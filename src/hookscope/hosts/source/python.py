@@ -438,7 +438,7 @@ def _plain_start(node: ast.AST) -> str:
 
 
 def _not_text(node: ast.expr | None) -> str:
-    """Return what a literal is called that is no text; empty for a text, and for what is no literal."""
+    """Return what a literal is called that is not text; empty for a text, and for what is not a literal."""
     match node:
         case ast.Dict():
             return "an object"

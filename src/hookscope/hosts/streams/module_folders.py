@@ -246,7 +246,7 @@ def _why_ignored(child: FolderItem, rules: FileRules) -> str:
     if rules.skips_declarations and DECLARATION.search(name):
         return f"{name} is a declaration"
     if stem_of_module(name) is None:
-        return f"{Path(name).suffix or name} is no module"
+        return f"{Path(name).suffix or name} is not a module"
     return ""
 
 

@@ -161,7 +161,7 @@ def repeat_step(session: SessionState, thrown: Thrown) -> SessionState:
 
 
 def cancel_turn(session: SessionState) -> SessionState:
-    """Cancel the turn for a hook: changes of its step are undone, the message stays (eve 14)."""
+    """Cancel the turn at a hook's request: the changes of the current step are undone, the message stays."""
     assert session.checkpoint is not None
     cancel = (PublishEvent("turn.cancelled", level="turn"),) if session.in_turn else ()
     kept = (*session.checkpoint.session.history, *session.checkpoint.kept_entries)

@@ -56,7 +56,7 @@ def build_gate(hook: Hook, host: Host) -> Gate:
     """Check that the host builds the project: one error anywhere stops the build (rules note 3.2)."""
     if hook.build is None:
         return BUILD_PASSED
-    reason = f"{host.dialect.product} builds nothing: {hook.build.text}"
+    reason = f"{host.dialect.product} cannot build the project: {hook.build.text}"
     wanted = (str(hook.build.missing_file),) if hook.build.missing_file is not None else ()
     return Gate(
         "build", False, ("no errors",), wanted, found="an error", reason=reason, place=hook.build.place
@@ -69,7 +69,7 @@ BUILD = register_gate(
         state=State.BROKEN,
         check=build_gate,
         fix=FixKind.BY_HAND_BUILD,
-        why_no_fix="the host builds nothing before this is mended by hand",
+        why_no_fix="the host cannot build the project before this is corrected by hand",
     )
 )
 

@@ -167,9 +167,7 @@ def event_problems(event: Event, catalogue: Catalogue) -> tuple[str, ...]:
     event_type = catalogue.by_key.get(event.type)
     if event_type is None or event_type.kind != "stream":
         closest = catalogue.nearest(event.type)
-        return (
-            f"{event.type} is no event of this stream" + (f"; did you mean {closest}?" if closest else ""),
-        )
+        return (f"this stream has no event {event.type}" + (f"; did you mean {closest}?" if closest else ""),)
     return tuple(
         f"{event.type} has no `{name}` in its data"
         + (f": {event_type.fields[name].text}" if name in event_type.fields else "")
@@ -226,7 +224,7 @@ def _skip_reason(call: Registration, event: Event, unreachable: Mapping[str, str
     if call.hook is not None and call.hook.scope != node:
         return f"it receives {_stream_of(call.hook.scope)}; this is {_stream_of(node)} (ctx.agent.nodeId)"
     if role in ROLES and call.key == ALL_EVENTS:
-        return f"`{ALL_EVENTS}` is no event to a {role} module"
+        return f"`{ALL_EVENTS}` is not an event for a {role} module"
     if role == CHANNEL:
         return _other_channel_reason(call.name, event)
     if event.meta.get(OUTSIDE) and event.type in TERMINAL:

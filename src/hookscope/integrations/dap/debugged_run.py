@@ -61,7 +61,7 @@ def parse_launch(arguments: Mapping[str, Any], base: Options) -> Launch:
     """
     if arguments.get("trust"):
         raise Refusal(
-            "`trust` is no launch argument: a launch.json may come with the files that it would trust.",
+            "`trust` is not a launch argument: a launch.json may come with the files that it would trust.",
             "`hookscope trust DIR` allows a folder to run, `hookscope dap --trust` all of this session.",
         )
     typed = _LaunchArguments(arguments)
@@ -295,7 +295,7 @@ class DebuggedRun:
         self._send_event("stopped", body)
 
     def print_logged(self, logged: Logged, line: int) -> None:
-        """Print the text of a log point. `line` is the line number as the editor counts."""
+        """Print the text of a log point. `line` is the editor's line number."""
         source = {"name": one_line(Path(logged.file).name), "path": logged.file}
         self.print(f"{logged.text}\n", source=source, line=line)
 

@@ -66,5 +66,5 @@ def decode_message(body: bytes) -> DapMessage:
     except RecursionError:
         raise ValueError("it is too deep") from None
     if not isinstance(message, dict) or not isinstance(message.get("seq"), int):
-        raise ValueError("it is no object with a `seq`")
+        raise ValueError("it is not an object with a `seq`")
     return message

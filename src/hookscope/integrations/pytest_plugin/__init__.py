@@ -133,7 +133,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def _test_kind(file: Path) -> str:
-    """Return the kind of test that a file in the project folder holds; empty if it is no test."""
+    """Return the kind of test that a file in the project folder holds; empty if it is not a test."""
     folders = set(pairwise(file.parts[:-1])) if file.suffix in TEST_SUFFIXES else set()
     return next((kind for name, kind in TEST_FOLDERS.items() if (PROJECT_FOLDER, name) in folders), "")
 

@@ -111,7 +111,7 @@ class ConsoleProcess(AppService):
 
 
 def terminal_size_of(value: object, default: int) -> int:
-    """Return a width or height from a page, within bounds; `default` if it is no whole number."""
+    """Return a width or height from a page, within bounds; `default` if it is not a whole number."""
     if not isinstance(value, str | int) or isinstance(value, bool):
         return default
     try:

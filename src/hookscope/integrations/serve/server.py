@@ -98,7 +98,9 @@ def _public_origin(url: str | None) -> str:
         host, port = None, None
     if host is None or parts.scheme not in ("http", "https") or parts.path not in ("", "/") or parts.query:
         raise Refusal(
-            f"{url!r} is no public address.", "It is https://NAME or http://NAME:PORT, and no path.", code=2
+            f"{url!r} is not a public address.",
+            "Use https://NAME or http://NAME:PORT, without a path.",
+            code=2,
         )
     name = f"[{host}]" if ":" in host else host
     default_port = {"http": 80, "https": 443}[parts.scheme]
@@ -109,7 +111,7 @@ def _read_token_file(file: Path) -> str:
     try:
         mode, text = os.stat(file).st_mode, read_regular(file, LARGEST_TOKEN_FILE).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = error_reason(error) if isinstance(error, OSError) else "it is no text"
+        why = error_reason(error) if isinstance(error, OSError) else "it is not text"
         raise Refusal(
             f"Cannot read the token in {file}: {why}.", "`--token auto` makes one.", code=2
         ) from None

@@ -63,7 +63,7 @@ def dependency_ranges(package_json: Mapping[str, Any]) -> tuple[str, ...]:
 def registry_dependencies(package_json: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return the part of package.json that npm receives.
 
-    Raises PackError for a dependency that is no package of the registry, or has an invalid name.
+    Raises PackError for a dependency that is not a package of the registry, or has an invalid name.
     """
     found = {
         part: dict(_checked_dependencies(package_json, part, ""))
@@ -119,7 +119,7 @@ def _fault_of_dependency_name(name: str) -> str:
         return "has a slash"
     parts = (scope.removeprefix("@"), rest) if slash else (name,)
     if any(not part.isascii() or " " in part or "@" in part for part in parts):
-        return "is no name of a package"
+        return "is not a package name"
     return next(filter(None, map(fault_of_pack_name, parts)), "")
 
 

@@ -93,9 +93,7 @@ def _parse_path(path: Path) -> PackageSpec:
     if not os.path.lexists(path):
         raise PackError(f"There is no folder or archive {path}.", SOURCE_KINDS)
     if not os.path.isfile(path) or not is_archive(path.name):
-        raise PackError(
-            f"{path} is no archive that can be read.", f"There are {', '.join(ARCHIVE_SUFFIXES)}."
-        )
+        raise PackError(f"{path} is not a supported archive.", f"Supported: {', '.join(ARCHIVE_SUFFIXES)}.")
     return PackageSpec("archive", str(path), path)
 
 
@@ -103,7 +101,8 @@ def _parse_python(text: str) -> PackageSpec:
     name = text.removeprefix("python:")
     if DISTRIBUTION.fullmatch(name) is None:
         raise PackError(
-            f"{display_name(text)} names no Python package.", "`python:NAME` needs an installed one."
+            f"{display_name(text)} is not a valid Python package name.",
+            "`python:NAME` needs an installed one.",
         )
     return PackageSpec("python", text, name=SEPARATOR_RUNS.sub("-", name).lower())
 
@@ -114,7 +113,7 @@ def _parse_git(text: str) -> PackageSpec:
     url = found["url"] if found else address
     if not found and address.startswith("git+"):
         then = "Write a blank as %20." if " " in address else "git+https, git+ssh and git+file are."
-        raise PackError(f"{display_name(text)} is no git address that is taken.", then)
+        raise PackError(f"{display_name(text)} is not a git address that Hookscope accepts.", then)
     if ref and GIT_REF.fullmatch(ref) is None:
         raise PackError(f"{display_name(text)} names no branch, tag or commit after its #.", SOURCE_KINDS)
     return PackageSpec(
@@ -129,7 +128,7 @@ def _parse_npm(text: str) -> PackageSpec:
     for part in found["name"].removeprefix("@").split("/"):
         if fault := fault_of_pack_name(part):
             raise PackError(
-                f"{display_name(text)} is no name of a package: {display_name(part)} {fault}.", SOURCE_KINDS
+                f"{display_name(text)} is not a package name: {display_name(part)} {fault}.", SOURCE_KINDS
             )
     revision = found["wanted"] or ""
     if revision and not EXACT_VERSION.fullmatch(revision) and not NPM_TAG.fullmatch(revision):

@@ -17,7 +17,7 @@ function toolOf(namespace, code) {
   const execute = tool?.execute;
   if (typeof execute !== "function") {
     const file = path.basename(code.path);
-    throw new NoHandler(`${file} is no tool: its ${code.export} export has no execute(input, ctx)`);
+    throw new NoHandler(`${file} is not a tool: its ${code.export} export has no execute(input, ctx)`);
   }
   return alone((input, ctx) => apply(execute, tool, [input, ctx]));
 }

@@ -111,7 +111,7 @@ class Watch {
     return asFrames.filter(isTheirs).slice(0, DEPTH).reverse();
   }
 
-  /** On from a place that is no author's: into the handler, out of what that has called, or just on. */
+  /** On from a place that is not an author's: into the handler, out of what that has called, or just on. */
   get wayOn() {
     if (load(this.running, 0) === 0) {
       this.steps = this.begins = false; // it has ended

@@ -18,7 +18,7 @@ function scriptModel(model, script) {
   return model;
 }
 
-/** How this model answers; undefined where it is no scripted one. */
+/** How this model answers; undefined where it is not a scripted one. */
 function scriptOf(model) {
   return scripts.get(model);
 }

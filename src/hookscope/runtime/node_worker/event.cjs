@@ -20,7 +20,7 @@ const LISTED = 5; // strays that a note lists
 const { hasOwn, prototype: ObjectPrototype, setPrototypeOf } = Object;
 const OwnProxy = Proxy;
 
-/** The seeds' object. A timestamp that is no moment is handed over as it is. */
+/** The seeds' object. A timestamp that is not a moment is handed over as it is. */
 function eventOf(document) {
   const { type, action, sessionKey, timestamp, messages, context } = document;
   const isText = typeof timestamp === "string" && ISO.test(timestamp);

@@ -26,7 +26,7 @@ function fileOf(address) {
   }
 }
 
-/** Is it a file of the worker, or of Node's inside? They are no news to the handler's author. */
+/** Is it a file of the worker, or of Node's inside? They are not news to the handler's author. */
 function isOurs(file) {
   return !file || file.startsWith(OURS) || /^(?:node:(?:internal|diagnostics_channel)|hookscope:)/.test(file);
 }

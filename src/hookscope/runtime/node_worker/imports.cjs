@@ -4,7 +4,7 @@
 
 const STATEMENT = /(?:^|[;}\n])\s*(import|export)\s+(type\s+)?([^;'"]*?)\s*\bfrom\s*(["'])(.*?)\4/g;
 const BINDING = /((?:^|[;}\n])\s*)import\s+([\w$*{][^;'"()]*?)\s*\b(from\s*(["']).*?\4(?:\s*with\s*\{[^}]*\})?)/g;
-const OWN = "(?<![\\w$]|(?<!\\.\\.)\\.)"; // stands before a name that is no other's member: `...x` is x
+const OWN = "(?<![\\w$]|(?<!\\.\\.)\\.)"; // stands before a name that is not an other's member: `...x` is x
 const NAMES = new RegExp(`${OWN}[\\w$]+`, "g");
 const BARE = /(?:^|[;}\n])\s*import\s*(["'])(.*?)\1/g;
 

@@ -103,7 +103,7 @@ class Writer {
   }
 }
 
-/** Bytes in any portions in, whole messages out. Throws for what is no frame; that is the end. */
+/** Bytes in any portions in, whole messages out. Throws for what is not a frame; that is the end. */
 class Unpacker {
   constructor() {
     this.parts = [];

@@ -56,7 +56,7 @@ function putFence(fence) {
   const bytes = apply(from, Buffer, [fence, "latin1"]);
   try {
     for (const [at, descriptor] of DESCRIPTORS.entries()) {
-      if (identity(descriptor) !== OUTPUTS[at]) return; // it leads elsewhere: a fence is no text for there
+      if (identity(descriptor) !== OUTPUTS[at]) return; // it leads elsewhere: a fence is not text for there
     }
     for (const descriptor of DESCRIPTORS) writeAll(descriptor, bytes);
   } catch {

@@ -131,7 +131,7 @@ class Registrations {
     this.late(`registers a handler of ${key} after its register: it is called from the next event on`, row);
   }
 
-  /** Something that is no hook. Throws where its host cannot make anything of what is handed over. */
+  /** Something that is not a hook. Throws where its host cannot make anything of what is handed over. */
   other(name, kind, given) {
     const why = (this.isOpen && this.besides?.refusal(name, given)) || "";
     if (!why) this.others.set(kind, (this.others.get(kind) ?? 0) + 1);

@@ -33,14 +33,14 @@ class Point {
 /** A function of an expression: it sees what stands around it. */
 const later = (text) => `() => (${text}\n)`;
 
-/** Why it is no expression; empty where it is one. */
+/** Why it is not an expression; empty where it is one. */
 function faultOf(text) {
   if (!text) return "";
   try {
     new Script(`(${text}\n)`);
     return "";
   } catch (error) {
-    return `\`${text}\` is no expression of JavaScript: ${error.message}`;
+    return `\`${text}\` is not an expression of JavaScript: ${error.message}`;
   }
 }
 

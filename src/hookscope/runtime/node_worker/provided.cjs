@@ -36,7 +36,7 @@ function providedAddress(specifier, names, why, real) {
   return `${SCHEME}provided?${encodeURIComponent(JSON.stringify([specifier, [...all], why, real]))}`;
 }
 
-/** The names among these that we have nothing for, and that are no mere types. */
+/** The names among these that we have nothing for, and that are not mere types. */
 function unprovided(specifier, names) {
   if (makesSchemas(specifier)) return [];
   const given = packageOf(specifier);

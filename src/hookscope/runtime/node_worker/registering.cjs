@@ -62,7 +62,7 @@ const CHECKS = {
   ])),
 };
 
-/** One plugin's registrations of what is no hook. `tools`: those that its manifest declares. */
+/** One plugin's registrations of what is not a hook. `tools`: those that its manifest declares. */
 class Besides {
   constructor(tools) {
     this.tools = tools;

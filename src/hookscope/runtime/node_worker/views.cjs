@@ -89,7 +89,7 @@ class Arguments extends Value {
     if (nulls) return this.noted(returned);
     if (!sync || !isPromise(returned)) return returned;
     this.asked.push(PROMISE);
-    return null; // its author learns of it by `asked`; what it comes to is no answer
+    return null; // its author learns of it by `asked`; what it comes to is not an answer
   }
 
   async noted(returned) {

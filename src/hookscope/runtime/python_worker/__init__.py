@@ -1,7 +1,7 @@
 """The program that runs Python handlers in its own process, and modules that the host uses too.
 
 The files need only the standard library, and run on Python 3.9, because `python:` in `.hookscope/config.yaml`
-may name an older interpreter. They import each other relatively: the worker loads them as a package.
+may name an older interpreter. They use relative imports, because the worker loads them as a package.
 """
 
 

@@ -65,7 +65,7 @@ class WorkerBreakpoint:
         try:
             return compile(text.strip(), EXPRESSION_FILE, "eval", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            self.error = f"`{text}` is no expression of Python: {getattr(error, 'msg', error)}"
+            self.error = f"`{text}` is not an expression of Python: {getattr(error, 'msg', error)}"
         return None
 
 

@@ -333,7 +333,7 @@ def event_to_plain(document: dict[str, Any]) -> tuple[dict[str, Any], list[str]]
 
 
 class _Cleaner:
-    """Makes one copy, and owns its remaining room and its notes."""
+    """Makes one copy; counts the space that is left for it and collects its notes."""
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -61,7 +61,7 @@ def check_replaceable(change: Change, real: Path) -> None:
 
 
 def _check_folder_writable(change: Change, real: Path) -> None:
-    """Refuse a read-only folder. Root could write to it; its owner's choice counts."""
+    """Refuse a read-only folder, even for root: its owner made it read-only on purpose."""
     folder = real.parent
     if os.path.isdir(folder) and not os.stat(folder).st_mode & ANY_WRITE:
         raise CannotWrite(

@@ -19,7 +19,7 @@ MISSING: Final = Missing()
 
 
 def child_of(value: object, step: str | int) -> object:
-    """Return the value at one step, or MISSING. A text is no index and a number no key."""
+    """Return the value at one step, or MISSING. A text is not an index and a number no key."""
     if isinstance(value, dict) and isinstance(step, str):
         return value.get(step, MISSING)
     if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):

@@ -46,7 +46,7 @@ def parse_header_text(source: bytes) -> Mapping[str, object]:
 def with_header_value(source: bytes, path: KeyPath, value: object) -> bytes:
     """Return the file with `value` at `path`, replaced or inserted.
 
-    Raises CannotEdit if the header is no YAML, or the path leads through something other than a mapping or
+    Raises CannotEdit if the header is not YAML, or the path leads through something other than a mapping or
     list.
     """
     old = parse_header_text(source)
@@ -83,7 +83,7 @@ def with_wrapped(source: bytes, path: KeyPath, key: str) -> bytes:
     old = parse_header_text(source)
     value = value_at(old, path)
     if not isinstance(value, dict) or not value:
-        raise CannotEdit(f"`{path[-1]}` is no mapping")
+        raise CannotEdit(f"`{path[-1]}` is not a mapping")
     text, span = text_of(source), _span(source, path)
     written = text[span.start : span.end]
     if written.startswith("{"):
@@ -178,7 +178,7 @@ def _header(text: str) -> MarkdownHeader:
 def _instead(source: bytes, path: KeyPath, value: object, old: object) -> bytes:
     """Insert a value where there is none, or replace an unusable one."""
     if value_at(old, path) is not None:
-        raise CannotEdit(f"`{'.'.join(map(str, path))}` is no mapping")
+        raise CannotEdit(f"`{'.'.join(map(str, path))}` is not a mapping")
     return _read_again(
         _spliced(text_of(source), _span(source, path), _json(value)), with_value(old, path, value)
     )

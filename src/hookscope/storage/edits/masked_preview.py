@@ -77,7 +77,7 @@ def masked_settings(content: bytes, replaced: Callable[[str], str]) -> str:
     """Return settings that programs can still parse: secrets become `masked`, and `replaced` maps other
     texts.
 
-    Secret numbers become other digits. A text that is no JSON5 gets references in place of secrets.
+    Secret numbers become other digits. A text that is not JSON5 gets references in place of secrets.
     """
     document = _json_document(content)
     if document is None:
@@ -136,7 +136,7 @@ def _preview(part: Change) -> tuple[str, bool]:
 
 
 def _redacted_text(part: Change) -> Change:
-    """Return the change with secrets masked for text that is no JSON: by form, and as `key: value`."""
+    """Return the change with secrets masked for text that is not JSON: by form, and as `key: value`."""
     texts = [
         None if side is None else side.decode("utf-8", "surrogateescape") for side in (part.old, part.new)
     ]
@@ -151,7 +151,7 @@ def _redacted_text(part: Change) -> Change:
 
 
 def _json_document(side: bytes | None) -> _Document | None:
-    """Return the parsed document; None if it is no JSON."""
+    """Return the parsed document; None if it is not JSON."""
     try:
         if not side or not isinstance(read_json5(side), dict | list):
             return None

@@ -389,7 +389,7 @@ def _companion_files(error: Exception) -> int:
 
 
 def _not_a_journal(path: Path) -> str:
-    return f"{path} is no journal of Hookscope. Move it away to start a new one; it was not changed."
+    return f"{path} is not a journal of Hookscope. Move it away to start a new one; it was not changed."
 
 
 def _cannot_open(path: Path, verb: str, why: str) -> str:

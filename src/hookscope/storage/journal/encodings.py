@@ -109,7 +109,7 @@ CHARS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 CODE = re.compile(r"[A-Za-z0-9+/_=-]{8,}")  # what base64 and hexadecimal consist of
 CODE_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=")
 WRAPPED = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{48,}\r?\n")
-MARKER = re.compile(r"-{3,}[A-Z ]*-{3,}|[^0-9A-Za-z]*")  # `-----BEGIN …-----`: a line that is no secret
+MARKER = re.compile(r"-{3,}[A-Z ]*-{3,}|[^0-9A-Za-z]*")  # `-----BEGIN …-----`: a line that is not a secret
 CUT = re.compile(r"\n… [\d,]+ bytes are left out here …\n|…")  # in output, in lines that were too long
 SHELL_QUOTES = ("'\\''", "'\"'\"'", "'" * 3)  # the last one: the first with its escape undone
 CUT_HINT = "…"

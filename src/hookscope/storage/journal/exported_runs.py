@@ -143,7 +143,7 @@ def _invalid_places(value: Any, shape: Shape, at: str) -> Iterator[str]:
 
 
 def _has_shape(value: Any, shape: Shape) -> bool:
-    """Return True if the value has that type, or is that text. A boolean is no number."""
+    """Return True if the value has that type, or is that text. A boolean is not a number."""
     if isinstance(shape, tuple):
         return any(_has_shape(value, one) for one in shape)
     if isinstance(shape, type):
@@ -204,7 +204,7 @@ class ExportedRunReader:
         try:
             document = json.loads(line, parse_constant=_no_number, parse_float=_finite)
         except (ValueError, RecursionError):
-            raise InvalidExportedRun("it is no JSON") from None
+            raise InvalidExportedRun("it is not JSON") from None
         if not isinstance(document, dict) or "format" not in document:
             raise InvalidExportedRun("it has no run of Hookscope")
         if document["format"] != EXPORT_FORMAT:

@@ -315,7 +315,7 @@ class JournalReader:
             after = page[-1].id
 
     def newer_than(self, run_id: int, limit: int = 1_000) -> tuple[StoredRun, ...]:
-        """Return the runs of this workspace after that one, oldest first, for following.
+        """Return this workspace's runs that are newer than the given one, oldest first.
 
         Such a run may be unfinished; read it again with `run`.
         """

@@ -259,7 +259,7 @@ NOT_FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"ok", "cancelled", "interru
 class RunFilter:
     """Conditions that must all hold; None: no condition."""
 
-    hook: str | None = None  # it was called; a hook that did not run is no match
+    hook: str | None = None  # it was called; a hook that did not run is not a match
     key: str | None = None
     outcomes: frozenset[Outcome] | None = None
     since: datetime | None = None

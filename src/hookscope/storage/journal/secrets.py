@@ -389,7 +389,7 @@ def _entropy(text: str) -> float:
 
 
 def _name_of(path: tuple[str, ...]) -> str:
-    """Return a name from the path's keys, without keys that are secret themselves."""
+    """Return a name made from the keys of the path, leaving out keys that are secret themselves."""
     telling = (key for key in path if KEY.fullmatch(key) and not any(_in_text(key, ())))
     words = (word.upper() for key in telling for word in WORD.findall(key))
     return "_".join(words) or "VALUE"

@@ -35,7 +35,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     parameters = subject.facts.parameters if subject.facts is not None and subject.kind == "folder" else ()
     for parameter in parameters[:1]:
         name = one_line(parameter.name, 60)
-        text = f"The handler gets no `{name}`: it is called with one argument, the event."
+        text = f"The handler receives no `{name}`: it is called with one argument, the event."
         yield warning(subject.handler_position(parameter), text, "`event.context` has the rest.")
 
 

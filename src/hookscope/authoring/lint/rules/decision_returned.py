@@ -43,7 +43,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
     if message is not None:
-        next_step = "Push texts to `event.messages` to show them."
+        next_step = "Push strings to `event.messages` to show them."
     elif decision is not None and plugins:
         next_step = "A plugin's hook, such as before_tool_call, can stop things."
     else:

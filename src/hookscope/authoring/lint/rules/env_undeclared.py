@@ -1,7 +1,7 @@
 """A handler reads an environment variable that `requires.env` does not name.
 
 Where the variable is not set the hook counts as ready, and its handler fails or does nothing. A variable that
-the handler works without (`… or "x"`, `if …`) is no requirement.
+the handler works without (`… or "x"`, `if …`) is not a requirement.
 
 Bad:
     HOOK.md

@@ -29,7 +29,7 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.kind == "stream" and subject.hook is not None and subject.hook.meta.events == ():
-        text = "Its `events` name no event, and so this hook never runs."
+        text = "Its `events` list is empty, so this hook never runs."
         yield error(subject.handler_position(), text, "`hookscope events` lists what there is.")
     written = subject.metadata.get("events")
     has_block = isinstance(subject.header.metadata.get(str(subject.metadata_path[1])), dict)

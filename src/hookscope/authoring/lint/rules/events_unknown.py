@@ -48,7 +48,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         elif not dead.known:
             why = f": {dead.why}" if dead.why else ""
             host = subject.host.dialect if dead.other_dialect else subject.host.product
-            text = f"`{one_line(dead.key, 60)}` is no event of {host}{never}{why}."
+            text = f"`{one_line(dead.key, 60)}` is not an event of {host}{never}{why}."
             next_step = dead.advice or "`hookscope events` lists what there is."
             yield RuleMessage(
                 severity, subject.event_position(dead.key), text, next_step, _fix(dead, subject)

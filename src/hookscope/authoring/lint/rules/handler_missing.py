@@ -31,10 +31,10 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     no_hook = subject.hook is None and subject.header.exists
     if no_hook and subject.handler is None and not misnamed_handlers(subject):
         names = ", ".join((*subject.host.handlers, *subject.host.hookscope_handlers))
-        text = "HOOK.md has no handler beside it, and so its folder is no hook."
+        text = "There is no handler beside HOOK.md, so its folder is not a hook."
         yield error(subject.header_position(), text, f"Add one of {names}.")
     elif no_hook and subject.handler is not None and subject.unread_reason:
-        text = f"{subject.handler.name} is no file that can be read, and so its folder is no hook."
+        text = f"{subject.handler.name} cannot be read, so its folder is not a hook."
         yield error(subject.handler_position(), text, "Put a plain file in its place.")
     elif subject.hook is not None and subject.kind == "plugin" and subject.unread_reason == NO_SUCH_FILE:
         yield _of_entry(subject, subject.hook)

@@ -35,11 +35,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if facts is None or handler is None:
         return
     if facts.error is not None:
-        text = f"{handler.name} cannot be read: {one_line(facts.error.name)}."
+        text = f"{handler.name} has a syntax error: {one_line(facts.error.name)}."
         yield error(subject.handler_position(facts.error), text, "It does not load until this is corrected.")
     elif facts.doubt is not None:
         what = "TypeScript" if LANGUAGE_OF.get(handler.suffix) == "typescript" else "JavaScript"
-        next_step = f"`hookscope load {quote(subject.name)}` says what Node makes of it."
+        next_step = f"`hookscope load {quote(subject.name)}` shows how Node reads it."
         yield warning(
             subject.handler_position(facts.doubt), f"{handler.name} does not read as {what} here.", next_step
         )

@@ -1,6 +1,6 @@
 """The front matter of a HOOK.md cannot be read.
 
-It does not end, is not UTF-8, is no YAML, or is longer than 64 KiB. Its host passes the hook over.
+It does not end, is not UTF-8, is not YAML, or is longer than 64 KiB. Its host passes the hook over.
 
 Bad:
     HOOK.md

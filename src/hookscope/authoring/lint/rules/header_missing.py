@@ -1,7 +1,7 @@
 """A file is called HOOK.md and has no front matter.
 
 Hosts pass it over without a word. With a handler beside it, a hook was meant; without one it is a text of
-that name, which is no mistake.
+that name, which is not a mistake.
 
 Bad:
     HOOK.md
@@ -55,7 +55,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         next_step = "Let it lie in a folder of plugins, and give its HOOK.md another name."
         yield hint(subject.header_position(), text, next_step)
     else:
-        so = "its folder is no hook" if subject.hook is None else "the hook has no events"
+        so = "its folder is not a hook" if subject.hook is None else "the hook has no events"
         yield error(
             subject.header_position(),
             f"HOOK.md has no front matter, and so {so}.",

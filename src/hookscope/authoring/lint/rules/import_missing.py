@@ -1,7 +1,7 @@
 """A handler imports what is not there.
 
 Its host does not load it then. A host that removes types and does no more takes names literally: there
-`./lib.js` is no `lib.ts`, and `./lib` is no file. A project whose modules are bundled is not built.
+`./lib.js` is no `lib.ts`, and `./lib` is not a file. A project whose modules are bundled is not built.
 
 Host: openclaw@2026.9
 
@@ -59,7 +59,7 @@ def _said(missing: MissingImport, subject: LintSubject) -> RuleMessage | None:
     name, host = one_line(missing.occurrence.name, 80), subject.host
     place = subject.handler_position(missing.occurrence)
     if missing.replacement:
-        text = f"`{name}` is no file, and {host.product} takes it literally: the handler does not load."
+        text = f"`{name}` is not a file, and {host.product} takes it literally: the handler does not load."
         return error(
             place, text, f"Write `{one_line(missing.replacement, 80)}`, or compile both to JavaScript."
         )
@@ -76,7 +76,7 @@ def _said(missing: MissingImport, subject: LintSubject) -> RuleMessage | None:
     if not host.loads_like_node:
         return None
     text = f"`{name}` is not installed where the handler lies, and {host.product} lends it to none."
-    return warning(place, text, "Import types alone (`import type`), and do without the rest.")
+    return warning(place, text, "Import only types (`import type`), and remove the other imports.")
 
 
 def _of_project(subject: LintSubject) -> Iterator[RuleMessage]:
@@ -85,12 +85,10 @@ def _of_project(subject: LintSubject) -> Iterator[RuleMessage]:
     for missing in subject.missing_imports:
         name, place = one_line(missing.occurrence.name, 80), subject.handler_position(missing.occurrence)
         if name.startswith((".", "/")):
-            text = f"`{name}`, which the module imports, is not there: {product} builds nothing."
+            text = f"`{name}`, which the module imports, does not exist: {product} cannot build the project."
             yield error(place, text, "Write that file, or correct its path.")
         elif not _is_of_host(missing.occurrence.name, subject):
-            text = (
-                f"The package of `{name}` is not installed in the project: {product} builds nothing before."
-            )
+            text = f"The package of `{name}` is not installed in the project: {product} cannot build it."
             yield warning(
                 place, text, "Install the dependencies of the project's package.json, or add it there."
             )

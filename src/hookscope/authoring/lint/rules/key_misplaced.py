@@ -48,7 +48,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             severity = Severity.ERROR if needed else Severity.WARNING
             yield RuleMessage(severity, place, text, f"Move it to `{metadata_name}.{name}`.", fix)
         else:
-            text = f"`{name}` is no key of a HOOK.md: nothing reads it."
+            text = f"`{name}` is not a key of a HOOK.md: nothing reads it."
             yield RuleMessage(Severity.WARNING, place, text, MISPLACED_KEYS[name])
 
 

@@ -39,7 +39,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         edit = Edit(package.file, ("type",), "commonjs", '"type": "commonjs"')
         others = any(name.endswith(".js") and name != handler.name for name in subject.names)
         alone = package.file.parent == handler.parent and not others  # else it says so of others too
-        text = f"{handler.name} is CommonJS, and its package.json says `module`: there it fails."
+        text = f"{handler.name} is CommonJS, but its package.json says `module`: it fails to load."
         next_step = (
             'Write `export default` and `import`, or `"type": "commonjs"` into a package.json beside it.'
         )

@@ -53,7 +53,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             else None
         )
         next_step = f"Write `{closest}`." if closest else "Known are linux, darwin and win32."
-        text = f"`{one_line(name, 40)}` is no platform's name: no machine has it."
+        text = f"`{one_line(name, 40)}` is not a platform's name: no machine has it."
         yield error(subject.header_position(*path), text, next_step, fix)
 
 

@@ -53,7 +53,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             yield error(place, text, "Register first; start what takes time without waiting for it.")
         elif script.is_at(at, "registerHook", "(") and _is_unnamed(script, at + 1):
             text = (
-                "`registerHook` gets no name, and the host fails the plugin: hook registration missing name."
+                "`registerHook` is called without a name, so the host rejects the plugin: "
+                "hook registration missing name."
             )
             yield error(place, text, 'Add `{ name: "…" }` as its third argument.')
 

@@ -35,7 +35,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     packages = subject.host.packages
     for occurrence in subject.facts.imports if subject.facts is not None and _is_script(subject) else ():
         if occurrence.kind != "type" and is_misnamed(occurrence.name, packages):
-            text = f"`{one_line(occurrence.name, 80)}` is no package of {subject.host.product}'s."
+            text = f"`{one_line(occurrence.name, 80)}` is not a package of {subject.host.product}'s."
             next_step = f"Its package is {' or '.join(packages)}; import types alone where you can."
             yield error(subject.handler_position(occurrence), text, next_step)
 

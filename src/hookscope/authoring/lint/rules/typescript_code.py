@@ -40,7 +40,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             reported.add(occurrence.name)
             product = subject.host.product
             text = (
-                f"`{occurrence.name}` is no mere type, and {product} only removes types: "
+                f"`{occurrence.name}` is not a mere type, and {product} only removes types: "
                 f"the handler does not load."
             )
             yield error(

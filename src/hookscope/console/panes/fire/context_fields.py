@@ -48,7 +48,7 @@ class FormField:
     end: int
     kind: ValueKind  # `value`: no value yet
     shown: str  # its value on one line; for a text, the content of the quotes
-    problem: str = ""  # why the typed text is no value
+    problem: str = ""  # why the typed text is not a value
 
     @property
     def is_text(self) -> bool:

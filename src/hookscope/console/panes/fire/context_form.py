@@ -60,7 +60,7 @@ class FormRow:
 
     @property
     def shown(self) -> str:
-        """The text of its input."""
+        """The text in the row's input."""
         return self.field.shown if self.field else ""
 
     @property
@@ -513,7 +513,7 @@ class FieldForm(RemovableWidget, Container):
         self._edited(form.text)
 
     def _take(self, form: JsonForm) -> None:
-        """Apply an edit of the current row; its input is shown again if it no longer fits."""
+        """Apply an edit to the current row; show its input again if the new value is invalid."""
         if form is self._form:
             return
         before, many = self.row.field, len(self._form.fields)
