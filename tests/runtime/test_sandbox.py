@@ -730,6 +730,17 @@ def test_git_in_a_linked_working_tree_does_not_write_the_original(tmp_path: Path
     assert states(tmp_path) == before
 
 
+@walled
+def test_a_program_behind_several_links_below_tmp_is_found(tmp_path: Path) -> None:
+    with TemporaryDirectory(dir="/tmp") as first, TemporaryDirectory(dir="/tmp") as second:
+        Path(first, "cat").symlink_to("/usr/bin/env")
+        Path(second, "cat").symlink_to(f"{first}/cat")
+        with TemporaryDirectory(dir="/tmp") as third, Sandbox([tmp_path], bwrap=BWRAP) as sandbox:
+            Path(third, "cat").symlink_to(f"{second}/cat")
+            argv = sandbox.argv([f"{third}/cat", "true"])
+            assert subprocess.run(argv, check=False).returncode == 0
+
+
 def test_closing_one_removes_what_killed_processes_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

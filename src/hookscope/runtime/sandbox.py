@@ -123,6 +123,7 @@ def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 __all__ = ["CopyBounds", "CopyChanges", "Isolation", "Sandbox", "find_bwrap"]
 
 START_TIMEOUT = 5.0  # seconds for bwrap to show that it works, which takes some milliseconds
+MOST_LINKS = 40  # as many as Linux follows
 PREFIX = "hookscope-sandbox-"  # of folders in the temporary folder
 UNLOCKED_FOR = 60  # seconds; a sandbox has its lock much earlier
 REMOVE_ROUNDS = 3  # of removing: something may still be writing there
@@ -380,10 +381,19 @@ def _existing_service_folders() -> list[str]:
 
 def _entries_to_show(paths: Sequence[str], own: str) -> list[str]:
     """Return the entries of hidden folders that must be visible for these paths."""
-    real = {os.path.realpath(path) for path in paths if os.path.isabs(path)}
-    below = {path for path in {*paths, *real} if not (own and is_within(path, own))}
+    steps = {step for path in paths if os.path.isabs(path) for step in _link_steps(path)}
+    below = {path for path in {*paths, *steps} if not (own and is_within(path, own))}
     entries = {entry for path in below if (entry := _hidden_entry(path))}
     return sorted(entry for entry in entries if os.path.exists(entry))
+
+
+def _link_steps(path: str) -> Iterator[str]:
+    """Yield what the links at the end of a path lead to, one after the other, and the real path."""
+    yield os.path.realpath(path)
+    with suppress(OSError):  # no link any more
+        for _ in range(MOST_LINKS):
+            path = os.path.join(os.path.dirname(path), os.readlink(path))
+            yield os.path.normpath(path)
 
 
 def _hidden_entry(path: str) -> str:
