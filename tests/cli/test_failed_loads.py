@@ -49,7 +49,7 @@ def test_a_hook_that_did_not_load_is_listed_as_broken_until_it_loads(
     checked = hookscope("check").out
     assert f"  lame: {why}" in checked
     assert "✗ broken       1" in checked
-    assert hookscope("info", "lame").out.startswith("✗ broken  lame  – its checks are open, but it does not")
+    assert hookscope("info", "lame").out.startswith("✗ broken  lame  – its checks pass, but it does not")
     assert "does not load" in row_of("lame", hookscope("plan", "command:new").out), "it would be tried again"
     assert why.removesuffix(AGAIN)[:-2] in hookscope("fix", "lame").out
     (lame / "helper_of_it.py").write_text("TEXT = 'mended'\n")

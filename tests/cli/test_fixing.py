@@ -93,7 +93,7 @@ def test_lint_findings_are_fixed_on_request_and_undone(
     )
     assert hookscope("trust", str(workspace)).code == 0
     package = workspace / "hooks" / "keep" / "package.json"
-    assert "`--lint` also mends" in hookscope("fix", "keep").out
+    assert "`--lint` also fixes" in hookscope("fix", "keep").out
     done = hookscope("fix", "keep", "--rule", "module-type", "--apply", "--json")
     assert (done.code, done.json["after"]) == (0, "ready")
     assert [fix["gate"] for fix in done.json["fixes"]] == ["lint module-type"]
@@ -231,7 +231,7 @@ def test_all_mistakes_in_hooks_own_files_are_fixed_together(
         "cjs": "ready", "moved": "ready",
     }.items()  # fmt: skip
     done = hookscope("fix", "--all", "--apply")
-    assert "`hookscope fix NAME` says what the others need: needy." in done.out
+    assert "`hookscope fix NAME` shows what the others need: needy." in done.out
     assert "undoes it." in done.out
     assert (renamed / "handler.js").exists()
     assert "openclaw" in (moved / "HOOK.md").read_text()
@@ -247,7 +247,7 @@ def test_fix_takes_a_name_or_all(hookscope: Program) -> None:
     for words in ((), ("a", "--all"), ("--all", "--gate", "env"), ("--all", "--lint")):
         assert hookscope("fix", *words).code == 2
     empty = hookscope("fix", "--all")
-    assert (empty.code, empty.out) == (0, "No hook has a mistake in its own files that an edit mends.\n")
+    assert (empty.code, empty.out) == (0, "No hook has a mistake in its own files that an edit can fix.\n")
 
 
 def test_values_with_a_colon_are_quoted(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:

@@ -230,7 +230,7 @@ def test_an_empty_search_in_a_file_names_the_file(hookscope: Program, workspace:
     hookscope("export", "1", "--jsonl", "a run.jsonl")
     (workspace / "empty.jsonl").write_bytes(b"")
     empty = hookscope("log", "--from", "empty.jsonl")
-    assert (empty.code, empty.out.startswith("empty.jsonl holds no run.")) == (0, True)
+    assert (empty.code, empty.out.startswith("empty.jsonl has no runs.")) == (0, True)
     none = hookscope("log", "--from", "a run.jsonl", "--hook", "nobody").out
     assert none == "No run matches. `hookscope log --from 'a run.jsonl'` lists all.\n"
 
@@ -332,7 +332,7 @@ def test_the_html_page_of_a_running_run_names_the_planned_handlers(
         page = hookscope("export", "--outcome", "running", "--html", "-").out
     assert "» running" in page
     assert "good as command" in page
-    assert "no end on record" in page
+    assert "its end was not recorded" in page
 
 
 def test_a_replay_names_handlers_that_changed_since(fired: Program, workspace: Path) -> None:

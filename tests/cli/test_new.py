@@ -124,7 +124,7 @@ def test_new_creates_an_eve_module(run: Run, workspace: Path) -> None:
         "hookscope trust plugins/guard",
     )
     code, _, err = run("new", "both", "--plugin", "--pack")
-    assert (code, err) == (2, "hookscope: It is a pack or a plugin. Name one kind.\n")
+    assert (code, err) == (2, "hookscope: pack and plugin are different kinds. Name one kind.\n")
     code, _, err = run("new", "odd", "--kind", "hok")
     assert (code, "There are hook, pack, plugin, stream." in err) == (2, True)
 

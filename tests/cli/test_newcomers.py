@@ -244,13 +244,13 @@ def test_a_ready_hook_that_does_not_load_shows_the_load_error(
     make_hook(workspace / "hooks", "first", NEW, "import no_such_thing\n\n\ndef handler(event): ...\n")
     hookscope("trust", "hooks")
     said = hookscope("fire", "command:new").out
-    assert "It failed while it was loaded; it never ran." in said
+    assert "It failed to load, so it never ran." in said
     assert "      ./hooks/first/handler.py:1:1 in <module>" in said.splitlines(), (
         "as the list names its folder"
     )
     assert f"installed for {sys.prefix}" in said or f"installed for {sys.executable}" in said
     head = hookscope("info", "first").out.splitlines()[0]
-    assert "✗ broken  first  – its checks are open, but it does not load: ModuleNotFoundError" in head
+    assert "✗ broken  first  – its checks pass, but it does not load: ModuleNotFoundError" in head
 
 
 def test_fire_shows_changes_and_whole_messages(

@@ -207,7 +207,7 @@ def test_a_sequence_that_cannot_run_counts_as_one_failure(test: Program, save: S
     folder.mkdir()
     (folder / "later.yaml").write_text("steps: [{file: ../events/gone.yaml}]\n")
     done = test()
-    assert (done.code, done.out.splitlines()[-1]) == (1, "1 saved event and 1 sequence, 1 missed")
+    assert (done.code, done.out.splitlines()[-1]) == (1, "1 saved event and 1 sequence, 1 failed")
 
 
 def test_the_junit_report_is_valid_xml_for_any_output(test: Program, save: Save, tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def handler(event):
     event.messages.append("wrote")
 """
 SHOWN = [
-    "files (in copies, thrown away)",
+    "files (in copies, discarded)",
     "  written  ~/diary  – → 11 bytes",
     "      @@ -0,0 +1 @@",
     "      +dear diary",

@@ -145,7 +145,7 @@ def test_list_reports_misplaced_events(hookscope: Program, home: Path) -> None:
     assert said_of("flat", hookscope(*SHIPPED, "list").out).endswith(f"no events defined: {why}")
     info = hookscope(*SHIPPED, "info", "flat").out
     assert info.count(why) == 2, "in its first line and beside the check, and not once more as a note"
-    assert "  `hookscope fix flat` shows what would open it." in info.splitlines()
+    assert "  `hookscope fix flat` shows how to fix it." in info.splitlines()
 
 
 def test_an_entry_without_a_hook_names_the_searched_folders(hookscope: Program, tmp_path: Path) -> None:

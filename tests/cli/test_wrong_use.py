@@ -50,7 +50,7 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
             "--surroundings cannot fire events. `hookscope fire KEY --env-from SOURCE` fires",
         ),
         ("compare --surroundings clean --trust", "--surroundings cannot fire events"),
-        ("tap isntall", "has no 'isntall'; did you mean `hookscope tap install`?"),
+        ("tap isntall", "has no command 'isntall'; did you mean `hookscope tap install`?"),
         (
             "serve --token-file nothing",
             "Cannot read the token in nothing: no such file or directory. `--token auto`",
@@ -103,7 +103,7 @@ def test_fire_names_untrusted_folders_once_and_fails(hookscope: Program, greet: 
 def test_enable_of_an_enabled_hook_names_the_gates_that_still_fail(hookscope: Program, greet: Path) -> None:
     assert hookscope("enable", "greet").code == 0
     said = hookscope("enable", "greet").out
-    assert "greet is on already, but still untrusted: `hookscope trust ./hooks` allows it to run" in said
+    assert "greet is already on, but still untrusted: `hookscope trust ./hooks` allows it to run" in said
 
 
 def test_an_impossible_undo_can_be_repeated_later(hookscope: Program, workspace: Path, home: Path) -> None:

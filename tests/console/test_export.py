@@ -90,10 +90,10 @@ async def test_an_export_contains_the_focused_pane(
         await story.shows("Hooks 1/2")
         await export(story)
         await story.until((home / "hooks.json").exists, "the list is written")
-        await story.shows("The list of hooks is in", "hooks.json")
+        await story.shows("Exported the list of hooks to", "hooks.json")
         assert [hook["name"] for hook in json.loads((home / "hooks.json").read_text())["hooks"]] == ["greet"]
         await export(story)
-        await story.shows("enter again replaces it")
+        await story.shows("Press enter again to replace it")
         before = (home / "hooks.json").read_bytes()
         await story.press(*"h.txt", "enter")
         await story.until((home / "h.txt").exists, "the text is written")

@@ -99,7 +99,7 @@ async def test_a_value_that_fixes_nothing_is_rejected(
         await story.press("e")
         await story.shows("enter shows the edit")
         await story.press(*"false", "enter")
-        await story.shows("With a.b = false config still fails", "nothing was written")
+        await story.shows("With a.b = false, config still fails", "Nothing was written")
         assert not (home / ".openclaw" / "openclaw.json").exists()
 
 
@@ -132,9 +132,9 @@ async def test_a_partial_fix_names_the_gate_that_still_fails(
         await story.press("slash", "m", "enter")
         await story.shows("Fix env?")
         await story.press("w")
-        await story.shows("keep: fixed env, ▲ blocked still; still failing: bins")
+        await story.shows("keep: fixed env, still ▲ blocked; still failing: bins")
         await story.press("e")
-        await story.shows("bins, by hand: install it, or add its folder to PATH.")
+        await story.shows("Fix bins by hand: install it, or add its folder to PATH.")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=str)
@@ -159,6 +159,6 @@ async def test_all_mistakes_in_files_are_fixed_after_one_preview(
         assert "openclaw" in (moved / "HOOK.md").read_text()
         await story.until(lambda: "2 untrusted" in story.text(), "only trust is missing")
         await story.press("F")
-        await story.shows("No file of a hook has a mistake to fix.")
+        await story.shows("No hook has a mistake in its own files.")
         await story.press("u", "u")
         await story.until(lambda: (moved / "HOOK.md").read_text() == header, "both are undone")

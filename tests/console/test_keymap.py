@@ -101,11 +101,11 @@ hooks.group: v
 def test_mistakes_in_the_keymap_are_reported_by_line_and_the_rest_applies() -> None:
     force = keys(MISTAKEN)
     told = (
-        "hooks.fire keeps f: n is hooks.new already.",
+        "hooks.fire keeps f: n already belongs to hooks.new.",
         "Did you mean hooks.toggle?",
         "Did you mean f5?",
-        "one types where it acts",
-        "is what terminals send for tab",
+        "it works while typing",
+        "Terminals send ^i as tab",
         "list of keys",
         "Did you mean vim?",
     )

@@ -72,16 +72,16 @@ async def test_a_pack_is_installed_updated_and_removed(
 
         handler.write_text(handler.read_text() + "# [b]mine[/b]\x1b[2J\n")
         await story.press("R")
-        await story.shows("✗ changed since", "~ changed  ./.openclaw/hooks/hello/handler.py")
+        await story.shows("✗ changed", "~ changed  ./.openclaw/hooks/hello/handler.py")
         await story.press("d")
         await story.shows("changed on disk since", "+# [b]mine[/b]␛[2J")
         await story.press("escape")
         if size == EXTREMES[0]:
             make_pack(pack, "hello", "welcome", version="2.0.0")
             await story.press("c")
-            await story.shows("Newer: greetings; u shows it.", "→ 2.0.0")
+            await story.shows("Newer: greetings. u shows it.", "→ 2.0.0")
             await story.press("u")
-            await story.shows("Update greetings 2.0.0?", "changed on disk since, a copy is kept")
+            await story.shows("Update greetings 2.0.0?", "changed since the install, a copy is kept")
             await agree(story)
             await story.shows(
                 "The integrity check failed. Update greetings 2.0.0?",
@@ -92,7 +92,7 @@ async def test_a_pack_is_installed_updated_and_removed(
             await story.shows("Nothing was written for greetings.")
             assert "2.0.0" not in handler.read_text()
             await story.press("u")
-            await story.shows("Update greetings 2.0.0?", "changed on disk since, a copy is kept")
+            await story.shows("Update greetings 2.0.0?", "changed since the install, a copy is kept")
             await agree(story)
             await story.shows("The integrity check failed.")
             await agree(story)

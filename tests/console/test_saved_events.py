@@ -150,7 +150,7 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
         await story.press("f2")
         await story.shows("Saved events", "good", "missed", "no[b]thing", "✗ cannot be read")
         await story.press("f5")
-        await story.shows("✓ as expected", "✗ 1 missed")
+        await story.shows("✓ as expected", "✗ 1 failed")
         await story.press("down")
         await story.shows("- Bye*", "+ Hello Ada")
         await story.press(*"goo", "enter")
@@ -328,7 +328,7 @@ async def test_a_sequence_is_fired_step_after_step(
         "  - {after: 10ms, event: command:new, context: {who: Bob}, expect: {messages: [Bye*]}}\n",
     )
     async with console((120, 36)) as story:
-        listed = ("Saved events and sequences", "twice", "2 steps", "as the host does it")
+        listed = ("Saved events and sequences", "twice", "2 steps", "shipped")
         await fired_sequence(story, "twice", *listed)
         await story.shows("Run 2", "✗ 1 thing not as twice.yaml expects", "- Bye*", "+ Hello Bob")
         await story.shows("twice is done, with failed expectations")

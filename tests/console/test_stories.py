@@ -162,10 +162,10 @@ async def test_a_folder_is_trusted_from_the_list(
         await story.press("t")
         await story.shows("● ready")
         await story.press("t")
-        await story.shows("greet needs no trust: it is ready.")
+        await story.shows("greet does not need trust: it is ready.")
         for key in ("1", "escape", "e", "t", "t", "e"):
             await story.press(key)
-        last = ("Nothing is open here.", "greet needs no trust", "greet is ready: nothing to fix")
+        last = ("Nothing is open here.", "greet does not need trust", "greet is ready: nothing to fix")
         await story.until(
             lambda: all(map(str.startswith, [one.message for one in story.app._notifications], last)),
             "each is said once, the last comes last",
@@ -512,6 +512,19 @@ async def test_one_key_changes_the_dialect_shown_in_the_header(
             await story.shows(f"host openclaw@{version}", "✗ broken")
             await story.press("D")
         await story.shows("host milady")
+    async with console(size) as story:
+        await story.shows("host milady")
+        await story.press("0")
+        await story.until(lambda: dialect_of(story) == "openclaw", "the detected dialect")
+        await story.press("0")
+        await story.shows("No assumptions")
+    async with console(size) as story:
+        await story.shows("host openclaw")
+
+
+def dialect_of(story: Story) -> str:
+    view = story.screen.state.view
+    return view.host.dialect.name if view is not None else ""
 
 
 async def test_esc_leaves_the_editor_before_it_leaves_the_mode(console: Open) -> None:

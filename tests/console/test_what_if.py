@@ -63,7 +63,7 @@ async def test_a_what_if_of_a_service_can_be_set_and_cleared(
     async with console(size, dialect="openclaw") as story:
         assert state_of(story, "search") == "untrusted"
         await bar(story)
-        await story.shows("What if", "Platform", "linux", "Environment", "f8 all real", "esc back")
+        await story.shows("What if", "Platform", "linux", "Environment", "f8 drop all", "esc back")
         await type_into(story, environment="unit:gatewy")
         await story.shows("✗ There is no unit gatewy.service. Did you mean unit:gateway?")
         assert state_of(story, "search") == "untrusted"
@@ -169,7 +169,7 @@ async def test_hosts_mode_compares_the_machine_with_the_what_if(
         (remedy,) = found.remedies
         assert remedy.lines[0] == f"Environment=PATH=/usr/bin:/bin:{home}/.local/bin"
         await story.press("ctrl+r")
-        await story.shows("h goes back to them")
+        await story.shows("events fire at hosts: h goes")
         await story.press("h")
         await story.shows("3 read the same folders")
         await story.press("1", "W")

@@ -40,6 +40,12 @@ QUESTIONS = {  # a newcomer's words → the chapters that answer
     "how do I keep a run": "log",
     "time limit of a handler": "safety",
     "vim keys": "keys",
+    "two hooks with the same name": "why",
+    "turn a hook off": "why",
+    "where is its data": "files",
+    "uninstall hookscope": "files",
+    "a handler hangs": "firing",
+    "list of dialects": "hosts",
 }
 
 

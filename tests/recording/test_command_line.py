@@ -200,7 +200,7 @@ def test_lists_say_how_long_was_recorded(
     hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     (home / ".openclaw").mkdir()
-    assert "Nothing was ever recorded" in hookscope("tap", "lists").out
+    assert "Nothing has been recorded" in hookscope("tap", "lists").out
     hookscope("tap", "install")
     make_hook(workspace / "hooks", "typo", "{openclaw: {events: [command:nwe]}}")
     spooled(home, {"key": "message:received"}, {"key": "message:received"})

@@ -103,6 +103,7 @@ def _module_file(module: str) -> Path | None:
 
 
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
+CHOSEN_IN_CONSOLE = "chosen in the console"  # the reason of a dialect
 LINGER = 2.0  # seconds that a command waits for work that handlers leave running
 
 

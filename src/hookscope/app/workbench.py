@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.app.event_templates import check_required_fields, template_event
 from hookscope.app.load_record import FAILED_LOADS_FILE, LoadAttempt, LoadRecord, load_attempts_for
-from hookscope.app.options import Options, Setup, set_up
+from hookscope.app.options import CHOSEN_IN_CONSOLE, Options, Setup, set_up
 from hookscope.app.preferences import CONFIG_FILE
 from hookscope.app.project_config import Environment, read_workspace_environment
 from hookscope.app.runs.active_runs import ActiveRuns, RunRecord
@@ -211,7 +211,7 @@ class Workbench:
 
     def use_dialect(self, name: str) -> None:
         """Scan under another dialect from now on. Raises Refusal for an unknown one."""
-        self.use_options(replace(self.options, dialect=name, dialect_reason="chosen in the console"))
+        self.use_options(replace(self.options, dialect=name, dialect_reason=CHOSEN_IN_CONSOLE))
 
     def use_environment(self, name: str | None) -> None:
         """Fill events with the variables of this environment from now on; None: of no environment."""

@@ -59,7 +59,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "does the order matter, and which handlers interfere",
         ),
     ),
-    "dap": (("hookscope dap", "started by an editor; see `hookscope help debugging`"),),
+    "dap": (("hookscope dap", "started by an editor; see `hookscope help editors`"),),
     "sequence": (
         ("hookscope sequence", "list them"),
         ("hookscope sequence new", "the events that the host sends for /new"),

@@ -120,7 +120,7 @@ def test_a_condition_that_raises_stops_and_is_told_once(
     told = editor.event("output", lambda body: body["category"] == "important")["output"]
     stopped = editor.stopped("breakpoint")
     assert stopped["text"] == f"its condition `nowhere > 1` raises {counting.unknown}"
-    assert told == f"It stopped at {counting.file}:4, since {stopped['text']}.\n"
+    assert told == f"Stopped at {counting.file}:4, because {stopped['text']}.\n"
     editor.do("continue", threadId=stopped["threadId"])
     assert editor.stopped("breakpoint")["text"] == stopped["text"]
     assert editor.printed("important") == ""

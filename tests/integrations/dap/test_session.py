@@ -150,7 +150,7 @@ def test_a_line_without_code_stops_at_the_next_one(editor: Editor, written: Writ
     assert (moved["verified"], moved["line"]) == (True, 8)
     lost = editor.event("breakpoint")["breakpoint"]
     assert not lost["verified"]
-    assert "no line of code" in lost["message"]
+    assert "no code at or below" in lost["message"]
     assert editor.place(editor.stopped("breakpoint")) == f"{written.file}:8"
 
 
@@ -344,7 +344,7 @@ def test_untrusted_folder_is_refused(opened: Open, workspace: Path, make_hook: M
         ({"event": "command:new", "only": "gret"}, "greet"),
         ({"event": "command:new", "workspace": "/nowhere"}, "There is no folder /nowhere."),
         ({"event": "comand:new"}, "command:new"),
-        ({"event": "message:sent"}, "Nothing runs at message:sent."),
+        ({"event": "message:sent"}, "No handler runs at message:sent."),
         ({"event": "command:new", "dialect": "opnclaw"}, "openclaw"),
         ({"event": {"events": "command:new"}}, "event"),
     ],
@@ -380,7 +380,7 @@ def test_the_words_of_fire_are_those_of_a_launch(
     assert "given" in told
     assert "✓ b" in told
     assert "✓ a" not in told
-    assert "in copies, thrown away" in told
+    assert "in copies, discarded" in told
     assert editor.event("exited")["exitCode"] == 0
     assert not (workspace / "ran").exists()
 
@@ -402,7 +402,7 @@ def test_frames_that_are_none(editor: Editor, opened: Open) -> None:
     editor.write(b"Content-Length: 5\r\n\r\n{oops")
     assert "could not be read" in editor.event("output")["output"]
     assert "'dance' is not supported" in editor.refused("dance")
-    assert "not those of the protocol" in editor.refused("scopes")
+    assert "do not follow the protocol" in editor.refused("scopes")
     editor.write(b"GET / HTTP/1.1\r\n\r\n")
     assert editor.process.wait(60) == 1
     assert editor.process.stderr is not None

@@ -25,14 +25,14 @@ Start = Callable[..., Any]
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (["--host", "0.0.0.0"], 2, "Say --token auto, or --token-file FILE."),
+        (["--host", "0.0.0.0"], 2, "Add --token auto, or --token-file FILE."),
         (["--host", "hooks.example"], 2, "Others could reach hooks.example"),
         (["--public-url", "https://hooks.example"], 2, "Others could reach https://hooks.example"),
         (["--public-url", "https://hooks.example/below", "--token", "auto"], 2, "no path"),
         (["--public-url", "javascript:1", "--token", "auto"], 2, "is not a public address"),
         (["--token", "short"], 2, "16 characters are the least"),
-        (["--token", "auto", "--token-file", "open"], 2, "are two tokens"),
-        (["--token-file", "open"], 2, "`chmod 600 open` shuts it."),
+        (["--token", "auto", "--token-file", "open"], 2, "both set the token"),
+        (["--token-file", "open"], 2, "`chmod 600 open` prevents that."),
         (["--token-file", "absent"], 2, "Cannot read the token in absent"),
         (["--host", "256.1.1.1", "--token", "auto"], 1, "Cannot listen on 256.1.1.1"),
         (["--host", "no.such.invalid", "--token", "auto"], 1, "port 0: name or service not known."),

@@ -25,7 +25,7 @@ def command(options: Options, trust: bool) -> Answer:
     debugging` for VS Code, Neovim and Emacs.
     """
     if sys.stdin.isatty():
-        next_step = "`hookscope help debugging` shows how; `hookscope fire KEY --debug` is for a terminal."
+        next_step = "`hookscope help editors` shows how; `hookscope fire KEY --debug` is for a terminal."
         raise Refusal("`hookscope dap` is started by an editor.", next_step, code=2)
     from hookscope.integrations.dap.session import serve_editor
 

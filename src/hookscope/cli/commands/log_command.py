@@ -42,7 +42,7 @@ CONTEXT_LENGTH_LIMIT = 4000  # characters of a context
 PARAMETERS = (
     click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=WholeNumber(1, 2**62)),
     click.Option(
-        ["--limit"], metavar="N", type=WholeNumber(1, 10_000), help=f"Number of runs; default: {DEFAULT_LIMIT}."
+        ["--limit"], metavar="N", type=WholeNumber(1, 10_000), help=f"Runs to show; default: {DEFAULT_LIMIT}."
     ),
     *run_filter_options(),
     click.Option(["--follow"], is_flag=True, help="Keep showing new runs until Ctrl-C."),

@@ -1,1 +1,1 @@
-"""The text and JSON of every answer. Never here: click, questions, reading of files."""
+"""The text and JSON of every answer. These modules ask no questions and define no commands."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def diff_lines(change: Change, machine: Machine) -> Iterator[str]:
-    """Yield each changed file with its short path and its diff, which has only the file's name."""
+    """Yield the short path and the diff of each changed file; the diff has only the file's name."""
     for part in change.parts:
         if preview := masked_preview(part):
             yield one_line(machine.short(part.path))
@@ -39,7 +39,7 @@ FINDING_LIMIT = 10  # findings to list
 
 @dataclass(frozen=True, slots=True)
 class RepairContext:
-    """What is shown beside a repair."""
+    """Facts that are shown with a repair."""
 
     view: Snapshot
     written: bool
@@ -94,10 +94,10 @@ def workspace_repair_text(repair: WorkspaceRepair, view: Snapshot, written: bool
         times = "" if steps == 1 else f", {steps} times,"
         lines += [f"`hookscope undo`{times} undoes it." if written else "`--apply` writes it."]
     else:
-        lines += ["No hook has a mistake in its own files that an edit mends."]
+        lines += ["No hook has a mistake in its own files that an edit can fix."]
     if repair.left:
         names = ", ".join(one_line(one.name) for one in repair.left)
-        lines += [f"`hookscope fix NAME` says what the others need: {one_line(names, 1_000)}."]
+        lines += [f"`hookscope fix NAME` shows what the others need: {one_line(names, 1_000)}."]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -172,8 +172,7 @@ def _no_failed_gate_lines(repair: Repair, context: RepairContext) -> Iterator[st
     elif load is not None:
         why = one_line(load.why, 300)
         yield (
-            f"{name}: no check stops it, and it {why}. Only its author can mend that; "
-            f"{retry_hint(repair.name)}."
+            f"{name}: no check fails, but it {why}. Only its author can fix that; {retry_hint(repair.name)}."
         )
     elif repair.remarks or context.failed_run is not None:
         yield f"{name} is ready: no check stops it."
@@ -198,8 +197,8 @@ def _finding_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
         lint = f"`hookscope lint {one_line(shell_path(repair.name))}`"
         yield f"and {len(by_hand) - FINDING_LIMIT} more by hand: {lint} lists all."
     if others:
-        count_text = "1 thing" if others == 1 else f"{others} things"
-        yield f"`--lint` also mends {count_text} that lint finds: `{context.command} --lint`."
+        count_text = "1 finding" if others == 1 else f"{others} findings"
+        yield f"`--lint` also fixes {count_text} of lint: `{context.command} --lint`."
 
 
 def _fix_lines(fix: Fix) -> Iterator[str]:
@@ -228,10 +227,10 @@ def _outcome_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
     if repair.changes:
         yield _status_after_lines(repair, context.written)
     elif not repair.required_values:
-        yield "Nothing was written." if context.written else "Nothing can be written as it is."
+        yield "Nothing was written." if context.written else "No edit can fix this."
     if repair.required_values:
         others = "" if not repair.changes or context.written else " too"
-        yield f"With a value in place of each `…` this shows the edit{others}, and with `--apply` writes it:"
+        yield f"With a value for each `…`, this command shows the edit{others}; with `--apply` it writes it:"
         yield f"  {one_line(_next_command(repair, context), 2_000)}"
     steps = len(repair.changes)
     if context.written and steps:
@@ -242,7 +241,7 @@ def _outcome_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
 def _status_after_lines(repair: Repair, written: bool) -> str:
     """Return the hook's status. If a gate still fails, also the gates that pass now.
 
-    Otherwise a successful write would look like a failure.
+    Without them, a successful write would look like a failure.
     """
     before, after = _status_word(repair.before), _status_word(repair.after)
     if not repair.remaining_gates or repair.before is None:

@@ -42,9 +42,9 @@ def hook_info_text(
     *,
     places: bool = False,
 ) -> str:
-    """Return the text of `info`: all facts about one hook; `places` adds where each missing thing was sought.
+    """Return the text of `info`: all facts about one hook; `places` adds the places that were searched.
 
-    `chain_problem` is the problem that its activation links show.
+    `chain_problem` is the problem that the hook's activation links show.
     """
     hook = row.hook
     state = State.BROKEN if row.state is State.READY and chain_problem else row.state
@@ -52,19 +52,19 @@ def hook_info_text(
     if row.state is not State.READY:
         lines[0] += f"  – {one_line(row.verdict.why(), 300)}"
     elif chain_problem:
-        lines[0] += f"  – its checks are open, but it {one_line(chain_problem, 300)}"
+        lines[0] += f"  – its checks pass, but it {one_line(chain_problem, 300)}"
     if hook.description:
         lines.append(f"  {one_line(hook.description)}")
     lines.append("")
     for gate in gates_for_display(row.verdict.gates):
         lines += [gate_line(gate, view), *near_miss_lines(gate, places)]
     lines += (
-        [f"  `hookscope fix {one_line(shell_path(hook.name))}` shows what would open it."]
+        [f"  `hookscope fix {one_line(shell_path(hook.name))}` shows how to fix it."]
         if _has_unlisted_step(row)
         else []
     )
-    lines += ["", "So far", *map(link_line, links)] if links else []
-    lines += ["", "Which file wins", *_copy_lines(view, row)]
+    lines += ["", "History", *map(link_line, links)] if links else []
+    lines += ["", "Precedence", *_copy_lines(view, row)]
     lines += ["", *_hook_facts(view, row)]
     shown_notes = {near for gate in row.verdict.failed() for near in gate.near}
     notes = (note for note in (*row.notes, *row.dialect_differences) if note not in shown_notes)
@@ -102,7 +102,7 @@ def gate_line(gate: Gate, view: Snapshot) -> str:
 
 
 def near_miss_lines(gate: Gate, places: bool) -> list[str]:
-    """Return the near misses of a gate, and where it was looked for."""
+    """Return the near misses of a gate; with `places`, also where Hookscope searched."""
     lines = [f"      near: {one_line(near)}" for near in gate.near]
     if places:
         lines += [f"      looked in: {one_line(looked)}" for looked in gate.looked]
@@ -110,7 +110,7 @@ def near_miss_lines(gate: Gate, places: bool) -> list[str]:
 
 
 def deciding_setting(gate: Gate, view: Snapshot) -> str:
-    """Return the place of the setting that decided, such as `openclaw.json:14`."""
+    """Return the place of the setting that decided the gate, such as `openclaw.json:14`."""
     place = view.host.settings.locate(gate.setting) if gate.setting else None
     return place_text(place) if place else ""
 
@@ -160,7 +160,7 @@ def subscribed_events_text(row: HookStatus) -> str:
 
 
 def orphan_setting_lines(view: Snapshot, full_inventory: Inventory | None = None) -> list[str]:
-    """Return a line for each entry without a hook, with its place; such entries have no effect.
+    """Return a line for each settings entry without a hook, with its place. Such entries have no effect.
 
     `full_inventory`: the unfiltered one, if the view is filtered.
     """
@@ -256,7 +256,7 @@ def _folder_line(source: str, folder: Folder | None, view: Snapshot, has_rows: b
 
 
 def _read_events_text(row: HookStatus) -> str:
-    """Return the events that are known, on one line. What is not known follows in another column."""
+    """Return the known events on one line. The text about unknown events is in another column."""
     return one_line(", ".join(row.events), 60) if row.events else subscribed_events_text(row)
 
 
@@ -276,7 +276,7 @@ def _hook_lines(row: HookStatus, name_width: int, event_width: int, view: Snapsh
 
 
 def _not_ready_reason(row: HookStatus, format_path: Callable[[Path], str] = str) -> str:
-    """Return why a hook would not run; without events, also those that its program would find."""
+    """Return why a hook would not run; if it has no events, also those that the other dialect reads."""
     why = row.verdict.why(format_path)
     events_note = next(
         (difference for difference in row.dialect_differences if f": {READS_PREFIX}" in difference), ""
@@ -285,7 +285,7 @@ def _not_ready_reason(row: HookStatus, format_path: Callable[[Path], str] = str)
 
 
 def _load_failure_text(row: HookStatus, view: Snapshot) -> str:
-    """Return that a hook's file did not load, and how to retry; empty if it loads."""
+    """Return why a hook's file did not load, and how to retry; empty if it loads."""
     failed = view.failed_loads.get(row.hook)
     return "" if failed is None else f"{failed.why}; {retry_hint(row.hook.name)}"
 
@@ -330,7 +330,7 @@ LAMP_SIGNS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "brig
 
 
 def lamp_chains_text(chains: Sequence[LampChain]) -> str:
-    """Return the sentences; below each, its lamps. Lamps that are as in the first chain are not repeated."""
+    """Return each chain's sentence and its lamps, without lamps that the first chain has too."""
     lines: list[str] = []
     for chain in chains:
         new = [lamp for lamp in chain.lamps if chain is chains[0] or lamp not in chains[0].lamps]

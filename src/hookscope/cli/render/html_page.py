@@ -1,4 +1,4 @@
-"""One run as an HTML page: one file without scripts; every foreign text is escaped."""
+"""One run as an HTML page: one file without scripts; all text from the run is escaped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMPARED_LINE_LIMIT = 3_000  # lines of a value to compare
 
 
 def escape_text(value: object) -> str:
-    """Return text without control characters and markup. Every foreign text passes through here."""
+    """Return text without control characters and markup. All text from the run passes through here."""
     return escape(printable(str(value)))
 
 
@@ -46,7 +46,7 @@ def article_part(title: str, *inner: str) -> str:
 
 
 def text_list(items: Iterable[str]) -> str:
-    """Return a list of foreign texts."""
+    """Return an HTML list of texts from the run."""
     content = "".join(f"<li>{escape_text(item)}</li>" for item in items)
     return f"<ul>{content}</ul>" if content else ""
 
@@ -218,12 +218,12 @@ def handler_article(result: Document, planned: Document | None) -> str:
         + article_part("Messages", message_list(result["messages"], result["delivered"]))
         + article_part("Error", failure_html(result["error"]))
         + article_part(
-            "The saved version does not load; the one before it ran", failure_html(result.get("stale"))
+            "The saved version does not load; the previous one ran", failure_html(result.get("stale"))
         )
         + article_part(
             "Answer", text_block(json_block(result["returned"])) if result["returned"] is not None else ""
         )
-        + article_part("Asked its host for", text_list(result.get("asked") or ()))
+        + article_part("Requested from its host", text_list(result.get("asked") or ()))
         + article_part("Changed", _change_list(result["patch"]))
         + article_part("Output", text_block(result["stdout"]))
         + article_part("Error output", text_block(result["stderr"]))
@@ -311,10 +311,10 @@ def run_html(run: StoredRun, settings: Mapping[str, Any] | None) -> str:
         + section_html("Event", _event_section(document["event"]))
         + section_html("Context", before_and_after(document["event"]["context"], document["context"]))
         + section_html("Log", _log_section(document["log"]))
-        + section_html("Events that followed", *map(_caused_event_section, document["caused"]))
-        + section_html("Files, in copies that were thrown away", _file_section(document["guarded"]))
+        + section_html("Caused events", *map(_caused_event_section, document["caused"]))
+        + section_html("Files, in copies that were discarded", _file_section(document["guarded"]))
         + section_html("The host's settings", _settings_section(settings))
-        + "<footer>Made by Hookscope. Secrets were masked before anything was kept.</footer>\n"
+        + "<footer>Made by Hookscope. Secrets were masked before anything was stored.</footer>\n"
         "</main>\n</body>\n</html>\n"
     )
 
@@ -322,7 +322,7 @@ def run_html(run: StoredRun, settings: Mapping[str, Any] | None) -> str:
 def _page_head(run: StoredRun) -> str:
     css, sign = OUTCOME_SIGNS[run.outcome]
     when = run.started.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-    took = "no end on record" if run.took is None else duration(run.took)
+    took = "its end was not recorded" if run.took is None else duration(run.took)
     count = len(run.document["results"])
     facts = [
         f"{count} handler{'s' * (count != 1)} ran",
@@ -342,7 +342,7 @@ def _page_head(run: StoredRun) -> str:
 
 
 def _result_section(document: Document) -> str:
-    """Return the outcome of the event as a whole; empty if its handlers just ran."""
+    """Return the outcome of the event as a whole; empty if nothing but its handlers' results is known."""
     result = document["result"]
     return section_html(
         "Outcome",

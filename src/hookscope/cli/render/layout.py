@@ -66,7 +66,7 @@ def column_width(texts: Iterable[str], maximum: int) -> int:
 
 
 def distinct_names(named: Sequence[tuple[str, Path]]) -> list[str]:
-    """Return the name of each file; if names repeat, the path below the common folder."""
+    """Return the name of each file; for a repeated name, the path below the files' common folder."""
     times = Counter(name for name, _ in named)
     folders = [os.path.abspath(file.parent) for name, file in named if times[name] > 1]
     above = os.path.commonpath(folders) if folders else ""
@@ -84,14 +84,14 @@ _COLUMNS = re.compile(r" *[^ ]+(?: [^ ]+)* {2,}")
 
 
 def terminal_width() -> int | None:
-    """Return the terminal's width; None if the output goes elsewhere, to be searched line by line."""
+    """Return the terminal's width; None without a terminal: lines for other programs stay whole."""
     if sys.stdout is None or not sys.stdout.isatty():
         return None
     return shutil.get_terminal_size().columns
 
 
 def fold_text(lines: Iterable[str]) -> str:
-    """Return the lines as one text; long lines continue below their second column, or 4 cells in."""
+    """Return the lines as one text; long lines continue below their second column, or indented by 4."""
     return "\n".join(fold_lines(lines))
 
 
@@ -107,7 +107,7 @@ def fold_lines(lines: Iterable[str]) -> list[str]:
 
 
 def row_with_text(row: str, text: str) -> list[str]:
-    """Return a row with the text of its last column: beside it, or below if that is too narrow."""
+    """Return a row with the text of its last column: beside it, or below it if the column is too narrow."""
     width = terminal_width()
     start = _cell_width(row) + 2
     if width is None or start + _cell_width(text) <= width:

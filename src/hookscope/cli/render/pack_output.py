@@ -29,7 +29,7 @@ FILE_LIMIT = 200  # files to list
 
 
 def pack_plan_text(plan: PackPlan, host: Host, *, diff: bool = False) -> str:
-    """Return everything that would be written and what it can do, before the user confirms."""
+    """Return everything that the plan would write, and what the hooks can do, for confirmation."""
     lines = [
         _plan_headline(plan),
         *_drift_lines(plan),
@@ -72,7 +72,7 @@ def applied_plan_text(applied: PackChanged, host: Host) -> str:
 def _trust_targets(
     waiting: Sequence[PackHookPlan], record: InstalledPack | None, host: Host
 ) -> tuple[TrustTarget, ...]:
-    """Return what to trust for all these hooks: one folder of the pack if possible, else each hook."""
+    """Return the folders to trust for these hooks: one folder of the pack if possible, else one per hook."""
     roots = tuple(dict.fromkeys(trust_target(hook.row.hook, host) for hook in waiting))
     pack_folders = () if record is None else tuple(folder_target(folder, host) for folder in record.folders)
     covering = (
@@ -86,9 +86,7 @@ def up_to_date_text(pack: PackUpToDate, host: Host) -> str:
     lines = [f"{_pack_name(pack.record)}: {pack.reason}."]
     lines += _changed_file_lines(pack.on_disk, host)
     if pack.on_disk.state != "as installed":
-        lines.append(
-            f"`hookscope update {one_line(pack.record.id)} --force --accept-changed` puts it in place again."
-        )
+        lines.append(f"`hookscope update {one_line(pack.record.id)} --force --accept-changed` restores it.")
     return "\n".join(lines)
 
 
@@ -99,7 +97,7 @@ def pack_list_text(
     if not statuses and not host_installs:
         if host.dialect.pack_rules is None:
             return f"{host.dialect.product} has no folder that hooks are installed into."
-        return f"No pack is installed for {host.dialect.product} here. `hookscope install SPEC` does that."
+        return f"No pack is installed for {host.dialect.product} here. `hookscope install SPEC` installs one."
     names = column_width((one_line(status.record.id) for status in statuses), 32)
     versions = column_width((status.record.version or "–" for status in statuses), 14)
     lines = []
@@ -118,9 +116,9 @@ def pack_list_text(
         lines.append(f"  hooks: {one_line(', '.join(record.hooks), 400)}")
         lines += _changed_file_lines(status.integrity, host)
     if host_installs:
-        lines += ["", f"{host.dialect.product} itself has installed, as its settings say:"]
+        lines += ["", f"Installed by {host.dialect.product} itself, according to its settings:"]
         for install in host_installs:
-            hooks = ", ".join(install.hooks) or "not said"
+            hooks = ", ".join(install.hooks) or "unknown"
             lines.append(
                 f"  {one_line(install.id)}  {one_line(install.origin)}  hooks: {one_line(hooks, 400)}"
             )
@@ -173,7 +171,7 @@ def _hook_lines(plan: PackPlan) -> Iterator[str]:
         yield from _usage_lines(hook.uses, "      ")
     shared = list(_usage_lines(plan.shared_uses, "      "))
     if shared:
-        yield from ("    files that belong to no hook alone", *shared)
+        yield from ("    files shared by several hooks, or used by none", *shared)
     if plan.dependency_ranges:
         yield f"    depends on {one_line(', '.join(plan.dependency_ranges), 300)} ({plan.dependency_note})"
     yield from (f"    – {one_line(note, 300)}" for note in plan.notes)

@@ -37,7 +37,7 @@ ITEM_LIMIT = 3  # messages and places shown for one handler
 
 
 def repetition_document(repetition: Repetition, requested: int) -> Document:
-    """Return `repetition` of `fire --repeat --json`; `requested`: how many runs."""
+    """Return `repeated` of `fire --repeat --json`; `requested` is the requested number of runs."""
     return {
         "times": requested,
         "done": repetition.times,
@@ -108,9 +108,9 @@ def _repeated_hook_lines(hook: HookRepetition) -> Iterator[str]:
 def _repeated_file_lines(repetition: Repetition, machine: Machine) -> Iterator[str]:
     files, sandbox = repetition.files, repetition.sandbox
     if files is None or sandbox is None:
-        yield "What files they wrote is not known: with --sandbox all share the same copies, and it is shown."
+        yield "Written files are unknown. With --sandbox, all runs share copies, and changes are shown."
         return
-    yield "files (in copies, thrown away)"
+    yield "files (in copies, discarded)"
     for file in files:
         where = printable_line(machine.short(Path(file.path)))
         yield f"  {_REPETITION_WORDS[file.outcome]:<14} {where}  {_number_series(file.sizes, ' bytes')}"
@@ -140,7 +140,7 @@ def _number_text(number: int | None) -> str:
 
 
 def times_text(number: int) -> str:
-    """Return the number of runs as text; `once` if Ctrl-C ended the rest."""
+    """Return the number of runs as text; `once` for a single run."""
     return "once" if number == 1 else f"{number} times"
 
 
@@ -238,11 +238,11 @@ def order_text(
     if findings.unstable:
         lines += [
             "",
-            f"Different from run to run in one order, and so not judged: "
+            f"Not judged, because they differ between runs of the same order: "
             f"{', '.join(unsteady_subjects(findings))}.",
         ]
     if findings.is_sampled:
-        lines += ["", f"Orders were drawn at random; --seed {findings.seed} repeats them."]
+        lines += ["", f"Orders were chosen at random; --seed {findings.seed} repeats them."]
     lines += [] if copies else ["", STATE_KEPT_NOTE.format("with --sandbox")]
     failed = next((run for run in runs[:2] if run.failed or run.ending.failure), None)
     if failed is not None:

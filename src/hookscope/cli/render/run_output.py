@@ -101,8 +101,8 @@ STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠",
 def run_text(run: Run, machine: Machine, plan: Plan | None = None) -> str:
     """Return the text of `fire`: what each handler did, then messages and what did not run.
 
-    With the plan, executors are shown above their handlers, and below each what its answer added to
-    the merged one.
+    With the plan, each executor is shown above its handlers. Below each handler is its answer, and what
+    that adds to the merged answer.
     """
     lines = [
         f"{one_line(run.event.key)}  {len(run.results)} ran  {duration(run.took)}  {run_outcome_text(run)}"
@@ -150,7 +150,7 @@ def run_outcome_text(run: Run) -> str:
 
 
 def _results_by_executor(run: Run, plan: Plan | None) -> Iterator[tuple[str, list[Result]]]:
-    """Yield the results by the host's name for their executor, each in the order in which they ended."""
+    """Yield the results by the host's name for their executor, in the order in which they ended."""
     label_of = {call: group.label for group in plan.groups for call in group.calls} if plan else {}
     for label, entries in groupby(run.results, key=lambda entry: label_of.get(entry.call, "")):
         yield label, list(entries)
@@ -179,17 +179,17 @@ def _merged_answer_lines(run: Run, plan: Plan | None) -> dict[Registration, list
                 [f"      → changes nothing{_misnamed_member_hint(plan, run, entry)}"] if ignored else []
             )
             stop_lines = (
-                ["      ⊘ later handlers are not asked"] if step.stopped and entry.error is None else []
+                ["      ⊘ later handlers are not called"] if step.stopped and entry.error is None else []
             )
             lines[entry.call] += change_lines + stop_lines
     return lines
 
 
 def _misnamed_member_hint(plan: Plan, run: Run, entry: Result) -> str:
-    """Return a hint for an ignored member: mostly another host's name, or another spelling."""
+    """Return a hint for an ignored member of an answer: often another host's name for it, or a typo."""
     members = intended_member(plan.policy, run.event, entry)
     return (
-        f"; {one_line(run.event.key)} has `{members[1]}` for `{one_line(members[0], 40)}`" if members else ""
+        f"; {one_line(run.event.key)} has `{members[1]}`, not `{one_line(members[0], 40)}`" if members else ""
     )
 
 
@@ -218,7 +218,7 @@ def sandbox_lines(sandbox: SandboxResult, machine: Machine) -> list[str]:
 
 def sandboxed_file_lines(sandbox: SandboxResult, machine: Machine) -> list[str]:
     """Return each file that handlers touched in their copies, with its diff."""
-    lines = ["files (in copies, thrown away)"]
+    lines = ["files (in copies, discarded)"]
     for change in sandbox.changes:
         sizes = " → ".join("–" if size is None else f"{size:,}" for size in (change.before, change.after))
         lines.append(f"  {change.kind:<8} {printable_line(machine.short(change.path))}  {sizes} bytes")
@@ -238,7 +238,7 @@ def sandbox_protection_lines(sandbox: SandboxResult) -> list[str]:
 def input_of_failed_handler(result: Result, event: Event, results: Sequence[Result]) -> HandlerInput | None:
     """Return the input of a handler that failed because a value was missing, else None.
 
-    `results`: of its event.
+    `results`: all results of the event.
     """
     if result.error is None or not failed_on_missing_value(result.error):
         return None
@@ -258,9 +258,9 @@ def result_lines(
     lines += [f"      {text}" for text in error_lines(result.error, machine)]
     lines += fold_lines(f"      {text}" for text in _handler_input_lines(failed_input))
     if result.error is not None and result.error.phase == "load":
-        lines.append("      It failed while it was loaded; it never ran.")
+        lines.append("      It failed to load, so it never ran.")
     if result.stale is not None:
-        lines.append("      the version loaded before ran; the saved one does not load:")
+        lines.append("      the previous version ran; the saved one does not load:")
         lines += [f"        {text}" for text in error_lines(result.stale, machine)]
     lines += [f"      {text}" for text in _context_change_lines(result.patch)]
     for sign, output in (("out", result.stdout), ("err", result.stderr)):
@@ -286,7 +286,7 @@ def _context_change_lines(patch: Patch) -> list[str]:
         name = ".".join(
             part.replace("~1", "/").replace("~0", "~") for part in str(step["path"])[1:].split("/")
         )
-        value_text = "is gone" if step["op"] == "remove" else f"= {_short_value(step.get('value'))}"
+        value_text = "was removed" if step["op"] == "remove" else f"= {_short_value(step.get('value'))}"
         lines.append(f"changed {one_line(name)} {value_text}")
     more = len(changes) - CHANGE_LIMIT
     return [*lines, *([f"and {more:,} more changes of the context"] if more > 0 else [])]

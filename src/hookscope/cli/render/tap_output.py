@@ -93,7 +93,7 @@ def installed_text(plan: TapPlan, taps: Sequence[TapStatus], host: Host) -> str:
             *_requirement_lines(tap),
         ]
     lines += ["", f"Events go to {_display_path(plan.spool, host)}. {notices}".rstrip()]
-    lines.append("Then `hookscope tap status` says whether it was loaded, `hookscope tap events` what came.")
+    lines.append("`hookscope tap status` shows whether it was loaded, `hookscope tap events` its events.")
     return "\n".join(lines)
 
 
@@ -101,10 +101,10 @@ def removed_text(plan: TapPlan, host: Host, *, dry_run: bool, kept: bool) -> str
     """Return the removed files, and where the recorded events are kept."""
     would = "would be " if dry_run else ""
     lines = [f"{would}removed {_display_path(change.path, host)}" for change in plan.changes]
-    lines += ["Its files are gone already."] if not plan.changes else []
+    lines += ["The tap's files are already gone."] if not plan.changes else []
     if kept:
         lines.append(
-            f"What was recorded stays in {_display_path(plan.spool, host)}; `--events` removes it too."
+            f"Recorded events stay in {_display_path(plan.spool, host)}; `--events` removes them too."
         )
     return "\n".join(lines)
 
@@ -145,7 +145,7 @@ def recording_document(summary: SpoolSummary) -> Document:
 def tap_status_text(taps: Sequence[TapStatus], summary: SpoolSummary, view: Snapshot) -> str:
     """Return each tap with what the host requires, then a summary of the recorded events."""
     product = view.host.dialect.product
-    lines = [] if taps else [f"No tap is installed for {product} here. `hookscope tap install` does that."]
+    lines = [] if taps else [f"No tap is installed for {product} here. `hookscope tap install` installs one."]
     for tap in taps:
         state_texts = {"installed": "unchanged", "changed": "was changed since", "gone": "is gone"}
         lines.append(
@@ -157,7 +157,7 @@ def tap_status_text(taps: Sequence[TapStatus], summary: SpoolSummary, view: Snap
         when = f"{_moment_text(summary.loaded)}, {_age_text(summary.loaded)}"
         lines.append(f"loaded    by {product}, last {when}; its process was {summary.pid}")
     elif taps:
-        lines.append(f"loaded    not yet: {product} has not loaded it since it records")
+        lines.append(f"loaded    not yet: {product} has not loaded it")
     if summary.events:
         last = f", the last {_age_text(summary.last)}" if summary.last else ""
         where = f"{summary.size:,} bytes in {_display_path(summary.folder, view.host)}"
@@ -234,7 +234,7 @@ def short_event_id(event: RecordedEvent) -> str:
 
 
 def fired_again_text(event: RecordedEvent) -> str:
-    """Return which real event is fired again."""
+    """Return the headline of a real event that is fired again."""
     cut = f"; {event.cut} parts of it were shortened when it was recorded" if event.cut else ""
     return f"real event {short_event_id(event)} of {_moment_text(event.at)}, {one_line(event.host)}{cut}"
 
@@ -288,7 +288,7 @@ def _seen_event_document(count: EventCount) -> Document:
 def coverage_text(usage: EventUsage) -> str:
     """Return how long was recorded, then both lists."""
     if usage.since is None:
-        return "Nothing was ever recorded here: both lists need a tap. `hookscope tap install` puts one in."
+        return "Nothing has been recorded here: both lists need a tap. `hookscope tap install` installs one."
     total_text = f"{_count_text(usage.count, 'event')} of {_count_text(len(usage.seen), 'key')}"
     lines = [
         f"Recorded for {long_duration((datetime.now(UTC) - usage.since).total_seconds())}: {total_text}.",
@@ -298,7 +298,7 @@ def coverage_text(usage: EventUsage) -> str:
     lines += list(_never_seen_lines(usage)) or ["  none"]
     lines += ["", "Seen, without subscriber", *(_unhandled_event_lines(usage) or ["  none"])]
     if usage.unknown:
-        lines += ["", f"Their events are known after a load: {one_line(', '.join(usage.unknown), 1_000)}."]
+        lines += ["", f"Events unknown before a load: {one_line(', '.join(usage.unknown), 1_000)}."]
     return "\n".join([*lines, *_skipped_lines(usage.skipped)])
 
 

@@ -68,7 +68,7 @@ def saved_event_results_text(
     kinds = (("saved event", len(results) - sequences), ("sequence", sequences))
     count = " and ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in kinds if number)
     accepted = sum(test_result.accepted for test_result in results)
-    result = f"{missed} missed" if missed else "all as expected"
+    result = f"{missed} failed" if missed else "all as expected"
     end = [f"{count}, {result}" + (f", {accepted} accepted" if accepted else "")]
     if copied_machine is not None:
         end += dict.fromkeys(
@@ -122,7 +122,7 @@ def junit_xml(
 ) -> str:
     """Return JUnit XML for CI systems: one suite, a case for each saved event, times in seconds.
 
-    `folder` is what file names are relative to. A file that could not be read is an `error`. With
+    File names are relative to `folder`. A file that could not be read is an `error`. With
     `copied_machine`, each case has the files that handlers wrote as its output. Secrets are masked.
     """
     errors = sum(_is_unreadable(result) for result in results)

@@ -250,7 +250,7 @@ async def fire_with_options(
     `on_result` receives the comparison of several runs, or the findings of other orders.
     """
     from hookscope.analysis.repeated_runs import repeated_firings
-    from hookscope.model.run_comparison import summarize_repetition  # imported here and below: few runs need it
+    from hookscope.model.run_comparison import summarize_repetition  # rarely needed, like those below
 
     options, bench = composed.options, runner.bench
     assert options is not None, "fire_job fires events without options"

@@ -374,7 +374,7 @@ class PacksController:
                 self.reading.remember(one)
         newer = [one.id for one in found if isinstance(one, PackPlan)]
         failed = [one.text for one in found if isinstance(one, PackTaskFailure)]
-        text = f"Newer: {', '.join(newer)}. {key_of('packs.update')} previews the update." if newer else "Nothing newer."
+        text = f"Newer: {', '.join(newer)}. {key_of('packs.update')} shows it." if newer else "Nothing newer."
         self._say(text if newer or len(failed) < len(found) else "", *failed)
         self.reading.refresh()
 

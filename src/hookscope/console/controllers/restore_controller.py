@@ -218,7 +218,7 @@ class RestoreController:
         dialect, chosen = found.dialect, found.environment
         if self._bench is not None and self._began is not None:
             options, environment = self._bench.options, self._bench.setup.environment
-            if options.dialect != self._began.dialect and "host" not in options.supposed:
+            if self._began.dialect is None and "host" not in options.supposed:
                 dialect = options.dialect
             if environment != self._environment:
                 chosen = environment or ""

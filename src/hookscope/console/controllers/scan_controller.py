@@ -113,7 +113,7 @@ class ScanController:
             context.notify(f"The scan failed: {change.text}", "error")
 
     def _scan_finished(self, before: ConsoleState, scan: ScanFinished) -> None:
-        from hookscope.console.state import log_messages  # imported here and below: the first paint logs nothing
+        from hookscope.console.state import log_messages  # not needed for the first paint
 
         context, first = self.context, before.view is None
         entries = log_messages.scan_entries(local_now(), before.rows, context.state.rows, scan.took, first)
@@ -128,7 +128,7 @@ class ScanController:
         self._is_requested = False
         self._listener.scanned(scan.view)
         if first:
-            context.after_paint(partial(self._first_rows, scan))  # the hooks are visible before all this begins
+            context.after_paint(partial(self._first_rows, scan))  # show the hooks before all this begins
         else:
             self._follow(scan)
 

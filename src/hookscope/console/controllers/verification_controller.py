@@ -93,7 +93,7 @@ class VerificationController:
             self.write_report()
 
     def write_report(self) -> None:
-        """Write a bundle about this host into the current folder, with the comparison if files are unchanged."""
+        """Write a bundle about this host into the current folder, with the comparison if it is up to date."""
         view = self.context.scanned()
         if view is None:
             return

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hookscope.app.options import CHOSEN_IN_CONSOLE
 from hookscope.app.whatif.assumptions import assumption_words, has_what_if, suggestions, without_what_if
 from hookscope.console.state.messages import error_text
 from hookscope.console.state.state_changes import ModeChosen
@@ -34,6 +35,8 @@ class WhatIfController:
         """
         self.context, self._firing, self._compare_places = context, firing, compare_places
         self._began = without_what_if(context.bench.options)
+        if self._began.dialect_reason == CHOSEN_IN_CONSOLE:  # as last time
+            self._began = replace(self._began, dialect=None)
         self._opened: WhatIfForm | None = None
         self._noted: tuple[str, ...] = ()  # notes on the environment that were logged
 
@@ -92,10 +95,13 @@ class WhatIfController:
             self._use(options)
 
     def reset(self) -> None:
-        """Drop all assumptions."""
-        if not has_what_if(self.context.bench.options):
+        """Drop all assumptions; if there are none, return to the dialect from before `D`."""
+        options = self.context.bench.options
+        if not has_what_if(options) and options.dialect == self._began.dialect:
             self._wrong("No assumptions are active.")
-        elif self.context.bench.options == self._real:
+        elif not has_what_if(options):
+            self._use(self._began)
+        elif options == self._real:
             self._wrong("Only --home is assumed, which the console does not change.")
         else:
             self._use(self._real)

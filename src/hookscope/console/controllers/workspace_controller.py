@@ -63,7 +63,10 @@ class WorkspaceController:
 
         then = dialect_after(view.host.dialect)
         self.context.bench.use_dialect(then.name)
-        self.context.notify(f"{then.name}: {then.title}. {key_of('console.dialect')} selects the next.")
+        self.context.notify(
+            f"{then.name}: {then.title}. {key_of('console.dialect')} selects the next, "
+            f"{key_of('console.all_real')} the first again."
+        )
         self.context.bridge.scan()
 
     def use_environment(self, name: str | None) -> None:

@@ -106,7 +106,7 @@ TALL_SCREEN = 30  # lines; taller screens get more padding
 
 
 class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBackground[OverlayAnswer]):
-    """A screen over the panes. The panes' keys do not work meanwhile; the key bar shows the overlay's own keys.
+    """A screen over the panes. The panes' keys do not work meanwhile; its key bar shows its own keys.
 
     Each key is named once: keys in the border or on a button are not in the key bar.
     """

@@ -284,13 +284,7 @@ class WorkspaceScreen(Picker[Path, Path]):
             tooltip="Complete the path, and open its folder",
         ),
         Binding(
-            "down",
-            "move(1)",
-            "Down",
-            show=False,
-            priority=True,
-            id="workspaces.down",
-            tooltip="Next folder",
+            "down", "move(1)", "Down", show=False, priority=True, id="workspaces.down", tooltip="Next folder"
         ),
         Binding(
             "up", "move(-1)", "Up", show=False, priority=True, id="workspaces.up", tooltip="Previous folder"

@@ -48,10 +48,10 @@ class CompletionScreen(Overlay[Completion | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="completion.cancel", tooltip="Insert nothing"),
         Binding(
-            "down", "move(1)", "Down", show=False, priority=True, id="completion.down", tooltip="Next completion"
+            "down", "move(1)", "Down", show=False, priority=True, id="completion.down", tooltip="Next entry"
         ),
         Binding(
-            "up", "move(-1)", "Up", show=False, priority=True, id="completion.up", tooltip="Previous completion"
+            "up", "move(-1)", "Up", show=False, priority=True, id="completion.up", tooltip="Previous entry"
         ),
     ]
     DEFAULT_CSS = """

@@ -66,7 +66,7 @@ def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
         OptionLine("fault in", safe_word(chosen.broken or "none", 60), "a fault instead of its handler"),
         OptionLine("fault", chosen.fault if chosen.broken else "–", fault),
         OptionLine("times", str(chosen.times), times),
-        OptionLine("order", "others too" if chosen.shuffled else "host's", order),
+        OptionLine("order", "others too" if chosen.shuffled else "default", order),
         OptionLine("on copies", "yes" if chosen.guarded else "no", copies),
         OptionLine("by step", "yes" if chosen.stepped else "no", steps),
         OptionLine("by line", "yes" if chosen.debugged else "no", lines),

@@ -91,12 +91,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
             tooltip="Scroll the preview down",
         ),
         Binding(
-            "pageup",
-            "scroll(-1)",
-            "Preview up",
-            show=False,
-            id="new.less",
-            tooltip="Scroll the preview up",
+            "pageup", "scroll(-1)", "Preview up", show=False, id="new.less", tooltip="Scroll the preview up"
         ),
     ]
     DEFAULT_CSS = """

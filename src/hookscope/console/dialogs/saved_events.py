@@ -73,9 +73,7 @@ def _sequence_row(row: SequenceRow) -> SavedFileRow:
     sequence = row.sequence
     if sequence is None:
         return SavedFileRow(row.name, "sequence", row.file, problem=row.problem)
-    steps_text = (
-        f"{counted(len(sequence.steps), 'step')}{', shipped' if sequence.is_shipped else ''}"
-    )
+    steps_text = f"{counted(len(sequence.steps), 'step')}{', shipped' if sequence.is_shipped else ''}"
     return SavedFileRow(
         row.name, steps_text, row.file, sequence, sequence.tags, sequence.expects, note=sequence.notes
     )

@@ -66,7 +66,7 @@ def what_if_fields_of(options: Options) -> WhatIfFields:
 def options_with(typed: WhatIfFields, real: Options) -> Options:
     """Return the options with the typed assumptions; `real` has none. Raises Refusal for invalid ones."""
     if typed.platform and typed.platform not in PLATFORMS:
-        raise Refusal(f"There is no platform {typed.platform!r}.", f"Use {', '.join(PLATFORMS)}.")
+        raise Refusal(f"There is no platform {typed.platform!r}.", f"Use one of {', '.join(PLATFORMS)}.")
     clean = typed.environment == CLEAN_ENVIRONMENT
     supposed = {name: option for name, option in HOST_FIELDS.items() if getattr(typed, name)}
     chosen: dict[str, Any] = {
@@ -131,7 +131,7 @@ class WhatIfForm(Dialog[None]):
     HELP = "Assume another machine. Empty fields keep the real values. Nothing is written."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="whatif.leave", tooltip="Close the form; assumptions stay"),
-        Binding("f8", "reset", "All real", priority=True, id="whatif.reset", tooltip="Drop all assumptions"),
+        Binding("f8", "reset", "Drop all", priority=True, id="whatif.reset", tooltip="Drop all assumptions"),
         Binding("f9", "compare", "Compare", priority=True, id="whatif.compare",
                 tooltip="Compare this machine and the what-if"),
         Binding("down", "move(1)", "Next", show=False, priority=True, id="whatif.next",
@@ -169,7 +169,7 @@ class WhatIfForm(Dialog[None]):
             frame.border_title = Content.assemble("What if", ("   empty fields keep real values", MUTED))
             frame.border_subtitle = key_hints(
                 (ENTER_KEY, "apply"),
-                ("whatif.reset", "all real"),
+                ("whatif.reset", "drop all"),
                 ("whatif.compare", "compare"),
                 ("whatif.leave", "back"),
             )

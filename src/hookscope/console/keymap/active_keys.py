@@ -1,4 +1,4 @@
-"""The keys in force: key names, presets and the user's keys over the defaults, and key hints."""
+"""The active keymap: key names, presets, the user's keys over the defaults, and key hints."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ KEY_SCOPES = (
     KeyScope("chooser", "which hosts", "dialogs.choosers:HostChooser"),
     KeyScope("trust", "the question of trust", "dialogs.trust_question:TrustScreen"),
     KeyScope("edit", "an edit before it is written", "dialogs.edit_preview:EditScreen"),
-    KeyScope("forget", "an undo that cannot be", "dialogs.edit_preview:ForgetScreen"),
+    KeyScope("forget", "an edit that cannot be undone", "dialogs.edit_preview:ForgetScreen"),
     KeyScope("question", "a question", "dialogs.base_dialogs:Question", typing=True),
     KeyScope("whatif", "what if", "dialogs.what_if_form:WhatIfForm", typing=True),
     KeyScope("new", "a new hook", "dialogs.new_hook_form:NewHookForm", typing=True),
@@ -98,7 +98,7 @@ KEY_SCOPES = (
     KeyScope("find", "the palette", "dialogs.palette:PaletteScreen", typing=True),
     KeyScope("jump", "letters that choose a jump target", "dialogs.jump:JumpScreen", typing=True),
 )
-# Two actions with the same effect where both are active: they may share keys.
+# Pairs of actions with the same effect where both are active: they may share keys.
 EQUIVALENT_ACTIONS = frozenset({frozenset({"lines.last", "log.tail"})})
 
 
@@ -156,7 +156,7 @@ def _home_of(action: str) -> tuple[KeyScope, Binding]:
 
 
 def bindings_of(owner: type[DOMNode]) -> tuple[Binding, ...]:
-    """Return the bindings that a class itself defines, if they have an id: those are ours."""
+    """Return the bindings that a class itself defines and that have an id, as all of ours have."""
     own = owner.__dict__.get("BINDINGS", ())
     return tuple(binding for binding in own if isinstance(binding, Binding) and binding.id)
 
@@ -170,7 +170,7 @@ def enclosing_scopes(room: str) -> frozenset[str]:
 
 @cache
 def active_together(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True if actions of both can be active at the same place."""
+    """Return True if actions of `one` and of `other` scopes can be active at the same place."""
     return any(a in enclosing_scopes(b) or b in enclosing_scopes(a) for a in one for b in other)
 
 
@@ -215,7 +215,7 @@ NAMES_OF_SIGNS = {sign: name for name, sign in SIGNS.items()}
 NAMED_KEYS = frozenset(
     key.value for key in Keys if "+" not in key.value and key.value.replace("_", "").isalnum()
 )
-# Terminals send another key for these: a binding would never match, or always.
+# Terminals send the second key for the first: a binding of the first would never match.
 EQUAL_KEYS = {
     "ctrl+i": "tab",
     "ctrl+m": "enter",
@@ -227,7 +227,7 @@ TERMINAL_VARIANTS = {"ctrl+space": "ctrl+@"}  # terminals send one or the other
 
 
 class BadKey(ValueError):
-    """A name that is not a key, or a key that cannot be used. The message is a sentence."""
+    """The text is not a key, or a key that cannot be used. The message is a sentence."""
 
 
 def parse_key(text: str) -> tuple[str, ...]:
@@ -253,9 +253,7 @@ def parse_key_name(text: str) -> str:
     if key == "ctrl+at":
         return "ctrl+@"
     if key in EQUAL_KEYS:
-        raise BadKey(
-            f"{key_label(key)} is what terminals send for {key_label(EQUAL_KEYS[key])}: no program can tell."
-        )
+        raise BadKey(f"Terminals send {key_label(key)} as {key_label(EQUAL_KEYS[key])}: use another key.")
     return key
 
 
@@ -310,7 +308,7 @@ VIM_MOVES = {
     "last": ("end", "G"),
 }
 
-# Letters with one meaning in all panes (E y / z f r u q) stay; `g` and `k` get other keys.
+# Letters with one meaning in all panes (E y / z f r u q) stay; the actions of `g` and `k` get other keys.
 VIM_PRESET: KeyPreset = {
     **{f"{room}.{move}": keys for room in ("list", "sheet", "lines") for move, keys in VIM_MOVES.items()},
     "console.next": ("tab", "ctrl+w"),
@@ -334,14 +332,14 @@ FIXED_ACTIONS = {"app.quit": "ctrl+q"}  # one key that always quits
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """Keys that override the bindings: id → Textual's key names; none: the action has no key."""
+    """Keys that override the bindings: id → Textual's key names. An action with no names has no key."""
 
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     preset: str = "default"
     problems: tuple[Problem, ...] = ()
 
     def of(self, action: str | None, default: str) -> str:
-        """Return the keys of an action in force, as in a binding."""
+        """Return the active keys of an action, as in a binding."""
         keys = self.keys.get(action or "")
         return default if keys is None else ",".join(keys) or NO_KEY
 
@@ -359,7 +357,7 @@ def resolve_keymap(file: KeysFile) -> Keymap:
     name = file.preset or "default"
     if name not in PRESETS:
         closest = nearest_word(name, PRESETS)
-        then = f" Did you mean {closest}?" if closest else f" There are {' and '.join(PRESETS)}."
+        then = f" Did you mean {closest}?" if closest else f" Use {' or '.join(PRESETS)}."
         problems.append(Problem(f"{one_line(name, 40)} is not a key preset.{then}", file.preset_place))
         name = "default"
     actions = all_actions()
@@ -396,8 +394,8 @@ def _accepted_keys(action: KeyAction, preference: KeyPreference) -> tuple[tuple[
             problems.append(Problem(f"{action.id}: {error}", preference.place))
             continue
         if action.typing and writes_text(named[0]):
-            sentence = f"{action.id}: one types where it acts, so {key_label(named[0])} cannot be its key."
-            problems.append(Problem(f"{sentence} ctrl+{named[0][:1].lower()} could.", preference.place))
+            sentence = f"{action.id}: it works while typing, so {key_label(named[0])} cannot be its key."
+            problems.append(Problem(f"{sentence} Try ctrl+{named[0][:1].lower()}.", preference.place))
         else:
             keys += named
     return tuple(dict.fromkeys(keys)), problems
@@ -409,7 +407,7 @@ def _section(
     preferred: KeysOfActions,
     preferences: dict[str, KeyPreference],
 ) -> Iterator[Problem]:
-    """Take preferred keys away until no key has two actions in one scope. Changes `preferred`."""
+    """Remove preferred keys until no key has two actions in one scope. Changes `preferred`."""
     order = list(preferences)
     while clash := _clash(actions, {**preset_keys, **preferred}, preferences):
         key, loser, other = clash
@@ -423,7 +421,7 @@ def _section(
             or "no key"
         )
         yield Problem(
-            f"{loser} keeps {keeps}: {key_label(key)} is {other} already.", preferences[loser].place
+            f"{loser} keeps {keeps}: {key_label(key)} already belongs to {other}.", preferences[loser].place
         )
         if not remaining:
             del preferences[loser]
@@ -460,7 +458,7 @@ PALETTE_ACTION = "console.palette"
 CLICK_META = "@click"
 CLICKED_KEY = re.compile(r"app\.simulate_key\('(.+)'\)")
 
-_force = DEFAULT_KEYMAP  # a process has one console, so the keymap is global
+_active = DEFAULT_KEYMAP  # a process has one console, so the keymap is global
 
 
 @runtime_checkable
@@ -468,24 +466,24 @@ class NamesKeys(Protocol):
     """A widget that shows key names outside the key bar."""
 
     def name_keys(self) -> None:
-        """Show the keys in force."""
+        """Show the active keys."""
 
 
 def active_keymap() -> Keymap:
-    """Return the keymap in force."""
-    return _force
+    """Return the active keymap."""
+    return _active
 
 
 def use_keymap(keymap: Keymap) -> None:
-    """Put a keymap in force."""
-    global _force
-    if keymap is not _force:
-        _force = keymap
+    """Activate a keymap."""
+    global _active
+    if keymap is not _active:
+        _active = keymap
         key_of.cache_clear()
 
 
 def key_in(keymap: Keymap, action: str) -> str:
-    """Return the first key of an action in a keymap; without a key, its command in the palette. Pure."""
+    """Return an action's first key in a keymap; without a key, the palette's key and its name there. Pure."""
     binding = binding_of(action)
     return (
         _hint(keymap, binding) or f"{_hint(keymap, binding_of(PALETTE_ACTION))} {binding.description}".strip()
@@ -494,8 +492,8 @@ def key_in(keymap: Keymap, action: str) -> str:
 
 @cache
 def key_of(action: str) -> str:
-    """Return the first key of an action in force."""
-    return key_in(_force, action)
+    """Return the active first key of an action."""
+    return key_in(_active, action)
 
 
 def with_keys(template: str) -> str:
@@ -504,7 +502,7 @@ def with_keys(template: str) -> str:
 
 
 def with_keys_of(keymap: Keymap, template: str) -> str:
-    """As `with_keys`, in another keymap. Pure."""
+    """Like `with_keys`, but with the keys of `keymap`. Pure."""
     return KEY_PLACEHOLDER.sub(lambda found: key_in(keymap, found[1]), template)
 
 
@@ -512,7 +510,7 @@ def key_hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
     """Return `e fix   E edit` for a border; a click presses the key. Actions without a key are omitted."""
     parts = []
     for action, what in pairs:
-        keys = action if action == ENTER_KEY else _force.of(action, binding_of(action).key)
+        keys = action if action == ENTER_KEY else _active.of(action, binding_of(action).key)
         pressed = keys.split(",")[0].strip()
         shown = ARROWS.get(key_label(pressed), key_label(pressed))
         if shown:
@@ -522,7 +520,7 @@ def key_hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
 
 
 def keys_in_hints(bar: Content | None) -> frozenset[str]:
-    """Return the keys in such key hints."""
+    """Return the keys in hints that `key_hints` has made."""
     spans = bar.spans if bar is not None else ()
     clicks = (span.style.meta.get(CLICK_META, "") for span in spans if isinstance(span.style, Style))
     return frozenset(match[1] for match in map(CLICKED_KEY.fullmatch, clicks) if match)
@@ -531,7 +529,7 @@ def keys_in_hints(bar: Content | None) -> frozenset[str]:
 def share_a_key(one: str, other: str) -> bool:
     """Return True if two actions share a key: the inner one may pass it on to the outer one."""
     keys, others = (
-        set(_force.of(action, binding_of(action).key).split(",")) - {NO_KEY} for action in (one, other)
+        set(_active.of(action, binding_of(action).key).split(",")) - {NO_KEY} for action in (one, other)
     )
     return bool(keys & others)
 

@@ -84,7 +84,14 @@ GLOBAL_BINDINGS = (
         id="console.what_if",
         tooltip="Assume another platform, environment, settings, agent or host",
     ),
-    Binding("0", "all_real", "All real", show=False, id="console.all_real", tooltip="Drop all assumptions"),
+    Binding(
+        "0",
+        "all_real",
+        "Drop what-if",
+        show=False,
+        id="console.all_real",
+        tooltip="Drop all assumptions, then the dialect that you chose",
+    ),
     Binding(
         "H",
         "verify",
@@ -141,7 +148,7 @@ RIGHT_END_WHILE_TYPING = ("app.help", "app.quit")  # the same while typing in a 
 
 
 def _waits_for_trust(item: object, state: ConsoleState) -> bool:
-    """Return True if a hook needs trust in its folder, or in the workspace with its interpreter."""
+    """Return True if a hook needs trust in its folder, or in a workspace that provides its interpreter."""
     if not isinstance(item, HookStatus) or state.view is None:
         return False
     from hookscope.app.trust_requests import trust_targets  # not needed for the first frame
@@ -163,7 +170,7 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
         return f"{row.name} does not match the filter: {key_of('console.back')} clears it."
     match action:
         case "trust" if row is not None and not _waits_for_trust(row.item, state):
-            return f"{row.name} needs no trust: it is {row.state_style.word}."
+            return f"{row.name} does not need trust: it is {row.state_style.word}."
         case "fix" if row is not None and row.failed is not None:
             return f"{row.name} {row.why}: {key_of('hooks.edit')} opens it there."
         case "fix" if row is not None and row.state is State.READY:
@@ -249,7 +256,7 @@ def keys_of_bindings(bindings: Iterable[Binding], state: ConsoleState | None) ->
 
 
 def keys_of_action(action: str, *, last: bool = False) -> tuple[ShownKey, ...]:
-    """Return the key of one action in force; empty if it has none."""
+    """Return the active key of one action; empty if it has none."""
     binding = binding_of(action)
     keys = active_keymap().of(action, binding.key).split(",")[0].strip()
     shown = key_label(keys)
@@ -292,7 +299,7 @@ MOVING_ACTIONS = frozenset({"up", "down", "page_up", "page_down", "first", "last
 
 
 class AvailableAction(NamedTuple):
-    """An action with its keys in force, and the node that has it."""
+    """An action with its active keys, and the node that has it."""
 
     binding: Binding
     node: DOMNode
@@ -303,7 +310,7 @@ class AvailableAction(NamedTuple):
 
 
 def own_bindings(node: DOMNode, keymap: Keymap = DEFAULT_KEYMAP) -> list[Binding]:
-    """Return the bindings of this node's class that have an id, with the keys in force."""
+    """Return the bindings of this node's class that have an id, with their active keys."""
     bindings: dict[str, Binding] = {}
     for cls in type(node).__mro__:
         for binding in cls.__dict__.get("BINDINGS", ()):

@@ -30,7 +30,7 @@ class NoCommandReason(StrEnum):
     TYPES = "edits a field on the screen"
     LEAVES = "leaves what is open"
     OPENS = "opens your editor"
-    NOW = "is about this console while it is open"
+    NOW = "concerns only this console"
 
 
 M, V, T, L, E, N = (
@@ -268,7 +268,7 @@ class ListedAction:
     """An action, for people who write `keys.yaml`."""
 
     id: str
-    keys: tuple[str, ...]  # the keys in force, as spelled in the file
+    keys: tuple[str, ...]  # the active keys, as spelled in the file
     default: tuple[str, ...]
     meaning: str
     room: str
@@ -292,7 +292,7 @@ def preset_names() -> tuple[str, ...]:
 
 
 def key_listing_of(file: KeysFile, preset: str | None = None) -> KeyListing:
-    """Return the keys of a file; `preset`: of this preset instead."""
+    """Return the keys of a file, or of `preset` if it is given."""
     keymap = resolve_keymap(file if preset is None else KeysFile(file.file, preset))
     rows = tuple(
         ListedAction(

@@ -37,9 +37,8 @@ HIGHLIGHTED_LANGUAGES = {
     ".js": "javascript",
     ".mjs": "javascript",
 }
-CURRENT_LINE_SIGN, NAME_WIDTH = "→", "●"
-WIDEST_LINE = 20  # cells of a variable's name
-LONGEST_VALUE = "…"
+CURRENT_LINE_SIGN, BREAKPOINT_SIGN, CUT_SIGN = "→", "●", "…"
+WIDEST_NAME = 20  # cells of a variable's name
 
 
 class SourceLines(LineList):
@@ -49,7 +48,7 @@ class SourceLines(LineList):
         super().__init__(id="debug-source")
         self._stop: Stop | None = None
         self._text: list[Content] = []
-        self._left = 0  # characters of each line that stand beyond the left edge
+        self._left = 0  # characters of each line that are scrolled out at the left
 
     @property
     def line_count(self) -> int:
@@ -57,7 +56,7 @@ class SourceLines(LineList):
 
     @property
     def empty(self) -> Content:
-        return Content.styled("Its file cannot be read.", MARK_MUTED)
+        return Content.styled("The source file cannot be read.", MARK_MUTED)
 
     @property
     def number(self) -> int | None:
@@ -67,7 +66,7 @@ class SourceLines(LineList):
         return self._stop.lines[self.cursor][0]
 
     def show(self, stop: Stop) -> None:
-        """Show these lines; if the stop has moved, the cursor goes there."""
+        """Show the stop's lines; if the stop has moved, move the cursor there."""
         before, self._stop = self._stop, stop
         if before is None or before.lines != stop.lines:
             self._text = highlighted([text for _, text in stop.lines], stop.frame.file)
@@ -110,12 +109,12 @@ class SourceLines(LineList):
         assert self._stop is not None
         number, _ = self._stop.lines[index]
         here = number == self._stop.frame.line
-        mark = CURRENT_LINE_SIGN if here else NAME_WIDTH if number in self._stop.named else " "
+        mark = CURRENT_LINE_SIGN if here else BREAKPOINT_SIGN if number in self._stop.named else " "
         style = "$text-accent" if here else "$text-error"
         digits = len(str(self._stop.lines[-1][0]))
         text = self._text[index].stylize("bold") if here else self._text[index]
         if self._left and text.plain.strip():
-            text = Content(LONGEST_VALUE) + text[self._left + 1 :]
+            text = Content(CUT_SIGN) + text[self._left + 1 :]
         return Content.assemble((mark, style), " ", (f"{number:>{digits}}", MARK_MUTED), "  ", text)
 
 
@@ -131,7 +130,7 @@ def highlighted(lines: list[str], file: str) -> list[Content]:
 
 
 def _call_of(stop: Stop) -> tuple[object, ...]:
-    """Return what distinguishes the selected call: handler, depth and function."""
+    """Return what identifies the selected call: the handler, and the functions down to it."""
     return (stop.who, *((frame.file, frame.function) for frame in stop.frames[: stop.at + 1]))
 
 
@@ -140,7 +139,7 @@ class VariableLines(LineList):
 
     def __init__(self) -> None:
         super().__init__(id="debug-variables")
-        self._call: tuple[object, ...] = ()  # whose they are
+        self._call: tuple[object, ...] = ()  # the call that they belong to
         self._variables: tuple[tuple[str, str], ...] = ()
         self._new: frozenset[tuple[str, str]] = frozenset()
 
@@ -158,7 +157,7 @@ class VariableLines(LineList):
         return self._variables[self.cursor][0] if self._variables else None
 
     def show(self, stop: Stop) -> None:
-        """Show these variables; in the same call, changed values are highlighted."""
+        """Show the stop's variables; highlight values that have changed within the same call."""
         before, self._variables = self._variables, stop.variables
         call, self._call = self._call, _call_of(stop)
         same = call == self._call
@@ -167,30 +166,30 @@ class VariableLines(LineList):
 
     def line_at(self, index: int, width: int) -> Content:
         name, text = self._variables[index]
-        widest = min(max(len(safe_word(one, WIDEST_LINE)) for one, _ in self._variables), WIDEST_LINE)
+        widest = min(max(len(safe_word(one, WIDEST_NAME)) for one, _ in self._variables), WIDEST_NAME)
         value = safe_line(text, 300)
         if (name, text) in self._new:
             value = value.stylize("$text-warning")
-        return Content.assemble(fixed_width(safe_word(name, WIDEST_LINE), widest, MARK_MUTED), "  ", value)
+        return Content.assemble(fixed_width(safe_word(name, WIDEST_NAME), widest, MARK_MUTED), "  ", value)
 
 
 STOP_REASONS = {
     "begin": ("at its first line", MARK_MUTED),
-    "breakpoint": ("at a breakpoint", "$text-accent"),
-    "line": ("a named line", "$text-accent"),
+    "breakpoint": ("at breakpoint()", "$text-accent"),
+    "line": ("at a breakpoint", "$text-accent"),
     "pause": ("paused", MARK_MUTED),
     "step": ("", MARK_MUTED),
     "error": ("", "$text-error"),
 }
-SIDE_BY_SIDE_WIDTH = 110  # cells: lines and variables stand beside each other
-WIDEST_DEBUGGER = 160  # cells of the screen, as its style says
-DEBUGGER_FRAME = 8  # cells of a frame beside its title
-PLACE_PATTERN = 16  # cells of a path at least
-SCOPE_NAMES = (30, 20, 12, 8)  # cells of a name at most; fewer where there is no room
-RAISE_MODES = ("its condition raises", "$text-error")
-NOTHING_HIDDEN = "There are no more lines."
-HANDLER_ENDED = "The handler is still stopped: {fire.debug} shows it, {fire.cancel} ends the run."
-HANDLER_RUNS = "It is running: {debug.leave} closes this, {debug.end} ends the run."
+SIDE_BY_SIDE_WIDTH = 110  # cells; wider screens show lines and variables side by side
+WIDEST_DEBUGGER = 160  # cells of the screen, as in its style
+DEBUGGER_FRAME = 8  # cells of the frame that its title cannot use
+LEAST_PATH = 16  # cells of a path at least
+NAME_WIDTHS = (30, 20, 12, 8)  # cells of a name at most; fewer if there is little room
+CONDITION_RAISES = ("its condition raises", "$text-error")
+NOTHING_HIDDEN = "The lines end here."
+STILL_STOPPED = "The handler is still stopped: {fire.debug} shows it, {fire.cancel} ends the run."
+HANDLER_RUNS = "The handler is running: {debug.leave} closes this, {debug.end} ends the run."
 
 
 class DebugScreen(Overlay[None]):
@@ -198,10 +197,10 @@ class DebugScreen(Overlay[None]):
 
     HELP = (
         "The handler is stopped before the line with →. It stops at each line with ●: "
-        "{debug.line} or {lines.choose}, and {debug.condition} where a condition holds. "
+        "{debug.line} or {lines.choose} sets one, {debug.condition} one with a condition. "
         "{debug.right} and {debug.left} show the rest of long lines. "
         "A value that has changed since the last stop is highlighted; {lines.choose} shows all of it. "
-        "The lowest line evaluates what you type in the stopped handler."
+        "What you type in the bottom line is evaluated in the stopped handler."
     )
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE_WIDTH, "-wide")]  # noqa: RUF012  (Textual's own says no more)
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -289,19 +288,19 @@ class DebugScreen(Overlay[None]):
         self.query_one(Vertical).border_title = self._title()
 
     def _title(self) -> Content:
-        """Return handler, place and reason; the reason is never cut, names and the path may be."""
+        """Return handler, place and reason. Names and the path may be truncated, but never the reason."""
         stop = self._stop
-        why, style = RAISE_MODES if stop.note is not None else STOP_REASONS[stop.why]
-        # its kind alone: the frame cuts what is longer, and all of it stands below
-        told = safe_word(stop.error.partition(":")[0], SCOPE_NAMES[0]) if stop.error is not None else why
+        why, style = CONDITION_RAISES if stop.note is not None else STOP_REASONS[stop.why]
+        # Only the error's type fits; the full error is shown below the variables.
+        told = safe_word(stop.error.partition(":")[0], NAME_WIDTHS[0]) if stop.error is not None else why
         told = f"   {told}" if told else ""
         calls = f"   call {stop.at + 1} of {len(stop.frames)}" if len(stop.frames) > 1 else ""
         whole = min(self.app.size.width, WIDEST_DEBUGGER) - DEBUGGER_FRAME
-        for names in SCOPE_NAMES:
+        for names in NAME_WIDTHS:
             who = safe_word(stop.who, names)
             within = f" in {safe_word(stop.frame.function, names)}" if stop.frame.function else ""
             rest = Content(f"{who}   :{stop.frame.line}{within}{calls}{told}").cell_length
-            if whole - rest >= PLACE_PATTERN:
+            if whole - rest >= LEAST_PATH:
                 break
         path = keep_tail(safe_line(self._short(Path(stop.frame.file)), 400), max(whole - rest, 1)).plain
         return Content.assemble(
@@ -309,7 +308,7 @@ class DebugScreen(Overlay[None]):
         )
 
     def _say(self, said: str | None, error: str | None) -> None:
-        """Show the answer, else the full error of the stop; nothing without either."""
+        """Show the answer, or else the full error of the stop; hide the box if there is neither."""
         box, told = self.query_one("#debug-said"), said if said is not None else error
         box.display = told is not None
         if told is not None:
@@ -385,7 +384,7 @@ class DebugScreen(Overlay[None]):
         if event.value.strip() and self._stood:
             try:
                 await self._done(event.value)
-                event.input.select_all()  # what is typed next is another question
+                event.input.select_all()  # the next typed text replaces it
             except ValueError as error:
                 self.notify(str(error), severity="warning", markup=False)
 
@@ -419,7 +418,7 @@ class DebugScreen(Overlay[None]):
             self.query_one(SourceLines).focus()
             return
         if self._debugger.stop is not None:
-            self.notify(with_keys(HANDLER_ENDED), markup=False)
+            self.notify(with_keys(STILL_STOPPED), markup=False)
         self.dismiss(None)
 
 

@@ -56,7 +56,7 @@ class PaneFocus:
     ) -> None:
         """`moved` is called once the focus is in its pane."""
         self._screen, self._store, self._panes, self._moved = screen, store, panes, moved
-        self.settled = True  # the focus is not on its way to the pane that is wanted
+        self.settled = True  # False while the focus moves to the wanted pane
 
     def came_to(self, widget: Widget) -> None:
         """Handle a widget that has received the focus."""
@@ -69,10 +69,10 @@ class PaneFocus:
 
     def settle(self) -> None:
         """Move the focus to the pane that the state names."""
-        self.settled = False  # news of an older focus says nothing any more
-        if self._store.state.filtering:  # it is on its way to where one types
+        self.settled = False  # events about an older focus are ignored
+        if self._store.state.filtering:  # the filter field is about to take the focus
             self._screen.call_after_refresh(self.settle_now)
-        else:  # at once: a pane that is hidden with the focus in it would pass it on to some other first
+        else:  # at once: hiding the focused pane would first move the focus elsewhere
             self.settle_now()
 
     def settle_now(self) -> None:
@@ -82,14 +82,14 @@ class PaneFocus:
         if (wanted == "fire" and not panes.fire_pane.parts_mounted) or (
             wanted == "hosts" and not panes.hosts_pane.parts_mounted
         ):
-            return  # it says when it is
+            return  # PartsMounted follows
         if not self._store.state.filtering and pane_of(screen.focused) != wanted and panes.shown:
             target = first_focusable(screen.query_one("#rows" if wanted == "list" else f"#{wanted}"))
         if target is not None:
             screen.set_focus(target, scroll_visible=False)  # at once: the app itself may wait for it
             screen.call_after_refresh(self._bring_in_sight, target)
         if target is None or screen.focused is not target:
-            self.settled = True  # else the news of it is what is waited for
+            self.settled = True  # else the focus event does this
             self._moved()
 
     def _bring_in_sight(self, widget: Widget) -> None:
@@ -133,7 +133,7 @@ class MainScreen(PaintedOnce[None]):
         made.preferences.read()
         self.app.theme_changed_signal.subscribe(self, made.preferences.theme_changed)
         self.set_focus(self.query_one(HookList))
-        # Behind the first frame, and not before: while the app starts, nothing is painted.
+        # After the first frame: nothing is painted while the app starts.
         self.app.call_later(self.call_after_refresh, self.bridge.open, self._opened)
 
     def _opened(self) -> None:
@@ -144,7 +144,7 @@ class MainScreen(PaintedOnce[None]):
         self.controllers.restore.begin()
 
     def on_screen_resume(self) -> None:
-        self._show_keys()  # over a dialog there was no need
+        self._show_keys()  # not updated while a dialog is open
 
     def on_unmount(self) -> None:
         self.controllers.close()
@@ -182,7 +182,7 @@ class MainScreen(PaintedOnce[None]):
             self.query_one(KeyBar).keys = keys_of_screen(self, self.state)
 
     def _arrange(self, width: int = 0, height: int = 0) -> None:
-        if self.panes.arrange(width, height):  # whoever had the focus lost it
+        if self.panes.arrange(width, height):  # the focused widget was hidden
             self.call_after_refresh(self.pane_focus.settle_now)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -190,7 +190,7 @@ class MainScreen(PaintedOnce[None]):
 
     @on(PartsMounted)
     def _parts_mounted(self) -> None:
-        """A new pane has its parts: focus them if that is still wanted."""
+        """Handle a new pane's parts: focus them if that is still wanted."""
         if "hosts" in self.panes.shown:
             self.controllers.hosts.refresh()
         self.pane_focus.settle()
@@ -236,7 +236,7 @@ class MainScreen(PaintedOnce[None]):
         before = self.state
         self.store.change(ModeChosen(mode))
         if focus_place(self.state) == focus_place(before):
-            self.context.notify(f"This is {mode.capitalize()} already.")
+            self.context.notify(f"{mode.capitalize()} is already shown.")
 
     def action_fire(self) -> None:
         self.context.fire_composed()

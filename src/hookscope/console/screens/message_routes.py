@@ -62,14 +62,14 @@ def _show_why(context: ConsoleContext, message: messages.WhyRequested) -> None:
     item = view.status_of(message.hook) if view is not None else None
     row = next((row for row in context.state.rows if item is not None and row.item is item), None)
     if row is None:
-        context.notify(f"{safe_word(message.hook.name)} is not listed any more.", "warning")
+        context.notify(f"{safe_word(message.hook.name)} is no longer listed.", "warning")
         return
     context.change(RowJumpedTo(row.id, message.key))
     context.change(SideChosen("why"))
 
 
 def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
-    """Add the requests of the composer, and its jobs."""
+    """Add the routes of the composer's requests, and of jobs."""
     add = routes.add
     add(fire_requests.DraftChanged, lambda m: context.change(EventComposed(ComposedEvent(m.event, m.only))))
     add(
@@ -97,7 +97,7 @@ def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: C
 
 
 def _route_runs(routes: MessageRoutes, controllers: Controllers) -> None:
-    """Add reports and requests about runs."""
+    """Add the routes of reports and requests about runs."""
     add = routes.add
     add(messages.FiringStarted, lambda m: controllers.fire.started(m))
     add(messages.StepsReported, lambda m: controllers.fire.steps(m))
@@ -112,7 +112,7 @@ def _route_runs(routes: MessageRoutes, controllers: Controllers) -> None:
 
 
 def _route_saved_events(routes: MessageRoutes, controllers: Controllers) -> None:
-    """Add saved and recorded events."""
+    """Add the routes of saved and recorded events."""
     add = routes.add
     add(fire_requests.SavedEventsRequested, lambda _: controllers.saved.show_list())
     add(fire_requests.SaveEventRequested, lambda m: controllers.saved.save(m.saved, m.file, m.draft))
@@ -126,7 +126,7 @@ def _route_saved_events(routes: MessageRoutes, controllers: Controllers) -> None
 
 
 def _route_hooks(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
-    """Add requests about hooks: edits, trust, new hooks, packs, hosts."""
+    """Add the routes of requests about hooks: edits, trust, new hooks, packs, hosts."""
     add = routes.add
     add(messages.ToggleRequested, lambda m: controllers.edits.toggle(m))
     add(messages.TogglePlanned, lambda m: controllers.edits.toggle_planned(m))
@@ -148,7 +148,7 @@ def _route_hooks(routes: MessageRoutes, context: ConsoleContext, controllers: Co
 
 
 def _route_scans(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
-    """Add changes of the state, and scans."""
+    """Add the routes of state changes and scans."""
     add = routes.add
     add(messages.StateChanged, lambda m: controllers.scan.changed(m))
     add(messages.ScanRequested, lambda _: controllers.scan.scan())
@@ -161,7 +161,7 @@ def _route_scans(routes: MessageRoutes, context: ConsoleContext, controllers: Co
 def _route_reports(
     routes: MessageRoutes, context: ConsoleContext, give_up: Callable[[Exception], object]
 ) -> None:
-    """Add notices, and results of threads."""
+    """Add the routes of notices and of results of threads."""
 
     def unprotected(message: messages.UnprotectedReported) -> None:
         context.log_line("copies", message.text, "warning")

@@ -48,7 +48,7 @@ PACK_BINDINGS: list[BindingType] = [
         show=False,
         priority=True,
         id="packs.more",
-        tooltip="More of the sheet",
+        tooltip="Scroll the details down",
     ),
     Binding(
         "pageup",
@@ -57,15 +57,15 @@ PACK_BINDINGS: list[BindingType] = [
         show=False,
         priority=True,
         id="packs.less",
-        tooltip="The same, upwards",
+        tooltip="Scroll the details up",
     ),
 ]
 
 
-WIDE_PACKS = 130  # cells from which list and sheet stand side by side
+WIDE_PACKS = 130  # cells; wider screens show list and sheet side by side
 NEEDS_A_PACK = frozenset({"update", "update_all", "check", "diff", "remove", "recheck", "copy"})
 PACKS_HINT = (
-    "{packs.install} installs one: a folder, an archive, a package of npm, an installed Python package or a "
+    "{packs.install} installs one: a folder, an archive, an npm package, an installed Python package or a "
     "git address. It is checked and previewed first."
 )
 
@@ -135,7 +135,7 @@ class PacksScreen(Dialog[None]):
         self.set_class(event.size.width >= WIDE_PACKS, "-beside")
         self.call_after_refresh(self._lay_out)
 
-    # What is shown.
+    # Display.
 
     @property
     def row(self) -> PackRow | None:
@@ -177,7 +177,7 @@ class PacksScreen(Dialog[None]):
             self._draw()
 
     def say(self, *lines: Content) -> None:
-        """Show progress or results; nothing clears the lines."""
+        """Show progress or results; without lines, clear them."""
         said = self.query_one("#packs-said", Static)
         said.set_class(bool(lines), "-said")
         said.update(Content("\n").join(lines))
@@ -215,7 +215,7 @@ class PacksScreen(Dialog[None]):
         sheet = pack_sheet(row, view, self._inside, width, datetime.now(UTC))
         self.query_one("#packs-sheet", Static).update(sheet)
 
-    # What is asked for.
+    # Requests.
 
     def action_close(self) -> None:
         if self._controller.busy:
@@ -269,7 +269,7 @@ class PacksScreen(Dialog[None]):
         box.scroll_relative(y=by * max(1, box.size.height - 1), animate=False)
 
     def _wanted(self) -> PackRow | None:
-        """Return the selected pack; if there is none, say so."""
+        """Return the selected pack; if there is none, notify the user."""
         if self.row is None:
             self.app.notify(self.cannot("remove"), markup=False)
         return self.row
@@ -286,14 +286,14 @@ def _no_packs_text(view: Snapshot, width: int) -> Content:
 SPEC_PLACEHOLDER = "folder, archive, npm name, python:NAME or git+https://…"
 SPEC_FORMS = "a folder, an archive, NAME or NAME@VERSION of npm, python:NAME, git+https://…"
 COPY_WORD, LINK_WORD, PIN_WORD = "copy", "link", "pin"
-NO_DEPENDENCIES_WORD, DEPENDENCIES_WORD = "leave", "install too, without scripts"
+NO_DEPENDENCIES_WORD, DEPENDENCIES_WORD = "skip", "install too, without scripts"
 REFUSE_WORD, REPLACE_WORD = "refuse", "replace it"
 MEANING_OF_WORDS = {
     COPY_WORD: "A copy goes into the host's own folder.",
     LINK_WORD: "Nothing is copied: the host reads the folder itself.",
     PIN_WORD: "npm only: stays at this version and integrity.",
 }
-ENTER_DELAY = 0.4  # seconds in which enter says yes to nothing: it may be the second of two
+ENTER_DELAY = 0.4  # seconds in which enter is ignored: it may be a repeated press
 LONGEST_SPEC = 2_000  # characters of a spec
 
 
@@ -333,8 +333,8 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="spec.cancel", tooltip="Install nothing"),
         Binding("enter", "take", "Show", id="spec.take", tooltip="Fetch and preview it"),
-        Binding("down", "app.focus_next", "Next", show=False, id="spec.down", tooltip="The next line"),
-        Binding("up", "app.focus_previous", "Before", show=False, id="spec.up", tooltip="The line before"),
+        Binding("down", "app.focus_next", "Next", show=False, id="spec.down", tooltip="Next line"),
+        Binding("up", "app.focus_previous", "Previous", show=False, id="spec.up", tooltip="Previous line"),
     ]
     DEFAULT_CSS = """
     PackSpecScreen {
@@ -425,7 +425,7 @@ class PackPlanScreen(Overlay[bool]):
     def __init__(self, title: str, sheet: Callable[[int], Content], verb: str = "") -> None:
         super().__init__()
         self._title, self._sheet, self._verb = title, sheet, verb
-        self.seen = False  # long enough that enter answers this, and not what stood here before
+        self.seen = False  # for `ENTER_DELAY`, so that enter answers this sheet
 
     def compose(self) -> ComposeResult:
         with ScrollBox(id="plan") as box:

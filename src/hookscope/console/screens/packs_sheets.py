@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hookscope.packs.plan import PackChanged, PackPlan
 
 
-HOOK_INDENT = 4  # cells that what belongs to a hook stands further right
+HOOK_INDENT = 4  # cells that the details of a hook are indented
 PACK_LABEL_WIDTH = 11  # cells of a label
 MOST_DIFF_LINES = 400  # of one diff
 
@@ -76,7 +76,7 @@ def _put_gate(sheet: Sheet, gate: Gate) -> None:
 
 
 def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
-    """Return one installation that the author names, and the requirement it satisfies."""
+    """Return an installation step that the author names, and the requirements that it satisfies."""
     gates = [gate for gate in row.verdict.gates if gate.kind.fix is FixKind.PROGRAMS]
     missing = {name for gate in gates for name in gate.missing}
     bins = spec.get("bins")
@@ -84,7 +84,7 @@ def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
     what = spec.get("package") or spec.get("repository") or spec.get("url") or spec.get("id") or ""
     label = spec.get("label")
     lacking = [name for name in names if name in missing]
-    gives = f" gives {', '.join(names)}" if names else ""
+    gives = f" provides {', '.join(names)}" if names else ""
     if lacking:
         gives += f": satisfies {', '.join(lacking)}"
     elif names:
@@ -101,7 +101,7 @@ def put_uses(sheet: Sheet, uses: HandlerUses, indent: int) -> None:
 
 
 def put_diff(sheet: Sheet, preview: str) -> None:
-    """Add the lines of a unified diff, without its two header lines."""
+    """Add the lines of a unified diff, except for its two header lines."""
     lines = preview.splitlines()[2:]
     for text in _first_diff_lines(lines):
         shown = safe_code_line(text)
@@ -118,8 +118,8 @@ LINKED_NOTE = "used directly"
 MOST_PACK_FILES = 200  # files that are listed
 INTEGRITY_WORDS = {
     "as installed": ("✓ as installed", "$text-success"),
-    "changed": ("✗ changed since", "$text-error"),
-    "gone": ("✗ gone", "$text-error"),
+    "changed": ("✗ changed", "$text-error"),
+    "gone": ("✗ missing", "$text-error"),
 }
 
 
@@ -128,7 +128,7 @@ class PackRow:
     """One pack of the list."""
 
     status: PackStatus
-    newer: str = ""  # what is known of an update; empty: nothing
+    newer: str = ""  # update status; empty: unknown
 
     @property
     def id(self) -> str:
@@ -174,7 +174,7 @@ def _fit_cell(text: Content, width: int) -> Content:
 
 
 def _update_cell(known: str) -> Content:
-    if known == LINKED_NOTE:  # the source says so already
+    if known == LINKED_NOTE:  # the source column already shows it
         return Content()
     if known in ("", "newest"):
         return Content.styled(known, MUTED)
@@ -206,7 +206,7 @@ def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int
     here = record.source in ("folder", "archive")
     put_fact(sheet, "from", f"{install_kind(record)} {short(Path(record.spec)) if here else record.origin}")
     if not here:
-        put_fact(sheet, "exactly", record.resolved)
+        put_fact(sheet, "resolved", record.resolved)
     put_fact(sheet, "integrity", keep_ends(record.integrity, sheet.width - PACK_LABEL_WIDTH - 1))
     put_fact(sheet, "installed", f"{age} ago, for {record.dialect}")
     put_fact(sheet, "update", row.newer or with_keys("unknown: {packs.check} checks the source"))
@@ -244,7 +244,7 @@ def _put_changes(sheet: Sheet, row: PackRow, view: Snapshot) -> None:
     disk = row.status.integrity
     if disk.state != "changed":
         return
-    sheet.title("Changed on disk since", with_keys("{packs.diff} shows it"))
+    sheet.title("Changed on disk since the install", with_keys("{packs.diff} shows the diff"))
     for sign, word, paths in (
         ("~", "changed", disk.changed),
         ("-", "missing", disk.missing),
@@ -294,11 +294,11 @@ def plan_title(planned: PackPlan, number: str = "") -> str:
 def pack_plan_sheet(
     planned: PackPlan, machine: Machine, width: int, diffs: Mapping[Path, str] = NO_DIFFS
 ) -> Content:
-    """Return the plan as `--dry-run` shows it. `diffs`: of replaced files."""
+    """Return the plan as `--dry-run` shows it. `diffs`: the diffs of replaced files, by path."""
     sheet = Sheet(width)
     _put_origin(sheet, planned)
     for path in planned.on_disk.files_to_keep[:MOST_PLANNED_FILES]:
-        kept = safe_paragraph(f"! changed on disk since, a copy is kept: {machine.short(path)}")
+        kept = safe_paragraph(f"! changed since the install, a copy is kept: {machine.short(path)}")
         sheet.say(kept.stylize("$text-warning"))
     if planned.hooks:
         sheet.title("Hooks")
@@ -326,7 +326,7 @@ def pack_plan_sheet(
 
 
 def failed_integrity_sheet(planned: PackPlan, machine: Machine, width: int) -> Content:
-    """Return what fails its integrity check and would be installed over."""
+    """Return the files that fail the integrity check and would be overwritten."""
     sheet = Sheet(width)
     if planned.drift:
         sheet.say(Content.assemble(("✗ ", "$text-error"), safe_paragraph(planned.drift)))
@@ -372,7 +372,7 @@ def _put_planned_files(sheet: Sheet, planned: PackPlan, machine: Machine) -> Non
     if len(shown) > MOST_PLANNED_FILES:
         sheet.say(Content.styled(f"and {len(shown) - MOST_PLANNED_FILES:,} more", MUTED), 2)
     if same:
-        sheet.say(Content.styled(f"{same:,} stay as they are", MUTED), 2)
+        sheet.say(Content.styled(f"{same:,} unchanged", MUTED), 2)
     if planned.excluded:
         sheet.say(safe_paragraph(f"excluded: {', '.join(planned.excluded)}").stylize(MUTED), 2)
 

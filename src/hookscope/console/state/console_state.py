@@ -54,7 +54,7 @@ class PaneLayout:
 
 
 def every_class() -> frozenset[str]:
-    """Return all classes that any layout gives."""
+    """Return all classes that a layout can have."""
     sizes = {f"-{size}" for size in ("tiny", "small", "medium", "wide")}
     return frozenset(
         sizes
@@ -144,13 +144,13 @@ class HookCheck:
     row: str
     findings: tuple[LintFinding, ...] = ()
     problem: str = ""  # what lint could not check, or why there is no result
-    links: tuple[ActivationLink, ...] = ()  # activation links
-    chain: LampChain | None = None  # from its file to its user, for one event
+    links: tuple[ActivationLink, ...] = ()
+    chain: LampChain | None = None  # from the hook's file to its user, for one event
 
 
 @dataclass(frozen=True, slots=True)
 class ComposedEvent:
-    """The event in the composer. None: it is not valid and cannot be fired."""
+    """The event in the composer. `event` is None if it is not valid."""
 
     event: Event | None = None
     only: str | None = None
@@ -166,7 +166,7 @@ class ConsoleState:
 
     mode: Mode = "hooks"
     side: Side = "why"
-    reading: bool = False  # a small screen shows the sheet, not the list
+    reading: bool = False  # a small screen shows the sheet instead of the list
     zoom: Pane | None = None
     view: Snapshot | None = None
     filling: VariableSources | None = None  # the source of event variables
@@ -174,7 +174,7 @@ class ConsoleState:
     generation: int = 0  # of the scan that is shown
     is_scanning: bool = False
     selected: str = ""  # the id of a row
-    asked_event: str = ""  # the event that the answer beside the row is about; empty: its first one
+    asked_event: str = ""  # the event that the sheet explains; empty: the hook's first event
     jumps: int = 0  # how often the selection was set from outside the list
     filter: str = ""
     filtering: bool = False

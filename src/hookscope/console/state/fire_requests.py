@@ -24,7 +24,7 @@ StepCommand = Literal["run_it", "pass_over", "run_all"]
 
 
 class FireRequested(ConsoleMessage):
-    """Request to fire an event, at one hook if `only` names it; on copies if `guarded`.
+    """Request to fire an event: only at the hook `only` if given, and on copies if `guarded`.
 
     `file` is the event's saved event, and `options` has further fire options. In a `written` event the
     variables are not filled yet.
@@ -72,7 +72,7 @@ class DraftChanged(ConsoleMessage):
 
 
 class EnvironmentChosen(ConsoleMessage):
-    """Request to fill events from this environment; None for none."""
+    """Request to fill events from this environment, or from no environment if None."""
 
     def __init__(self, name: str | None) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ class FoldersTrustRequested(ConsoleMessage):
 
 @dataclass(frozen=True, slots=True)
 class FireOptions:
-    """Options for firing an event, where they differ from the default."""
+    """Options for firing an event. By default, an event is fired once at all subscribed hooks."""
 
     only: str | None = None  # at this hook alone
     forced: bool = False  # even if it is off, blocked or not subscribed
@@ -174,5 +174,5 @@ class FireOptions:
 
     @property
     def plain(self) -> bool:
-        """Whether the event is fired as by default."""
+        """Whether all options but `only`, `fault` and `guarded` have their defaults."""
         return replace(self, fault="exception", guarded=False, only=None) == FireOptions()

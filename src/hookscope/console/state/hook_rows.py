@@ -39,7 +39,7 @@ Grouping = Literal["source", "state", "event"]
 GROUPINGS: tuple[Grouping, ...] = ("source", "state", "event")
 QUARANTINED = "in quarantine  "
 REASON_WIDTH = 24  # cells that most reasons need
-TRUST_HINT_WIDTH = 14  # cells of the trust key's hint, which replaces a longer reason
+TRUST_HINT_WIDTH = 14  # cells of the hint on the trust key, which replaces the reason
 OLD_VERSION_RUNS = "previous version runs: "  # precedes the reason why the saved version does not run
 
 
@@ -57,12 +57,12 @@ class HookRow:
     failed: FailedLoad | None = field(default=None, kw_only=True)  # its gates pass, but it does not load
     reasons: int
     item: HookStatus | RejectedHook
-    # Computed once per row: each letter of a filter reads them in all rows.
+    # Computed once per row: each letter typed in the filter reads them in all rows.
     events_text: str = field(init=False, compare=False, repr=False)  # its events as one text
     says: str = field(init=False, compare=False, repr=False)  # the text that filters search
     name_cells: int = field(init=False, compare=False, repr=False)
     events_cells: int = field(init=False, compare=False, repr=False)
-    why_cells: int = field(init=False, compare=False, repr=False)  # of its first part
+    why_cells: int = field(init=False, compare=False, repr=False)  # of its first `REASON_WIDTH` characters
 
     @property
     def manifest(self) -> Path | None:
@@ -160,9 +160,9 @@ def _rejected_row(rejected: RejectedHook, named: Callable[[str], str]) -> HookRo
 
 
 def matching_rows(rows: Iterable[HookRow], query: str) -> tuple[HookRow, ...]:
-    """Return the rows with every word of the query in their name, events, source or state, without `!word`.
+    """Return the rows whose name, events, source or state contain every word of the query, and no `!word`.
 
-    If there are none, those whose name has the letters of the query in this order.
+    If there are none, return the rows whose name contains the letters of the query in this order.
     """
     words, excluded = filter_words(query)
     remaining = [row for row in rows if not any(word in row.says for word in excluded)]
@@ -174,7 +174,7 @@ def matching_rows(rows: Iterable[HookRow], query: str) -> tuple[HookRow, ...]:
 
 
 def filter_words(query: str) -> tuple[list[str], list[str]]:
-    """Return the words of a filter, and those that it excludes: `!word`. A `!` alone is ignored."""
+    """Return the words of a filter, and the words that it excludes with `!word`. A `!` alone is ignored."""
     words = query.casefold().split()
     return [word for word in words if word[0] != "!"], [word[1:] for word in words if word[:1] == "!" != word]
 
@@ -291,7 +291,7 @@ def listing_of(view: Snapshot) -> HookListing:
 
 
 class FilteredRows:
-    """The rows that match a filter. A query that extends the previous one searches its matches."""
+    """The rows that match a filter. A query that extends the previous query searches only its matches."""
 
     def __init__(self) -> None:
         self._listing: HookListing | None = None
@@ -321,10 +321,10 @@ class FilteredRows:
 
 
 def best_match(rows: Iterable[HookRow], query: str, current: str | None) -> HookRow | None:
-    """Return the row that somebody who types this looks for; None without a query or a row.
+    """Return the row that best matches a typed query; None without a query or a row.
 
-    A row of that name comes first, then one whose name begins with it, then one whose name contains it.
-    Of equally good ones it is the `current` one, by id, else the first.
+    A name that equals the query is best, then a name that begins with it, then a name that contains it.
+    Among equally good rows, return the row with the id `current`, or else the first.
     """
     name = " ".join(filter_words(query)[0])
 
@@ -338,7 +338,7 @@ def best_match(rows: Iterable[HookRow], query: str, current: str | None) -> Hook
 
 COLUMN_GAP = "  "
 POINTER, NO_POINTER = "▸ ", "  "
-COUNT_WIDTH = 3  # cells of a number of reasons
+COUNT_WIDTH = 3  # cells of the number of reasons
 ROOM_FOR_WORDS = 14  # cells; in less room reasons are only counted
 TRUST_HINT = "{hooks.trust} trusts it"  # shorter than the gate's reason, which names a command
 EVENTS_WIDTH = 15  # cells that events keep when reasons need room: one key
@@ -392,7 +392,7 @@ def heading_line(columns: HookColumns) -> Content:
 
 
 def hook_line(row: HookRow, columns: HookColumns, pointed: bool = False, *, keys: bool = True) -> Content:
-    """Return the line of one hook. `keys`: it may name keys, because it is shown on the screen."""
+    """Return the line of one hook. `keys`: the line may name keys; False for exports."""
     off = row.state in (State.OFF, State.SHADOWED)
     parts: list[Content | str] = [
         POINTER if pointed else NO_POINTER,

@@ -13,7 +13,7 @@ MOST_ENTRIES = 100_000
 RING_SLACK = 1_024  # dropped entries before the list is shortened
 LOG_LEVELS = ("debug", "info", "warn", "error")
 LEVEL_ALIASES = {"warning": "warn", "information": "info", "err": "error", "critical": "error"}
-RUN_PARTS = frozenset({"fire", "step"})  # kinds of entries that a run's last entry sums up
+RUN_PARTS = frozenset({"fire", "step"})  # kinds of a run's entries that its last entry summarizes
 SEARCHED_CHARACTERS = 4_000  # characters of an entry that filters search
 
 
@@ -89,7 +89,7 @@ class WordFilter:
 
 
 def matching_numbers(takes: Callable[[LogEntry], bool], entries: Iterable[tuple[int, LogEntry]]) -> list[int]:
-    """Return the numbers of the matching entries, without a call for each of 100,000 entries."""
+    """Return the numbers of the matching entries. For one word, it avoids a call for each entry."""
     if isinstance(takes, WordFilter):
         word = takes.word
         return [number for number, entry in entries if word in entry.says]
@@ -98,13 +98,13 @@ def matching_numbers(takes: Callable[[LogEntry], bool], entries: Iterable[tuple[
 
 @dataclass(slots=True)
 class FoldedRuns:
-    """Matches all entries but the parts of finished runs: their beginning and their handlers.
+    """Matches all entries except for the parts of finished runs: their start and their handlers.
 
-    A run that has not finished, and an unfolded one, show their parts.
+    The parts of unfinished and of unfolded runs match too.
     """
 
-    parts: dict[int, int] = field(default_factory=dict)  # run → how many parts came
-    first: dict[int, int] = field(default_factory=dict)  # run → the number of its first part, until it ends
+    parts: dict[int, int] = field(default_factory=dict)  # run → number of parts so far
+    first: dict[int, int] = field(default_factory=dict)  # unfinished run → number of its first entry
     finished: set[int] = field(default_factory=set)
     unfolded: set[int] = field(default_factory=set)
 
@@ -154,7 +154,7 @@ def parse_log_filter(text: str) -> LogFilter:
 
 
 def is_at_least(level: str, wanted: str) -> bool:
-    """Return True if a level is this one or worse. Unknown levels equal only themselves."""
+    """Return True if `level` is `wanted` or worse. An unknown level matches only by its beginning."""
     level = LEVEL_ALIASES.get(level.lower(), level.lower())
     if level in LOG_LEVELS and wanted in LOG_LEVELS:
         return LOG_LEVELS.index(level) >= LOG_LEVELS.index(wanted)
@@ -238,9 +238,9 @@ class LogIndex:
         self._takes = takes
         self._first = self._end = ring.first
         self._numbers: list[int] = []
-        self._gone = 0  # how many at the start of the list were dropped the ring
+        self._gone = 0  # how many at the start of the list were dropped from the ring
         self._pool: list[int] = []  # numbers to check before the rest of the ring
-        self._checked = 0  # how many of them were checked
+        self._checked = 0  # how many of these were checked
         if among is not None and among._takes is not None and not among.behind:
             self._pool, self._end = among._numbers[among._gone :], among._end
         self.refresh(most)

@@ -160,7 +160,7 @@ def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
     """Return an entry for each real event of a host, and notes on missed ones."""
     entries = [_real_event_entry(event) for event in news.events]
     if news.dropped:
-        note = f"{news.dropped:,} more came before these; `hookscope tap events` lists them"
+        note = f"{news.dropped:,} earlier events are not shown; `hookscope tap events` lists them"
         entries.insert(0, LogEntry(at, "real", "others", note))
     if news.missed:
         entries.append(LogEntry(at, "real", "others", "some arrived too fast to be shown", "warning"))

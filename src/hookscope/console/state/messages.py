@@ -32,7 +32,7 @@ Severity = Literal["information", "warning", "error"]
 
 
 class StateChanged(ConsoleMessage):
-    """A change that the screen reduces into its state."""
+    """A change that the screen applies to its state."""
 
     def __init__(self, change: StateChange) -> None:
         self.change = change
@@ -132,7 +132,7 @@ class UndoRequested(ConsoleMessage):
 
 
 class TogglePlanned(ConsoleMessage):
-    """What a toggle would write, or why it cannot."""
+    """The edit that a toggle would write, or why it cannot write one."""
 
     def __init__(self, toggle: Toggle | None, problem: str = "") -> None:
         self.toggle, self.problem = toggle, problem
@@ -140,9 +140,9 @@ class TogglePlanned(ConsoleMessage):
 
 
 class UndoPlanned(ConsoleMessage):
-    """What an undo would write, or why it cannot.
+    """The edit that an undo would write, or why it cannot write one.
 
-    `stuck`: the change that can be forgotten instead.
+    `stuck`: the edit that cannot be undone, which the user can forget instead.
     """
 
     def __init__(self, undoing: Undoing | None, problem: str = "", stuck: Edit | None = None) -> None:
@@ -151,7 +151,7 @@ class UndoPlanned(ConsoleMessage):
 
 
 class SettingsWritten(ConsoleMessage):
-    """The settings were changed, or why they were not. `files`: those of an undone edit."""
+    """Settings were changed, or `problem` says why not. `files`: the files of an undone edit."""
 
     def __init__(self, subject: str, text: str, problem: str = "", files: tuple[Path, ...] = ()) -> None:
         self.subject, self.text, self.problem, self.files = subject, text, problem, files
@@ -159,7 +159,7 @@ class SettingsWritten(ConsoleMessage):
 
 
 class TrustRequested(ConsoleMessage):
-    """Request to ask whether these folders may run."""
+    """Request to ask the user to trust these folders."""
 
     def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
         self.folders = folders
@@ -199,7 +199,7 @@ class UnprotectedReported(ConsoleMessage):
 
 
 class CopyRequested(ConsoleMessage):
-    """Request to put this on the clipboard."""
+    """Request to copy `text` to the clipboard. `what` names it for the user."""
 
     def __init__(self, text: str, what: str) -> None:
         self.text, self.what = text, what
@@ -207,9 +207,9 @@ class CopyRequested(ConsoleMessage):
 
 
 class PastRunsLoaded(ConsoleMessage):
-    """The runs before this start of the console, oldest first.
+    """The runs from before this start of the console, oldest first.
 
-    `others`: the dialect of each run that does not belong to the dialect in force.
+    `others`: the dialects of the runs that are not listed, because the current dialect lacks their events.
     """
 
     def __init__(self, runs: tuple[PastRun, ...], others: tuple[str, ...] = ()) -> None:
@@ -230,7 +230,7 @@ class ScanRequested(ConsoleMessage):
 
 
 class TrustWritten(ConsoleMessage):
-    """Folders were trusted, or why they were not."""
+    """Folders were trusted, or `problem` says why not."""
 
     def __init__(self, folders: tuple[Path, ...], problem: str = "") -> None:
         self.folders, self.problem = folders, problem
@@ -250,7 +250,7 @@ class JobEnded(ConsoleMessage):
 
 
 class FiringStarted(ConsoleMessage):
-    """A run has started. `asked`: its request, if it comes from the composer or from fire on save."""
+    """A run has started. `asked`: the composed event, if the composer or fire on save requested the run."""
 
     def __init__(self, number: int, plan: Plan, asked: ComposedEvent | None = None) -> None:
         self.number, self.plan, self.asked = number, plan, asked
@@ -266,7 +266,7 @@ class StepsReported(ConsoleMessage):
 
 
 class FiringEnded(ConsoleMessage):
-    """A run has ended, or why there is none. Number 0: it was never started."""
+    """A run has ended, or `problem` says why it has no result. Number 0: it was never started."""
 
     def __init__(self, number: int, run: Run | None, problem: str = "") -> None:
         self.number, self.run, self.problem = number, run, problem
@@ -274,7 +274,7 @@ class FiringEnded(ConsoleMessage):
 
 
 class SessionEnded(ConsoleMessage):
-    """A session has ended, or why it could not be simulated."""
+    """A session has ended, or `problem` says why it could not be simulated."""
 
     def __init__(self, result: SimulationResult | None, problem: str = "") -> None:
         self.result, self.problem = result, problem

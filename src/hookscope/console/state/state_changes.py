@@ -29,14 +29,14 @@ KEPT_FIELDS = ("mode", "side", "reading", "zoom", "selected", "filter", "groupin
 
 @dataclass(frozen=True, slots=True)
 class ComposerDraft:
-    """The composer's event. Without a text it was its template, which is restored."""
+    """The composer's event. `text` is None for an unchanged template, which is restored as a template."""
 
     key: str = ""
     only: str | None = None
     session: str = ""
     text: str | None = None
     ctx_text: str = ""
-    held: bool = False  # the settings in force are beside the text, not in it
+    held: bool = False  # the current settings (`cfg`) are kept outside the text
     file: str | None = None  # its saved event
 
 
@@ -56,11 +56,11 @@ class SavedView:
     form: bool = False  # the event is shown as a form
     draft: ComposerDraft = ComposerDraft()
     dialect: str | None = None  # chosen by hand
-    environment: str | None = None  # chosen by hand; empty: none
+    environment: str | None = None  # chosen by hand; empty: no environment
 
 
 def saved_view_of(state: ConsoleState) -> SavedView:
-    """Return the saved part of a state; the rest comes from panes."""
+    """Return the saved part of a state. The panes supply the other fields of a view."""
     return SavedView(**{name: getattr(state, name) for name in KEPT_FIELDS})
 
 
@@ -163,7 +163,7 @@ class ScanFinished:
     view: Snapshot
     took: float  # seconds
     filling: VariableSources | None = None
-    listing: HookListing | None = None  # of the view, if the scanning thread has made it
+    listing: HookListing | None = None  # of `view`, if the scanning thread has made it
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class RowSelected:
 class RowJumpedTo:
     """A row was selected from outside the list, which has to follow.
 
-    `event`: the event that the answer beside it is about; empty: the hook's first one.
+    `event`: the event that the sheet beside the list explains; empty: the hook's first event.
     """
 
     row: str
@@ -254,35 +254,35 @@ class EventComposed:
 
 @dataclass(frozen=True, slots=True)
 class JobChanged:
-    """A job has started; empty: it has ended."""
+    """A job has started, or ended if `job` is empty."""
 
     job: str
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationShown:
-    """The installed host's answers were compared; empty: the files have changed since."""
+    """The installed host's answers were compared; empty `text`: files have changed since."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class FireOnSaveChanged:
-    """An event is fired on every save from now on; None: no event is."""
+    """An event fires on every save from now on; None: no event does."""
 
     draft: ComposedEvent | None
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedFilesChanged:
-    """The watched files, and how they are watched."""
+    """The watched files, or the way they are watched, have changed."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class SteppedBack:
-    """One step back: the innermost open thing is closed."""
+    """The user stepped back: the innermost open view is closed."""
 
 
 StateChange: TypeAlias = (
@@ -419,12 +419,12 @@ class ConsoleStore:
     """Holds the console's one state: every change goes through the reducer."""
 
     def __init__(self, changed: Callable[[ConsoleState], object]) -> None:
-        """`changed` gets the state from before, after each change that made a difference."""
+        """`changed` receives the previous state, after each change that has an effect."""
         self.state = ConsoleState()
         self._changed = changed
 
     def change(self, change: StateChange) -> None:
-        """Reduce a change into the state."""
+        """Apply a change to the state."""
         before, self.state = self.state, reduce(self.state, change)
         if self.state is not before:
             self._changed(before)

@@ -1,1 +1,1 @@
-"""Colors, glyphs and safe text. Nothing here knows a hook, a pane or the workbench."""
+"""Colors, glyphs and safe text. Nothing here depends on panes or the workbench."""

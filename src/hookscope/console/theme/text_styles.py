@@ -30,7 +30,7 @@ class StateStyle:
         return f"{self.glyph} {self.word}"
 
 
-# Not `$text-muted`: an automatic colour, which only style sheets can resolve.
+# `$text-muted` would not do: it is an automatic colour, which only style sheets can resolve.
 MUTED = "$foreground 68%"
 FAINT = "$foreground 60%"
 
@@ -48,7 +48,7 @@ IGNORED_FILE = StateStyle("–", "ignored", MUTED, "is not a hook")
 WORD_WIDTH = 2 + max(len(style.word) for style in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE))
 
 
-TEXT_LIMIT = 2_000  # characters of one foreign text; longer text is cut with a note
+TEXT_LIMIT = 2_000  # characters of one foreign text; longer text is truncated, with a note
 
 
 def safe_text(text: str, limit: int = TEXT_LIMIT) -> Content:
@@ -132,7 +132,7 @@ OUTCOME_MARKS: Mapping[str, OutcomeMark] = {
 }
 
 
-STALE_STYLE = "$text-warning"  # of an outcome of a previous version
+STALE_STYLE = "$text-warning"  # of an outcome of a file's previous version
 
 
 def outcome_mark(phase: str, stale: bool) -> OutcomeMark:

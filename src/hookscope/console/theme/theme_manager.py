@@ -108,8 +108,8 @@ def theme_of(name: str, palette: Palette) -> Theme:
     )
 
 
-# The terminal's own sixteen colours, on whatever background it has. Without colours, what is left is
-# bold, reverse and dim: glyphs and words tell states apart.
+# The terminal's own sixteen colours, on the terminal's background. Without colours, only bold, reverse and
+# dim remain: glyphs and words tell states apart.
 ANSI_THEME = Theme(
     name="hookscope-ansi",
     ansi=True,
@@ -180,22 +180,22 @@ class ThemeManager:
         self.made_at = time_ns()  # before the user's files are read
         self.problems: tuple[Problem, ...] = ()
         self.configured = ""
-        self.applied = ""  # the theme that was activated here, not chosen by the user
+        self.applied = ""  # the theme that this class activated, as opposed to the user
         self._given = app.theme if app.theme != "textual-dark" else ""  # from TEXTUAL_THEME
         self._mine: dict[str, Theme] = {}
         for theme in BUILTIN_THEMES:
             app.register_theme(theme)
         self._shipped = frozenset(app.available_themes)
 
-    def put_on(self, clothes: ThemeFiles) -> None:
+    def put_on(self, read: ThemeFiles) -> None:
         """Register the user's themes and activate the configured one."""
-        problems = list(clothes.wanted.problems)
+        problems = list(read.wanted.problems)
         user_themes: dict[str, Theme] = {}
-        for file in clothes.files:
+        for file in read.files:
             made = user_theme_of(file)
             problems += made.problems
             if file.name in self._shipped:
-                sentence = f"The theme {one_line(file.name, 40)} exists: rename the file."
+                sentence = f"A theme {one_line(file.name, 40)} already exists: rename the file."
                 problems.append(Problem(sentence, made.place))
             else:
                 user_themes[file.name] = made.theme
@@ -204,8 +204,8 @@ class ThemeManager:
         for theme in user_themes.values():
             self.app.register_theme(theme)
         before, self._mine = self._mine, user_themes
-        self.configured = clothes.wanted.configured
-        name = self._name(clothes.wanted, problems)
+        self.configured = read.wanted.configured
+        name = self._name(read.wanted, problems)
         self.problems = tuple(problems)
         if name != self.applied or name != self.app.theme:
             self.applied = name
@@ -251,7 +251,7 @@ def user_theme_of(file: ThemeFile) -> UserTheme:
             problems.append(Problem("dark must be true or false.", place))
         elif name not in PALETTE_COLORS:
             closest = nearest_word(name, (*PALETTE_COLORS, "dark"))
-            then = f"Did you mean {closest}?" if closest else f"There are dark, {', '.join(PALETTE_COLORS)}."
+            then = f"Did you mean {closest}?" if closest else f"Use one of dark, {', '.join(PALETTE_COLORS)}."
             problems.append(Problem(f"{one_line(name, 40)} is not a theme colour. {then}", place))
         else:
             colour = _color(value)

@@ -1,4 +1,4 @@
-"""Where the focus is, where it belongs, and where it can jump to."""
+"""Finds the pane with the focus, the pane that should have it, and the targets that it can jump to."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _is_visible(widget: Widget) -> bool:
 
 
 def _corner(widget: Widget) -> Offset:
-    """Return the corner of the border of a widget or its parent; else the cell before it."""
+    """Return the corner of the border of a widget or its parent; without one, the cell before the widget."""
     for node in (widget, widget.parent):
         if isinstance(node, Widget) and node.styles.border_top[0] and node.region.y >= widget.region.y - 2:
             return node.region.offset
@@ -67,7 +67,7 @@ def _corner(widget: Widget) -> Offset:
 
 
 def _in_reading_order(targets: Iterable[JumpTarget]) -> list[JumpTarget]:
-    """Return targets from left to right, each list from top to bottom; of duplicates the first."""
+    """Return targets column by column, each from top to bottom; of several at one place, only the first."""
     first = {target.at: target for target in reversed(list(targets))}
     return sorted(first.values(), key=lambda spot: (spot.at.x, spot.at.y))
 

@@ -52,7 +52,7 @@ def top_line(view: Snapshot | None, width: int) -> Content:
     """Return program and workspace at the left; host, its reason, and settings at the right."""
     name = Content.styled(" hookscope", "bold").stylize(PALETTE_CLICK)
     if view is None:
-        return Content.assemble(name, ("   looking …", MUTED))
+        return Content.assemble(name, ("   scanning …", MUTED))
     host = view.host
     workspace = safe_line(below_home(host.workspace, host.machine), 120)
     right = Content()
@@ -72,12 +72,10 @@ def below_home(path: Path, machine: Machine) -> str:
 
 
 def _host_and_settings(view: Snapshot, reason: bool, file: str) -> Content:
-    """Return host and settings. `reason`: say why this host; `file`: the settings' path, name, or none."""
+    """Return host and settings. `reason`: add why this host. `file`: show the settings' path or name."""
     host = view.host
     path = host.machine.short(host.settings.file)
-    reason_names_settings = host.settings.exists and view.dialect_reason.endswith(
-        path
-    )  # the reason already names the settings
+    reason_names_settings = host.settings.exists and view.dialect_reason.endswith(path)
     parts: list[Content] = [Content.assemble(("host ", FAINT), safe_line(host.dialect.name))]
     if view.unknown_version:
         version = safe_line(f"≠ {view.unknown_version} found", 40).stylize("$text-warning")
@@ -173,7 +171,7 @@ class ConsoleHeader(Widget):
     counts_by_style: reactive[Mapping[StateStyle, int]] = reactive({}, init=False)
     mode: reactive[Mode] = reactive("hooks", init=False)
     watching: reactive[str] = reactive("", init=False)
-    verified: reactive[str] = reactive("", init=False)  # how the installed host's own answers compare
+    verified: reactive[str] = reactive("", init=False)  # the comparison with the installed host's answers
     armed: reactive[str] = reactive("", init=False)  # key of the event that fires on save
 
     def compose(self) -> ComposeResult:
@@ -202,7 +200,7 @@ class ConsoleHeader(Widget):
         self._show()
 
     def name_keys(self) -> None:
-        """Show the keys in force in the tabs."""
+        """Show the active keys in the tabs."""
         self.watch_mode(self.mode)
         self._show()
 
@@ -262,11 +260,11 @@ class ProblemLines(Static):
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self.problems: tuple[Problem, ...] = ()
-        self._surroundings: Machine | None = None  # shortens paths
+        self._machine: Machine | None = None  # shortens paths
 
     def show(self, problems: tuple[Problem, ...], machine: Machine) -> None:
-        """Show these problems; hide the lines without any."""
-        self.problems, self._surroundings = problems, machine
+        """Show these problems; hide the lines if there are none."""
+        self.problems, self._machine = problems, machine
         self._lay_out()
 
     def on_resize(self) -> None:
@@ -282,9 +280,9 @@ class ProblemLines(Static):
 
     def _lay_out(self) -> None:
         self.display = bool(self.problems)
-        if self._surroundings is not None:
+        if self._machine is not None:
             width = self.size.width or self.app.size.width
-            self.update(problem_text(self.problems, self._surroundings, width))
+            self.update(problem_text(self.problems, self._machine, width))
 
 
 ASSUMED_SIGN = "≈ what if: "
@@ -293,14 +291,14 @@ ASSUMED_SIGN = "≈ what if: "
 def strip_line(words: Sequence[str], width: int) -> Content:
     """Return the sign, the assumptions, and the two keys; cut to the width."""
     change, real = key_of("console.what_if"), key_of("console.all_real")
-    keys = f"  {change} change  {real} all real " if width >= 100 else f"  {change}  {real} real "
+    keys = f"  {change} change  {real} drop all " if width >= 100 else f"  {change}  {real} drop "
     room = max(width - len(keys), 0)
     text = Content.assemble((f" {ASSUMED_SIGN}", "bold"), safe_line(", ".join(words), 400))
     return Content.assemble(text.truncate(room, ellipsis=True, pad=True), keys)
 
 
 class WhatIfStrip(Static):
-    """The line of assumptions, hidden without any; a click opens the what-if form."""
+    """The line of assumptions, hidden if there are none; a click opens the what-if form."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -316,13 +314,13 @@ class WhatIfStrip(Static):
         self.words: tuple[str, ...] = ()
 
     def show(self, words: tuple[str, ...]) -> None:
-        """Show these assumptions; hide the line without any."""
+        """Show these assumptions; hide the line if there are none."""
         self.words = words
         self.display = bool(words)
         self._lay_out()
 
     def name_keys(self) -> None:
-        """Show the keys in force."""
+        """Show the active keys."""
         self._lay_out()
 
     def on_resize(self) -> None:

@@ -52,7 +52,7 @@ class FilterBox(FilterField):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter and return"),
-        Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="The same"),
+        Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="To the hooks"),
         Binding("up", "again", "Again", show=False, id="filter.again", tooltip="Restore the cleared filter"),
         Binding("escape", "screen.back", "Clear", id="filter.clear", tooltip="Show all hooks again"),
     ]
@@ -93,8 +93,8 @@ class WordChoice(Widget, can_focus=True):
     """A choice of words on one line; the chosen one is highlighted."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,space", "go(1)", "Next", id="choice.next", tooltip="The next word of this line"),
-        Binding("left", "go(-1)", "Before", id="choice.before", tooltip="The word before"),
+        Binding("right,space", "go(1)", "Next", id="choice.next", tooltip="Next word of this line"),
+        Binding("left", "go(-1)", "Previous", id="choice.before", tooltip="Previous word of this line"),
     ]
     chosen: reactive[int] = reactive(0)
 

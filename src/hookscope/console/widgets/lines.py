@@ -35,8 +35,8 @@ STYLE_CACHE = 4096
 def strip_of_line(widget: Widget, text: Content, width: int, style: Style) -> Strip:
     """Return a one-line text as a strip, at least `width` cells wide.
 
-    Textual would treat it as a paragraph: search for line breaks, and give each piece a style of
-    its own with its position.
+    Textual would treat it as a paragraph: search for line breaks, and give each piece a style
+    of its own that holds the piece's position.
     """
     segments = [
         Segment(piece, drawn + widget.link_style if "@click" in drawn.meta else drawn)
@@ -55,7 +55,7 @@ class StripCache(LRUCache[StripKey, Strip]):
     """The cached strips of a widget.
 
     Textual reports a style update whenever a widget is styled again, such as when it gains or loses
-    the focus. Mostly only the line with the cursor changes then.
+    the focus. Mostly, such an update changes only the line with the cursor.
     """
 
     def __init__(self, widget: Widget) -> None:
@@ -157,7 +157,7 @@ class KeyScroll(ScrollBox):
         Binding("up", "scroll_up", "Up", show=False, id="sheet.up", tooltip="A line up"),
         Binding("down", "scroll_down", "Down", show=False, id="sheet.down", tooltip="A line down"),
         Binding("pageup", "page_up", "Page up", show=False, id="sheet.page_up", tooltip="A page up"),
-        Binding("pagedown", "page_down", "Page down", show=False, id="sheet.page_down", tooltip="A page on"),
+        Binding("pagedown", "page_down", "Page down", show=False, id="sheet.page_down", tooltip="Page down"),
         Binding("home", "scroll_home", "Top", show=False, id="sheet.first", tooltip="To the beginning"),
         Binding("end", "scroll_end", "End", show=False, id="sheet.last", tooltip="To the end"),
     ]
@@ -241,7 +241,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             return self.lines
 
     class Chosen(Moved):
-        """Enter, or a click on the line under the cursor."""
+        """A line was chosen: by enter, or by a click on the line under the cursor."""
 
     @property
     @abstractmethod

@@ -21,8 +21,8 @@ class Task:
     """What to do, in a sentence that names keys as `{action}`, and how to tell that it is done."""
 
     text: str
-    shown: Callable[[ConsoleState], bool] = lambda _: False  # the screen shows that it is done
-    ran: Callable[[Run], bool] = lambda _: False  # this run does it
+    shown: Callable[[ConsoleState], bool] = lambda _: False  # True if the screen shows that it is done
+    ran: Callable[[Run], bool] = lambda _: False  # True if this run does it
 
 
 def _is_ready(name: str, event: str) -> Callable[[ConsoleState], bool]:
@@ -31,7 +31,7 @@ def _is_ready(name: str, event: str) -> Callable[[ConsoleState], bool]:
     )
 
 
-def _loser_is_selected(state: ConsoleState) -> bool:
+def _shadowed_is_selected(state: ConsoleState) -> bool:
     return state.row is not None and state.row.state is State.SHADOWED
 
 
@@ -45,7 +45,7 @@ def _is_blocked(run: Run) -> bool:
 
 DEMO_TASKS = (
     Task(
-        "deploy-note is blocked; its checks say why. {hooks.fix} requests a value, {edit.write} writes it.",
+        "deploy-note is blocked; its checks say why. {hooks.fix} asks for a value, {edit.write} writes it.",
         shown=_is_ready("deploy-note", "command:new"),
     ),
     Task(
@@ -54,10 +54,10 @@ DEMO_TASKS = (
     ),
     Task(
         "Two hooks are called greet. Select the one that is shadowed, and read which one runs.",
-        shown=_loser_is_selected,
+        shown=_shadowed_is_selected,
     ),
     Task(
-        "Press {hooks.fire} and then {fire.fire} to fire command:new. notes fails: read in which line.",
+        "Press {hooks.fire} and then {fire.fire} to fire command:new. notes fails: find the line.",
         ran=_shows_error,
     ),
     Task(
@@ -65,7 +65,7 @@ DEMO_TASKS = (
         ran=_is_blocked,
     ),
 )
-END_TEXT = "That is all. {console.quit} leaves; `hookscope new` writes a hook of your own."
+END_TEXT = "That is all. {console.quit} quits; `hookscope new` creates a hook of your own."
 
 
 class TaskBar(Static):
@@ -88,7 +88,7 @@ class TaskBar(Static):
         self._check_off(lambda task: task.shown(state))
 
     def hear(self, message: ConsoleMessage) -> None:
-        """Check off the task that the run of this message does."""
+        """Check off the tasks that the run of this message completes."""
         if isinstance(message, FiringEnded) and message.run is not None:
             run = message.run
             self._check_off(lambda task: task.ran(run))

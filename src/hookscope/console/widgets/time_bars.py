@@ -17,8 +17,8 @@ class TimeBar(NamedTuple):
 def time_bar(start: float, end: float, total: float, width: int, *, live: bool = False) -> TimeBar:
     """Return the bar from `start` to `end` on a scale that is `total` long and `width` cells wide.
 
-    It never leaves its column, and any duration is visible, as a sliver at least. A live bar has a
-    lighter shade, so that it differs from a finished one without colour.
+    The bar stays inside its column, and even the shortest duration is visible. A live bar has a lighter
+    shade, so that it differs from a finished bar without colour.
     """
     if width <= 0:
         return TimeBar(0, "")

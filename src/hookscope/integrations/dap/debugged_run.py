@@ -44,7 +44,7 @@ EDITOR_PREFIX = "_"  # prefix of arguments that editors add for themselves
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The event that an editor needs to fire, and how."""
+    """The event that an editor requests, and how to fire it."""
 
     event: RequestedEvent
     request: FireRequest
@@ -55,7 +55,7 @@ class Launch:
 
 
 def parse_launch(arguments: Mapping[str, Any], base: Options) -> Launch:
-    """Return the launch that the arguments describe; omitted ones come from `base`.
+    """Return the launch that the arguments describe; omitted options come from `base`.
 
     Editors add arguments of their own, which are ignored. Raises Refusal.
     """
@@ -67,7 +67,7 @@ def parse_launch(arguments: Mapping[str, Any], base: Options) -> Launch:
     typed = _LaunchArguments(arguments)
     event = typed.get("event", str, dict)
     if not event:
-        raise Refusal("The launch arguments name no `event`.", '"event": "command:new" is one.')
+        raise Refusal("The launch arguments name no `event`.", 'Add "event": "command:new", for example.')
     request = FireRequest(
         session=typed.get("session", str),
         context=typed.get("context", dict),
@@ -80,9 +80,9 @@ def parse_launch(arguments: Mapping[str, Any], base: Options) -> Launch:
     if request.force and request.only is None:
         raise Refusal("`force` calls one hook.", 'Name it: "only": "HOOK".')
     if request.only is not None and request.excluded:
-        raise Refusal("`only` fires at one hook, `except` leaves hooks out.", "Take one of them.")
+        raise Refusal("`only` already excludes all other hooks.", "Use `only` or `except`.")
     if typed.get("os", str) not in (None, *PLATFORMS):
-        raise Refusal(f"`os` is one of {', '.join(PLATFORMS)}.")
+        raise Refusal(f"`os` must be one of {', '.join(PLATFORMS)}.")
     return Launch(
         event,
         request,
@@ -114,7 +114,7 @@ class _LaunchArguments:
     def get(self, name: str, *types: type) -> Any:
         value = self._arguments.get(name)
         if value is not None and type(value) not in types:
-            words = {str: "a text", dict: "an object", bool: "true or false", list: "a list"}
+            words = {str: "a string", dict: "an object", bool: "true or false", list: "a list"}
             raise Refusal(
                 f"The launch argument `{name}` needs {' or '.join(words[type_] for type_ in types)}."
             )
@@ -124,7 +124,7 @@ class _LaunchArguments:
         values = self.get(name, list, str)
         values = [values] if isinstance(values, str) else values or []
         if not all(isinstance(value, str) for value in values):
-            raise Refusal(f"The launch argument `{name}` needs a list of texts.")
+            raise Refusal(f"The launch argument `{name}` needs a list of strings.")
         return tuple(values)
 
 
@@ -143,7 +143,7 @@ def _launch_options(typed: _LaunchArguments, base: Options) -> Options:
     return replace(with_given(base, given), bundled_trusted=trusted)
 
 
-LOADING_NAME = "a module that is loaded"
+LOADING_NAME = "a module being loaded"
 
 
 @dataclass(slots=True)
@@ -152,7 +152,7 @@ class HandlerThread:
 
     number: int
     handler: str
-    sent_output: tuple[str, str] = ("", "")  # standard output and error that the editor has got
+    sent_output: tuple[str, str] = ("", "")  # standard output and error sent to the editor so far
 
     @property
     def name(self) -> str:
@@ -202,7 +202,7 @@ STOP_DESCRIPTIONS = {
     "breakpoint": "Stopped at a breakpoint in its code",
     "line": "Stopped at a breakpoint",
     "step": "Stopped at the next line",
-    "pause": "Was paused",
+    "pause": "Paused",
     "error": "Stopped at an error",
 }
 
@@ -289,7 +289,7 @@ class DebuggedRun:
             stop.frame.file, stop.frame.line
         ):
             place = f"{Path(stop.frame.file).name}:{stop.frame.line}"
-            self.print(f"It stopped at {place}, since {stop.note}.\n", "important")
+            self.print(f"Stopped at {place}, because {stop.note}.\n", "important")
         if stop.why == "line":
             body["hitBreakpointIds"] = self._breakpoints.numbers_at(stop.frame.file, stop.frame.line)
         self._send_event("stopped", body)

@@ -64,7 +64,7 @@ def decode_message(body: bytes) -> DapMessage:
     try:
         message = json.loads(body)
     except RecursionError:
-        raise ValueError("it is too deep") from None
+        raise ValueError("it is nested too deeply") from None
     if not isinstance(message, dict) or not isinstance(message.get("seq"), int):
         raise ValueError("it is not an object with a `seq`")
     return message

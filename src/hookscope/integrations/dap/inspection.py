@@ -12,8 +12,8 @@ from hookscope.model.text import printable
 from hookscope.runtime.debugger import Bound, Debugger, Point, Stop
 from hookscope.values import dataclass
 
-UNVERIFIED = "Waits until a handler that runs loads this file."
-NO_CODE = "There is no line of code from here on."
+UNVERIFIED = "Not set until a running handler loads this file."
+NO_CODE = "There is no code at or below this line."
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ def _breakpoint_options(request: DapMessage) -> tuple[str, str, str]:
     return str(condition or ""), str(hits or ""), str(log or "")
 
 
-NOT_STOPPED = "No handler is stopped there any more."
+NOT_STOPPED = "No handler is stopped there now."
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +130,11 @@ class StopInspector:
 
     def __init__(self, debugger: Debugger) -> None:
         self._debugger = debugger
-        self._lock = asyncio.Lock()  # one command at a time: its answer is an update of the stop
+        self._lock = asyncio.Lock()  # one command at a time: the debugger answers by updating the stop
         self._values: dict[int, InspectedValue] = {}
         self._last_reference = 0
         self.stop_number = 0  # the stop that the editor knows; 0: none
-        self.run_ended = asyncio.Event()  # set when the run has ended; nothing answers then
+        self.run_ended = asyncio.Event()  # set when the run has ended; the debugger answers no more
 
     def set_stop(self, stop: Stop) -> None:
         """Make `stop` the current stop; earlier references become invalid."""

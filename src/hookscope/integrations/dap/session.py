@@ -57,7 +57,7 @@ def no_handler_reasons(plan: Plan) -> str:
     listening = [f"{item.name}: {item.reason}" for item in plan.not_run if item.subscribed]
     reasons = f" {'; '.join(map(one_line, listening[:5]))}." if listening else ""
     plan_command = f"`hookscope plan {shell_path(key)}`"
-    return f"Nothing runs at {key}.{reasons} {plan_command} shows why each hook does not run."
+    return f"No handler runs at {key}.{reasons} {plan_command} shows why each hook does not run."
 
 
 EXCEPTION_FILTERS = [
@@ -127,9 +127,9 @@ class DapSession:
             "evaluate": self._evaluate,
             "exceptionInfo": self._exception_info,
             "continue": self._continue,
-            "next": lambda asked: self._step(asked, self._debugger.over),
-            "stepIn": lambda asked: self._step(asked, self._debugger.into),
-            "stepOut": lambda asked: self._step(asked, self._debugger.out),
+            "next": lambda request: self._step(request, self._debugger.over),
+            "stepIn": lambda request: self._step(request, self._debugger.into),
+            "stepOut": lambda request: self._step(request, self._debugger.out),
             "pause": self._pause,
             "terminate": self._terminate,
             "disconnect": self._disconnect,
@@ -171,7 +171,7 @@ class DapSession:
         except Refusal as refusal:
             self._send_message({**response, "success": False, **failure_body(str(refusal))})
         except (KeyError, TypeError, ValueError) as error:
-            sentence = f"The arguments of {one_line(command)} are not those of the protocol ({error!r})."
+            sentence = f"The arguments of {one_line(command)} do not follow the protocol ({error!r})."
             self._send_message({**response, "success": False, **failure_body(sentence)})
         if command == "initialize" and handler is not None:
             self._send_event("initialized", {})
@@ -193,7 +193,7 @@ class DapSession:
 
     async def _launch(self, arguments: DapMessage) -> DapMessage:
         if self._bench is not None:
-            raise Refusal("One event is fired for a session.", "Begin another one.")
+            raise Refusal("A session fires only one event.", "Start another session.")
         launch = parse_launch(arguments, self._options)
         self._bench = bench = Workbench(launch.options, trust_all=self._trust_all)
         for note in filter(
@@ -365,19 +365,19 @@ async def _serve_editor(options: Options, trust_all: bool, report: RunReport, ou
 
     session, frames = DapSession(options, trust_all, send, report), FrameReader()
 
-    def heard(data: bytes) -> None:
+    def on_input(data: bytes) -> None:
         nonlocal why
         try:
             for body in frames.feed(data) if data and not disconnected.is_set() else ():
                 session.receive(body)
-        except InvalidFrame as garbled:
-            why = str(garbled)
+        except InvalidFrame as error:
+            why = str(error)
         if why or not data:
             disconnected.set()
 
     for number in END_SIGNALS:
         loop.add_signal_handler(number, disconnected.set)
-    threading.Thread(target=_read_input, args=(loop, heard), daemon=True).start()
+    threading.Thread(target=_read_input, args=(loop, on_input), daemon=True).start()
     waiters = [asyncio.ensure_future(event.wait()) for event in (disconnected, session.ended)]
     await asyncio.wait(waiters, return_when=asyncio.FIRST_COMPLETED)
     for waiter in waiters:

@@ -1,7 +1,7 @@
 """For tests of hooks: the fixtures `hook_host` and `fire`, and saved events collected as tests.
 
-pytest loads this wherever Hookscope is installed, so at module level it imports nothing heavy
-but pytest. Each test has its own HOME, state folder and workers; the workspace is the
+pytest loads this module wherever Hookscope is installed, so at module level it imports nothing
+slow except pytest. Each test has its own HOME, state folder and workers; the workspace is the
 project's.
 """
 
@@ -27,11 +27,11 @@ EVENTS_SETTING = "hookscope_events"
 TEST_SUFFIXES = (".yaml", ".yml")
 STATE_VARIABLE = "HOOKSCOPE_STATE_DIR"
 PYTEST_SETTINGS = {
-    "hookscope_dialect": "Whose rules apply to the hooks under test; found out where not given.",
-    "hookscope_workspace": "The agent's workspace, relative to the root folder; else that folder itself.",
-    "hookscope_home": "A folder that each test gets a copy of as its HOME; else an empty one.",
+    "hookscope_dialect": "The host whose rules apply to the hooks under test; detected by default.",
+    "hookscope_workspace": "The agent's workspace, relative to the root folder, which is the default.",
+    "hookscope_home": "A folder whose copy is each test's HOME; by default an empty folder.",
     "hookscope_environment": "The environment whose variables fill saved events.",
-    "hookscope_bundled": "The folder of bundled hooks; else those that come with Hookscope.",
+    "hookscope_bundled": "The folder of bundled hooks; by default those that come with Hookscope.",
 }
 
 
@@ -50,13 +50,13 @@ def _event_folders(config: pytest.Config) -> list[str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect saved events too where pytest takes its folders from `testpaths`."""
+    """Also collect saved events if pytest takes its folders from `testpaths`."""
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         config.args += [str(config.rootpath / name) for name in _event_folders(config)]
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say where saved events are collected, unless the command line names other tests."""
+    """Report where saved events are collected, unless the command line names other tests."""
     folders = _event_folders(config)
     if not folders or config.args_source is pytest.Config.ArgsSource.ARGS:
         return None
@@ -65,7 +65,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.fixture
 def hook_options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Options:
-    """What the host under test is opened with. To be overridden where a test wants another workspace."""
+    """The options of the host under test. Override this fixture for another workspace."""
     return _project_options(request.config, tmp_path_factory.mktemp("hookscope") / "home")
 
 
@@ -86,7 +86,7 @@ def hook_host(
 
 @pytest.fixture
 def fire(hook_host: HookHost) -> Callable[..., Run]:
-    """`fire("command:new", {"senderId": "me"})` → the run. As `hook_host.fire`."""
+    """`fire("command:new", {"senderId": "me"})` returns the run. Same as `hook_host.fire`."""
     return hook_host.fire
 
 
@@ -160,7 +160,7 @@ class SavedEventItem(pytest.Item):
             raise UnexpectedRun("\n".join(result.failure_lines) or "cancelled")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
-        """Return the differences alone: the traceback of the exception is of no use."""
+        """Return only the differences: the traceback does not help."""
         if isinstance(excinfo.value, UnexpectedRun):
             return str(excinfo.value)
         return str(super().repr_failure(excinfo))

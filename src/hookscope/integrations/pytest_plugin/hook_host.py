@@ -62,7 +62,7 @@ class HookHost:
         session: str | None = None,
         only: str | None = None,
     ) -> Run:
-        """Fire an event and wait for its end: a run with `results`, `messages`, `context` and `ending`.
+        """Fire an event, and return its run with `results`, `messages`, `context` and `ending`.
 
         A handler that fails is a result; a handler that should run and cannot fails the test. Raises
         Refusal if `what` is not an event.

@@ -1,4 +1,4 @@
-"""Decide whether a request is allowed: a request's facts against the server's rules. Pure."""
+"""Decide whether the server's rules allow a request. All functions are pure."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class AccessRules:
         return self.public_origin.startswith("https://")
 
     def is_own_host(self, host: str) -> bool:
-        """Return True if this `Host` header is ours. An unknown name may be an attacker's that resolves here.
+        """Return True if this `Host` header is ours. Another name may be an attacker's that resolves to us.
 
-        The port is not checked: it differs when somebody forwards it.
+        The port is not checked: it differs if the connection is forwarded.
         """
         try:
             parts = urlsplit(f"//{host}")
@@ -104,7 +104,7 @@ class RequestFacts:
     fetch_site: str | None = (
         None  # `Sec-Fetch-Site`: relation of the requesting page, if the browser sends it
     )
-    wants_websocket: bool = False  # asks for a websocket
+    wants_websocket: bool = False
 
 
 def request_facts(
@@ -126,13 +126,13 @@ def request_facts(
 class AccessDecision(Enum):
     """The decision about a request; the value of a refusal is the text of the response."""
 
-    GRANT_COOKIE = "the token is right: a cookie is given"
+    GRANT_COOKIE = "the token is right: a cookie is set"
     ALLOW = "the cookie is right"
-    UNKNOWN_HOST = "Nothing answers to this name here; `hookscope serve --public-url` adds one."
-    READ_ONLY = "There is nothing here to be written."
-    NO_TOKEN = "This address needs its token: open it as `hookscope serve` has printed it."
-    WRONG_TOKEN = "That is not the token."
-    CROSS_ORIGIN = "Another page asks, and is not answered."
+    UNKNOWN_HOST = "This server does not use that host name; `hookscope serve --public-url` adds one."
+    READ_ONLY = "Only GET and HEAD requests are allowed."
+    NO_TOKEN = "A token is missing: open the address that `hookscope serve` printed."
+    WRONG_TOKEN = "The token is wrong."
+    CROSS_ORIGIN = "Requests from other pages are refused."
 
 
 STATUS_CODES: Mapping[AccessDecision, int] = {
@@ -142,7 +142,7 @@ STATUS_CODES: Mapping[AccessDecision, int] = {
     AccessDecision.WRONG_TOKEN: 403,
     AccessDecision.CROSS_ORIGIN: 403,
 }
-"""Of the refusals; the decision's own text is what is said."""
+"""The status code of each refusal; the decision's value is the text of the response."""
 
 
 def decide_access(rules: AccessRules, request: RequestFacts) -> AccessDecision:

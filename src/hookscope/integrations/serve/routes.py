@@ -41,8 +41,8 @@ class ConsoleProcess(AppService):
     """The console of one page.
 
     Its process leads its own process group, so that Ctrl-C where the server was started ends it
-    through the server. It exits when its page closes or the server ends: its standard input ends
-    then.
+    through the server. It exits when its page closes or the server ends, because then its
+    standard input ends.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class ConsoleRoutes:
         except TimeoutError:
             await _close_with_message(
                 socket,
-                f"No more than {self.max_sessions} at once. Close a page, or see "
+                f"No more than {self.max_sessions} consoles at once. Close a page, or see "
                 f"`hookscope serve --sessions`.",
             )
             return socket
@@ -262,7 +262,7 @@ class ConsoleRoutes:
 
     async def _close_when_ended(self, session: ConsoleProcess, socket: web.WebSocketResponse) -> None:
         code = await session.wait_until_ended()
-        sentence = f"It ended with exit code {code}; see where `hookscope serve` was started." if code else ""
+        sentence = f"The console ended with code {code}; see where `hookscope serve` runs." if code else ""
         with suppress(ConnectionError):
             if self.is_stopping:
                 await _close_with_message(socket, SERVER_ENDED, WSCloseCode.GOING_AWAY)

@@ -66,12 +66,12 @@ def access_rules_for(options: ServeOptions) -> AccessRules:
     """
     public = _public_origin(options.public_url)
     if options.token is not None and options.token_file is not None:
-        raise Refusal("--token and --token-file are two tokens.", "Leave one out.", code=2)
+        raise Refusal("--token and --token-file both set the token.", "Use one of them.", code=2)
     is_reachable = public or not is_loopback(options.host)
     if is_reachable and options.token is None and options.token_file is None:
         raise Refusal(
-            f"Others could reach {public or options.host}, and what they reach runs code here.",
-            "Say --token auto, or --token-file FILE.",
+            f"Others could reach {public or options.host}, and run code on this machine.",
+            "Add --token auto, or --token-file FILE.",
             code=2,
         )
     if options.token_file is not None:
@@ -80,7 +80,7 @@ def access_rules_for(options: ServeOptions) -> AccessRules:
         token = new_token() if options.token in (None, AUTOMATIC_TOKEN) else str(options.token)
     if len(token) < SHORTEST_TOKEN:
         raise Refusal(
-            f"That token is short: {SHORTEST_TOKEN} characters are the least.",
+            f"That token is too short: it needs at least {SHORTEST_TOKEN} characters.",
             "`--token auto` makes one.",
             code=2,
         )
@@ -116,7 +116,7 @@ def _read_token_file(file: Path) -> str:
             f"Cannot read the token in {file}: {why}.", "`--token auto` makes one.", code=2
         ) from None
     if stat.S_IMODE(mode) & 0o077:
-        raise Refusal(f"Others can read the token in {file}.", f"`chmod 600 {file}` shuts it.", code=2)
+        raise Refusal(f"Others can read the token in {file}.", f"`chmod 600 {file}` prevents that.", code=2)
     return text
 
 
@@ -157,18 +157,18 @@ async def serve_consoles(
 
 
 def is_worth_logging(record: logging.LogRecord) -> bool:
-    """Return False for requests that are not valid HTTP: they have got their response."""
+    """Return False for requests that are not valid HTTP: they were already answered."""
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 def _listen_refusal(options: ServeOptions, error: OSError) -> Refusal:
     taken = error.errno == errno.EADDRINUSE or "address already in use" in str(error)
     if taken:
-        return Refusal(f"Port {options.port} of {options.host} is taken.", "`--port 0` takes a free one.")
-    if not isinstance(error, socket.gaierror):  # an unknown name: its number is not an errno
+        return Refusal(f"Port {options.port} of {options.host} is in use.", "`--port 0` uses a free one.")
+    if not isinstance(error, socket.gaierror):  # for an unknown name, whose number is not an errno
         error = OSError(os.strerror(error.errno or 0))  # shorter than asyncio's message
     what = f"Cannot listen on {options.host}, port {options.port}: {error_reason(error)}."
-    return Refusal(what, "`--host` and `--port` name where.")
+    return Refusal(what, "Choose others with `--host` and `--port`.")
 
 
 def _origin(host: str, port: int) -> str:

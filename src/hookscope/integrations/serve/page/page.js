@@ -1,5 +1,5 @@
 "use strict";
-// The terminal measures its letters once, so it begins when the font is there.
+// The terminal measures its font once, so it starts after the font has loaded.
 const terminal = document.getElementById("terminal");
 const socket = new URL("ws", location.href);
 socket.protocol = location.protocol === "https:" ? "wss:" : "ws:";
@@ -11,31 +11,31 @@ if (size >= 6 && size <= 72) terminal.dataset.fontSize = String(size);
 const start = document.getElementById("start");
 start.addEventListener("click", () => location.reload());
 
-const SERVER_ENDED = 1001; // what it prints when it is started again has another token
+const SERVER_ENDED = 1001; // a new server has another token, so this address no longer works
 const LOST = 1006;
-// The terminal keeps its socket to itself, and why that was closed stands in the event alone.
+// The terminal does not expose its socket, and only the close event has the reason.
 window.WebSocket = class extends WebSocket {
   constructor(...address) {
     super(...address);
     this.addEventListener("close", ended);
   }
-  send(said) {
-    if (this.readyState === WebSocket.OPEN) super.send(said); // the terminal goes on talking to one that is shut
+  send(data) {
+    if (this.readyState === WebSocket.OPEN) super.send(data); // the terminal keeps sending to a closed socket
   }
 };
 
 function ended({ code, reason }) {
-  const otherwise = code === LOST ? "`hookscope serve` does not answer any more." : "This console has ended.";
+  const otherwise = code === LOST ? "`hookscope serve` no longer answers." : "This console has ended.";
   document.getElementById("why").textContent = reason || otherwise;
   start.hidden = code === SERVER_ENDED;
-  document.body.classList.add("-closed"); // as the terminal does: what is not shown takes no focus
+  document.body.classList.add("-closed"); // shows the button, as a hidden one takes no focus
   start.focus();
 }
 
 const script = document.createElement("script");
 script.src = "static/js/textual.js";
 script.addEventListener("load", (event) => {
-  window.onload(event); // it waits for a moment that has passed
+  window.onload(event); // textual.js waits for this event, which has already fired
   terminal.querySelector("textarea")?.focus();
 });
 const late = new Promise((resolve) => setTimeout(resolve, 2000));
