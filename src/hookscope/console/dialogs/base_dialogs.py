@@ -362,7 +362,7 @@ class Question(Dialog[str | None]):
     """A question with a one-line answer; the answer is None if the user cancels."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="question.cancel", tooltip="Cancel")
+        Binding("escape", "dismiss(None)", "Back", id="question.cancel", tooltip="Cancel")
     ]
     DEFAULT_CSS = """
     Question {
@@ -405,6 +405,3 @@ class Question(Dialog[str | None]):
             self.app.notify(problem, severity="warning", markup=False)
         else:
             self.dismiss(event.value)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)

@@ -145,7 +145,7 @@ class EnvironmentScreen(Dialog[EnvironmentChosen | None]):
     """The environments of the workspace; enter chooses one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="environment.cancel", tooltip="Keep the environment")
+        Binding("escape", "dismiss(None)", "Back", id="environment.cancel", tooltip="Keep the environment")
     ]
     DEFAULT_CSS = """
     EnvironmentScreen {
@@ -181,9 +181,6 @@ class EnvironmentScreen(Dialog[EnvironmentChosen | None]):
         event.stop()
         self.dismiss(EnvironmentChosen(self._names[event.option_index]))
 
-    def action_cancel(self) -> None:
-        self.dismiss(None)
-
 
 LEAST_HOSTS = 2
 HOST_NAME_WIDTH = 24
@@ -218,7 +215,7 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "turn", "Choose", id="chooser.turn", tooltip="Include or exclude this host"),
         Binding("enter", "take", "Compare", priority=True, id="chooser.take", tooltip="Compare these hosts"),
-        Binding("escape,h", "leave", "Back", id="chooser.leave", tooltip="Keep the hosts"),
+        Binding("escape,h", "dismiss(None)", "Back", id="chooser.leave", tooltip="Keep the hosts"),
     ]
     DEFAULT_CSS = """
     HostChooser {
@@ -257,9 +254,6 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         event.stop()
         self.choices.turn()  # click on the line under the cursor
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
 
 
 PATH_NOTE = 13  # cells of a folder's note and its gap

@@ -46,7 +46,7 @@ class CompletionScreen(Overlay[Completion | None]):
     """A list of completions: typing filters it, enter chooses."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="completion.cancel", tooltip="Insert nothing"),
+        Binding("escape", "dismiss(None)", "Back", id="completion.cancel", tooltip="Insert nothing"),
         Binding(
             "down", "move(1)", "Down", show=False, priority=True, id="completion.down", tooltip="Next entry"
         ),
@@ -141,6 +141,3 @@ class CompletionScreen(Overlay[Completion | None]):
         option_list = self.query_one(OptionList)
         if self._found:
             option_list.highlighted = ((option_list.highlighted or 0) + by) % len(self._found)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)

@@ -1,4 +1,4 @@
-"""The dialog of fire options: target, run anyway, fault, repeat, order, on copies, by step."""
+"""The dialog of fire options: target, run anyway, fault, repeat, order, on copies, by step or line."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class FireOptionsScreen(Dialog[FireOptions | None]):
     """Chooses how to fire; enter fires."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", id="otherwise.leave", tooltip="Fire nothing"),
+        Binding("escape", "dismiss(None)", "Back", id="otherwise.leave", tooltip="Fire nothing"),
         Binding("left,h", "turn(-1)", "Previous", show=False, id="otherwise.left", tooltip="Previous value"),
         Binding("right,l,space", "turn(1)", "Next", show=False, id="otherwise.right", tooltip="Next value"),
         Binding("ctrl+r,f5", "fire", "Fire", id="otherwise.fire", tooltip="Fire with these options"),
@@ -237,6 +237,3 @@ class FireOptionsScreen(Dialog[FireOptions | None]):
 
     def action_fire(self) -> None:
         self.dismiss(self.chosen)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -156,7 +156,7 @@ class RepeatScreen(Dialog[None]):
     """The report on one event that was fired several times."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter", "leave", "Back", id="repeated.leave", tooltip="Back to the runs")
+        Binding("escape,enter", "dismiss(None)", "Back", id="repeated.leave", tooltip="Back to the runs")
     ]
     DEFAULT_CSS = """
     RepeatScreen {
@@ -190,9 +190,6 @@ class RepeatScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         self.query_one(KeyScroll).focus()
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
 
 
 CFG_FIELD = "cfg"  # in every context; the report omits it
@@ -242,7 +239,7 @@ class FuzzScreen(Dialog[Path | None]):
     """The failures, and the smallest event of the one under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", id="fuzzed.leave", tooltip="Back to the composer")
+        Binding("escape", "dismiss(None)", "Back", id="fuzzed.leave", tooltip="Back to the composer")
     ]
     DEFAULT_CSS = """
     FuzzScreen {
@@ -300,6 +297,3 @@ class FuzzScreen(Dialog[Path | None]):
                 (safe_word(f"{where}{file_note}", 300), MARK_MUTED),
             )
         )
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -75,7 +75,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
     """Asks what to create; writes nothing itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="new.cancel", tooltip="Write nothing"),
+        Binding("escape", "dismiss(None)", "Back", id="new.cancel", tooltip="Write nothing"),
         Binding("enter", "write", "Write", id="new.write", tooltip="Create it; {hooks.undo} undoes it"),
         Binding("down", "app.focus_next", "Next", show=False, id="new.down", tooltip="Next line"),
         Binding("up", "app.focus_previous", "Previous", show=False, id="new.up", tooltip="Previous line"),
@@ -245,6 +245,3 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
 
     def action_scroll(self, by: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=by * 5, animate=False)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)

@@ -400,7 +400,7 @@ class PaletteScreen(Dialog[None]):
     """The palette: typing searches, enter runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", id="find.leave", tooltip="Close"),
+        Binding("escape", "dismiss(None)", "Back", id="find.leave", tooltip="Close"),
         Binding("down", "move(1)", "Down", show=False, priority=True, id="find.down", tooltip="Next entry"),
         Binding("up", "move(-1)", "Up", show=False, priority=True, id="find.up", tooltip="Previous entry"),
         Binding(
@@ -561,6 +561,3 @@ class PaletteScreen(Dialog[None]):
 
     def action_page(self, direction: int) -> None:
         self._findings.action_page(direction)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -144,7 +144,7 @@ class RunComparisonScreen(Dialog[None]):
     """Shows how two runs differ; `[` and `]` choose another run to compare with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,d", "leave", "Back", id="beside.leave", tooltip="Back to the run"),
+        Binding("escape,d", "dismiss(None)", "Back", id="beside.leave", tooltip="Back to the run"),
         Binding(
             "left_square_bracket", "turn(-1)", "Older", id="beside.older", tooltip="Compare with an older run"
         ),
@@ -197,6 +197,3 @@ class RunComparisonScreen(Dialog[None]):
 
     def action_turn(self, by: int) -> None:
         self._turn(by)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

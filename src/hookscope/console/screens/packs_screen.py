@@ -331,7 +331,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
     """Asks what to install; fetches and writes nothing itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="spec.cancel", tooltip="Install nothing"),
+        Binding("escape", "dismiss(None)", "Back", id="spec.cancel", tooltip="Install nothing"),
         Binding("enter", "take", "Show", id="spec.take", tooltip="Fetch and preview it"),
         Binding("down", "app.focus_next", "Next", show=False, id="spec.down", tooltip="Next line"),
         Binding("up", "app.focus_previous", "Previous", show=False, id="spec.up", tooltip="Previous line"),
@@ -400,9 +400,6 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
             dependencies=self.query_one("#spec-needs", WordChoice).word == DEPENDENCIES_WORD,
         )
         self.dismiss((spec, asked))
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)
 
 
 class PackPlanScreen(Overlay[bool]):
