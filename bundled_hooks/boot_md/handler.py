@@ -57,7 +57,7 @@ def wanted_command(settings: dict[str, Any]) -> list[str]:
     command = settings.get("command") or []
     if isinstance(command, list) and all(isinstance(part, str) for part in command):
         return command
-    raise ValueError(f'`command` must be a list of texts, as in ["prog", "arg"], not {command!r}')
+    raise ValueError(f'`command` must be a list of strings, as in ["prog", "arg"], not {command!r}')
 
 
 def workspaces(event: HookEvent) -> list[Path]:

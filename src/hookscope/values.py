@@ -40,9 +40,9 @@ else:
 
 
 def _init(cls: type[Any], frozen: bool) -> Callable[..., None]:
-    def first(self: Any, *given: Any, **named: Any) -> None:
+    def first(self: Any, *arguments: Any, **keywords: Any) -> None:
         cls.__init__ = _compiled(cls, frozen)  # replaces `first`
-        cls.__init__(self, *given, **named)
+        cls.__init__(self, *arguments, **keywords)
 
     return first
 

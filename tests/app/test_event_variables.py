@@ -80,10 +80,10 @@ def test_references_are_replaced(written: str, meant: object) -> None:
     ("written", "sentence"),
     [
         ("${USR}", "events/a.yaml uses ${USR}, which is not set. Did you mean ${USER}? `--env USR=VALUE`"),
-        ("${now-2x}", "uses ${now-2x}, which is not a time. Times are such as ${now}"),
+        ("${now-2x}", "uses ${now-2x}, which is not a time. Write times as ${now}"),
         ("${now-2}", "is not a time"),
         ("${now:date}", "is not a time"),
-        ("${now-999999999w}", "is outside the calendar"),
+        ("${now-999999999w}", "is outside the years 1 to 9999"),
     ],
 )
 def test_unfillable_reference_is_refused_by_name(written: str, sentence: str) -> None:
@@ -135,7 +135,7 @@ def test_closer_sources_override_variables(workspace: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("variables: {A: [1]}", "dev.yaml, line 1: `A` needs a text, a number, true or false."),
+        ("variables: {A: [1]}", "dev.yaml, line 1: `A` must be a string, a number, true or false."),
         ("variables:\n  A: 1\n  A: 2\n", "dev.yaml, line 3, column 3: the key `A` appears twice."),
         ("variables: 5", "dev.yaml, line 1: `variables` needs a mapping."),
         ("\nvariable: {A: 1}", "line 2: `variable` is not part of an environment. Did you mean `variables`?"),
@@ -185,11 +185,11 @@ def test_a_saved_event_is_filled_anew_at_each_fire(workspace: Path) -> None:
     ("line", "sentence"),
     [
         ("at: yesterday", "has `at: yesterday`, which is not a time"),
-        ("at: [1]", "line 2: `at` needs a text."),
-        ("tags: news", "line 2: `tags` needs a list of texts."),
+        ("at: [1]", "line 2: `at` must be a string."),
+        ("tags: news", "line 2: `tags` needs a list of strings."),
         ("contxt: {}", "line 2: `contxt` is not part of an event. Did you mean `context`?"),
         ("context: 5", "line 2: `context` needs a mapping."),
-        ("session: {}", "line 2: `session` needs a text."),
+        ("session: {}", "line 2: `session` must be a string."),
     ],
 )
 def test_a_saved_event_that_is_wrong_is_refused_with_its_line(

@@ -121,7 +121,7 @@ async def test_invalid_command_fails(fire_here: FireHere, agent: Agent, command:
     cfg = booting(agent("only", "wake up"), command=command)
     result = await fire_here(HOOK, "gateway:startup", {"cfg": cfg})
     assert result.error is not None
-    assert result.error.message.startswith("`command` must be a list of texts")
+    assert result.error.message.startswith("`command` must be a list of strings")
 
 
 async def test_a_command_that_reads_nothing_is_fine(fire_here: FireHere, agent: Agent) -> None:

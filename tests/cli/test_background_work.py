@@ -116,7 +116,7 @@ def test_background_work_is_reported_and_awaited_once(
     make_hook(workspace / "hooks", "ticks", COMMAND, FOREVER, file="handler.js")
     once = scope("fire", "command:new", "--trust", "--save", "once", "--wait", "0.3").out
     assert "ticks printed late: tick" in once
-    assert "ticks left 1 timer running, not over 0.3 s later: that ends with its worker here" in once
+    assert "ticks left 1 timer running, still active 0.3 s later: it ends with its worker here" in once
     (workspace / ".hookscope/events/again.yaml").write_bytes(
         (workspace / ".hookscope/events/once.yaml").read_bytes()
     )

@@ -63,7 +63,7 @@ def test_opening_the_console_loads_no_click(tmp_path: Path) -> None:
     ("error", "told"),
     [
         (Refusal("It cannot.", "Try."), "hookscope: It cannot. Try."),
-        (RuntimeError("not foreseen"), "a mistake of ours"),
+        (RuntimeError("not foreseen"), "a bug in Hookscope"),
         (KeyboardInterrupt(), "hookscope: stopped."),
     ],
 )

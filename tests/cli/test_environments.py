@@ -71,7 +71,7 @@ def test_doctor_names_the_environment_in_force(workspace: Path) -> None:
         bench = Workbench(Options(workspace=workspace))
         return {item.name: item for item in bench.doctor(bench.scan())}
 
-    assert found()["environment"].found == "none chosen of ci, dev; `--environment NAME` chooses one"
+    assert found()["environment"].found == "none of ci, dev; `--environment NAME` chooses one"
     (workspace / ".env").write_text("A=1\nB=2\n")
     (workspace / ".hookscope/config.yaml").write_text("environment: ci\n")
     assert found()["environment"].found == "ci, named in .hookscope/config.yaml: 2 variables"

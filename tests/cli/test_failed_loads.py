@@ -56,7 +56,7 @@ def test_a_hook_that_did_not_load_is_listed_as_broken_until_it_loads(
     assert "● ready" in row_of("lame", hookscope("list").out), "nobody knows of it as it is now"
     told = hookscope("info", "lame").out
     assert told.startswith("● ready  lame\n")
-    assert "as it stood then it did not load" in told
+    assert "an older version did not load" in told
     assert "mended" in hookscope("fire", "command:new").out
     assert "● ready" in row_of("lame", hookscope("list").out)
 

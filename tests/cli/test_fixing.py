@@ -204,7 +204,7 @@ def test_fix_lists_manual_fixes_with_line_and_last_run(
         assert "senderId" in told.out
         assert "Its last run failed: error in run 1, " in told.out
         assert "KeyError: 'senderID'. `hookscope log 1` shows it." in told.out
-        assert "also mends" not in told.out
+        assert "also fixes" not in told.out
     document = hookscope("fix", "keep", "--json").json
     (remark,) = document["remarks"]
     assert (document["failed_run"], remark["line"], remark["by_hand"]) == (1, 2, True)

@@ -49,7 +49,7 @@ def test_control_characters_in_names_never_reach_the_terminal(
     ):
         done = hookscope(*arguments, env=config)
         assert "\x07" not in done.out + done.err, arguments
-        assert "mistake of ours" not in done.err
+        assert "bug in Hookscope" not in done.err
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=12))
@@ -100,7 +100,7 @@ def test_unknown_keys_of_the_project_configuration_are_reported(hookscope: Progr
     config.write_text("limit: {run: 3}\n")
     done = hookscope("list")
     assert done.code == 0
-    assert "config.yaml has `limit:`, which says nothing; did you mean `limits:`?" in done.err
+    assert "config.yaml has `limit:`, which has no effect; did you mean `limits:`?" in done.err
     for written, has in (("python: 3.11", "3.11"), ("node: [node]", "['node']")):
         config.write_text(written)
         done = hookscope("list")

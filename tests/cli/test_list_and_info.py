@@ -335,14 +335,14 @@ def test_a_hook_with_a_bad_header_is_listed_with_the_line(
 
 
 WRONG_TYPES = {
-    "events: command": "`events` must be a list of texts, not the text 'command'",
-    "events: [1]": "`events` must be a list of texts, not a list with the number 1 in it",
-    "events: [command], os: linux": "`os` must be a list of texts, not the text 'linux'",
-    "events: [command], always: 'yes'": "`always` must be true or false, not the text 'yes'",
+    "events: command": "`events` must be a list of strings, not the string 'command'",
+    "events: [1]": "`events` must be a list of strings, not a list with the number 1 in it",
+    "events: [command], os: linux": "`os` must be a list of strings, not the string 'linux'",
+    "events: [command], always: 'yes'": "`always` must be true or false, not the string 'yes'",
     "events: [command], export: 5": "`export` must be a text, not the number 5",
     "events: [command], hookKey: []": "`hookKey` must be a text, not a list",
     "events: [command], requires: [git]": "`requires` must be a mapping, not a list",
-    "events: [command], requires: {bins: git}": "`bins` must be a list of texts, not the text 'git'",
+    "events: [command], requires: {bins: git}": "`bins` must be a list of strings, not the string 'git'",
 }
 
 
@@ -612,7 +612,7 @@ def test_an_internal_error_is_reported_as_a_bug_of_hookscope(
     monkeypatch.setattr(Workbench, "scan", broken)
     assert exit_code(["list"]) == 1
     printed = capsys.readouterr()
-    assert "a mistake of ours" in printed.err
+    assert "a bug in Hookscope" in printed.err
     assert "RuntimeError: not ␛[2J foreseen" in printed.err
     assert printed.out == ""
 
@@ -651,7 +651,7 @@ def test_an_impossible_path_is_treated_as_absent(
     for command in ("list", "check", "doctor"):
         done = hookscope(command, cwd=tmp_path)
         assert done.code == 0
-        assert "mistake of ours" not in done.err
+        assert "bug in Hookscope" not in done.err
 
 
 def test_a_name_that_is_too_long_is_refused_with_a_sentence(hookscope: Program) -> None:

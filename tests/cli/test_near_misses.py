@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from tests.conftest import MakeHook
 
 MISSES = {  # what a hook listens to, under the name of the hook → the event that is fired, what is said
-    "Command:New": ("command:new", "compared letter by letter; write command:new"),
+    "Command:New": ("command:new", "event names are case-sensitive; write command:new"),
     "command:nwe": ("command:new", "no host sends that; write command:new"),
     "command:*": ("command:new", "no wildcards; write command,"),
-    "command:reset": ("command:new", "another action; command:new or command in its events"),
-    "command:stop": ("command", "the type alone was fired; fire command:stop"),
+    "command:reset": ("command:new", "to receive this, list command:new or command in its events"),
+    "command:stop": ("command", "only the type was fired; fire command:stop"),
     "message_received": ("message:received", "only plugins receive it; write message:received"),
     "UserPromptSubmit": ("message:received", "a name of Claude Code's; write message:received"),
     "PreToolUse": ("before_tool_call", "only a plugin receives before_tool_call"),

@@ -134,7 +134,7 @@ def test_new_notes_a_missing_editor(run: Run, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("EDITOR", "no-such-editor")
     assert "note: There is no terminal for an editor." in run("new", "greet", "--edit")[1]
     monkeypatch.delenv("EDITOR")
-    assert "note: No editor is set: set VISUAL or EDITOR." in run("new", "other", "--edit")[1]
+    assert "note: No editor is set: define VISUAL or EDITOR." in run("new", "other", "--edit")[1]
 
 
 def test_new_test_expects_only_its_own_hook(run: Run, workspace: Path) -> None:

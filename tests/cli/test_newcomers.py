@@ -43,11 +43,11 @@ def test_every_command_reports_a_misspelt_event_of_a_ready_hook(
     make_hook(workspace / "hooks", "own", '{openclaw: {events: ["command:compact"]}}')
     hookscope("trust", "hooks")
     (slips,) = (line for line in hookscope("list").out.splitlines() if "slips" in line)
-    assert slips.endswith("OpenClaw lists no command:nwe; did you mean command:new?")
+    assert slips.endswith("OpenClaw has no event command:nwe; did you mean command:new?")
     (own,) = (line for line in hookscope("list").out.splitlines() if " own " in line)
     assert own.endswith("command:compact")
-    assert "  slips: OpenClaw lists no command:nwe; did you mean command:new?" in hookscope("check").out
-    assert "OpenClaw lists no command:nwe, perhaps command:new was meant" in hookscope("info", "slips").out
+    assert "  slips: OpenClaw has no event command:nwe; did you mean command:new?" in hookscope("check").out
+    assert "has no event command:nwe, perhaps a typo for command:new" in hookscope("info", "slips").out
     fixed = hookscope("fix", "slips")
     assert "slips is ready: no check stops it." in fixed.out
     assert "by hand: ./hooks/slips/HOOK.md:4  `command:nwe` is none that OpenClaw documents" in fixed.out
@@ -57,7 +57,7 @@ def test_every_command_reports_a_misspelt_event_of_a_ready_hook(
 def test_an_event_of_another_host_suggests_its_dialect(hookscope: Program) -> None:
     for command in ("fire", "plan", "events"):
         done = hookscope(command, "turn.started")
-        said = "'turn.started' is not an event of OpenClaw, but of Eve. `--dialect eve` takes its rules."
+        said = "'turn.started' is not an event of OpenClaw, but of Eve. `--dialect eve` uses its rules."
         assert (done.code, done.err) == (1, f"hookscope: {said}\n"), command
     assert hookscope("fire", "nothing-of-the-kind").err.endswith("`hookscope events` lists what there is.\n")
 
@@ -104,7 +104,7 @@ def test_an_impossible_state_folder_is_named(hookscope: Program, workspace: Path
     env = {"HOOKSCOPE_STATE_DIR": str(tmp_path / "file/state")}
     done = hookscope("new", "greet", env=env)
     assert (done.code, done.out) == (1, "")
-    assert "cannot be made: not a directory. Nothing was written. HOOKSCOPE_STATE_DIR" in done.err
+    assert "cannot be created: not a directory. Nothing was written. Set HOOKSCOPE_STATE_DIR" in done.err
     assert not list(workspace.glob("hooks/*"))
     trusted = hookscope("trust", "hooks", env=env)
     assert "[Errno" not in trusted.err
@@ -183,9 +183,9 @@ def test_commands_in_a_deleted_folder_write_nothing_elsewhere(tmp_path: Path) ->
     for command in ("new greet", "list"):
         line = f"rmdir ../here; {sys.executable} -m hookscope --home {tmp_path} {command}"
         done = subprocess.run(["sh", "-c", line], cwd=here, capture_output=True, text=True, check=False)
-        said = "hookscope: The current folder is gone: somebody has removed it. `cd` into one that is there, "
+        said = "hookscope: The current folder was removed. `cd` to an existing folder, "
         assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr.endswith(f"{said}or name one with --workspace DIR.\n"), done.stderr
+        assert done.stderr.endswith(f"{said}or use --workspace DIR.\n"), done.stderr
         here.mkdir()
 
 
@@ -211,7 +211,7 @@ def test_an_unknown_name_of_a_folder_suggests_the_name_in_its_header(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", NEW).rename(workspace / "hooks/greeting")
-    said = "The one in the folder greeting is called greet: its HOOK.md says so."
+    said = "The hook in the folder greeting is named greet in its HOOK.md."
     for command in (("info", "greeting"), ("fire", "command:new", "--only", "greeting")):
         assert hookscope(*command).err == f"hookscope: No hook is named 'greeting'. {said}\n"
 
@@ -261,7 +261,7 @@ def test_fire_shows_changes_and_whole_messages(
     lines = "def handler(event):\n    raise ValueError('what is wrong\\n\\nand what to do')\n"
     make_hook(workspace / "hooks", "second", NEW, lines)
     said = hookscope("fire", "command:new", "--trust").out.splitlines()
-    assert {'      changed context.a/b = {"c": 1}', "      changed context.senderId is gone"} <= set(said)
+    assert {'      changed context.a/b = {"c": 1}', "      changed context.senderId: removed"} <= set(said)
     at = said.index("      ValueError: what is wrong")
     assert said[at + 1] == "          and what to do"
 
@@ -305,7 +305,7 @@ def test_a_failing_test_says_if_its_hook_is_off(hookscope: Program) -> None:
 def test_fire_with_a_hook_name_suggests_the_command(hookscope: Program, workspace: Path) -> None:
     hookscope("new", "greet", "--event", "message:received")
     hookscope("fire", "command:new", "--save", "hello")
-    at = "`hookscope fire message:received --only greet` fires at it."
+    at = "`hookscope fire message:received --only greet` fires an event at it."
     saved = "`hookscope fire ./.hookscope/events/{}.yaml` fires it."
     said = "'{}' is not an event of OpenClaw. {}"
     for command in ("fire", "plan"):
@@ -324,7 +324,7 @@ def test_fire_with_a_hook_name_suggests_the_command(hookscope: Program, workspac
 def test_fuzz_with_a_module_name_suggests_the_command(hookscope: Program, workspace: Path) -> None:
     hookscope("--dialect", "eve", "new", "audit", "--event", "turn.completed")
     done = hookscope("--dialect", "eve", "fuzz", "audit")
-    assert "It is a hook: `hookscope fire turn.completed --only audit` fires at it." in done.err
+    assert "It is a hook: `hookscope fire turn.completed --only audit` fires an event at it." in done.err
 
 
 def test_ignored_effects_are_noted_in_the_result(
@@ -421,15 +421,15 @@ def test_plugins_with_misspelt_events_or_answers_are_reported(hookscope: Program
     assert slips.endswith("OpenClaw never sends before_tool_cal; did you mean before_tool_call?")
     said = hookscope("fire", "before_tool_call", "--only", "shouts").out.splitlines()
     vain = said[said.index('      answered {"Block": true}') + 1]
-    assert vain == "      → changes nothing; before_tool_call has `block` for `Block`"
+    assert vain == "      → changes nothing; before_tool_call has `block`, not `Block`"
     assert "changes nothing" not in hookscope("fire", "before_tool_call", "--only", "blocks").out
 
 
 @pytest.mark.parametrize(
     ("event", "answer", "told"),
     [
-        ("message_sending", "{'block': True}", "; message_sending has `cancel` for `block`"),
-        ("before_tool_call", "{'deny': True}", "; before_tool_call has `block` for `deny`"),
+        ("message_sending", "{'block': True}", "; message_sending has `cancel`, not `block`"),
+        ("before_tool_call", "{'deny': True}", "; before_tool_call has `block`, not `deny`"),
         ("before_tool_call", "{'verdict': 'no'}", ""),
         ("before_tool_call", "{'block': False}", ""),
     ],

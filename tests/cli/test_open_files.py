@@ -16,8 +16,8 @@ NEW = "{openclaw: {events: ['command:new']}}"
 GUARD = 120
 REASON = "limit of open files is reached"
 UNTRUE = (
-    "mistake of ours", "Traceback", "--sandbox:", "config.yaml", "not installed", "is broken", "does not say",
-    "No Node", "no Node",
+    "bug in Hookscope", "Traceback", "--sandbox:", "config.yaml", "not installed", "is broken",
+    "does not say", "No Node", "no Node",
 )  # fmt: skip
 
 

@@ -91,4 +91,4 @@ def test_a_project_limit_must_be_a_number(
 
 
 def test_the_help_of_timeout_names_the_default_limit(cli: Cli) -> None:
-    assert f"else {DEFAULT_RUN_SECONDS:g}." in " ".join(cli("fire", "--help")[1].split())
+    assert f"default: {DEFAULT_RUN_SECONDS:g}." in " ".join(cli("fire", "--help")[1].split())

@@ -9,8 +9,8 @@ from tests.conftest import MakeHook
 
 CLAUDE = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
 OTHERS = (
-    "hooks that Hookscope does not look at; it knows those of OpenClaw, Milady, Eliza and Eve, "
-    "and `hookscope help start` shows how they look.\n"
+    "hooks that Hookscope does not support. It supports hooks of OpenClaw, Milady, Eliza and Eve; "
+    "see `hookscope help start`.\n"
 )
 
 
@@ -48,12 +48,12 @@ def test_hooks_of_other_programs_are_reported_with_the_programs_name(
 @pytest.mark.parametrize(
     ("command", "key", "says"),
     [
-        ("fire", "PreToolUse", "it is a name of Claude Code's. What comes nearest is before_tool_call."),
-        ("events", "SessionEnd", "it is a name of Claude Code's. What comes nearest is "),
+        ("fire", "PreToolUse", "it is a name of Claude Code's. The closest match is before_tool_call."),
+        ("events", "SessionEnd", "it is a name of Claude Code's. The closest match is "),
         (
             "plan",
             "UserPromptSubmit",
-            "it is a name of Claude Code's. What comes nearest is message:received.",
+            "it is a name of Claude Code's. The closest match is message:received.",
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_plugin_handlers_run_after_folder_hooks_of_the_same_key(
     (left,) = (item for item in typed["not_run"] if item["hook"] == "alpha")
     assert (
         left["near"]
-        == "subscribes to before_tool_call with `registerHook` – a plugin receives that with `on`"
+        == "subscribes to before_tool_call with `registerHook` – a plugin receives this event with `on`"
     )
 
 
@@ -120,7 +120,8 @@ def test_plugin_handlers_are_listed_and_planned_before_a_load(
         "fold", "beta", "fold", "beta",
     ]  # fmt: skip
     (left,) = (item for item in plan["not_run"] if item["hook"] == "heard")
-    assert left["near"] == "subscribes to command:new with `on` – a plugin receives that with `registerHook`"
+    near = "subscribes to command:new with `on` – a plugin receives this event with `registerHook`"
+    assert left["near"] == near
 
     configured.write_text('{"hooks": {"internal": {"enabled": false}}}')
     run = hookscope(*SHIPPED, "fire", "command:new", "--json").json

@@ -171,7 +171,7 @@ def test_a_run_that_cannot_be_fired_does_not_stop_the_others(scope: Program, gre
     scope(*FIRE)
     done = scope("replay", "--last", "2")
     assert (done.code, done.out.count("as before")) == (1, 1)
-    assert "Run 1: The event had a secret that was not kept: API_KEY" in done.err
+    assert "Run 1: The secret API_KEY of the event was not stored" in done.err
 
 
 def test_replay_dry_shows_the_plan_and_runs_nothing(scope: Program, greet: Path) -> None:

@@ -76,7 +76,7 @@ def test_settings_that_violate_one_plugins_schema_block_all_hooks(
     assert REFUSED in hookscope(*SHIPPED, "check").out
     doctor = hookscope(*SHIPPED, "doctor").out
     assert REFUSED in doctor
-    assert "Mend ~/.openclaw/openclaw.json" in doctor
+    assert "Fix ~/.openclaw/openclaw.json" in doctor
 
 
 def test_a_disabled_plugin_without_settings_blocks_no_hook(hookscope: Program, three: Path) -> None:

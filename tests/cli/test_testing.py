@@ -119,7 +119,7 @@ def test_a_failed_expectation_is_shown_line_by_line(
     [
         ("{mesages: 1}", "`expect:` has 'mesages'; did you mean messages?"),
         ("{errors: many}", "`errors` in `expect:` must be a number, not 'many'."),
-        ("{messages: [1]}", "`messages` in `expect:` must be a list of texts, not [1]."),
+        ("{messages: [1]}", "`messages` in `expect:` must be a list of strings, not [1]."),
         ("{max_ms: true}", "`max_ms` in `expect:` must be a number, not True."),
         ("{max_ms: .nan}", "`max_ms` in `expect:` must be a number, not nan."),
         ("{blocked: 1}", "`blocked` in `expect:` must be true or false, not 1."),

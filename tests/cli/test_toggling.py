@@ -168,7 +168,7 @@ def test_an_edit_already_reverted_by_hand_stays_until_dropped(
     assert hookscope("disable", "greet").code == 0
     settings.write_bytes(before)
     done = hookscope("undo", "--keep-later")
-    assert (done.code, "Nothing of the last change" in done.err) == (1, True)
+    assert (done.code, "no longer has the last change" in done.err) == (1, True)
     assert settings.read_bytes() == before
     assert hookscope("undo", "--forget").code == 0
     assert "nothing to undo" in hookscope("undo").err
@@ -195,7 +195,7 @@ def test_undo_removes_a_saved_event_unless_it_was_edited(
     assert "save command:new as now.yaml" in told.out
     assert not (events / "now.yaml").exists()
     (events / "gone.yaml").unlink()
-    assert "Nothing of the last change" in hookscope("undo").err
+    assert "no longer has the last change" in hookscope("undo").err
     assert hookscope("undo", "--forget").code == 0
     (events / "kept.yaml").write_text("event: command:new\nexpect: {messages: 1}  # mine\n")
     refused = hookscope("undo")
@@ -217,7 +217,7 @@ def test_a_switch_in_settings_that_the_host_refuses_says_so(
     settings.write_text('{"nonsense": 1}')
     options = ("--bundled", str(bundled), "--dialect", "openclaw@2026.9")
     said = hookscope(command, "greet", *options).out
-    assert "OpenClaw refuses these settings, so nothing in them counts until that is mended" in said
+    assert "OpenClaw rejects these settings, so none of them has effect until you fix them" in said
     assert "notices" not in said
     settings.write_text("{}")
     assert "refuses" not in hookscope(command, "greet", *options).out
@@ -261,6 +261,6 @@ def test_an_edit_without_undo_record_is_reported(
             undo.touch()
         done = running.result()
     assert done.code == 1
-    assert f"{settings} is written, and `undo` will not know of it: Cannot record the change" in done.err
+    assert f"{settings} was written, but `undo` cannot revert it: Cannot record the change" in done.err
     assert b"greet" in settings.read_bytes()
     assert settings.read_bytes().endswith(b"// theirs\n")

@@ -67,7 +67,7 @@ def test_each_event_has_its_answer_and_one_that_runs_is_enough(
     assert done.json["events"][1]["first_dark"] == "sent"
     stop = hookscope(*HOST, "why", "both", "command:stop")
     assert stop.code == 1
-    assert "another action; command:stop or command in its events receives this" in stop.out
+    assert "a different action; to receive this, list command:stop or command in its events" in stop.out
     assert "→ add command:stop to its events in HOOK.md" in stop.out
     assert hookscope(*HOST, "why", "both", "command:nwe").code == 1
     make_hook(workspace / "hooks", "slip", "{openclaw: {events: ['agent:bootstap']}}")

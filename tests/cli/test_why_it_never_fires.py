@@ -124,8 +124,8 @@ TWICE = """export default { id: "caller", register(api) {
 def test_fire_explains_that_a_plugin_registers_in_a_service(hookscope: Program, plugin: Path) -> None:
     plugin.write_text(LATE)
     fired = hookscope(*SHIPPED, "fire", "session_end", "--trust").out
-    why = "its code names session_end, and its `register` did not register that: a condition does not hold"
-    assert f"caller  not run: {why}, or that is left to later, as to the start of a service" in fired
+    why = "its code names session_end, but its `register` did not register it: a condition is not met"
+    assert f"caller  not run: {why}, or it registers later, as when a service starts" in fired
     assert "✓ caller" in hookscope(*SHIPPED, "fire", "session_start", "--trust").out
 
 
@@ -175,9 +175,10 @@ def test_info_finds_a_hook_outside_the_hook_folders(
     done = hookscope("info", "takes-notes")
     assert done.code == 1
     assert (
-        "takes-notes lies in ./skills/notes/hooks/takes-notes, where OpenClaw looks for no hooks." in done.err
+        "takes-notes is in ./skills/notes/hooks/takes-notes, which OpenClaw does not scan for hooks."
+        in done.err
     )
-    assert "Move its folder to one of those where it looks: " in done.err
+    assert "Move it to a folder that is scanned: " in done.err
     assert "'takes-nothing'" in hookscope("info", "takes-nothing").err
 
 
@@ -192,7 +193,7 @@ def test_the_webhook_switch_is_distinguished_from_the_hook_switch(
     assert f"{none}; hooks.enabled is for webhooks" in hookscope(*asked, "info", "mine").out
     doctor = hookscope(*asked, "doctor").out
     assert "none would run: " in doctor
-    assert "`hookscope fix mine` shows what would open it." in doctor
+    assert "`hookscope fix mine` shows how to fix it." in doctor
     settings.write_text("{}")
     assert "is for webhooks" not in hookscope(*asked, "list").out
 
@@ -370,7 +371,7 @@ def test_refused_settings_are_reported_with_the_correction(
 @pytest.mark.parametrize("command", ["events", "plan"])
 def test_an_event_of_older_versions_names_its_replacement(hookscope: Program, command: str) -> None:
     done = hookscope(*SHIPPED, command, "before_agent_start")
-    assert (done.code, "before_prompt_build has taken its place" in done.err) == (1, True)
+    assert (done.code, "before_prompt_build replaces it" in done.err) == (1, True)
 
 
 def test_a_settings_variable_that_refers_to_itself_must_be_set_elsewhere(

@@ -116,7 +116,7 @@ def test_an_impossible_undo_can_be_repeated_later(hookscope: Program, workspace:
         refused = hookscope("undo", *how)
         assert refused.code == 1
         assert "handler.py has changed since then; nothing was undone" in refused.err
-        assert "Put it back as it was and undo again; or `hookscope undo --forget` gives it up" in refused.err
+        assert "Restore it and undo again; or `hookscope undo --forget` discards this edit" in refused.err
     handler.write_bytes(before)
     assert "Undone: new hook greet" in hookscope("undo").out
     assert not handler.exists()
@@ -147,7 +147,7 @@ def test_undo_of_a_new_hook_whose_files_are_gone_has_nothing_to_do(
     (workspace / ".hookscope/events/greet.yaml").unlink()
     refused = hookscope("undo")
     assert refused.code == 1
-    assert "Nothing of the last change (new hook greet) is left" in refused.err
+    assert "no longer has the last change (new hook greet)" in refused.err
 
 
 def test_an_unreadable_undo_record_is_named_and_skipped(
@@ -157,7 +157,7 @@ def test_an_unreadable_undo_record_is_named_and_skipped(
         hookscope("new", name)
     newest = max((tmp_path / "state/undo").glob("*.json"), key=lambda file: int(file.stem))
     newest.write_text("{")
-    said = f"{newest} cannot be read: the edit that it remembers is ignored"
+    said = f"{newest} cannot be read, so its edit cannot be undone"
     asked = hookscope("undo", "--dry-run", "--json")
     assert said in asked.err
     assert (asked.json["meaning"], asked.json["unreadable"]) == ("undo: new hook older", [str(newest)])

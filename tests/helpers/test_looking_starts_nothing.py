@@ -337,7 +337,7 @@ def test_the_editor_is_the_users(
         os.close(ours)
         os.close(theirs)
     assert hostile.marks() == ""
-    assert ("does not start" if by == "VISUAL" else "No editor is named") in done.stdout
+    assert ("does not start" if by == "VISUAL" else "No editor is set") in done.stdout
 
 
 def test_dap_leaves_no_mark(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:

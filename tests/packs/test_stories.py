@@ -141,7 +141,7 @@ def test_files_changed_since_the_install_are_named_and_kept(
     assert (there / "handler.py").read_text() == (pack / "handler.py").read_text()
     pack.rename(tmp_path / "elsewhere")
     gone = cli("update", "greet", "--yes")
-    assert "nothing is there any more. Put it back, or `hookscope uninstall greet`." in gone.err
+    assert "which no longer exists. Restore it, or `hookscope uninstall greet`." in gone.err
     assert cli("uninstall", "greet", "--yes").code == 0
     assert settings.read_text() == ORIGINAL.replace("// mine", "// mine, still")
 
@@ -173,7 +173,7 @@ def test_a_linked_folder_is_not_copied(cli: Cli, home: Path, settings: Path, tmp
     assert "it is linked" in cli("update", "greetings", "--dialect", SHIPPED).out
     pack.rename(tmp_path / "moved")
     moved = cli("update", "greetings", "--dialect", SHIPPED)
-    assert (moved.code, "nothing is there any more" in moved.err) == (1, True)
+    assert (moved.code, "which no longer exists" in moved.err) == (1, True)
     (tmp_path / "moved").rename(pack)
     assert cli("uninstall", "greetings", "--yes", "--dialect", SHIPPED).code == 0
     assert on_disk(home) == before
@@ -270,7 +270,7 @@ def test_packs_installed_by_the_host_are_named_and_not_touched(cli: Cli, home: P
     text = json.dumps({"hooks": {"internal": {"installs": {"my-hooks": record, "odd": 5}}}})
     settings.write_text(text)
     listed = cli("packs", "--dialect", "openclaw")
-    assert "OpenClaw itself has installed" in listed.out
+    assert "Installed by OpenClaw itself" in listed.out
     assert "my-hooks  npm @acme/my-hooks 0.1.0  hooks: hello" in listed.out
     (theirs, odd) = cli("packs", "--json", "--dialect", "openclaw").json["of_host"]
     assert (theirs["id"], theirs["hooks"], theirs["line"], odd["spec"]) == ("my-hooks", ["hello"], 1, None)

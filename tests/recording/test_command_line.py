@@ -137,7 +137,7 @@ def test_recorded_events_are_deleted_only_on_request(hookscope: Program, home: P
     spooled(home, {"key": "command:new"})
     removed = hookscope("tap", "remove").out
     assert "removed ~/.openclaw/hooks/event-tap/HOOK.md\n" in removed
-    assert "stays in ~/.openclaw/hookscope;" in removed
+    assert "stay in ~/.openclaw/hookscope;" in removed
     assert (home / ".openclaw" / "hookscope" / "events.jsonl").exists()
     hookscope("tap", "install")
     assert hookscope("tap", "remove", "--events", "--json").json["events_kept"] is False
@@ -179,7 +179,7 @@ def test_a_recorded_event_that_cannot_be_fired_is_refused_in_one_sentence(
         {"key": "x.y", "kind": "stream"},
     )
     first, second = (event["id"] for event in hookscope("tap", "events", "--json").json["events"])
-    assert "a secret that was not kept: TOKEN" in refused("fire", first).err
+    assert "The secret TOKEN of the event was not stored" in refused("fire", first).err
     assert hookscope("tap", "fire", first, "--dry", env={"TOKEN": "t"}).code == 0
     assert "has no events of the kind of x.y" in refused("fire", second).err
     assert refused("fire", "ab").code == 2

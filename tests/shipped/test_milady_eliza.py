@@ -124,7 +124,7 @@ async def test_settings_that_cannot_be_walked_through_end_the_load_before_any_ho
     write("a")
     settings = {"hooks": {"internal": {"load": {"extraDirs": ["~/elsewhere", 5]}}}}
     report = await program.load(settings)
-    assert "`hooks.internal.load.extraDirs` must be a list of texts, not the number 5" in report.stopped
+    assert "`hooks.internal.load.extraDirs` must be a list of strings, not the number 5" in report.stopped
     assert [line.level for line in report.log] == ["warn"]  # the folder before it was refused
     row = discover(program.host(settings)).find("a")
     assert row is not None

@@ -31,7 +31,7 @@ MOST_LISTED = 50  # folders that are listed
 
 
 def matching_folders(typed: str, base: Path) -> tuple[Path, ...]:
-    """Return the folders whose path begins as typed, workspaces first. Reads one folder."""
+    """Return the folders whose path begins with the typed text, workspaces first. Reads one folder."""
     path = typed_path(typed, base)
     inside = not typed.strip() or typed.rstrip().endswith(("/", os.sep, "~"))
     searched, prefix = (path, "") if inside else (path.parent, path.name)
@@ -59,14 +59,14 @@ def _fits(entry: os.DirEntry[str], prefix: str) -> bool:
 
 
 def is_workspace(folder: Path) -> bool:
-    """Return whether a folder has what workspaces have."""
+    """Return whether a folder contains a folder of hooks or `.hookscope`."""
     return any(os.path.isdir(folder / sign) for sign in WORKSPACE_SIGNS)
 
 
 def workbench_in(bench: Workbench, first_options: Options, workspace: Path) -> Workbench:
     """Return a workbench as if the program had started in that workspace. Raises Refusal.
 
-    A what-if is left behind: it is about one place.
+    The new workbench has no what-if, since a what-if applies to one workspace.
     """
     options = Options(
         dialect=first_options.dialect if "host" not in first_options.supposed else None,
@@ -114,7 +114,7 @@ class StoredConsole:
     def write(self, workspace: Path, console_state: Mapping[str, Any] | None) -> None:
         """Store the console state for the next start; None: only that the workspace was used now.
 
-        A damaged file is replaced; one of a newer version is kept. Raises Refusal; nothing is written then.
+        A damaged file is replaced; one of a newer version is kept. Raises Refusal, with nothing written.
         """
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -137,8 +137,8 @@ class StoredConsole:
                 write_state_file(self.file, json.dumps(document, indent=1).encode("utf-8", "replace") + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(
-                f"Cannot keep in {self.file} what the console shows: {error_reason(error)}.",
-                "HOOKSCOPE_STATE_DIR names another folder.",
+                f"Cannot store the console state in {self.file}: {error_reason(error)}.",
+                "Set HOOKSCOPE_STATE_DIR to another folder.",
             ) from None
 
     def _mergeable(self) -> Mapping[str, Any]:
@@ -159,10 +159,10 @@ class StoredConsole:
             raise Refusal(f"{self.file} is damaged.", "Nothing is restored from it.") from None
         if isinstance(version, int) and version > VERSION:
             raise _NewerVersion(
-                f"{self.file} is of a newer Hookscope.", "Nothing is restored from it, or kept."
+                f"{self.file} was written by a newer Hookscope.", "No state is restored or stored."
             )
         if version != VERSION or not isinstance(known, dict):
-            raise Refusal(f"{self.file} is of another Hookscope.", "Nothing is restored from it.")
+            raise Refusal(f"{self.file} was written by another Hookscope.", "Nothing is restored from it.")
         return known
 
 
@@ -222,7 +222,7 @@ def export_place(typed: str, folder: Path) -> Path:
 def export_problem(file: Path) -> str:
     """Return why this file cannot be an export, whatever it contains now; empty if it can."""
     if file.suffix not in KINDS:
-        return f"The ending says what it becomes: {', '.join(KINDS)}."
+        return f"The name must end in one of {', '.join(KINDS)}."
     if not os.path.isdir(file.parent):
         return f"There is no folder {file.parent}."
     if os.path.exists(file) and not os.path.isfile(file):

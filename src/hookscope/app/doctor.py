@@ -1,4 +1,4 @@
-"""What Hookscope detected, from where, and what is missing: one sentence each, with the next step."""
+"""The findings of `doctor`: what was detected, from where, and what is missing, with the next step."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _places(view: Snapshot) -> Iterator[SetupFinding]:
     exists = os.path.isdir(host.workspace)
     next_step = "" if exists else "Run in the agent's folder, or name it with `--workspace DIR`."
     yield SetupFinding(
-        "workspace", f"{host.workspace}" + ("" if exists else ", which is not there"), exists, next_step
+        "workspace", f"{host.workspace}" + ("" if exists else ", which does not exist"), exists, next_step
     )
     for agent, folder in agent_workspaces(host).items():
         yield SetupFinding(
@@ -83,19 +83,19 @@ def _places(view: Snapshot) -> Iterator[SetupFinding]:
     file = short(host.settings.file)
     for one in wrong:
         at = one.place.file if one.place is not None else host.settings.file
-        next_step = f"Mend {short(at)}." if os.access(at, os.R_OK) else f"Make {short(at)} readable for you."
+        next_step = f"Fix {short(at)}." if os.access(at, os.R_OK) else f"Make {short(at)} readable."
         yield SetupFinding("settings", one.sentence, False, next_step)
     for one in view.inventory.problems:
         if one.unread_rank is not None:
-            yield SetupFinding("folders", one.sentence, False, "Make it readable for you, or take it away.")
+            yield SetupFinding("folders", one.sentence, False, "Make it readable, or remove it.")
     if host.settings.exists and not wrong:
         yield SetupFinding("settings", file)
     elif host.dialect.layout.settings and not host.settings.exists:
-        yield SetupFinding("settings", f"none yet; they would be in {file}")
+        yield SetupFinding("settings", f"none yet; they belong in {file}")
     if is_writable(state_folder()):
-        yield SetupFinding("state", f"{short(state_folder())}, for what you trusted")
+        yield SetupFinding("state", f"{short(state_folder())}, for runs, trust and undo")
     else:
-        next_step = "No run, trust or undo is kept there; HOOKSCOPE_STATE_DIR names another folder."
+        next_step = "Runs, trust and undo cannot be stored. Set HOOKSCOPE_STATE_DIR to another folder."
         yield SetupFinding("state", f"{short(state_folder())}, which cannot be written", False, next_step)
 
 
@@ -121,12 +121,10 @@ def _variables(view: Snapshot, setup: Setup) -> Iterator[SetupFinding]:
             found = f"{name}, {setup.environment_from}: {_counted(chosen.variables)}"
             yield SetupFinding("environment", found)
     elif known := environment_files(workspace):
-        yield SetupFinding(
-            "environment", f"none chosen of {', '.join(known)}; `--environment NAME` chooses one"
-        )
+        yield SetupFinding("environment", f"none of {', '.join(known)}; `--environment NAME` chooses one")
     read = [name for name in setup.dialect.settings_rules.project_dotenv if os.path.isfile(workspace / name)]
     if read:
-        yield SetupFinding("handlers get", f"the variables of {' and '.join(read)}, under those that are set")
+        yield SetupFinding("handlers get", f"the variables of {' and '.join(read)}, unless already set")
     if lines := dotenv_of(workspace):
         yield SetupFinding("variables", f"{_counted(lines)} in {view.host.machine.short(workspace / DOTENV)}")
 
@@ -153,23 +151,23 @@ def _stopped(view: Snapshot) -> Iterator[SetupFinding]:
     reasons = {row.verdict.why(view.host.machine.short) for row in own}
     if len(reasons) == 1 and own[0].state not in (State.READY, State.UNTRUSTED):
         found = f"none would run: {reasons.pop()}"
-        next_step = f"`hookscope fix {shell_path(own[0].hook.name)}` shows what would open it."
+        next_step = f"`hookscope fix {shell_path(own[0].hook.name)}` shows how to fix it."
         yield SetupFinding("hooks", found, False, next_step)
 
 
 def _orphans(view: Snapshot) -> Iterator[SetupFinding]:
     for item in orphaned_entries(view.inventory, view.host):
         at = f" ({item.place.file.name}:{item.place.line})" if item.place else ""
-        next_step = f"It does nothing: {item.advice}" + ("" if item.closest_keys else ".")
-        yield SetupFinding("entry", f"{item.setting}{at} belongs to no hook that was found", False, next_step)
+        next_step = f"It has no effect: {item.advice}" + ("" if item.closest_keys else ".")
+        yield SetupFinding("entry", f"{item.setting}{at} matches no hook", False, next_step)
 
 
 def _packs(view: Snapshot) -> Iterator[SetupFinding]:
-    """Yield packs whose list of hooks and folders disagree."""
+    """Yield packs whose list of hooks does not match their folders."""
     short = view.host.machine.short
     for item in view.inventory.rejected:
         if item.place is not None and item.place.file.name == "package.json":
-            next_step = f"Mend the list in {short(item.place.file)}:{item.place.line}, or the folder."
+            next_step = f"Fix the list in {short(item.place.file)}:{item.place.line}, or the folder."
             yield SetupFinding("pack", f"{short(item.path)}: {item.reason}", False, next_step)
 
 
@@ -177,14 +175,14 @@ def _trusted(view: Snapshot) -> SetupFinding:
     short = view.host.machine.short
     waiting = sorted(untrusted_folders(view), key=lambda target: short(target.folder))
     if not waiting:
-        return SetupFinding("trust", "every hook that could run is allowed to")
+        return SetupFinding("trust", "every hook that could run is trusted")
     offer = waiting[0].allow_hint(short)
-    found = f"not allowed to run yet: {', '.join(target.path_text(short) for target in waiting)}"
+    found = f"not trusted yet: {', '.join(target.path_text(short) for target in waiting)}"
     return SetupFinding("trust", found, False, f"{offer[:1].upper()}{offer[1:]}.")
 
 
 def _too_wide(view: Snapshot) -> Iterator[SetupFinding]:
-    """Yield trust records that do not count."""
+    """Yield recorded trust that is ignored, since the folder is too wide."""
     short, counted = view.host.machine.short, trusted_folders(view.host)
     for folder in sorted(view.host.trust.folders - counted):
         target = TrustTarget(folder, too_wide_reason(folder, view.host) or ABOVE_WORKSPACE_REASON)
@@ -200,15 +198,15 @@ def _python(view: Snapshot, setup: Setup) -> SetupFinding:
     if named_program is not None and not named_program.is_trusted(view.host):
         return SetupFinding("python", named_program.untrusted_reason, False, f"{named_program.trust_hint}.")
     python = named_program.path if named_program is not None else sys.executable
-    next_step = "`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer."
+    next_step = "Set `python:` in .hookscope/config.yaml to Python 3.9 or newer."
     try:
-        asked = [python, "-I", "-c", "import sys; print(*sys.version_info[:3], sep='.')"]
-        answer = helper_output(asked, seconds=PATIENCE, workspace=[view.host.workspace])
+        command = [python, "-I", "-c", "import sys; print(*sys.version_info[:3], sep='.')"]
+        answer = helper_output(command, seconds=PATIENCE, workspace=[view.host.workspace])
         version = tuple(int(part) for part in answer.text.strip().split("."))
     except (OSError, ValueError) as error:
-        why = error_reason(error) if isinstance(error, OSError) else "it answers something else"
+        why = error_reason(error) if isinstance(error, OSError) else "its output is not a version"
         next_step = FILE_LIMIT_HINT if is_file_limit(error) else next_step
-        return SetupFinding("python", f"{python} does not say its version: {why}", False, next_step)
+        return SetupFinding("python", f"{python} does not report its version: {why}", False, next_step)
     found = f"{python}, version {answer.text.strip()}"
     is_supported = version >= OLDEST_PYTHON
     return SetupFinding(
@@ -250,4 +248,4 @@ def _workers() -> Iterator[SetupFinding]:
             "left over", f"{process.pid}, {process.age:.0f} s old: {process.name}", False, next_step
         )
     if not processes:
-        yield SetupFinding("workers", "none is running")
+        yield SetupFinding("workers", "none running")

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
 
 
-UNREADABLE_EDIT = "{} cannot be read: the edit that it remembers is ignored until that file is removed."
+UNREADABLE_EDIT = "{} cannot be read, so its edit cannot be undone. Remove the file to hide this message."
 
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """A hook switched on or off, as planned. Making one writes nothing."""
+    """A plan to switch a hook on or off. Creating one writes nothing."""
 
     name: str
     on: bool
@@ -53,13 +53,13 @@ class Toggle:
 
     @property
     def needed(self) -> bool:
-        """True if anything must be written: the settings may already say so."""
+        """False if the settings already have the planned value."""
         return not self.change.is_noop
 
 
 @dataclass(frozen=True, slots=True)
 class Undoing:
-    """The undo of a change, as planned. Making one writes nothing."""
+    """A plan to undo a change. Creating one writes nothing."""
 
     change: Change
     inverse: Change  # what is written
@@ -78,7 +78,7 @@ class Undoing:
 
 
 class UndoBlocked(Refusal):
-    """The newest edit cannot be undone. It stays next until it can be, or is discarded."""
+    """The newest edit cannot be undone. It blocks older ones until it is undone or discarded."""
 
     def __init__(self, what: str, next_step: str, change: Change) -> None:
         super().__init__(what, next_step)
@@ -91,33 +91,33 @@ def unreadable_edits_text(unreadable: tuple[Path, ...]) -> tuple[str, ...]:
 
 
 def plan_undo(change: Change) -> Undoing:
-    """Return the undo of a change in the current file. Raises ChangeError if it is not certain."""
+    """Return a plan to undo `change` in the current file. Raises ChangeError if the result is ambiguous."""
     if is_applied(change):
         return Undoing(change, change.undo(), file_changed=False)
     return Undoing(change, inverse_change(change), file_changed=True)
 
 
 def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) -> Toggle:
-    """Return what switching this hook takes. `as_command`: under the rules of the host's own command.
+    """Return a plan to switch this hook. `as_command`: follow the rules of the host's own command.
 
-    Raises Refusal if the hook has no switch, the command would refuse, or the settings cannot be edited
-    with certainty; the error then names the line to write by hand.
+    Raises Refusal if the hook has no switch, the host's command would refuse, or the settings cannot be
+    edited safely; in the last case the error has the line to write by hand.
     """
     hook, host = row.hook, view.host
     switching = host.dialect.switch_rules
     if hook.folder.plugin:
         raise Refusal(
-            f"{hook.name} comes with the plugin {hook.folder.plugin}; it has no switch.",
+            f"{hook.name} belongs to the plugin {hook.folder.plugin} and has no switch of its own.",
             "Switch the plugin off in the settings.",
         )
     if hook.kind == "stream":
         raise Refusal(
-            f"{host.dialect.product} has no switch for hooks: a file that is there is one.",
+            f"{host.dialect.product} has no switch for hooks: it runs every hook file.",
             f"Move {host.machine.short(hook.handler or hook.folder.path)} away to switch it off.",
         )
     if hook.kind not in ("folder", "plugin") or hook.role == MAPPED_ROLE:
         raise Refusal(
-            f"{hook.name} is listed in {hook.folder.declared}; it has no switch.", "Take it out there."
+            f"{hook.name} is listed in {hook.folder.declared}; it has no switch.", "Remove it there."
         )
     blocked = [gate for gate in row.verdict.failed() if gate.reported and gate_state(gate) is State.BLOCKED]
     if (
@@ -139,7 +139,7 @@ def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) 
 
 
 def _toggle_change(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) -> Iterator[Edit]:
-    """Yield the edits: the existing entry or the host's default place, then what the command sets too."""
+    """Yield the edits: the hook's own switch, then settings that the host's command also sets."""
     host = view.host
     by_name = as_command and host.dialect.switch_rules.by_name
     _, entry = host.hooks_setting("entries", row.hook.name if by_name else row.hook.key)
@@ -159,8 +159,8 @@ def _when_noticed(host: Host, settings: Settings) -> str:
     """Return when the host notices the change: never while it refuses the settings file."""
     if settings.refusal:
         return (
-            f"{host.dialect.product} refuses these settings, so nothing in them counts until that is mended: "
-            "`hookscope list` says why."
+            f"{host.dialect.product} rejects these settings, so none of them has effect until you fix them. "
+            "`hookscope list` shows why."
         )
     return host.dialect.switch_rules.when_noticed
 
@@ -203,8 +203,8 @@ def _will_run(after: HookStatus, on: bool) -> str:
     return f"on, but still {after.state}: {after.verdict.why()}"
 
 
-FORGET_HINT = "`hookscope undo --forget` gives it up, and the one before it is next"
-PUT_BACK_HINT = "Put it back as it was and undo again; or "
+FORGET_HINT = "`hookscope undo --forget` discards this edit, so that older ones can be undone"
+PUT_BACK_HINT = "Restore it and undo again; or "
 
 
 class Edits:
@@ -229,7 +229,7 @@ class Edits:
         return plan_toggle(view, self._bench.hook(view, name), on, as_command=as_command)
 
     def apply(self, toggle: Toggle) -> None:
-        """Write a toggle and remember how to undo it. Raises Refusal; nothing is written then."""
+        """Write a toggle and remember how to undo it. Raises Refusal, with nothing written."""
         if toggle.needed:
             self.write(toggle.name, toggle.change)
 
@@ -252,7 +252,7 @@ class Edits:
         self.record(subject, change)
 
     def _remember(self, change: Change) -> None:
-        """Raises ChangeError."""
+        """Remember a written change for undo. Raises ChangeError."""
         self._stack.push(change)
         self._own_changes.add(_change_facts(change))
 
@@ -265,7 +265,7 @@ class Edits:
         try:
             apply_change(change.undo(), lock=lock)
         except ChangeError:
-            raise Refusal(f"{change.path} is written, and `undo` will not know of it: {why}") from None
+            raise Refusal(f"{change.path} was written, but `undo` cannot revert it: {why}") from None
         raise Refusal(why) from None
 
     def write_saved_file(self, change: Change) -> None:
@@ -311,7 +311,7 @@ class Edits:
                 f"{skipped}{masked_error(error)}", f"{put_back}{FORGET_HINT} ({change.meaning}).", change
             ) from None
         if pending.inverse.is_noop:
-            what = f"{skipped}Nothing of the last change ({change.meaning}) is left in {change.path}."
+            what = f"{skipped}{change.path} no longer has the last change ({change.meaning})."
             raise UndoBlocked(what, f"{FORGET_HINT}.", change)
         return replace(pending, unreadable=unreadable)
 
@@ -334,7 +334,7 @@ class Edits:
             raise Refusal(str(error)) from None
 
     def _other_undo_hint(self) -> str:
-        """Return how to undo what is not a file edit: an installed pack, a tap."""
+        """Return how to undo changes that `undo` does not cover: an installed pack, a tap."""
         from hookscope.packs.transaction import installed_packs  # a scan needs no packs
         from hookscope.recording.installation import installed_taps_of
 
@@ -345,14 +345,14 @@ class Edits:
         return " ".join(hints) or "Only Hookscope's own changes can be undone."
 
     def undo(self, pending: Undoing) -> None:
-        """Write the pending undo, and forget the change. Raises Refusal; nothing is written then."""
+        """Write the pending undo, and forget the change. Raises Refusal, with nothing written."""
         try:
             self._stack.undo(pending.change, pending.inverse, self._lock_of(pending.inverse))
         except ChangeError as error:
             raise Refusal(str(error)) from None
         self._own_changes.discard(
             _change_facts(pending.change)
-        )  # an equal change may come from another program later
+        )  # another program may make an equal change later
         self._bench.forget_missing_trusted(pending.change.created_folders)
         self.record("undo", pending.change)
 
@@ -364,8 +364,8 @@ class Edits:
             state_folder().mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Refusal(
-                f"{state_folder()} cannot be made: {error_reason(error)}. Nothing was written.",
-                "HOOKSCOPE_STATE_DIR names another folder.",
+                f"{state_folder()} cannot be created: {error_reason(error)}. Nothing was written.",
+                "Set HOOKSCOPE_STATE_DIR to another folder.",
             ) from None
         return user_files_lock()
 

@@ -53,7 +53,7 @@ def _json_kind(value: object) -> str:
         case list():
             return "a list"
         case str():
-            return "a text"
+            return "a string"
         case bool() | None:
             return json.dumps(value)
         case _:
@@ -66,8 +66,8 @@ def event_keys(host: Host, inventory: Inventory) -> tuple[str, ...]:
     Event families are excluded.
     """
     known = [event.key for event in host.dialect.catalogue().events if not event.family]
-    heard = [key for row in inventory.hooks for key in row.events or () if _is_event(key, row)]
-    return tuple(dict.fromkeys([*known, *sorted(heard)]))
+    subscribed = [key for row in inventory.hooks for key in row.events or () if _is_event(key, row)]
+    return tuple(dict.fromkeys([*known, *sorted(subscribed)]))
 
 
 def _is_event(key: str, row: HookStatus) -> bool:
@@ -78,7 +78,7 @@ def _is_event(key: str, row: HookStatus) -> bool:
 def template_event(key: str, host: Host) -> Event:
     """Return a realistic event: the catalogue's example, with the current settings as `cfg`.
 
-    With `--agent` it is an event of that agent.
+    With `--agent`, the event belongs to that agent.
     """
     known = host.dialect.catalogue().find(key)
     event = host.dialect.event_of(key)
@@ -95,7 +95,7 @@ def template_event(key: str, host: Host) -> Event:
 
 
 def event_in_session(event: Event, session: str) -> Event:
-    """Return an example in another session: `agent:helper:main` makes it one of the agent helper."""
+    """Return an example in another session; `agent:helper:main` also moves it to the agent `helper`."""
     named = re.match(r"agent:([^:]+):", session)
     made = _event_of_agent(event, named[1]) if named else event
     return replace(made, session_key=session)
@@ -130,7 +130,7 @@ def _on_this_machine(example: Mapping[str, Any], host: Host) -> dict[str, Any]:
 
 
 def with_example_folders(example: Any, workspace: str, state: str) -> Any:
-    """Return an example of a catalogue with these folders in place of those that its texts begin with."""
+    """Return a catalogue's example with its example folders replaced by these folders."""
     match example:
         case Mapping():
             return {name: with_example_folders(item, workspace, state) for name, item in example.items()}

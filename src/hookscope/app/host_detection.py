@@ -1,4 +1,4 @@
-"""Which host is here, in which version, and which dialect applies. Runs nothing."""
+"""Detects the installed host, its version, and the dialect that applies. Runs nothing."""
 
 from __future__ import annotations
 
@@ -111,10 +111,9 @@ def _requested_version(manifest: dict[str, object], dialect: Dialect) -> str | N
 
 
 def _oldest_allowed(version_range: str) -> str:
-    """Return the oldest version that a range allows.
+    """Return the oldest version that `version_range` allows; "" if the range is not understood.
 
-    The newest if the range leaves everything after the first number open, since that is what gets
-    installed; "" for anything else.
+    For a range without a minor version, return the newest: that is what gets installed.
     """
     found = re.fullmatch(r"\s*(?:[\^~=v]\s*)*(\d+(?:\.\d+){0,2}(?:-[\w.]+)?)(?:\.[x*])*\s*", version_range)
     if found:
@@ -131,7 +130,7 @@ def _read_manifest(manifest: Path, machine: Machine) -> dict[str, object] | None
 
 
 def _by_package(dialect: Dialect, machine: Machine) -> InstalledVersion | None:
-    """Return the version of the package that the program on PATH belongs to, links followed."""
+    """Return the version of the package that contains the program on PATH. Follows links."""
     name = dialect.layout.program
     program = machine.files.program(name, machine.search_path()).path if name else None
     if program is None:
@@ -165,14 +164,14 @@ def _by_settings(dialect: Dialect, machine: Machine, settings: Path) -> Installe
 
 
 def nearest_shipped(found: InstalledVersion, dialects: Iterable[Dialect]) -> Dialect | None:
-    """Return the newest versioned dialect not newer than this version; else the oldest."""
+    """Return the newest versioned dialect that is not newer than `found`; if all are newer, the oldest."""
     versioned = sorted((dialect for dialect in dialects if dialect.version), key=_dialect_order)
     older = [dialect for dialect in versioned if _dialect_order(dialect) <= _version_order(found.version)]
     return older[-1] if older else versioned[0] if versioned else None
 
 
 def version_warning(dialect: Dialect, installed: InstalledVersion | None) -> str:
-    """Return a sentence if the installed version is outside the versions that the dialect holds for."""
+    """Return a sentence if the dialect does not cover the installed version."""
     if installed is None or installed.version.endswith(NEWEST_VERSION) or not dialect.version:
         return ""
     found = _version_order(installed.version)
@@ -198,7 +197,7 @@ def _version_order(version: str) -> tuple[int, ...]:
 
 
 def _numbers(text: str) -> list[int]:
-    """Return the numbers in a text. One longer than Python parses is not a version's, and is cut."""
+    """Return the numbers in a text. Truncates numbers that are too long for Python to parse."""
     return [int(part[:LONGEST_VERSION]) for part in re.findall(r"\d+", text)]
 
 
@@ -207,10 +206,10 @@ OWN_FOLDERS = (
     "*/HOOK.md",
     "HOOK.md",
     ".hookscope",
-)  # of known hosts and Hookscope: reported elsewhere
+)  # of known hosts and of Hookscope: not foreign
 PARENTS_SEARCHED = 4  # parent folders searched for a project
 MOST_ENTRIES = 200  # entries of a folder that are read
-MOST_NAMED = 3  # projects below that a message names
+MOST_NAMED = 3  # projects or programs that a message names
 LARGEST_SIGN_FILE = 256 * 1024  # bytes of a JSON file that is read
 SKIPPED_FOLDERS = frozenset({"node_modules", "vendor", "dist", "build"})
 
@@ -241,19 +240,17 @@ def nearby_hosts_message(folder: Path, guides: Iterable[Dialect], machine: Machi
     foreign_hooks = " and ".join(f"{one_line(machine.short(sign), 200)} ({name})" for name, sign in signs)
     *most, last = dict.fromkeys(dialect.product for dialect in guides)
     verb = "hold" if len(signs) > 1 else "holds"
-    supported_hosts = (
-        f"it knows those of {', '.join(most)} and {last}, and `hookscope help start` shows how they look"
-    )
-    return f"{foreign_hooks} {verb} hooks that Hookscope does not look at; {supported_hosts}."
+    supported = f"It supports hooks of {', '.join(most)} and {last}; see `hookscope help start`."
+    return f"{foreign_hooks} {verb} hooks that Hookscope does not support. {supported}"
 
 
 def is_own_folder(marker: Path) -> bool:
-    """Return whether the marker is a host's. One with HOOK.md hooks is a workspace of that name."""
+    """Return whether `marker` exists and belongs to a host, not to a workspace of that name with hooks."""
     return os.path.exists(marker) and not any(marker.glob("*/HOOK.md"))
 
 
 def _project_above(folder: Path, dialect: Dialect) -> list[Path]:
-    """Return the project that contains the folder."""
+    """Return the nearest project that contains the folder, as a list of at most one."""
     above = islice(folder.parents, PARENTS_SEARCHED)
     return [near for near in above if any(is_own_folder(near / marker) for marker in dialect.layout.markers)][
         :1
@@ -309,7 +306,7 @@ def _has_hooks(file: Path, files: Files) -> bool:
     try:
         document = json.loads(
             files.read(file, LARGEST_SIGN_FILE)
-        )  # a larger file is cut, and is not JSON then
+        )  # a larger file is truncated, so it is not valid JSON
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and bool(document.get("hooks"))
@@ -325,19 +322,19 @@ def _known_programs() -> tuple[ForeignProgram, ...]:
     )
 
 
-# A folder `plugins` alone is not evidence. Last: the folder is a plugin itself, as authors have it.
+# A `plugins` folder alone is no evidence. The last pattern matches the folder of a single plugin.
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json", "*.plugin.json")
-PLUGIN_SCRIPTS = "plugins/*/index.[tj]s"  # common file names: their calls show the host
+PLUGIN_SCRIPTS = "plugins/*/index.[tj]s"  # common file names: only the calls inside show the host
 REGISTERING = (b"api.on(", b"registerHook(", b"definePluginEntry(")
 MOST_SCRIPTS, LARGEST_SCRIPT = 20, 64 * 1024
 LOGGED = frozenset(("commands.log", "commands.log.1", "commands.lock"))  # what command-logger writes
-LOCK = ".hookscope-lock"  # suffix of storage.edits' lock files, which a scan does not import
+LOCK = ".hookscope-lock"  # suffix of the lock files of storage.edits, which a scan must not import
 
 
 def chosen_dialect(
     options: Options, project: Mapping[str, object], machine: Machine
 ) -> tuple[Dialect, str, str]:
-    """Return the dialect in force, the reason, and a notice if several hosts were found.
+    """Return the dialect in force, the reason for it, and a notice about other hosts, if any.
 
     Raises Refusal if the named dialect does not exist.
     """
@@ -405,13 +402,13 @@ def _workspace_sign(dialect: Dialect, options: Options, machine: Machine) -> Pat
 
 
 def _left_by_a_run(sign: Path, machine: Machine) -> bool:
-    """Return whether this is only a folder in HOME, such as a hook that writes there leaves behind."""
+    """Return whether `sign` is only a folder in HOME without `hooks`: a hook may have created it."""
     return os.path.isdir(sign) and sign.parent == machine.home and not os.path.isdir(sign / "hooks")
 
 
 def _is_our_log(sign: Path) -> bool:
-    """Return whether the folder holds only the log of our bundled command-logger, and locks of undone
-    edits: then Hookscope made it, and no host.
+    """Return whether the folder holds only the log of the bundled command-logger and lock files of undone
+    edits. Hookscope created such a folder, not a host.
     """
     try:
         held = [name for name in os.listdir(sign) if not name.endswith(LOCK)]
@@ -439,7 +436,7 @@ def _registers_hooks(script: Path, files: Files) -> bool:
 
 
 def shipped_dialect(dialect: Dialect, installed: InstalledVersion | None) -> Dialect | None:
-    """Return a guide's program as it ships: in the installed version, else in the newest known one."""
+    """Return the shipped dialect of a guide: for the installed version, else the newest known one."""
     if dialect.version:
         return None
     known = [other for other in SHIPPED if other.product == dialect.product]

@@ -118,12 +118,12 @@ def hook_document(row: HookStatus, view: Snapshot) -> Document:
 
 
 def failed_load_document(item: FailedLoad | None) -> Document | None:
-    """Return why the current file did not load when last tried; null: not known to fail."""
+    """Return why the current file last failed to load; null if it is not known to fail."""
     return None if item is None else {"error": item.error, "at": iso(item.at), "run": item.run}
 
 
 def declared_document(it: Hook) -> Document:
-    """Return the other declarations of its HOOK.md: only in `info --json`."""
+    """Return the declarations of a HOOK.md that only `info --json` shows."""
 
     return {
         "export": it.meta.export,
@@ -247,7 +247,7 @@ def handler_path(item: Registration) -> str | None:
 
 
 def not_run_document(item: NotRun) -> Document:
-    """Return a hook that is not called; `near` only for a near miss: what it would take."""
+    """Return a hook that is not called; a near miss has `near`, with what is missing."""
     return {"hook": item.name, "reason": item.reason, **({"near": item.near_miss} if item.near_miss else {})}
 
 
@@ -274,7 +274,7 @@ def run_document(item: Run, dialect: str) -> Document:
 
 
 def stored_run_document(document: Mapping[str, Any]) -> Document:
-    """Return a run of the journal, with the names of `fire --json` beside its own."""
+    """Return a run of the journal, with the keys of `fire --json` added to its own."""
     guarded = document.get("guarded")
     return {
         **document,
@@ -292,7 +292,7 @@ def _change_document(values: Sequence[Any]) -> Document:
 
 
 def sandbox_document(item: SandboxResult | None) -> Document | None:
-    """Return what a run with --sandbox did to its copies, and which isolation it had."""
+    """Return what a run with --sandbox changed in its copies, and how it was isolated."""
     if item is None:
         return None
     return {
@@ -318,7 +318,7 @@ def sandbox_document(item: SandboxResult | None) -> Document | None:
 
 
 def _originals_document(found: OriginalsCheck | None) -> Document | None:
-    """Return the originals that were compared with their state before the run."""
+    """Return the number of originals that were compared with their state before, and the changed ones."""
     if found is None:
         return None
     changed = [{"path": str(one.path), "kind": one.kind} for one in found.changed]
@@ -391,7 +391,7 @@ def milliseconds(seconds: float) -> float:
 
 
 def plain_value(value: object) -> Any:
-    """Return a value as JSON can hold it; anything else becomes text."""
+    """Return a value that JSON can represent; values of other types become strings."""
     match value:
         case Mapping():
             return {str(key): plain_value(item) for key, item in value.items()}

@@ -1,6 +1,6 @@
 """The result of the last load of each handler, kept in the state folder until its file changes.
 
-A failed load has a reason; a plugin or a stream hook that loaded has what it registered.
+A failed load is recorded with its error; a loaded plugin or stream hook with what it registered.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 FAILED_LOADS_FILE = "failed-loads.json"
 HANDLERS, MODULES = "handlers", "modules"  # the file's members: failed loads, and what modules registered
 MOST = 500  # stored handlers
-KEPT_OPTIONS = {"name", INTERNAL_OPTION, REGISTER_OPTION}  # of a registration: what the scan asks for
+KEPT_OPTIONS = {"name", INTERNAL_OPTION, REGISTER_OPTION}  # options of a registration that a scan reads
 LONGEST = 300  # characters of an error's sentence
 EMPTY: Mapping[str, Failure] = {}
-LONGEST_WAIT = 2  # seconds for another process that writes
+LONGEST_WAIT = 2  # seconds to wait for another process to write
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class FailedLoad:
 
     @property
     def why(self) -> str:
-        """Half a sentence: `does not load: KeyError: 'HOME' (handler.py:3, run 7)`."""
+        """The end of a sentence: `does not load: KeyError: 'HOME' (handler.py:3, run 7)`."""
         spot = f"{self.place.file.name}:{self.place.line}" if self.place is not None else ""
         run = f"run {self.run}" if self.run is not None else ""
         where = ", ".join(filter(None, (spot, run)))
         kind, _, text = self.error.partition(": ")
-        nothing_to_call = kind in (NO_FUNCTION, IS_CLASS)  # the words of the activation chain
+        nothing_to_call = kind in (NO_FUNCTION, IS_CLASS)  # worded as in the activation chain
         problem = f"has nothing to call: {text}" if nothing_to_call else f"does not load: {self.error}"
         return problem + (f" ({where})" if where else "")
 
@@ -130,7 +130,7 @@ class LoadRecord:
         return self.file_stamp() != view.failed_loads_stamp
 
     def file_stamp(self) -> tuple[int, ...]:
-        """Return a stamp that differs once the file is another."""
+        """Return a stamp that changes when the file is written."""
         return tuple(_file_stamp(self.file))
 
     def _current_failure(self, code: Code, known: Mapping[str, Any]) -> FailedLoad | None:
@@ -153,8 +153,8 @@ class LoadRecord:
         """Record failed loads and what modules registered. Write errors are ignored.
 
         Args:
-            started: when the first attempt began; a file written later may be another version.
-            redaction: returns what masks secrets in the errors.
+            started: when the first attempt began; handlers written later are not recorded.
+            redaction: returns the redaction for the errors.
         """
         changes: dict[str, dict[str, dict[str, Any] | None]] = {HANDLERS: {}, MODULES: {}}
         for attempt in attempts:

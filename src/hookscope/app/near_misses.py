@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from hookscope.model.hook_status import HookStatus
 
 
-LATER_EVENTS = "a condition does not hold, or that is left to later, as to the start of a service"
+LATER_EVENTS = "a condition is not met, or it registers later, as when a service starts"
 KINDS = {"folder": "a HOOK.md hook", "plugin": "a plugin", "stream": "a stream hook"}
 
 
 class MissRank(IntEnum):
-    """How near a miss is; certain mistakes first."""
+    """The rank of a near miss: certain mistakes come first."""
 
     SPELLING = 0
     NAME = 1
@@ -40,7 +40,7 @@ class NearMiss:
     """How one event name of a hook relates to the fired event."""
 
     rank: MissRank
-    text: str  # continues `listens to KEY`
+    text: str  # continues `subscribes to KEY`
 
 
 def with_near_misses(plan: Plan, view: Snapshot) -> Plan:
@@ -57,7 +57,7 @@ def with_near_misses(plan: Plan, view: Snapshot) -> Plan:
 
 
 class _NearMissSearch:
-    """Finds the near miss of one uncalled hook after another. Thousands of hooks subscribe to few events."""
+    """Finds near misses of uncalled hooks. Caches them: thousands of hooks subscribe to few events."""
 
     def __init__(self, plan: Plan, view: Snapshot) -> None:
         self._plan, self._key, self._kind = plan, plan.event.key, plan.event.kind
@@ -69,11 +69,11 @@ class _NearMissSearch:
         self._by_subscription: dict[object, tuple[MissRank, str] | None] = {}
 
     def miss_of(self, info: UncalledHook) -> tuple[MissRank, NotRun] | None:
-        """Return the rank of a hook's miss, and its line of the plan; None if it is not a near miss."""
+        """Return the rank of a hook's near miss, and its `NotRun` for the plan; None if it is not one."""
         if info.hook in self._called or info.shadowed:
             return None
         if _unregistered_plugin(info, self._key, self._kind):
-            text = f"its code names {self._key}, and its `register` did not register that: {LATER_EVENTS}"
+            text = f"its code names {self._key}, but its `register` did not register it: {LATER_EVENTS}"
             line = NotRun(info.hook.name, text, info.hook, subscribed=False, near_miss=text)
             return MissRank.SPELLING, line
         if not info.events or self._plan.only not in (None, info.hook.name):
@@ -92,7 +92,7 @@ class _NearMissSearch:
 
     def _nearest(self, info: UncalledHook) -> tuple[MissRank, str] | None:
         if self._kind == "plugin" and self._key in info.folder_events:
-            text = f"subscribes to {self._key} with `registerHook` – a plugin receives that with `on`"
+            text = f"subscribes to {self._key} with `registerHook` – a plugin receives this event with `on`"
             return MissRank.NAME, text
         kinds: dict[str, EventKind] = {
             key: "folder" if key in info.folder_events else info.kind for key in info.events or ()
@@ -121,7 +121,7 @@ def _tap_miss(hook: Hook) -> bool:
 def _nearest(
     kinds: Mapping[str, EventKind], miss_of: Callable[[str, EventKind], NearMiss | None]
 ) -> tuple[MissRank, str] | None:
-    """Return the nearest of a hook's keys; all of them if they are other actions of one family."""
+    """Return the best rank and a sentence with that key, or with all keys for other actions of a family."""
     found = [(key, near) for key, kind in kinds.items() if (near := miss_of(key, kind)) is not None]
     if not found:
         return None
@@ -152,29 +152,27 @@ def near_miss(
         if event in listed.plugin:
             return NearMiss(MissRank.NAME, f" – {what}; only a plugin receives {event}")
         if key == event and crosses and (hook_kind, kind) == ("plugin", "folder"):
-            return NearMiss(MissRank.NAME, " with `on` – a plugin receives that with `registerHook`")
+            return NearMiss(MissRank.NAME, " with `on` – a plugin receives this event with `registerHook`")
         if key == event:
             sent = [one for one in listed.instead if catalogue.sends(one, hook_kind)]
-            next_step = f"; {' or '.join(sent)} is the same for {KINDS[hook_kind]}" if sent else ""
+            next_step = f"; {' or '.join(sent)} is the equivalent for {KINDS[hook_kind]}" if sent else ""
             return NearMiss(
-                MissRank.NAME, f" as {KINDS[hook_kind]} – only {KINDS[kind]} receives that{next_step}"
+                MissRank.NAME, f" as {KINDS[hook_kind]} – only {KINDS[kind]} receives it{next_step}"
             )
         if is_closest or event in listed.instead:
             return NearMiss(
-                MissRank.KIND, f" as {KINDS[hook_kind]} – that is another event; fire {key} for it"
+                MissRank.KIND, f" as {KINDS[hook_kind]} – that is a different event; fire {key} instead"
             )
         return None
     if key.lower() == event.lower():
-        return NearMiss(MissRank.SPELLING, f" – keys are compared letter by letter; {write}")
+        return NearMiss(MissRank.SPELLING, f" – event names are case-sensitive; {write}")
     family, _, action = event.partition(":")
     if kind == "folder" and key == f"{family}:*":
-        return NearMiss(
-            MissRank.SPELLING, f" – there are no wildcards; write {family}, which is all of its events"
-        )
+        return NearMiss(MissRank.SPELLING, f" – there are no wildcards; write {family} for all of its events")
     if event in listed.instead and not catalogue.sends(key, kind):
         return NearMiss(MissRank.NAME, f" – {what}; {write}")
     if event in listed.near and not catalogue.sends(key, kind):
-        return NearMiss(MissRank.NAME, f" – {what}; {event} comes nearest")
+        return NearMiss(MissRank.NAME, f" – {what}; the closest match is {event}")
     documented = catalogue.keys_of(kind)
     if is_closest and key not in documented and closest_match(key, {*documented, event}) == event:
         return NearMiss(MissRank.TYPO, f" – no host sends that; {write}")
@@ -182,9 +180,9 @@ def near_miss(
         return NearMiss(MissRank.TYPO, f" – perhaps you meant this; the host has no event {event}")
     if kind == "folder" and ":" in key and key.partition(":")[0] == family:
         if not action:
-            return NearMiss(MissRank.FAMILY, f" – the type alone was fired; fire {key} for it")
+            return NearMiss(MissRank.FAMILY, f" – only the type was fired; fire {key} instead")
         return NearMiss(
-            MissRank.FAMILY, f" – another action; {event} or {family} in its events receives this"
+            MissRank.FAMILY, f" – a different action; to receive this, list {event} or {family} in its events"
         )
     return None
 
@@ -214,14 +212,14 @@ def event_typo(row: HookStatus, view: Snapshot) -> tuple[str, str] | None:
 
 
 def unsent_event_hint(row: HookStatus, view: Snapshot) -> str:
-    """Return the first event of a hook that its host never sends, and the number of others.
+    """Return a sentence about the first event of a hook that its host never sends, with the number of others.
 
-    Empty if the host sends them all, or another version of it does.
+    Empty if this host, or another version of it, sends all of them.
     """
     host = view.host
-    slip = event_typo(row, view)
-    if slip is not None:
-        return f"{host.dialect.product} lists no {slip[0]}; did you mean {slip[1]}?"
+    typo = event_typo(row, view)
+    if typo is not None:
+        return f"{host.dialect.product} has no event {typo[0]}; did you mean {typo[1]}?"
     catalogue = host.dialect.catalogue()
     later = {**host.dialect.later_events, **host.dialect.later_plugin_events}
     dead = [

@@ -52,7 +52,7 @@ ENTRY_POINT_GROUP = "hookscope.plugins"
 
 @lru_cache(maxsize=1)
 def installed_plugins() -> tuple[InstalledPlugin, ...]:
-    """Return the plugins of installed packages, by the entry point group. Later installs need a restart."""
+    """Return the plugins in the entry point group of installed packages. Later installs need a restart."""
     if not _any_brings_plugins():
         return ()
     from importlib.metadata import distributions  # importing it takes longer than a scan
@@ -69,8 +69,8 @@ def installed_plugins() -> tuple[InstalledPlugin, ...]:
 
 
 def _any_brings_plugins() -> bool:
-    """Return whether a package names the entry point group; True also for zipped packages, which only
-    Python can read.
+    """Return whether an installed package may use the entry point group. True if `sys.path` has a zip
+    archive, which only Python can read.
     """
     for base in sys.path:
         try:
@@ -93,7 +93,7 @@ def _names_the_group(folder: str) -> bool:
 
 
 def _module_file(module: str) -> Path | None:
-    """Return the file of a module, found by name: Python would import the packages above it."""
+    """Return the file of a module, without importing its parent packages as Python would."""
     parts = module.split(".")
     for base in map(Path, filter(None, sys.path)):
         for file in (base.joinpath(*parts).with_suffix(".py"), base.joinpath(*parts, "__init__.py")):
@@ -123,14 +123,14 @@ class Options:
     path: str | None = None  # what-if: replaces PATH; with a leading `+` goes before it
     supposed: frozenset[str] = frozenset()  # options above that are part of the what-if
     as_host: bool = False  # the host's own workspace, whatever the current folder, without Hookscope's hooks
-    agent: str | None = None  # whose workspace, if the host has several agents
-    environment: str | None = None  # whose variables events are filled with
+    agent: str | None = None  # the agent whose workspace is used, if the host has several
+    environment: str | None = None  # the environment whose variables fill events
     dialect_reason: str = "named by --dialect"  # who named it
     bundled_trusted: bool = True  # False: the files of a workspace may have named `bundled`
 
 
 def with_given(base: Options, given: Mapping[str, Any]) -> Options:
-    """The options with the values given by name. None and False leave what is in `base`; variables add up."""
+    """Return `base` with these values. None and False keep the value of `base`; variables are merged."""
     own: dict[str, Any] = {}
     for option in HOST_OPTIONS:
         value = given.get(option.name)
@@ -166,7 +166,7 @@ class Setup:
     mask: tuple[str, ...] = ()  # further names whose values are masked
     shipped: Dialect | None = None  # the shipped program that a guide is compared with
     unknown_version: str = ""  # the version that was found, if the dialect does not hold for it
-    environment: str | None = None  # whose variables events are filled with
+    environment: str | None = None  # the environment whose variables fill events
     environment_from: str = ""  # what names it
     notes: tuple[str, ...] = ()  # ignored configuration, unknown parts of an environment
     source_files: tuple[Path, ...] = ()  # the files that it was read from
@@ -232,12 +232,12 @@ def set_up(options: Options) -> Setup:
 
 
 def _expect_current_folder() -> None:
-    """Raise Refusal if the current folder was removed: `/` would take its place."""
+    """Raise Refusal if the current folder was removed: `/` would be used instead."""
     try:
         os.getcwd()
     except OSError:
-        next_step = "`cd` into one that is there, or name one with --workspace DIR."
-        raise Refusal("The current folder is gone: somebody has removed it.", next_step) from None
+        next_step = "`cd` to an existing folder, or use --workspace DIR."
+        raise Refusal("The current folder was removed.", next_step) from None
 
 
 def _check_agent(agent: str, setup: Setup) -> None:
@@ -250,15 +250,15 @@ def _check_agent(agent: str, setup: Setup) -> None:
     if known_agent(dialect, settings, agent) is None:
         known = agent_names(dialect, settings)
         closest = nearest_word(agent, known)
-        agents_text = f"They name {', '.join(known)}." if known else "They name none."
+        agents_text = f"They have {', '.join(known)}." if known else "They have no agents."
         next_step = f"Did you mean {closest}?" if closest else agents_text
-        raise Refusal(f"The settings name no agent {agent!r}.", next_step, code=2)
+        raise Refusal(f"The settings have no agent {agent!r}.", next_step, code=2)
 
 
 def host_bundled_folder(installed: InstalledVersion | None, dialect: Dialect, workspace: Path) -> Path | None:
     """Return the folder of hooks that an installed host ships, if the user's own PATH leads to it.
 
-    A host in the workspace, or on the PATH of a what-if, makes no folder bundled.
+    A host in the workspace, or on the PATH of a what-if, is ignored.
     """
     package, where = installed.package if installed is not None else None, dialect.layout.own_bundled
     if package is None or not where or not os.path.isdir(package / where):
@@ -281,7 +281,7 @@ def bundled_folder(options: Options, dialect: Dialect, machine: Machine) -> Path
 
 
 def may_name_bundled(dialect: Dialect, machine: Machine) -> bool:
-    """Return whether the host's variable may set the folder of bundled hooks; never in a what-if."""
+    """Return whether the host's variable may set the bundled-hooks folder. A what-if cannot change it."""
     named = machine.env.get(_bundled_variable(dialect))
     return not machine.assumed or (named is not None and named == os.environ.get(_bundled_variable(dialect)))
 

@@ -1,4 +1,4 @@
-"""PackManager: which packs are installed, what an install, update or uninstall would do, and doing it."""
+"""PackManager lists installed packs, and plans and applies installs, updates and uninstalls."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ from hookscope.values import dataclass
 MOST_DIFFS = 50  # files of an update that are compared
 LARGEST_DIFF = 262_144  # bytes of a file that is compared line by line
 LOST_NOTE = (
-    "its source no longer has the bytes that were installed: an update --force --accept-changed puts it in "
-    "place again"
+    "its source no longer has the installed version: `hookscope update NAME --force --accept-changed` "
+    "reinstalls it"
 )
 
 
@@ -97,7 +97,7 @@ class PackChanges:
 
 
 def pack_changes(manager: PackManager, name: str, progress: Progress = NO_PROGRESS) -> PackChanges:
-    """Return the changed files against the installed version, fetched again. Blocks; raises Refusal."""
+    """Return the files that differ from the installed version, which is fetched. Blocks; raises Refusal."""
     record = manager.record(name)
     integrity = integrity_of_pack(record)
     originals: Mapping[Path, bytes] = {}
@@ -122,13 +122,13 @@ def pack_changes(manager: PackManager, name: str, progress: Progress = NO_PROGRE
 
 def _check_cancelled(progress: Progress) -> None:
     if progress.is_cancelled():
-        raise PackCancelled("It was stopped; nothing is compared.")
+        raise PackCancelled("The comparison was cancelled.")
 
 
 def _file_change(
     path: Path, state: PackFileState, originals: Mapping[Path, bytes], planned: bytes | None = None
 ) -> PackFileChange:
-    """Return one file against what was installed, or against its `planned` content if given."""
+    """Return the change of a file from its installed content, or to its `planned` content if passed."""
     old = originals.get(path)
     if old is None and state != "added" and planned is None:
         return PackFileChange(path, state, why=LOST_NOTE)
@@ -145,7 +145,7 @@ def _file_change(
 
 
 def _read_or_reason(path: Path) -> bytes | str:
-    """Return the file's bytes, or why it cannot be read. Only plain files are opened."""
+    """Return the file's bytes, or why it cannot be read. Opens regular files only."""
     if path.is_symlink() or not path.is_file():
         return "it is no longer a regular file"
     try:
@@ -165,9 +165,9 @@ def replaced_files(planned: PackPlan | PackUpToDate) -> Mapping[Path, str]:
 
 
 def newer_source_hint(record: InstalledPack) -> str:
-    """Return whether the pack's folder or archive on this disk has changed since. Asks no one.
+    """Return whether the local folder or archive of a pack has changed since its install. Uses no network.
 
-    Empty if only a registry, a repository or an interpreter knows.
+    Empty for other sources: a registry, a repository or an interpreter.
     """
     if record.linked is not None:
         return "used as it is"
@@ -293,7 +293,7 @@ class PackManager:
             owner = next((one for one in known.values() if name in one.hooks), None)
             if owner is not None:
                 raise Refusal(
-                    f"{name!r} is a hook of the pack {owner.id}.", f"Name {owner.id}: it goes as a whole."
+                    f"{name!r} is a hook of the pack {owner.id}.", f"Name the whole pack, {owner.id}."
                 )
             host_install = next(
                 (one for one in self.installed_by_host() if name in (one.id, one.spec, *one.hooks)), None
@@ -301,7 +301,7 @@ class PackManager:
             if host_install is not None:
                 raise host_install_refusal(host_install, self._bench.open())
             closest = nearest_word(name, known)
-            next_step = f"Did you mean {closest}?" if closest else "`hookscope packs` lists what is."
+            next_step = f"Did you mean {closest}?" if closest else "`hookscope packs` lists all."
             raise Refusal(f"No pack {name!r} is installed here.", next_step)
         return known[name]
 
@@ -320,14 +320,14 @@ class PackManager:
             host = self._host()
             spec = self.spec(text)
             if install_options.pin and spec.source != "npm":
-                raise Refusal(PIN_ONLY_NPM, f"{spec.text} has no version that a registry keeps.")
+                raise Refusal(PIN_ONLY_NPM, f"{spec.text} does not come from a registry.")
             if install_options.link and install_options.dependencies:
                 raise Refusal(
                     "A linked folder is used as it is: nothing is installed into it.",
                     "Leave out --link or --dependencies.",
                 )
             if install_options.link and spec.source != "folder":
-                raise Refusal("Only folders are linked.", "Leave out --link to install a copy.")
+                raise Refusal("Only folders can be linked.", "Leave out --link to install a copy.")
             fetched = self._fetch(spec, progress)
             progress.step("reading its hooks")
             known = self.installed()
@@ -368,8 +368,8 @@ class PackManager:
         """Return the spec that the pack was installed from. Raises Refusal if its path is gone."""
         if record.source in ("folder", "archive") and not os.path.lexists(record.spec):
             raise Refusal(
-                f"{record.id} was installed from {record.origin}, and nothing is there any more.",
-                f"Put it back, or `hookscope uninstall {shell_path(record.id)}`.",
+                f"{record.id} was installed from {record.origin}, which no longer exists.",
+                f"Restore it, or `hookscope uninstall {shell_path(record.id)}`.",
             )
         return parse_spec(record.spec, self._bench.setup.machine.absolute)
 
@@ -410,7 +410,7 @@ class PackManager:
             return fetch_package(spec, self._fetch_options(work, progress, spec))
 
     def _fetch_options(self, work: Path, progress: Progress, spec: PackageSpec | None) -> FetchOptions:
-        """Return how to run programs: never those of the workspace or pack, in a folder of its own."""
+        """Return the options for a fetch in the folder `work`, without programs of the workspace or pack."""
         host = self._bench.open()
         pack = spec.path if spec is not None else None
         project = tuple(filter(None, (host.workspace, host.machine.cwd, pack)))
@@ -418,7 +418,7 @@ class PackManager:
         return FetchOptions(work, user_environment(project), python, progress, project_folders=project)
 
     def _python(self) -> str:
-        """Return the interpreter whose packages are meant. Raises Refusal if its workspace is untrusted."""
+        """Return the interpreter to search for packages. Raises Refusal if its workspace is untrusted."""
         host = self._bench.open()
         python = self._bench.worker_pools.python(host)
         named = self._bench.setup.python
@@ -455,7 +455,7 @@ class PackManager:
         *,
         accept_changed: bool = False,
     ) -> PackChanged:
-        """Write everything that was planned, or nothing. Raises Refusal; nothing is written then.
+        """Write everything that was planned, or raise Refusal and write nothing.
 
         Args:
             step: called before each step of the transaction; for tests.

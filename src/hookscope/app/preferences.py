@@ -1,6 +1,6 @@
 """The user's preferences: `keys.yaml`, `themes/*.yaml`, `config.yaml`, and the theme chosen last.
 
-A faulty file is reported with its line and stops nothing.
+An error in a file is reported with its line; everything else still applies.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def run_editor(words: Sequence[str], workspace: Path) -> str:
 
 
 def signal_name(number: int) -> str:
-    """Return `SIGKILL` for 9; the number where the system has no name for it."""
+    """Return `SIGKILL` for 9; `signal NUMBER` if the system has no name for it."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -122,7 +122,7 @@ class KeyPreference:
 
 @dataclass(frozen=True, slots=True)
 class KeysFile:
-    """The file as far as it could be read, in file order."""
+    """The valid parts of a keys file, in file order, and its problems."""
 
     file: Path
     preset: str = ""
@@ -157,7 +157,7 @@ def _place_of_key(document: ConfigDocument, name: str) -> FilePosition:
 
 
 def _keys_in(value: object) -> tuple[str, ...] | None:
-    """Return the keys in `r`, `ctrl+r, f5` or a list; digits may be unquoted. None: not keys."""
+    """Return the keys in `r`, `ctrl+r, f5` or a list; digits may be unquoted. None if it has no keys."""
     if value is None:
         return ()
     if isinstance(value, int) and not isinstance(value, bool):
@@ -237,7 +237,7 @@ def read_theme_choice() -> ThemeChoice:
         elif isinstance(value, str):
             configured = value
         else:
-            problems.append(document.problem_at("theme needs the name of one.", name))
+            problems.append(document.problem_at("theme needs the name of a theme.", name))
     chosen, replaced_theme = _chosen_theme()
     if chosen and replaced_theme == configured:
         return ThemeChoice(chosen, None, True, configured, tuple(problems))
@@ -256,8 +256,8 @@ def remember_theme(name: str, configured: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_state_file(file, json.dumps({"theme": name, "over": configured}).encode() + b"\n")
     except OSError as error:
-        what = f"The theme cannot be kept in {file}: {error_reason(error)}."
-        raise Refusal(what, "HOOKSCOPE_STATE_DIR names another folder.") from None
+        what = f"Cannot store the theme in {file}: {error_reason(error)}."
+        raise Refusal(what, "Set HOOKSCOPE_STATE_DIR to another folder.") from None
 
 
 def _chosen_theme() -> tuple[str, str]:
@@ -286,8 +286,8 @@ __all__ = [
 def watch_preferences(on_change: Callable[[], object], since: int) -> Watch:
     """Call `on_change` from a thread whenever a preferences file is saved, until the watch is closed.
 
-    `since`: when they were read, in nanoseconds of the epoch; later saves are reported too. The folder
-    often does not exist yet: after it is reported to have appeared, `watch_again` watches inside it.
+    `since`: when they were read, in nanoseconds since the epoch; later saves are reported too. If the folder
+    does not exist yet, its creation is reported: call `watch_again` then to watch the files in it.
     """
     from hookscope.app.watching import Watch  # reading needs no watch
 

@@ -40,7 +40,7 @@ def read_project_config(folder: Path) -> Mapping[str, object]:
             f"Cannot read {file}: {error_reason(error)}.", "Make it readable, or move it away.", code=2
         ) from None
     except FormatError as error:
-        raise Refusal(f"{file}, {error}.", "Mend it, or name --dialect.", code=2) from None
+        raise Refusal(f"{file}, {error}.", "Fix that line.", code=2) from None
     if config is None:
         return {}
     if not isinstance(config, dict):
@@ -55,12 +55,12 @@ def unknown_key_warnings(project: Mapping[str, object]) -> tuple[str, ...]:
 
 def _unknown_key_warning(key: str) -> str:
     closest = nearest_word(key, CONFIG_KEYS)
-    next_step = f"did you mean `{closest}:`?" if closest else f"there are {', '.join(CONFIG_KEYS)}."
-    return f"{CONFIG} has `{one_line(key, 60)}:`, which says nothing; {next_step}"
+    next_step = f"did you mean `{closest}:`?" if closest else f"valid keys are {', '.join(CONFIG_KEYS)}."
+    return f"{CONFIG} has `{one_line(key, 60)}:`, which has no effect; {next_step}"
 
 
 def plugin_hooks_of(project: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
-    """Return the project's `plugin_hooks:`. Problems inside an entry are reported with it."""
+    """Return the project's `plugin_hooks:`. Raises Refusal; the entries are checked later."""
     listed = project.get("plugin_hooks")
     if listed is None:
         return ()
@@ -80,7 +80,7 @@ def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def limits_of(value_of_limits: object) -> Limits:
-    """Return the project's `limits:`, in seconds, `memory` in MiB; 0 for none. Raises Refusal."""
+    """Return the project's `limits:`, in seconds, `memory` in MiB; 0: no limit. Raises Refusal."""
     limits = Limits()
     if value_of_limits is None:
         return limits
@@ -89,7 +89,7 @@ def limits_of(value_of_limits: object) -> Limits:
         raise Refusal(f"`limits:` in {CONFIG} needs a mapping with some of {names}.", code=2)
     for name, value in value_of_limits.items():
         if name not in LIMIT_NAMES:
-            raise Refusal(f"`limits:` in {CONFIG} has {str(name)!r}; there are {names}.", code=2)
+            raise Refusal(f"`limits:` in {CONFIG} has {str(name)!r}; valid names are {names}.", code=2)
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not 0 <= value < float("inf"):
             unit = "MiB" if name == "memory" else "seconds"
@@ -112,9 +112,9 @@ def retention_of(value_of_journal: object) -> Retention:
         elif name == "size" and (whole or isinstance(value, float)) and 0 < value * MIB < LARGEST_NUMBER:
             retention = replace(retention, size=int(value * MIB))
         elif name not in ("size", "runs"):
-            raise Refusal(f"`journal:` in {CONFIG} has {str(name)!r}; there are size, runs.", code=2)
+            raise Refusal(f"`journal:` in {CONFIG} has {str(name)!r}; valid names are size, runs.", code=2)
         else:
-            wants = "MiB" if name == "size" else "a number of runs"
+            wants = "a size in MiB" if name == "size" else "a number of runs"
             raise Refusal(f"`journal: {{{name}: …}}` in {CONFIG} needs {wants}, above 0.", code=2)
     return retention
 
@@ -136,7 +136,7 @@ class NamedProgram:
     workspace: Path
 
     def is_trusted(self, host: Host) -> bool:
-        """Return whether the workspace that names it is trusted, links resolved."""
+        """Return whether the real folder of the workspace is trusted."""
         return is_folder_trusted(Path(os.path.realpath(self.workspace)), host)
 
     @property
@@ -159,7 +159,7 @@ class NamedProgram:
 def named_program(project: Mapping[str, object], key: ProgramKey, workspace: Path) -> NamedProgram | None:
     """Return the program that a project's configuration names under `key`, or None. Raises Refusal.
 
-    `~` is the user's real home even under a what-if, which never chooses a program.
+    `~` is the user's real home even in a what-if, since a what-if never chooses a program.
     """
     path = project.get(key)
     if path is None:
@@ -172,7 +172,7 @@ def named_program(project: Mapping[str, object], key: ProgramKey, workspace: Pat
 def programs_named_by(folders: Iterable[Path]) -> tuple[NamedProgram, ...]:
     """Return the programs that these folders' configurations name, for the trust question.
 
-    An unreadable configuration names none: commands refuse it themselves.
+    Skips an invalid configuration: commands report it themselves.
     """
     found: dict[NamedProgram, None] = {}
     for folder in folders:
@@ -186,7 +186,7 @@ def programs_named_by(folders: Iterable[Path]) -> tuple[NamedProgram, ...]:
 
 
 def programs_allowed_by(folder: Path, known: Iterable[NamedProgram | None] = ()) -> tuple[NamedProgram, ...]:
-    """Return the programs that trusting `folder` would allow: its own, and those `known` below it."""
+    """Return the programs that trusting `folder` would allow: its own, and `known` ones of folders below."""
     real = Path(os.path.realpath(folder))
     below = (one for one in known if one and is_within(Path(os.path.realpath(one.workspace)), real))
     found = {(one.key, one.path): one for one in (*programs_named_by([folder]), *below)}
@@ -194,7 +194,7 @@ def programs_allowed_by(folder: Path, known: Iterable[NamedProgram | None] = ())
 
 
 def waiting_programs(known: Iterable[NamedProgram | None], host: Host) -> Mapping[Language, NamedProgram]:
-    """Return the untrusted programs by the languages that need them."""
+    """Return the untrusted `known` programs by the languages that they run."""
     waiting = [one for one in known if one is not None and not one.is_trusted(host)]
     return {language: one for one in waiting for language in LANGUAGES[one.key]}
 
@@ -213,7 +213,7 @@ class YamlSection:
     path: KeyPath = ()
 
     def refusal(self, what: str, *at: str | int, next_step: str = "") -> Refusal:
-        """Return the error for the value at a path below, with file and line."""
+        """Return the error for the value at the path `at` in this section, with file and line."""
         place = locate_yaml(self.source, (*self.path, *at)) or locate_yaml(self.source, self.path)
         line = f", line {place.line}" if place is not None else ""
         return Refusal(f"{self.file}{line}: {what}", next_step, code=2)
@@ -237,21 +237,21 @@ class YamlSection:
         return value
 
     def text(self, name: str) -> str | None:
-        """Return the text under a key, numbers as text; None if there is none. Raises Refusal."""
+        """Return the string under a key, numbers as strings; None if there is none. Raises Refusal."""
         value = self.value.get(name)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise self.refusal(f"`{name}` needs a text.", name)
+            raise self.refusal(f"`{name}` must be a string.", name)
         return str(value)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return the list of texts under a key; empty if there is none. Raises Refusal."""
+        """Return the list of strings under a key; empty if there is none. Raises Refusal."""
         value = self.value.get(name)
         if value is None:
             return ()
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.refusal(f"`{name}` needs a list of texts.", name)
+            raise self.refusal(f"`{name}` needs a list of strings.", name)
         return tuple(value)
 
     def sections(self, name: str) -> tuple[YamlSection, ...]:
@@ -269,14 +269,14 @@ class YamlSection:
 
 
 def read_section(file: Path, what: str) -> YamlSection:
-    """Return the file's mapping. Raises Refusal if it cannot be read; `what` says what it should be."""
+    """Return the file's mapping. Raises Refusal if it cannot be read; `what` is the expected content."""
     try:
         source = RealFiles().read(file, LARGEST_YAML)  # RealFiles refuses pipes, which would block
         value = read_yaml(source)
     except OSError as error:
         raise Refusal(f"Cannot read {file}: {error_reason(error)}.", "Name another file.", code=2) from None
     except FormatError as error:
-        raise Refusal(f"{file}, {error}.", "Mend that line.", code=2) from None
+        raise Refusal(f"{file}, {error}.", "Fix that line.", code=2) from None
     if not isinstance(value, dict):
         raise Refusal(f"{file} is not {what}.", code=2)
     return YamlSection(file, source, value)
@@ -302,7 +302,7 @@ ENVIRONMENTS_FOLDER = Path(PROJECT_FOLDER) / "environments"  # of a workspace
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A named environment. Its values are texts, as written."""
+    """A named environment. Its values are strings, as written."""
 
     name: str
     file: Path
@@ -310,12 +310,12 @@ class Environment:
 
 
 def environment_files(workspace: Path) -> Mapping[str, Path]:
-    """Return all environments of a workspace by name, sorted. Reads none of them."""
+    """Return the files of all environments of a workspace by name, sorted. Reads no file."""
     try:
         files = [file for file in (workspace / ENVIRONMENTS_FOLDER).iterdir() if file.suffix in YAML_ENDINGS]
     except (OSError, ValueError):  # ValueError: a null byte in the workspace's name
         return {}
-    files.sort(key=lambda file: (file.stem, file.suffix == YAML_ENDINGS[0]))  # of equal names, the first wins
+    files.sort(key=lambda file: (file.stem, file.suffix == YAML_ENDINGS[0]))  # `.yaml` wins
     return {file.stem: file for file in files if os.path.isfile(file)}
 
 
@@ -325,9 +325,9 @@ def read_workspace_environment(workspace: Path, name: str) -> Environment:
     if name not in known:
         closest = nearest_word(name, known)
         environments_text = (
-            f"There are {', '.join(known)}."
+            f"The environments are {', '.join(known)}."
             if known
-            else f"A file of {workspace / ENVIRONMENTS_FOLDER} makes one."
+            else f"Create one as a file in {workspace / ENVIRONMENTS_FOLDER}."
         )
         next_step = f"Did you mean {closest}?" if closest else environments_text
         raise Refusal(f"There is no environment {name!r}.", next_step, code=2)
@@ -336,7 +336,7 @@ def read_workspace_environment(workspace: Path, name: str) -> Environment:
     variables: dict[str, str] = {}
     for key, value in section.mapping("variables").items():
         if isinstance(value, dict | list) or value is None:
-            raise section.refusal(f"`{key}` needs a text, a number, true or false.", "variables", key)
+            raise section.refusal(f"`{key}` must be a string, a number, true or false.", "variables", key)
         variables[key] = str(value).lower() if isinstance(value, bool) else str(value)
     return Environment(name, known[name], variables)
 

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from hookscope.runtime.executors import Executors
 
 
-MODULE_KINDS = ("stream", "arguments", "plugin")  # shapes whose events or function only a load finds
+MODULE_KINDS = ("stream", "arguments", "plugin")  # shapes whose events or functions only a load reveals
 NO_HANDLERS = "it registers nothing"
-EVENT_GATES = ("access", "sent")  # of plugins: they ask for its events
+EVENT_GATES = ("access", "sent")  # gates of plugins that depend on their events
 
 
 _ModuleKey: TypeAlias = tuple[Path, str, str, str]
@@ -132,7 +132,7 @@ class LoadedModules:
     ) -> Inventory:
         """Return the inventory with declared events, and with the reasons of failed loads.
 
-        `recorded`: what modules registered that another process has loaded.
+        `recorded`: what modules registered when another process loaded them.
         """
         if not self._known and not recorded:
             return inventory
@@ -164,7 +164,7 @@ def with_declared_events(row: HookStatus, module: Module, host: Host) -> HookSta
 def _with_event_gates(
     row: HookStatus, events: tuple[str, ...], folder_events: frozenset[str], host: Host
 ) -> HookStatus:
-    """Check again which of its events are sent, and which the settings let reach it."""
+    """Return the row with those gates checked again that depend on the plugin's events."""
     meta = replace(row.hook.meta, events=events, folder_events=folder_events, unread_registrations=0)
     loaded = replace(row.hook, meta=meta)
     checked = {
@@ -210,8 +210,8 @@ class Scanner:
     """Makes numbered snapshots, with the state of workers and loaded modules. Imports and runs nothing.
 
     Args:
-        compare_shipped: also note where the shipped program differs from its guide;
-            takes a second scan.
+        compare_shipped: also note where the shipped program differs from its guide,
+            which takes a second scan.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ class InventoryIndex:
 
     @cached_property
     def uncalled_hooks(self) -> tuple[UncalledHook, ...]:
-        """Every hook, prepared for plans of events that do not call it."""
+        """Every hook, with the facts that plans need if they do not call it."""
         return uncalled_hooks_of(self.inventory, self.host)
 
     @cached_property
@@ -69,7 +69,7 @@ class InventoryIndex:
 
     @cached_property
     def by_name(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
-        """Everything with one name: hooks first, then rejected folders."""
+        """The hooks and then the rejected folders of each name."""
         named: dict[str, list[HookStatus | RejectedHook]] = {}
         for row in self.inventory.hooks:
             named.setdefault(row.hook.name, []).append(row)
@@ -90,7 +90,7 @@ class Snapshot:
     inventory: Inventory
     registry: Registry
     dialect_reason: str  # why this dialect
-    unknown_version: str = ""  # the host's version that was found, if the dialect does not hold for it
+    unknown_version: str = ""  # the host's detected version, if the dialect does not cover it
     shipped_summary: str = ""  # which hooks the shipped program would run, if not those of the guide
     languages: frozenset[Language] = PYTHON_ONLY  # those that can be run here
     unavailable_languages: Mapping[Language, str] = field(
@@ -133,7 +133,7 @@ class Snapshot:
 
     @property
     def uncalled_hooks(self) -> tuple[UncalledHook, ...]:
-        """Every hook, prepared for plans of events that do not call it."""
+        """Every hook, with the facts that plans need if they do not call it."""
         return self._current_index.uncalled_hooks
 
     @property
@@ -161,12 +161,12 @@ class Snapshot:
 
     @property
     def by_name(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
-        """Everything with one name: hooks first, then rejected folders."""
+        """The hooks and then the rejected folders of each name."""
         return self._current_index.by_name
 
     @property
     def folders(self) -> tuple[Folder, ...]:
-        """The scanned folders, without those for other purposes that hold no hook."""
+        """The scanned folders; those that mainly serve another purpose only if they hold a hook."""
         return tuple(
             folder for folder in self.host.folders if not folder.incidental or folder in self.hook_counts
         )
@@ -192,7 +192,7 @@ class ScanResult:
     files: TrackedFiles
 
     def matches(self, host: Host) -> bool:
-        """Return whether a scan of this host, opened just now, would find the same."""
+        """Return whether a new scan of `host`, which was just opened, would have this result."""
         scanned = self.host
         same = _host_facts(scanned) == _host_facts(host)
         settings_then = (scanned.settings.value, scanned.settings.exists, scanned.settings.problems)
@@ -227,5 +227,5 @@ class PastRun:
 
 
 def _host_facts(host: Host) -> tuple[object, ...]:
-    """What decides, beside the settings, whether two scans of a host find the same."""
+    """Return facts of the host that, besides its settings and machine, decide what a scan finds."""
     return (host.dialect.name, host.workspace, host.overrides, host.trust, host.env, host.problems)

@@ -32,7 +32,7 @@ def waiting_for_trust(view: Snapshot, plan: Plan) -> tuple[TrustTarget, ...]:
 
 
 def _trust_targets_in(view: Snapshot, rows: Iterable[HookStatus]) -> tuple[TrustTarget, ...]:
-    """Return the folders of untrusted hooks, and the workspace whose interpreter they or ready hooks need."""
+    """Return the folders of untrusted hooks, and workspaces whose untrusted interpreter hooks need."""
     programs, found = view.untrusted_programs, dict[TrustTarget, None]()
     for row in rows:
         waits = row.state is State.UNTRUSTED
@@ -56,7 +56,7 @@ def untrusted_program_messages(view: Snapshot) -> tuple[str, ...]:
 
 
 def topmost_targets(targets: Sequence[TrustTarget]) -> tuple[TrustTarget, ...]:
-    """Return the targets without those inside another: trusting that one covers them."""
+    """Return the targets that are not inside another target, which covers them."""
     folders = [target.folder for target in targets]
     return tuple(
         target
@@ -81,7 +81,7 @@ def untrusted_messages(
 ) -> list[str]:
     """Return a sentence for each folder whose handlers did not run, with the next step.
 
-    `alternative`: another next step. It does not help if a folder is too wide to be trusted.
+    `alternative`: another next step, left out for a folder that is too wide to trust.
     """
     return [
         f"Handlers in {target.path_text(machine.short)} did not run: "
@@ -99,7 +99,7 @@ def untrusted_folders(view: Snapshot) -> tuple[TrustTarget, ...]:
 
 
 def waiting_below(view: Snapshot, folder: Path) -> tuple[tuple[Path, TrustTarget], ...]:
-    """Return what is still untrusted in a trusted folder, with the folder to trust: links lead outside."""
+    """Return the hooks in a trusted folder that still need trust, each with the folder to trust (links)."""
     real_folder = view.host.machine.absolute(folder)
     found = {
         row.hook.path: trust_target(row.hook, view.host)
@@ -113,7 +113,7 @@ def cannot_run_messages(view: Snapshot, plan: Plan, *, only: str | None = None) 
     """Return a sentence for each handler that should run and cannot: it is broken, no executor runs its
     language, or unreadable settings may switch it off or replace it.
 
-    Hooks that are blocked, off or shadowed should not run, unless one is the requested hook.
+    A hook that is blocked or off is reported only if it is the requested one, `only`.
     """
     unread = view.host.settings.unread_reason
     keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
@@ -127,7 +127,7 @@ def cannot_run_messages(view: Snapshot, plan: Plan, *, only: str | None = None) 
             continue
         state = row.state
         if unread and state is State.BLOCKED:
-            sentences.append(f"{unread}; it may switch hooks off, so none ran. Mend it, or move it away.")
+            sentences.append(f"{unread}; it may switch hooks off, so none ran. Fix it, or move it away.")
             continue
         waits = state is State.UNTRUSTED  # `waiting_for_trust` reports its folder
         is_only = only is not None and item.name == only and state is not State.SHADOWED and not waits
@@ -217,7 +217,7 @@ def _handlers_below(folder: Path) -> tuple[set[Path], bool]:
 
 def _handlers_among(folder: Path, names: Sequence[str]) -> Iterator[str]:
     modules = [name for name in names if os.path.splitext(name)[1] in LANGUAGE_OF]
-    if HOOK_MANIFEST in names:  # the host loads the first
+    if HOOK_MANIFEST in names:  # the host loads only the first
         yield from sorted(name for name in modules if os.path.splitext(name)[0] in HANDLER_NAMES)[:1]
     elif _is_of_streams(folder):
         yield from modules

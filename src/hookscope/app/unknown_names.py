@@ -1,4 +1,4 @@
-"""Errors for unknown hooks and events, with the closest match, and hooks in folders no host scans."""
+"""Errors for unknown hooks and events, with the closest match, and for hooks in unscanned folders."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 5  # folders below the workspace and the host's own folder
 MOST = 3000  # folders searched: the user is waiting
-HEADER_BYTES = 4096  # bytes
+HEADER_BYTES = 4096
 SKIPPED_FOLDERS = frozenset(
     {"node_modules", "__pycache__", "site-packages", "sessions"}
 )  # besides names that begin with a dot
@@ -41,7 +41,7 @@ def agent_workspaces(host: Host) -> dict[str, Path]:
 
 
 def misplaced_hook(name: str, host: Host) -> Path | None:
-    """Return the folder of a hook with this name, by folder or header, where no host looks."""
+    """Return the first folder with a HOOK.md whose folder or `name:` is this name, scanned or not."""
     roots = dict.fromkeys((host.workspace, host.state, *agent_workspaces(host).values()))
     files = host.machine.files
     is_named = re.compile(rf"^name:\s*[\"']?{re.escape(name)}[\"']?\s*$", re.MULTILINE)
@@ -84,7 +84,7 @@ def _head(file: Path, files: Files) -> str:
 
 
 def no_such_hook(name: str, view: Snapshot) -> Refusal:
-    """Return the error for an unknown hook: what the name is instead, or the closest match."""
+    """Return the error for an unknown hook: what else has this name, or the closest match."""
     inventory = view.inventory
     names = dict.fromkeys(row.hook.name for row in inventory.hooks)
     closest = nearest_word(name, names)
@@ -93,7 +93,7 @@ def no_such_hook(name: str, view: Snapshot) -> Refusal:
         return Refusal(f"{name} in {rejected.path} is not a hook: {rejected.reason}.")
     in_folder = next((row for row in inventory.hooks if _is_in(row, name)), None)
     if in_folder is not None:
-        next_step = f"The one in the folder {name} is called {in_folder.hook.name}: its HOOK.md says so."
+        next_step = f"The hook in the folder {name} is named {in_folder.hook.name} in its HOOK.md."
         return Refusal(f"No hook is named {name!r}.", next_step)
     misplaced = misplaced_hook(name, view.host)
     if misplaced is not None:
@@ -101,13 +101,11 @@ def no_such_hook(name: str, view: Snapshot) -> Refusal:
     entry = next((item for item in orphaned_entries(inventory, view.host) if item.key == name), None)
     if entry is not None:
         at = f" ({entry.place.file.name}:{entry.place.line})" if entry.place else ""
-        problem = f"No hook is named {name!r}: {entry.setting}{at} is an entry, and makes none"
+        problem = f"No hook is named {name!r}: {entry.setting}{at} is only a settings entry"
         return Refusal(
             f"{problem}.", f"A hook is a folder with a HOOK.md and a handler, in {_scanned_folders(view)}."
         )
-    next_step = (
-        f"Did you mean {closest}?" if closest else f"`hookscope list` shows the {len(names)} there are."
-    )
+    next_step = f"Did you mean {closest}?" if closest else f"`hookscope list` shows all {len(names)} hooks."
     return Refusal(f"No hook is named {name!r}.", next_step)
 
 
@@ -117,14 +115,14 @@ def _misplaced_message(name: str, where: Path, view: Snapshot) -> Refusal:
     others = agent_workspaces(view.host)
     agent = next((agent for agent, folder in others.items() if where.is_relative_to(folder)), None)
     if agent is not None and not where.is_relative_to(view.host.workspace):
-        problem = f"{name} lies in {short(where)}, in the workspace of the agent {agent}"
+        problem = f"{name} is in {short(where)}, in the workspace of the agent {agent}"
         return Refusal(f"{problem}.", f"`--agent {shell_path(agent)}` looks there.")
-    problem = f"{name} lies in {short(where)}, where {product} looks for no hooks."
-    return Refusal(problem, f"Move its folder to one of those where it looks: {_scanned_folders(view)}.")
+    problem = f"{name} is in {short(where)}, which {product} does not scan for hooks."
+    return Refusal(problem, f"Move it to a folder that is scanned: {_scanned_folders(view)}.")
 
 
 def _scanned_folders(view: Snapshot) -> str:
-    """Return the user's folders where hooks are looked for."""
+    """Return the user's folders that are scanned for folder hooks, as text."""
     short = view.host.machine.short
     own = [item for item in view.host.folders if item.source != "bundled" and item.hook_kind == "folder"]
     return " or ".join(dict.fromkeys(short(item.path) for item in own))
@@ -166,20 +164,20 @@ def no_such_event(view: Snapshot, key: str, closest: str | None) -> Refusal:
         )
     if others:
         return Refusal(
-            f"{problem}, but of {others[0].product}.", f"`--dialect {others[0].name}` takes its rules."
+            f"{problem}, but of {others[0].product}.", f"`--dialect {others[0].name}` uses its rules."
         )
     catalogue = view.host.dialect.catalogue()
     if now := catalogue.renamed.get(catalogue.canonical(key)):
-        return Refusal(f"{problem} any more.", f"{now} has taken its place.")
+        return Refusal(f"{problem} any more.", f"{now} replaces it.")
     why, instead = _event_typo(view, key)
     if instead:
-        return Refusal(f"{problem}{why}.", f"What comes nearest is {' or '.join(instead)}.")
+        return Refusal(f"{problem}{why}.", f"The closest match is {' or '.join(instead)}.")
     next_step = f"Did you mean {closest}?" if closest else "`hookscope events` lists what there is."
     return Refusal(f"{problem}{why}.", " ".join(_same_names(view, key)) or next_step)
 
 
 def _same_names(view: Snapshot, key: str) -> list[str]:
-    """Return what else has that name, and how to fire it: a hook, a saved event."""
+    """Return sentences about a hook or a saved event of that name, and how to fire it."""
     from hookscope.app.project_config import (
         EVENTS_FOLDER,  # rarely needed
         YAML_ENDINGS,
@@ -191,7 +189,7 @@ def _same_names(view: Snapshot, key: str) -> list[str]:
     subscribed += [event for event in view.keys if event.partition(":")[0] in events or "*" in events]
     if subscribed:
         at = f"{shell_path(subscribed[0])} --only {shell_path(key)}"
-        messages.append(f"It is a hook: `hookscope fire {at}` fires at it.")
+        messages.append(f"It is a hook: `hookscope fire {at}` fires an event at it.")
     folder = view.host.workspace / EVENTS_FOLDER
     files = [Path(key), *(folder / f"{key}{ending}" for ending in YAML_ENDINGS)]
     file = next((file for file in files if file.suffix in YAML_ENDINGS and os.path.isfile(file)), None)
@@ -202,7 +200,7 @@ def _same_names(view: Snapshot, key: str) -> list[str]:
 
 
 def _event_typo(view: Snapshot, key: str) -> tuple[str, list[str]]:
-    """Return why the name is known elsewhere, and what this host sends instead."""
+    """Return why the name is a known mistake, and up to three events that this host sends instead."""
     from hookscope.model.event_typos import typo_entry  # rarely needed
 
     catalogue = view.host.dialect.catalogue()
@@ -215,7 +213,7 @@ def _event_typo(view: Snapshot, key: str) -> tuple[str, list[str]]:
 
 
 def dialect_sending(key: str, dialect: Dialect) -> str | None:
-    """Return the dialect that sends an event missing from this guide, to hooks of any kind."""
+    """Return the later dialect that sends this event, if the guide does not list it."""
     return dialect.later_events.get(key) or dialect.later_plugin_events.get(key)
 
 
@@ -227,10 +225,10 @@ def undocumented_event_note(view: Snapshot, key: str) -> str:
     later = dialect_sending(catalogue.canonical(key), view.host.dialect)
     if later:
         sender = f"{later} sends it, and `--dialect {later}` has an example"
-        return f"{view.host.dialect.product}'s guide does not list {key}: {sender}. It is fired all the same."
+        return f"{view.host.dialect.product}'s guide does not list {key}: {sender}. It is fired anyway."
     closest = catalogue.nearest(key)
     next_step = f" Did you mean {closest}?" if closest else ""
-    return f"{view.host.dialect.product} does not list {key}; it is fired all the same.{next_step}"
+    return f"{view.host.dialect.product} does not list {key}; it is fired anyway.{next_step}"
 
 
 def host_command_missing(dialect: Dialect) -> Refusal:

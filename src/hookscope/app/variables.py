@@ -40,7 +40,7 @@ SECRET_REFERENCE = re.compile(r"\$\{SECRET:(\w+)\}")
 
 
 def with_secrets(event: Event, host: Host, variables: Callable[[], Mapping[str, str]]) -> Event:
-    """Return the event with its secrets: variables by name, and `cfg` from the current settings.
+    """Return the event with its masked secrets restored from variables, and `cfg` from the settings.
 
     Raises Refusal if one is missing: a handler must not get the mask in place of the secret.
     """
@@ -99,7 +99,7 @@ def _with_secrets(value: Any, env: Mapping[str, str]) -> Any:
 def _secret(name: str, env: Mapping[str, str]) -> str:
     if name not in env:
         raise Refusal(
-            f"The event had a secret that was not kept: {name}.",
+            f"The secret {name} of the event was not stored.",
             f"Set {name} in the environment, or put its value into the context.",
         )
     return env[name]
@@ -108,7 +108,7 @@ def _secret(name: str, env: Mapping[str, str]) -> str:
 DOTENV = ".env"
 LARGEST_DOTENV = 1_048_576  # bytes of a .env file
 HIDDEN = "••••"
-# A doubled sign escapes: `$${X}` is the text `${X}`. Anything else in braces is unchanged.
+# `$$` escapes: `$${X}` is the text `${X}`. Anything else in braces stays unchanged.
 REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*|now[^\w{}\n][^{}\n]*)\}", re.ASCII)
 WRITTEN_REFERENCE = re.compile(rf"(\$?){REFERENCE.pattern}", re.ASCII)
 NOW = "now"
@@ -125,7 +125,7 @@ class Variables:
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
-    environment: str | None = None  # the one that was chosen
+    environment: str | None = None  # the name of the chosen one
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # the current settings: `${cfg}`
 
     def is_secret(self, name: str) -> bool:
@@ -138,8 +138,8 @@ class VariableReference:
     """A variable reference in a value, for display."""
 
     written: str  # USER, now-2h
-    shown: str  # what it stands for, secrets hidden; empty where it is not set
-    origin: str  # --env, the environment, .env, …; empty where it is not set
+    shown: str  # its value, secrets hidden; empty if it is not set
+    origin: str  # --env, the environment, .env, …; empty if it is not set
     problem: str = ""  # why it cannot be filled
     secret: bool = False
 
@@ -180,7 +180,7 @@ def dotenv_of(workspace: Path) -> Mapping[str, str]:
 def filled_value(value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
     """Return the value with every reference in its texts replaced. Keys stay unchanged.
 
-    A text that is only a time in `:ms` or `:s` becomes a number; one that is only `${cfg}` a mapping.
+    A text that is only a time in `:ms` or `:s` becomes a number; one that is only `${cfg}` becomes a mapping.
     Raises Refusal for a variable that is not set and for an invalid time; `where` is the subject of its
     sentence.
     """
@@ -200,8 +200,8 @@ def _filled_text(text: str, variables: Variables, now: datetime, where: str) -> 
         doubled, name = found.groups()
         if doubled:
             return f"${{{name}}}"
-        meant = _value_of(name, variables, now, where)
-        return json.dumps(meant, ensure_ascii=False) if isinstance(meant, Mapping) else str(meant)
+        value = _value_of(name, variables, now, where)
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else str(value)
 
     whole = REFERENCE.fullmatch(text)
     return _value_of(whole[1], variables, now, where) if whole else WRITTEN_REFERENCE.sub(replacement, text)
@@ -232,7 +232,7 @@ def _moment(name: str, now: datetime, where: str) -> str | int:
     time = TIME.fullmatch(name)
     if time is None:
         next_step = (
-            "Times are such as ${now}, ${now-1h30m}, ${now+2d:ms}; units ms s m h d w, forms iso ms s."
+            "Write times as ${now}, ${now-1h30m} or ${now+2d:ms}; units: ms s m h d w, formats: iso ms s."
         )
         raise Refusal(f"{where} uses ${{{name}}}, which is not a time.", next_step, code=2)
     try:
@@ -248,8 +248,8 @@ def _moment(name: str, now: datetime, where: str) -> str | int:
             case _:
                 return iso(moment)
     except (OverflowError, ValueError):
-        what = f"{where} uses ${{{name}}}, which is outside the calendar."
-        raise Refusal(what, "Name a moment of the years 1 to 9999.", code=2) from None
+        what = f"{where} uses ${{{name}}}, which is outside the years 1 to 9999."
+        raise Refusal(what, "Choose an earlier or later time.", code=2) from None
 
 
 def _seconds(offset: str) -> float:
@@ -262,7 +262,7 @@ def _seconds(offset: str) -> float:
 
 
 def escaped_value(value: Any) -> Any:
-    """Return the value escaped, so that `fill` gives it back."""
+    """Return the value with its references escaped, so that `filled_value` restores it."""
     match value:
         case str():
             return REFERENCE.sub(r"$\g<0>", value)
@@ -312,8 +312,8 @@ def secrets_used(value: Any, variables: Variables) -> tuple[Secret, ...]:
 
 STATE_FILES = {
     "trust.json": "no folder counts as trusted",
-    "packs/installed.json": "what is installed is not known",
-    "tap/installed.json": "which taps are installed is not known",
+    "packs/installed.json": "installed packs are unknown",
+    "tap/installed.json": "installed taps are unknown",
 }
 
 
@@ -374,7 +374,7 @@ class Filler:
         return self.variables_of(view.host)
 
     def variables_of(self, host: Host) -> Variables:
-        """Return the variables for this host; as `variables`."""
+        """Return the current variables for this host. Raises Refusal as `variables` does."""
         chosen = self._chosen()
         environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
         return variables_of(host, self._option_values(), environment)
@@ -437,10 +437,9 @@ def folders_of(host: Host) -> Mapping[str, str]:
 
 
 def with_folder_names(value: Any, folders: Mapping[str, str]) -> Any:
-    """Return the value with `${workspace}` and `${state}` in place of their paths, where a text names one
-    whole.
+    """Return the value with the paths of these folders replaced by `${workspace}` and `${state}`.
 
-    The value is escaped, as saved events have it.
+    A longer folder name that begins the same is not replaced. The value must be escaped already.
     """
     for variable, folder in sorted(folders.items(), key=lambda item: -len(item[1])):  # the inner one first
         if len(Path(folder).parts) > 1:  # the root is part of every path
@@ -465,9 +464,9 @@ def _with_folder_name(value: Any, variable: str, path: re.Pattern[str]) -> Any:
 
 
 def with_secret_names(value: Any, *, literal: bool = False) -> Any:
-    """Return the value with `${NAME}` in place of each masked secret, as saved events have it.
+    """Return the value with `${NAME}` in place of each masked secret, as in saved events.
 
-    `literal`: the value was filled before, so anything that looks like a variable is text.
+    `literal`: escape what looks like a variable, since the value is already filled.
     """
     match value:
         case str():

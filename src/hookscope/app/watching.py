@@ -22,13 +22,13 @@ from hookscope.values import dataclass
 ChangeCallback: TypeAlias = Callable[[frozenset[Path]], object]
 FileStamp: TypeAlias = tuple[int, int, int, int]
 
-# Milliseconds; the library's defaults cost up to 100 ms a save. Each of one or two steps of news
-# wakes a thread: so single files, such as the settings, are polled less often than folders.
+# Milliseconds. The library's defaults delay the report of a save by up to 100 ms. Each step wakes a
+# thread, so single files, such as the settings, have longer steps than folders.
 STEP, STEP_OF_NAMES, DEBOUNCE = 3, 10, 50
-UPWARDS = 300  # milliseconds after which a quiet watch counts as started, and earlier saves are searched
+QUIET = 300  # milliseconds without changes after which a watch looks for saves before its start
 LAST = 1.0  # seconds that an exiting program waits for its threads
 POLL = 1.0  # seconds between polls without native events
-AUTHORED = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})  # not what handlers write
+AUTHORED = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})  # not written by handlers
 NOISE = re.compile(
     r"__pycache__|node_modules|\.git|.*~|\.#.*|.*\.sw[a-z]|4913|.*\.tmp|\..*\.[A-Za-z0-9_-]{6,}"
 )
@@ -53,12 +53,12 @@ class WatchedPaths:
         return any(path.is_relative_to(folder) for folder in self.folders)
 
     def possible_changes(self, paths: Iterable[Path]) -> frozenset[Path]:
-        """Return what may have changed if other folders now have these names."""
+        """Return what may have changed if the folders at these paths were replaced by others."""
         names = {path: self.names_by_folder.get(path, frozenset()) for path in paths}
         return frozenset(path / name for path in names for name in names[path] or {""})
 
     def with_paths(self, paths: Iterable[Path]) -> WatchedPaths:
-        """Return a copy that watches these paths too, folders with all below them."""
+        """Return a copy that also watches these paths; a folder includes everything below it."""
         paths = tuple(paths)
         folders = (*self.folders, *(path for path in paths if os.path.isdir(path)))
         awaited = _awaited((path for path in paths if not os.path.isdir(path)), self.names_by_folder)
@@ -66,7 +66,7 @@ class WatchedPaths:
 
 
 def watched_paths(host: Host) -> WatchedPaths:
-    """Return the hook folders and settings of a host; missing ones where they would appear."""
+    """Return the hook folders and settings of a host. Missing ones are watched where they would appear."""
     settings = (host.settings.file,) if host.dialect.layout.settings else ()
     variables = tuple(host.workspace / name for name in host.dialect.settings_rules.project_dotenv)
     present = [folder.path for folder in host.folders if os.path.isdir(folder.path)]
@@ -75,7 +75,7 @@ def watched_paths(host: Host) -> WatchedPaths:
 
 
 def _awaited(paths: Iterable[Path], before: Mapping[Path, frozenset[str]]) -> Mapping[Path, frozenset[str]]:
-    """Return the nearest existing folders, with the names that lead on to the missing paths."""
+    """Return `before` with the nearest existing folder of each path, and the name in it to wait for."""
     awaited = dict(before)
     for path in paths:
         near = path.parent
@@ -125,8 +125,8 @@ class Watch:
     def watch(self, watched: WatchedPaths, since: int | None = None) -> None:
         """Watch these paths from now on. The same paths as before change nothing.
 
-        `since`: when the files were read, in nanoseconds of the epoch; None: now. Saves between then and the
-        start of the watch, which happens in a thread, are reported too.
+        `since`: when the files were read, in nanoseconds since the epoch; None: now. Files that are saved
+        after that and before the watch's thread has started are reported too.
         """
         if watched == self._watched:
             return
@@ -205,7 +205,7 @@ def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Itera
         debounce=DEBOUNCE,
         stop_event=stop,
         recursive=deep,
-        rust_timeout=UPWARDS,
+        rust_timeout=QUIET,
         yield_on_timeout=True,
         raise_interrupt=False,
         ignore_permission_denied=True,
@@ -214,7 +214,7 @@ def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Itera
 
 
 def _polled(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Iterator[frozenset[Path]]:
-    """Yield nothing first, then the paths whose stamps have changed since a second ago."""
+    """Yield an empty set at the start, then once a second the paths whose stamps have changed."""
     before = _stamps(paths, deep)
     yield frozenset()
     while not stop.wait(POLL):

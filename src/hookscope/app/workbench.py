@@ -1,4 +1,4 @@
-"""The workbench: one host at a time, scanned, planned and fired."""
+"""The workbench: scans one host, plans events and fires them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _chosen_environment(bench: Workbench, host: Host) -> Environment | None:
     return None if chosen is None else read_workspace_environment(host.workspace, chosen)
 
 
-DEBUGGED = "debugged: its times hold the pauses too"
+DEBUGGED = "debugged: its times include the pauses"
 
 
 class Workbench:
@@ -110,7 +110,7 @@ class Workbench:
             limits: replace the limits of the project's configuration.
             timeout: seconds that each handler may run, whatever the hook sets; 0: no limit.
             spare: keep a spare worker ready beside each running one. For one event loop, until `close`.
-            on_late: called with the handler and text of output or errors that arrive after its
+            on_late: called with the handler and a text when output or errors arrive after its
                 result. For one event loop, as `spare`.
             linger_seconds: how long a run waits at most for work that handlers leave running; the Run
                 reports that work. None: wait only in a sandbox, whose copies are removed afterwards.
@@ -177,7 +177,7 @@ class Workbench:
         return self.setup.dialect
 
     def open(self, files: Files | None = None) -> Host:
-        """Return the host, with settings and trust read again. `files`: how it reads the disk."""
+        """Return the host, with settings and trust read again. `files` replaces its access to the disk."""
         setup = set_up(self.options)
         trust = Trust(everything=True, homes=user_homes()) if self._trust_all else self._store.trust()
         machine = setup.machine if files is None else replace(setup.machine, files=files)
@@ -214,7 +214,7 @@ class Workbench:
         self.use_options(replace(self.options, dialect=name, dialect_reason=CHOSEN_IN_CONSOLE))
 
     def use_environment(self, name: str | None) -> None:
-        """Fill events with the variables of this environment from now on; None: of no environment."""
+        """Fill events with the variables of this environment from now on; None selects no environment."""
         self.setup = replace(self.setup, environment=name, environment_from="chosen" if name else "")
 
     def hook(self, view: Snapshot, name: str) -> HookStatus:
@@ -264,7 +264,7 @@ class Workbench:
             automatic: no user requested this fire, so hooks in quarantine are skipped.
             forced: calls to make although their hooks would not run; see `testing.fire_request`.
 
-        Raises Refusal for an unknown hook, for an event with a secret that was not kept, and for an event
+        Raises Refusal for an unknown hook, for an event with a secret that was not stored, and for an event
         without fields that its host always sends.
         """
         from hookscope.app.near_misses import with_near_misses
@@ -370,16 +370,16 @@ class Workbench:
         """
         machine = self.setup.machine
         path, real = machine.absolute(folder), machine.real(folder)
-        if machine.real(path) != real:  # `cd` follows one, other programs the other
+        if machine.real(path) != real:  # `cd` and other programs resolve it differently
             raise Refusal(
-                f"{folder} may mean {machine.real(path)} or {real}: `..` follows a link.", "Name one."
+                f"{folder} is ambiguous, {machine.real(path)} or {real}: `..` follows a link.", "Name one."
             )
         if not os.path.isdir(path):
             raise Refusal(f"There is no folder {path}.", "`hookscope list` shows where hooks are.")
         host = self.open()
         target = folder_target(path, host)
         if must_be_real and target.folder != path:
-            raise Refusal(f"{path} leads to {target.folder} since the question.", "Nothing was trusted.")
+            raise Refusal(f"{path} now leads to {target.folder} instead.", "Nothing was trusted.")
         if target.refusal_reason and not everything_below:
             leads = f"{path} leads to {target.folder}, which" if target.folder != path else f"{path}"
             raise Refusal(

@@ -182,8 +182,8 @@ DEBUG_HELP = (
 DEBUG_HELP_SHORT = "n s o c r q, p v l w u d b, ? explains"
 STOP_REASONS = {
     "begin": "at its first line",
-    "breakpoint": "at a breakpoint",
-    "line": "at a line that you named",
+    "breakpoint": "at a breakpoint in its code",
+    "line": "at your breakpoint",
     "pause": "paused",
     "step": "",
     "error": "",

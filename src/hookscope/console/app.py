@@ -78,7 +78,7 @@ class KeyQueue:
         with suppress(TimeoutError):
             async with asyncio.timeout(KEY_TIMEOUT):
                 while True:
-                    while not self._is_settled():  # noqa: ASYNC110  (a message queue does not signal that it is empty)
+                    while not self._is_settled():  # noqa: ASYNC110  (a queue does not signal when it is empty)
                         await asyncio.sleep(0 if self._app.is_settled else THREAD_POLL)
                     before = self._where()
                     # From the focused widget up to the app, twice: handling a message may post others.

@@ -171,7 +171,7 @@ def _listed_hooks(
 ) -> HookPackage:
     listed = package_json[key]["hooks"]
     if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
-        raise package_error(f"{PACKAGE_JSON} {key}.hooks needs a list of texts.")
+        raise package_error(f"{PACKAGE_JSON} {key}.hooks needs a list of strings.")
     entries = [entry.strip() for entry in listed if entry.strip()]
     if not entries:
         raise package_error(f"{PACKAGE_JSON} {key}.hooks is empty.")

@@ -126,7 +126,7 @@ def plan_tap_removal(host: Host) -> TapPlan:
     known = installed_taps_of(host)
     if not known:
         raise Refusal(
-            f"No tap is installed for {host.dialect.product} here.", "`hookscope tap install` does that."
+            f"No tap is installed for {host.dialect.product} here.", "`hookscope tap install` installs one."
         )
     steps = tuple(TapStep(root, None, tuple(_changes_to_remove(entry))) for root, entry in known.items())
     return TapPlan(spool_path(host), steps)

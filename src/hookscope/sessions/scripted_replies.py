@@ -107,7 +107,7 @@ def read_script(file: Path) -> ReplyScript:
             f"Cannot read the script {file}: {error_reason(error)}.", "Name another file.", code=2
         ) from None
     except (FormatError, UnicodeDecodeError) as error:
-        raise Refusal(f"The script {file} is not YAML: {error}.", "Nothing was played.", code=2) from None
+        raise Refusal(f"{file} is not YAML: {error}.", "No session was simulated.", code=2) from None
     if not isinstance(replies, list) or not replies:
         raise Refusal(
             f"{file} is not a list of replies.", f"{REPLY_SHAPE[0].upper()}{REPLY_SHAPE[1:]}.", code=2
@@ -117,5 +117,5 @@ def read_script(file: Path) -> ReplyScript:
             parse_reply(reply, AskModel((), 0))
         except ValueError as error:
             problem = f"Reply {number} of the script {file} is none: {error}."
-            raise Refusal(problem, "Nothing was played.", code=2) from None
+            raise Refusal(problem, "No session was simulated.", code=2) from None
     return replies

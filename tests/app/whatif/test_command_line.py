@@ -161,8 +161,8 @@ def test_one_document(run: Run, service: Path) -> None:
         (["--surroundings", " , "], "names none"),
         (["--surroundings", "here"], "needs another one beside"),
         (["--surroundings", "unit:gatway"], "Did you mean unit:gateway?"),
-        (["--surroundings", "clean", "--shipped"], "one host's"),
-        (["--surroundings", "clean", "--fire", "command:new"], "fires nothing"),
+        (["--surroundings", "clean", "--shipped"], "one host"),
+        (["--surroundings", "clean", "--fire", "command:new"], "cannot fire events"),
     ],
 )
 def test_wrong_use(run: Run, service: Path, given: list[str], sentence: str) -> None:

@@ -64,11 +64,11 @@ def test_a_unit_with_drop_ins_and_files(units: Path, home: Path) -> None:
     assert found.home == home
     said = " ".join(found.notes)
     for part in (
-        "missing.env is not there: the service would not start",
+        "missing.env does not exist: the service would not start",
         "relative.env is not an absolute path",
         "works in /srv",
         "%q is not known",
-        "a word that sets no variable",
+        "a word that is not NAME=value",
     ):
         assert part in said
     assert "none.env" not in said
@@ -99,7 +99,7 @@ def test_a_unit_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, u
     assert found.env["H"] == "/root:/var/lib"
     assert found.env["USER"] == "root"
     assert "TOKEN" not in found.env
-    assert any("passes on is not known: LANG" in note for note in found.notes)
+    assert any("system manager's values are unknown: LANG" in note for note in found.notes)
     (folder / "masked.service").symlink_to(os.devnull)
     assert "masked" in refused("unit:masked")
     (units / "bot.service").write_text("[Service]\nEnvironment=MINE=1\n")
@@ -112,7 +112,7 @@ def test_a_unit_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, u
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("unit:", "names nothing"),
+        ("unit:", "has no name after the colon"),
         ("unit:a/b", "not the name of a unit"),
         ("unit:zz", "There is no unit zz.service. Looked in"),
         ("launchd:zz", "There is no launchd job 'zz'. Looked in ~/Library/LaunchAgents"),
@@ -194,7 +194,7 @@ def test_a_process_that_is_not_to_be_read(tmp_path: Path, monkeypatch: pytest.Mo
     assert "There is no process 77" in refused("pid:77")
     (tmp_path / "77").mkdir()
     (tmp_path / "77/environ").write_bytes(b"")
-    assert "tells no environment" in refused("pid:77")
+    assert "has no readable environment" in refused("pid:77")
     if os.geteuid():
         (tmp_path / "77/environ").chmod(0)
         assert "belongs to another user" in refused("pid:77")

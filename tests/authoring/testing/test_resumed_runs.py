@@ -163,5 +163,5 @@ def test_resumed_run_takes_secrets_from_the_environment(
     past = bench.bench.run_record.run(bench.bench.scan(), run.id)
     assert past.run is not None
     assert token not in str(past.run.results)
-    with pytest.raises(Refusal, match="a secret that was not kept"):
+    with pytest.raises(Refusal, match="of the event was not stored"):
         bench.again(run, "c")

@@ -114,7 +114,7 @@ def test_a_path_of_the_settings_may_be_a_plugin_itself(place: Home) -> None:
     inventory = looked(place)
     assert row(inventory, "solo").hook.folder.source == "extra"
     (problem,) = inventory.problems
-    assert problem.text == "plugins.load.paths needs a list of texts"
+    assert problem.text == "plugins.load.paths needs a list of strings"
     assert problem.place is not None
     assert problem.place.line == 6
 

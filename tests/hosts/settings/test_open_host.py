@@ -97,14 +97,14 @@ def test_extra_folders_are_used_or_reported(
     found = [folder.path.name for folder in host.folders if folder.source == "extra"]
     assert found == [Path(name).name for name in folders]
     assert len(host.problems) == problems
-    assert all("extraDirs needs a list of texts" in problem.text for problem in host.problems)
+    assert all("extraDirs needs a list of strings" in problem.text for problem in host.problems)
 
 
 WRONG = {
     "{internal: []}": "hooks.internal is ignored: it must be a mapping, not a list",
     "{internal: {entries: 5}}": "hooks.internal.entries is ignored: it must be a mapping, not the num",
     "{internal: {handlers: {}}}": "hooks.internal.handlers is ignored: it must be a list, not a mapping",
-    "{internal: {enabled: 'false'}}": "must be true or false, not the text 'false'",
+    "{internal: {enabled: 'false'}}": "must be true or false, not the string 'false'",
     "5": "hooks is ignored: it must be a mapping, not the number 5",
     "{internal: {entries: {a: {env: {TOKEN: 5}}}}}": "entries.a.env.TOKEN is ignored: it must be a text",
     "{internal: {entries: {a: true}}}": "entries.a is ignored: it must be a mapping, not true",

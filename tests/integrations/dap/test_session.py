@@ -322,7 +322,7 @@ def test_a_handler_that_dies_is_told(editor: Editor, workspace: Path, make_hook:
     assert "has ended" in editor.refused("evaluate", expression="os._exit(4)", frameId=frame)
     assert editor.event("exited")["exitCode"] == 1
     assert "not stopped" in editor.refused("next", threadId=99)
-    assert "any more" in editor.refused("scopes", frameId=frame)
+    assert "No handler is stopped" in editor.refused("scopes", frameId=frame)
 
 
 def test_untrusted_folder_is_refused(opened: Open, workspace: Path, make_hook: MakeHook) -> None:
@@ -340,7 +340,7 @@ def test_untrusted_folder_is_refused(opened: Open, workspace: Path, make_hook: M
     ("launch", "told"),
     [
         ({}, "name no `event`"),
-        ({"event": 3}, "`event` needs a text or an object"),
+        ({"event": 3}, "`event` needs a string or an object"),
         ({"event": "command:new", "only": "gret"}, "greet"),
         ({"event": "command:new", "workspace": "/nowhere"}, "There is no folder /nowhere."),
         ({"event": "comand:new"}, "command:new"),

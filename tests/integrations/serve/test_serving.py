@@ -28,9 +28,9 @@ Start = Callable[..., Any]
         (["--host", "0.0.0.0"], 2, "Add --token auto, or --token-file FILE."),
         (["--host", "hooks.example"], 2, "Others could reach hooks.example"),
         (["--public-url", "https://hooks.example"], 2, "Others could reach https://hooks.example"),
-        (["--public-url", "https://hooks.example/below", "--token", "auto"], 2, "no path"),
+        (["--public-url", "https://hooks.example/below", "--token", "auto"], 2, "without a path"),
         (["--public-url", "javascript:1", "--token", "auto"], 2, "is not a public address"),
-        (["--token", "short"], 2, "16 characters are the least"),
+        (["--token", "short"], 2, "at least 16 characters"),
         (["--token", "auto", "--token-file", "open"], 2, "both set the token"),
         (["--token-file", "open"], 2, "`chmod 600 open` prevents that."),
         (["--token-file", "absent"], 2, "Cannot read the token in absent"),
@@ -150,7 +150,7 @@ async def test_a_console_delivers_files_and_gives_its_place_back(served: Start) 
         await read(one, "greet")
         code, said = await last_words(await client.console())
         assert code == aiohttp.WSCloseCode.OK
-        assert said.startswith("No more than 1 at once. Close a page")
+        assert said.startswith("No console is free (limit: 1). Close a page")
         for junk in (
             "",
             "[]",

@@ -1,4 +1,4 @@
-"""Runs of the workbench: worker pools, active and recorded runs, and how far a hook's activation has come.
+"""Runs of the workbench: worker pools, active and recorded runs, and the activation chain of a hook.
 
 No screens, no text output.
 """

@@ -60,7 +60,7 @@ class ActivationLink:
     name: LinkName
     passed: bool | None
     found: str
-    next_step: str = ""  # the next step, where there is one
+    next_step: str = ""
     at: datetime | None = None
     run: int | None = None  # of the journal
 
@@ -71,7 +71,7 @@ class ActivationLink:
 
 
 def chain_summary(links: tuple[ActivationLink, ...]) -> tuple[bool | None, str]:
-    """Return the chain in one line: the last thing that is known to have happened."""
+    """Return the chain in one line: whether the last known step passed, and what it was."""
     named = {link.name: link for link in links}
     loads, arrived, ran = named["loads"], named["arrived"], named["ran"]
     if loads.passed is False:
@@ -79,7 +79,7 @@ def chain_summary(links: tuple[ActivationLink, ...]) -> tuple[bool | None, str]:
     if ran.passed is not None:
         return ran.passed, f"ran: {ran.found}"
     if arrived.passed:
-        return None, f"it has not run here, although its event came: {arrived.found}"
+        return None, f"it has not run here, although its event arrived: {arrived.found}"
     return None, "none of its events has been fired or recorded yet"
 
 
@@ -110,7 +110,7 @@ def chain_problem(links: tuple[ActivationLink, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Events that arrived, in the host's spelling, and the hooks by name that handled one."""
+    """The events that arrived, in the host's spelling, and the names of hooks that handled one."""
 
     events: frozenset[str] = frozenset()
     hooks: frozenset[str] = frozenset()
@@ -137,9 +137,9 @@ MOST_KEYS = 12  # events of a hook whose last run is looked up
 def event_link(
     view: Snapshot, row: HookStatus, journal: Journal, now: datetime, event: str | None = None
 ) -> ActivationLink:
-    """Return the last event that the hook subscribes to: from the journal's runs and from taps.
+    """Return the link for the last event that the hook subscribes to, from the journal and from taps.
 
-    `event`: this one, or one of this family.
+    `event`: consider only this event, or the events of this family.
     """
     if row.events is None and event is None:
         return ActivationLink("arrived", None, "its events are known after a load")
@@ -170,10 +170,10 @@ def event_link(
     first = typo[0] if typo is not None else first
     dialect = view.host.dialect
     later = (dialect.later_plugin_events if row.hook.kind == "plugin" else dialect.later_events).get(first)
-    when = f": {later} sends {first}" if later else f": {product} lists no {first}" if first else ""
-    when += f", perhaps {typo[1]} was meant" if typo is not None else ""
+    when = f": {later} sends {first}" if later else f": {product} has no event {first}" if first else ""
+    when += f", perhaps a typo for {typo[1]}" if typo is not None else ""
     if known is not None:
-        when = f": {product} {'sends' if known.emitted else 'documents, and never sends,'} {known.key} – "
+        when = f": {product} {'sends' if known.emitted else 'documents, but never sends,'} {known.key} – "
         when += one_line(known.when, 120)
         when += f"; not {one_line(known.when_not, 120)}" if known.when_not else ""
     next_step = f"`hookscope fire {quote(first)}` fires it" if first else ""
@@ -192,7 +192,7 @@ def _is_subscribed(key: str, keys: tuple[str, ...]) -> bool:
 def _subscribed_keys(view: Snapshot, row: HookStatus, event: str | None = None) -> Iterator[str]:
     """Yield the hook's events in the host's spelling, and each documented event of a whole type.
 
-    `event`: as if the hook subscribed to this one alone.
+    `event`: as if the hook subscribed to this event only.
     """
     catalogue = view.host.dialect.catalogue()
     for key in (row.events or ()) if event is None else (event,):
@@ -265,12 +265,12 @@ class LoadState:
 def load_state(
     bench: Workbench, view: Snapshot, row: HookStatus, journal: Journal, last: StoredRun | None, now: datetime
 ) -> LoadState:
-    """Return the load state of the current file: a worker has it, else its last run or last load."""
+    """Return the load state of the current file: from a worker, else from its last run or load."""
     gate = next((gate for gate in row.verdict.gates if gate.name == "load"), None)
     if gate is not None and gate.passed is False:
         return LoadState(False, gate.reason, (gate.found, gate.reason))
     if gate is not None or bench.worker_pools.has_loaded(handler_code(row.hook, view.host)):
-        return LoadState(True, "a worker holds it")
+        return LoadState(True, "a worker has loaded it")
     states = [
         one
         for one in (_load_state_by_run(view, row, last, now), _load_state_by_load(view, row, journal, now))
@@ -299,10 +299,10 @@ def _load_state_by_run(
     where = f"in run {last.id}, {ago(last.started, now)}"
     recorded_digest = next((one.digest for one in last.handlers if one.path == str(row.hook.handler)), "")
     if recorded_digest and recorded_digest != handler_digest(row.hook.handler, view.host.machine.files):
-        return LoadState(None, f"it was another file {where}", None, last.started, last.id)
+        return LoadState(None, f"its file was different {where}", None, last.started, last.id)
     error = result["error"]
     if error is not None and error["phase"] == "load" and _is_outdated(view, row):
-        return LoadState(None, f"as it stood then it did not load, {where}", None, last.started, last.id)
+        return LoadState(None, f"an older version did not load {where}", None, last.started, last.id)
     if error is not None and error["phase"] == "load":
         failed = (str(error["type"]), one_line(str(error["message"]), 200))
         return LoadState(False, f"{': '.join(failed)} ({where})", failed, last.started, last.id)
@@ -320,9 +320,9 @@ def _load_state_by_load(view: Snapshot, row: HookStatus, journal: Journal, now: 
             continue
         at = f"at the load {ago(entry.at, now)}"
         if row.hook.handler is None or _written_since(row.hook.handler) > entry.at.timestamp():
-            return LoadState(None, f"its file was written since, {at}", None, entry.at)
+            return LoadState(None, f"its file has changed since {at.removeprefix('at ')}", None, entry.at)
         if name in detail.get("failed", ()) and _is_outdated(view, row):
-            return LoadState(None, f"as it stood then it did not load, {at}", None, entry.at)
+            return LoadState(None, f"an older version did not load {at}", None, entry.at)
         if name in detail.get("failed", ()):
             kind, _, text = str(detail.get("errors", {}).get(name, "")).partition(": ")
             message = f"{kind}: {text}" if kind else "it failed"
@@ -343,20 +343,22 @@ def _written_since(file: Path) -> float:
 def load_link(loaded: LoadState, row: HookStatus) -> ActivationLink:
     """Return the link for the module's load, with the command that tries it."""
     if loaded.error is not None and loaded.error[0] in (NO_FUNCTION, IS_CLASS):
-        return ActivationLink("loads", True, "it loads, and has nothing to call", "", loaded.at, loaded.run)
+        return ActivationLink("loads", True, "it loads, but has nothing to call", "", loaded.at, loaded.run)
     command = f"`hookscope load {quote(row.hook.name)}`"
-    next_step = {None: f"{command} loads it", False: f"mend it; {command} tries again", True: ""}[
+    next_step = {None: f"{command} loads it", False: f"fix it; {command} tries again", True: ""}[
         loaded.passed
     ]
     return ActivationLink("loads", loaded.passed, loaded.found, next_step, loaded.at, loaded.run)
 
 
 def export_link(loaded: LoadState) -> ActivationLink:
-    """Return the link for the export: is it a function? Known after a load."""
+    """Return the link that shows whether the export is a function, which is known after a load."""
     if loaded.error is not None and loaded.error[0] in (NO_FUNCTION, IS_CLASS):
-        return ActivationLink("export", False, loaded.found, "name the function in `export:`, or write it")
+        return ActivationLink(
+            "export", False, loaded.found, "name a function in `export:`, or write it there"
+        )
     known = loaded.passed if loaded.error is None else None
-    return ActivationLink("export", known, "it could be called" if known else "known after a load")
+    return ActivationLink("export", known, "it is callable" if known else "known after a load")
 
 
 def activation_chain(
@@ -364,7 +366,7 @@ def activation_chain(
 ) -> tuple[ActivationLink, ...]:
     """Return the links of one hook, in order. Blocks; raises OSError if the journal cannot be read.
 
-    `event`: arrivals and runs of this event, or of this family, alone.
+    `event`: consider only arrivals and runs of this event, or of this family.
     """
     if row.verdict.shadowed_by is not None or row.hook.handler is None:
         return ()
@@ -391,7 +393,7 @@ def _last_run(journal: Journal, row: HookStatus, chosen: RunFilter) -> StoredRun
 
 
 def delivery_link(view: Snapshot, row: HookStatus, last: StoredRun | None) -> ActivationLink:
-    """Return the link for the messages of the hook's last run: does the host show them to the user?"""
+    """Return the link that shows whether the host shows the messages of the last run to the user."""
     result = result_of_hook(last, row) if last is not None else None
     if last is None or result is None:
         return ActivationLink("delivered", None, "it has not run")
@@ -419,7 +421,7 @@ def _registered_link(view: Snapshot, row: HookStatus, loaded: LoadState) -> Acti
 
 
 async def load_report(bench: Workbench, *, only: str | None = None) -> LoadReport:
-    """Import all trusted handlers in a worker, and report as the host's loader does.
+    """Import all trusted handlers in a worker, and report what the host's loader would report.
 
     `only`: the hooks with this name. The result is recorded in the journal if it can be written.
     """

@@ -28,7 +28,7 @@ class RunRecord:
     """Opens the journal for its workbench. Reading and writing it blocks and raises OSError."""
 
     def __init__(self, retention: Callable[[], Retention], redaction_of: Callable[[Host], Redaction]) -> None:
-        """`redaction_of` returns the secrets of a host without its settings', which the journal knows."""
+        """`redaction_of` returns the redaction of a host, without its settings: the journal has those."""
         self._retention, self._redaction_of = retention, redaction_of
         self._journal: Journal | None = None
 
@@ -65,7 +65,7 @@ class RunRecord:
         return tuple(dialect for dialect, kind in kinds if kind not in view.host.dialect.kinds)
 
     def run(self, view: Snapshot, number: int) -> PastRun:
-        """Return that run of this workspace. Raises Refusal if it does not exist or cannot be fired."""
+        """Return the run with this number. Raises Refusal if it does not exist or cannot be fired."""
         from hookscope.app.runs.past_runs import past_run_numbered
 
         return past_run_numbered(number, self.journal(view.host).run(number), view.host)
@@ -100,9 +100,9 @@ class ActiveRuns:
         recorded: bool = True,
         stepper: Stepper | None = None,
     ) -> Firing:
-        """Start a plan of this snapshot: in the given workers, else in those of the workbench.
+        """Start a plan of this snapshot in `workers`, by default those of the workbench.
 
-        The given workers end with the run; with `keeps_copies` the sandbox stays.
+        Passed `workers` end with the run; with `keeps_copies` they and their sandbox stay.
         """
         engine = self._engine(view, workers, recorded=recorded)
         if not recorded:
@@ -132,7 +132,7 @@ class ActiveRuns:
                 )
             return await ended(run)
 
-        firing = self._start(engine, plan, lingering, stepper)  # `lingering` reads whether it is cancelled
+        firing = self._start(engine, plan, lingering, stepper)  # `lingering` refers to it
         return firing
 
     def _recording_loads(

@@ -1,4 +1,4 @@
-"""Breakpoints as users type them (`greet/handler.py:12 if n > 3`): which file of a run each names."""
+"""Breakpoints as users type them (`greet/handler.py:12 if n > 3`): and the files of a run that they name."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def parse_breakpoint(text: str) -> TypedBreakpoint | None:
 def breakpoint_files(plan: Plan) -> RunFiles:
     """Return the files of a run: its handlers, then other sources in their folders."""
     calls = [call for call in plan.calls if isinstance(call.target, Code)]
-    ships = [call for call in calls if call.hook is not None and call.hook.folder.source == "bundled"]
-    return _folder_files([call for call in calls if call not in ships]), _folder_files(ships)
+    shipped = [call for call in calls if call.hook is not None and call.hook.folder.source == "bundled"]
+    return _folder_files([call for call in calls if call not in shipped]), _folder_files(shipped)
 
 
 def _folder_files(calls: Iterable[Registration]) -> tuple[Path, ...]:
@@ -63,13 +63,13 @@ def breakpoints_of(texts: Iterable[str], plan: Plan, machine: Machine) -> dict[P
         place = parse_breakpoint(text)
         if place is None or not place.file:
             raise Refusal(
-                f"`{one_line(text)}` names no line.", "handler.py:12 is one, as is handler.py:12 if n > 3."
+                f"`{one_line(text)}` has no line number.", "Write handler.py:12 or handler.py:12 if n > 3."
             )
         file = matching_file(place, files, machine)
         count = _lines_in(file)
         if not 1 <= place.line <= count:
             has = f"{one_line(machine.short(file))} has {count} line{'' if count == 1 else 's'}"
-            raise Refusal(f"{has}, and no line {place.line}.", "Name one of them.")
+            raise Refusal(f"{has}, but no line {place.line}.", "Choose another line.")
         try:
             points.setdefault(file, []).append(Point(place.line, place.condition))
         except ValueError as error:
@@ -95,9 +95,9 @@ def matching_file(place: TypedBreakpoint, files: RunFiles, machine: Machine) -> 
     shown = ", ".join(one_line(machine.short(file)) for file in (found or all_files)[:SHOWN])
     more = " …" if len(found or all_files) > SHOWN else ""
     if found:
-        raise Refusal(f"`{name}` is several files of this run: {shown}{more}.", "Name more of its path.")
+        raise Refusal(f"`{name}` matches several files of this run: {shown}{more}.", "Add more of the path.")
     closest = nearest_word(typed[-1] if typed else "", [file.name for file in all_files])
-    next_step = f"Did you mean {one_line(closest)}:{place.line}?" if closest else f"It has {shown}{more}."
+    next_step = f"Did you mean {one_line(closest)}:{place.line}?" if closest else f"Files: {shown}{more}."
     raise Refusal(f"No handler of this run has a file `{name}`.", next_step)
 
 

@@ -139,7 +139,7 @@ def past_run(stored: StoredRun, host: Host) -> PastRun | None:
     if stored.outcome == "running":
         return None
     run = run_of(stored.document)
-    if run.event.kind not in host.dialect.kinds:  # of the dialect in force then
+    if run.event.kind not in host.dialect.kinds:
         return None
     calls = tuple(result.call for result in run.results)
     groups = (CallGroup(calls),) if calls else ()
@@ -150,7 +150,7 @@ def past_run(stored: StoredRun, host: Host) -> PastRun | None:
 
 
 def run_and_plan(stored: StoredRun, host: Host) -> tuple[Run | None, Plan | None]:
-    """Return a run's result, None if it did not end; and its plan, if the dialect has such events."""
+    """Return a run's result, None without an end; and its plan, None if the dialect has no such events."""
     past = past_run(stored, host)
     if past is not None:
         return past.run, past.plan
@@ -163,12 +163,12 @@ def past_run_numbered(number: int, stored: StoredRun | None, host: Host) -> Past
         raise Refusal(f"There is no run {number} in this workspace.", NEXT_STEP)
     if stored.outcome == "running":
         raise Refusal(
-            f"Run {number} is still running.", "Wait for its end, or end the program that fired it."
+            f"Run {number} is still running.", "Wait until it ends, or stop the program that fired it."
         )
     past = past_run(stored, host)
     if past is None:
-        next_step = f"Look under its dialect: --dialect {stored.dialect}."
-        raise Refusal(f"{host.dialect.product} has no events of the kind of run {number}.", next_step)
+        next_step = f"Use its dialect: --dialect {stored.dialect}."
+        raise Refusal(f"{host.dialect.product} has no events like that of run {number}.", next_step)
     return past
 
 

@@ -50,7 +50,7 @@ class RunWorkers:
 
 
 def make_sandbox(host: Host) -> Sandbox:
-    """Make copies for one run. Blocks while copying. Raises OSError if there is no room for them.
+    """Make copies for one run. Blocks while copying. Raises OSError if they cannot be made.
 
     Without isolation the hooks' own folders are copied too, since a handler may write beside itself.
     """
@@ -67,7 +67,7 @@ def sandbox_needs(host: Host) -> list[Path]:
     return [folder.path for folder in host.folders]
 
 
-KEPT_VARIABLES = "Some of the copies could not be removed from the folder for temporary files"
+COPIES_LEFT = "Some copies could not be removed from the temporary folder"
 
 
 class SandboxedWorkers:
@@ -105,7 +105,7 @@ class SandboxedWorkers:
         for executor in self._process_executors.values():
             await executor.close()
         result = await asyncio.to_thread(self._sandbox_result)
-        kept = () if await asyncio.to_thread(self._sandbox.close) else (KEPT_VARIABLES,)
+        kept = () if await asyncio.to_thread(self._sandbox.close) else (COPIES_LEFT,)
         return replace(run, guarded=replace(result, notes=(*result.notes, *kept)))
 
     async def with_sandbox_result(self, run: Run) -> Run:
@@ -124,23 +124,21 @@ class SandboxedWorkers:
         self._warned[sentence] = None
 
     def _sandbox_result(self) -> SandboxResult:
-        walls = self._sandbox.isolation
+        isolation = self._sandbox.isolation
         changes = self._sandbox.changes()
         originals = self._sandbox.check_originals()
-        notes = [*(text for text in self._warned if text != walls.warning), *walls.skipped_notes]
+        notes = [*(text for text in self._warned if text != isolation.warning), *isolation.skipped_notes]
         if changes.unreadable:
-            notes.append(
-                f"{changes.unreadable} folders could not be looked into: more may have changed there"
-            )
+            notes.append(f"{changes.unreadable} folders could not be read: more may have changed there")
         listed: tuple[FileChange, ...] = changes.listed
         result = SandboxResult(
-            walls.text,
-            walls.network,
-            walls.disk,
+            isolation.text,
+            isolation.network,
+            isolation.disk,
             listed,
             changes.more,
             tuple(notes),
-            no_unix_sockets=walls.sockets,
+            no_unix_sockets=isolation.sockets,
             complete=not changes.unreadable,
             originals=originals,
         )
@@ -169,6 +167,6 @@ def background_work_messages(background_work: BackgroundWork, seconds: float) ->
         yield f"{handler} {text}"
     for handler, work in background_work.running_notes:
         yield (
-            f"{handler} left {work} running, not over {seconds:g} s later: "
-            "that ends with its worker here, and continues in a host"
+            f"{handler} left {work} running, still active {seconds:g} s later: "
+            "it ends with its worker here, but would continue in a host"
         )

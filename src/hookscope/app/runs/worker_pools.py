@@ -40,11 +40,11 @@ if TYPE_CHECKING:  # a scan runs nothing
         debugger: Debugger | None
 
 
-QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
+QUARANTINE = "in quarantine after three faults within five minutes; only a manual fire runs it"
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # variable with the host's state folder
 HOST_DIALECT = "HOOKSCOPE_HOST_DIALECT"  # variable with the dialect
 PYTHON_ONLY: frozenset[Language] = frozenset({"python"})
-_Env = tuple[frozenset[tuple[str, str]], NamedProgram | None, NamedProgram | None]  # what workers start with
+_Env = tuple[frozenset[tuple[str, str]], NamedProgram | None, NamedProgram | None]  # variables, interpreters
 NODE_VARIABLES: frozenset[Language] = frozenset({"typescript", "javascript"})
 
 
@@ -55,7 +55,7 @@ def handler_environment(host: Host) -> dict[str, str]:
 
 
 def _waiting_interpreter(named: NamedProgram | None, host: Host) -> str:
-    """Return what handlers lack if their interpreter is named by an untrusted workspace; else ""."""
+    """Return why handlers cannot run if an untrusted workspace names their interpreter; else ""."""
     if named is None or named.is_trusted(host):
         return ""
     return f"needs its interpreter ({named.untrusted_reason}); {named.trust_hint}"
@@ -88,7 +88,7 @@ class WorkerPools:
         self._nodes: dict[
             tuple[str | None, bool], Node | NoNode
         ] = {}  # by program, and whether the project names it
-        self._programs: KnownPrograms | None = None  # programs asked for their Node version
+        self._programs: KnownPrograms | None = None  # cached Node versions of programs
         self._processes: dict[str, ProcessExecutor] = {}  # by language of the worker: python, node
         self._other_environments: dict[
             _Env, dict[str, ProcessExecutor]
@@ -128,7 +128,7 @@ class WorkerPools:
         return self._python_program.path if self._python_program is not None else sys.executable
 
     def node(self, host: Host) -> Node | NoNode:
-        """Return the Node that runs handlers here. The first call asks programs for their version."""
+        """Return the Node that runs handlers here. The first call runs programs to get their version."""
         from hookscope.runtime.executors import NAMED_IN_CONFIG, NoNode, find_node
         from hookscope.storage.known_programs import FILE, KnownPrograms
 
@@ -158,7 +158,7 @@ class WorkerPools:
         return any(executor.workers() for executor in self._processes.values())
 
     def quarantined(self, hook: Hook) -> bool:
-        """Return whether the hook is in quarantine: it hung, died or dirtied its worker too often."""
+        """Return whether the hook is in quarantine: it hung, crashed or disturbed its worker too often."""
         return hook.handler is not None and self.fault_counter.is_quarantined(hook.handler)
 
     def lift_quarantine(self, hook: Hook) -> bool:

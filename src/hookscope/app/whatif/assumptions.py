@@ -1,4 +1,4 @@
-"""This machine changed by what-if options, and the assumptions in words."""
+"""The machine with its what-if options applied, and the assumptions in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def suggestions(host: Host) -> Mapping[str, Sequence[str]]:
-    """Return values to offer: platforms, environments, agents of the settings, hosts with versions."""
+    """Return the values that the what-if form suggests, by field."""
     return {
         "platform": PLATFORMS,
         "environment": source_suggestions(),
@@ -33,7 +33,7 @@ def suggestions(host: Host) -> Mapping[str, Sequence[str]]:
 
 
 def source_suggestions() -> tuple[str, ...]:
-    """Return user-made units and jobs, and the name of the bare environment. Reads folders."""
+    """Return the units and jobs that users created, and the name of the bare environment. Reads folders."""
     machine = real_machine()
     units = (user_units(machine.env, machine.home)[0], SYSTEM_UNITS[0])
     found = [f"unit:{path.stem}" for folder in units for path in _names_in(Path(folder), SERVICE)]
@@ -53,15 +53,15 @@ def _names_in(folder: Path, ending: str) -> Iterator[Path]:
 
 
 SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
-CLEAN_ENVIRONMENT = "clean"  # its name among the sources
-OPTION_NAMES = 3  # variables named one by one
+CLEAN_ENVIRONMENT = "clean"  # the name of the bare environment
+OPTION_NAMES = 3  # variables that are named; the others are counted
 
 
 def assumed_machine(options: Options) -> tuple[Machine, EnvironmentSource | None]:
-    """Return the machine as rules see it, and the source of its environment if it is another one.
+    """Return the machine that the rules see, and the source of its environment if --env-from names one.
 
-    The environment is that of --env-from, the bare one of --clean-env, or this one; --path overrides it,
-    then --env. Raises Refusal.
+    The environment is that of --env-from, the bare one of --clean-env, or this shell's; --path and then
+    --env override it. Raises Refusal.
     """
     machine = _at_home(options)
     env, home, source = dict(machine.env), machine.home, None
@@ -120,7 +120,7 @@ def assumed_path(text: str, before: str, machine: Machine) -> str:
 
 
 def assumption_words(options: Options, machine: Machine) -> tuple[str, ...]:
-    """Return each assumption in a few words; empty if there is none. Shows no variable's value but PATH's."""
+    """Return each assumption in a few words; empty if there is none. Shows values of --path only."""
     words = [f"os {options.os}"] if options.os is not None else []
     if options.env_from is not None:
         from hookscope.app.whatif.source_lookup import source_words
@@ -139,7 +139,7 @@ def assumption_words(options: Options, machine: Machine) -> tuple[str, ...]:
 
 
 def what_if_options(options: Options) -> Mapping[str, object]:
-    """Return by name those options that are part of the what-if although they usually are not."""
+    """Return the values of the host options that are part of this what-if, by field name."""
     return {
         name: getattr(options, option.name)
         for name, option in HOST_FIELDS.items()
@@ -157,7 +157,7 @@ def without_what_if(options: Options) -> Options:
 def recorded_assumptions(options: Options) -> tuple[list[str], str]:
     """Return the assumptions as a run records them, and as one sentence beginning with "What if:".
 
-    An environment that can no longer be read, since its process has exited, is named too.
+    An environment that can no longer be read, since its process has exited, is still named.
     """
     try:
         machine, _ = assumed_machine(options)

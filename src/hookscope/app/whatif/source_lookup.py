@@ -1,4 +1,4 @@
-"""An environment from what a user names: a file, a systemd unit, a launchd job, a running process."""
+"""Reads an environment that a user names: of a file, a systemd unit, a launchd job or a process."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
 def process_numbered(text: str) -> EnvironmentSource:
-    """Return the environment of a process id. Raises Refusal if it does not exist or is not readable."""
+    """Return the environment of the process with this id. Raises Refusal if it cannot be read."""
     if not text.isascii() or not text.isdigit():
-        raise Refusal(f"{text!r} is not a process number.", "`pid:4711` names one.", code=2)
+        raise Refusal(f"{text!r} is not a process number.", "Use a number, as in `pid:4711`.", code=2)
     return _process_source(int(text), f"process {text}")
 
 
@@ -111,21 +111,21 @@ def process_named(name: str) -> EnvironmentSource:
 def _process_source(pid: int, description: str) -> EnvironmentSource:
     env = _by_ps(pid) if sys.platform == "darwin" else _by_proc(pid)
     if not env:
-        raise Refusal(f"Process {pid} tells no environment.", "Name another one, or a file.", code=2)
+        raise Refusal(f"Process {pid} has no readable environment.", "Name another one, or a file.", code=2)
     home = Path(env["HOME"]) if os.path.isabs(env.get("HOME", "")) else None
     return EnvironmentSource("process", description, env, home=home)
 
 
 def _by_proc(pid: int) -> dict[str, str]:
     if not PROC.is_dir():
-        raise Refusal("Processes tell no environment on this system.", "Name a file.", code=2)
+        raise Refusal("This system does not show the environment of processes.", "Name a file.", code=2)
     try:
         return read_block((PROC / str(pid) / "environ").read_bytes())
     except (FileNotFoundError, ProcessLookupError):
         raise Refusal(f"There is no process {pid}.", "`process:NAME` finds one by name.", code=2) from None
     except PermissionError:
         raise Refusal(
-            f"The environment of process {pid} may not be read: it belongs to another user.",
+            f"Cannot read the environment of process {pid}: it belongs to another user.",
             f"Write it to a file with their rights: `sudo cat {PROC}/{pid}/environ > FILE`.",
             code=2,
         ) from None
@@ -134,7 +134,7 @@ def _by_proc(pid: int) -> dict[str, str]:
 
 
 def _names() -> Iterator[tuple[int, frozenset[str]]]:
-    """Yield every process id with the names people use for it."""
+    """Yield every process id with the names by which users may name it."""
     if sys.platform == "darwin":
         for line in _ps("-axo", "pid=,command=").splitlines():
             pid, _, command = line.strip().partition(" ")
@@ -156,7 +156,7 @@ def _names() -> Iterator[tuple[int, frozenset[str]]]:
 
 
 def process_names(arguments: list[str]) -> frozenset[str]:
-    """Return a process's names: its program; for an interpreter the script, with and without extension."""
+    """Return a process's names: its program; for an interpreter also its script, with and without suffix."""
     if not arguments or not arguments[0]:
         return frozenset()
     program = os.path.basename(arguments[0])
@@ -212,7 +212,7 @@ def environment_source(text: str, machine: Machine) -> EnvironmentSource:
     kind, sign, rest = text.partition(":")
     if sign and kind in SOURCE_READERS:
         if not rest.strip() or "\0" in rest:
-            raise Refusal(f"{text!r} names nothing.", f"An environment comes from {SOURCE_FORMS}.", code=2)
+            raise Refusal(f"{text!r} has no name after the colon.", f"Use {SOURCE_FORMS}.", code=2)
         return SOURCE_READERS[kind](rest.strip(), machine)
     path = machine.absolute(text)
     if path.suffix == ".service" and os.path.isfile(path):
@@ -238,14 +238,12 @@ def read_small(path: Path) -> bytes:
     """Return the bytes of a regular file of limited size. Raises Refusal."""
     try:
         if os.path.isfile(path) and path.stat().st_size > LARGEST_FILE:
-            raise Refusal(f"{path} is too large for an environment.", f"Name {SOURCE_FORMS}.", code=2)
+            raise Refusal(f"{path} is too large for an environment.", f"Use {SOURCE_FORMS}.", code=2)
         if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe would never end
-            raise Refusal(f"{path} is not a file.", f"An environment comes from {SOURCE_FORMS}.", code=2)
+            raise Refusal(f"{path} is not a file.", f"Use {SOURCE_FORMS}.", code=2)
         return read_regular(path, LARGEST_FILE)
     except FileNotFoundError:
-        raise Refusal(
-            f"There is no file {path}.", f"An environment comes from {SOURCE_FORMS}.", code=2
-        ) from None
+        raise Refusal(f"There is no file {path}.", f"Use {SOURCE_FORMS}.", code=2) from None
     except (OSError, ValueError) as error:  # ValueError: a null byte in its name
         why = error_reason(error)
         raise Refusal(f"Cannot read {path}: {why}.", "Nothing was assumed.", code=2) from None
@@ -260,7 +258,7 @@ def environment_home(env: Mapping[str, str]) -> Path | None:
 def _file(path: Path, text: str, machine: Machine) -> EnvironmentSource:
     written = read_environment(read_small(path))
     if not written.variables:
-        next_step = "It needs lines NAME=value, or what `env -0` prints."
+        next_step = "It needs lines NAME=value, or the output of `env -0`."
         raise Refusal(f"{path} sets no variable.", next_step, code=2)
     home = environment_home(written.variables) if written.is_complete else None
     shown = machine.short(path)
@@ -316,7 +314,7 @@ def job_named(label: str, machine: Machine) -> EnvironmentSource:
         next_step = (
             f"Did you mean launchd:{closest}?"
             if closest
-            else f"Looked in {searched}; a path to a .plist works, too."
+            else f"Looked in {searched}. You can also name a path to a .plist."
         )
         raise Refusal(f"There is no launchd job {label!r}.", next_step, code=2)
     return job_at(known[label.removesuffix(".plist")], machine)
@@ -335,7 +333,7 @@ def job_at(path: Path, machine: Machine) -> EnvironmentSource:
         user = user_named(job.user or "root") or ServiceUser(job.user or "root")
     env = {"PATH": LAUNCHD_PATH, **user.variables(), **job.variables}
     if job.folder:
-        notes.append(f"It works in {job.folder}; relative paths here still count from the current folder.")
+        notes.append(f"It runs in {job.folder}, but relative paths here still start at the current folder.")
     name = job.label or path.stem
     home = environment_home(env)
     return EnvironmentSource(

@@ -49,7 +49,7 @@ def unit_environment(
     unit_name: str, settings: Sequence[UnitSetting], is_user_unit: bool, machine: Machine
 ) -> UnitEnvironment:
     """Return the environment of a `[Service]` section, in systemd's order: the manager's own,
-    Environment=, EnvironmentFile=, without UnsetEnvironment=. Never raises.
+    then Environment=, then EnvironmentFile=, minus UnsetEnvironment=. Never raises.
 
     `is_user_unit`: the user's own manager runs it.
     """
@@ -78,7 +78,7 @@ class _UnitReader:
                 del env[name]
         folder = self._last(settings, "WorkingDirectory").removeprefix("-")
         if folder:
-            self._note(f"It works in {folder}; relative paths here still count from the current folder.")
+            self._note(f"It runs in {folder}, but relative paths here still start at the current folder.")
         home = environment_home(env) or self._home(settings)
         return UnitEnvironment(env, home, tuple(self.files), tuple(self.notes))
 
@@ -88,11 +88,11 @@ class _UnitReader:
             inherited = _user_manager(self.manager)
             if inherited:
                 return inherited
-            self._note("The user's manager does not run here: its usual variables are used instead.")
+            self._note("The user's service manager is not running: its usual variables are used instead.")
             return {"PATH": SYSTEM_PATH, **self.manager.variables()}
         passed = self._words(settings, "PassEnvironment")
         if passed:
-            self._note(f"What the system's manager passes on is not known: {', '.join(passed)}.")
+            self._note(f"The system manager's values are unknown: {', '.join(passed)}.")
         env = {"PATH": SYSTEM_PATH}
         name = self._last(settings, "User")
         if name:
@@ -102,7 +102,7 @@ class _UnitReader:
     def _user(self, name: str) -> ServiceUser:
         user = user_named(name)
         if user is None:
-            self._note(f"User={name}: there is no such user here, so its home is not known.")
+            self._note(f"User={name}: this machine has no such user, so its home is unknown.")
         return user or ServiceUser(name)
 
     def _home(self, settings: Sequence[UnitSetting]) -> Path | None:
@@ -115,7 +115,7 @@ class _UnitReader:
         for word in self._words(settings, "Environment"):
             pair = parse_assignment(word)
             if pair is None:
-                self._note("Environment= has a word that sets no variable: quotes go around NAME=value.")
+                self._note("Environment= has a word that is not NAME=value. Quote all of NAME=value.")
             else:
                 found[pair[0]] = pair[1]
         return found
@@ -146,7 +146,7 @@ class _UnitReader:
                 except Refusal as error:
                     self._note(f"EnvironmentFile={name} is skipped. {error.problem}")
             elif not optional:
-                self._note(f"EnvironmentFile={name} is not there: the service would not start.")
+                self._note(f"EnvironmentFile={name} does not exist: the service would not start.")
         if not os.path.isabs(name):
             self._note(f"EnvironmentFile={name} is not an absolute path: it is ignored.")
         return found
@@ -170,7 +170,7 @@ class _UnitReader:
     def _expanded(self, text: str) -> str:
         done, unknown = expand_specifiers(text, self.specifiers)
         for specifier in unknown:
-            self._note(f"{specifier} is not known here, and stays as it is written.")
+            self._note(f"{specifier} is not known here and stays as it is.")
         return done
 
     def _note(self, text: str) -> None:
@@ -272,10 +272,10 @@ def user_units(env: Mapping[str, str], home: Path) -> tuple[str, ...]:
 
 
 def unit_named(name: str, machine: Machine) -> EnvironmentSource:
-    """Return the unit with this name, the user's first. Raises Refusal with the closest match."""
+    """Return the unit with this name; a user unit wins. Raises Refusal with the closest match."""
     unit_name = name if name.endswith(SERVICE) else f"{name}{SERVICE}"
     if "/" in unit_name:
-        next_step = "A path that ends in .service is given without `unit:`."
+        next_step = "Name a path that ends in .service without `unit:`."
         raise Refusal(f"{name!r} is not the name of a unit.", next_step, code=2)
     users, systems = user_units(machine.env, machine.home), SYSTEM_UNITS
     for folders, is_user_unit in ((users, True), (systems, False)):
@@ -283,14 +283,14 @@ def unit_named(name: str, machine: Machine) -> EnvironmentSource:
         if path is None:
             continue
         notes = () if not is_user_unit or _unit_file(unit_name, systems) is None else (
-            f"The system has a unit {unit_name} too: {_unit_file(unit_name, systems)} "
-            f"as a path names that one.",
+            f"The system also has a unit {unit_name}: to use it, name its path "
+            f"{_unit_file(unit_name, systems)}.",
         )  # fmt: skip
         return _read_unit(unit_name, path, folders, is_user_unit, notes, machine)
     known = {unit.removesuffix(SERVICE) for unit in _all_units((*users, *systems))}
     closest = nearest_word(unit_name.removesuffix(SERVICE), known)
     next_step = (
-        f"Did you mean unit:{closest}?" if closest else f"Looked in {users[0]}, {systems[0]} and beside them."
+        f"Did you mean unit:{closest}?" if closest else f"Looked in {users[0]}, {systems[0]} and others."
     )
     raise Refusal(f"There is no unit {unit_name}.", next_step, code=2)
 
@@ -329,7 +329,7 @@ def _read_unit(
 
 
 def drop_ins(unit_name: str, folders: Sequence[str]) -> list[Path]:
-    """Return `NAME.service.d/*.conf` by name; of equal names the first folder wins."""
+    """Return the `NAME.service.d/*.conf` files by name; for equal names the first folder wins."""
     found: dict[str, Path] = {}
     for owner in _drop_in_owners(unit_name):
         for folder in folders:
@@ -343,7 +343,7 @@ def drop_ins(unit_name: str, folders: Sequence[str]) -> list[Path]:
 
 
 def _drop_in_owners(unit_name: str) -> Iterator[str]:
-    """Yield whose drop-ins apply: the unit, its template, prefixes of its name, all services."""
+    """Yield the names whose drop-ins apply: the unit, its template, name prefixes, and `service`."""
     yield unit_name
     stem = unit_name.removesuffix(SERVICE)
     if "@" in stem:

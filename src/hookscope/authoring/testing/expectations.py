@@ -261,7 +261,7 @@ def _number(name: str, value: Any) -> float:
 
 def _texts(name: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise Refusal(f"`{name}` in `expect:` must be a list of texts, not {value!r}.", code=2)
+        raise Refusal(f"`{name}` in `expect:` must be a list of strings, not {value!r}.", code=2)
     return value
 
 

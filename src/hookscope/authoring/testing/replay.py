@@ -191,7 +191,7 @@ def runs_to_replay(
     if run_filter != RunFilter() and journal.recent(1):
         failed = run_filter.outcomes is not None and "failed" in run_filter.outcomes
         raise Refusal(
-            "No run failed here of late." if failed else "No run fits.", "`hookscope log` lists the runs."
+            "No run failed here of late." if failed else "No run matches.", "`hookscope log` lists the runs."
         )
     raise Refusal("Nothing was fired in this workspace yet.", "`hookscope fire` fires an event.")
 

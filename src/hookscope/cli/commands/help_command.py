@@ -53,7 +53,7 @@ def _contents() -> Answer:
     lines = [f"  {topic:<14}{title}" for topic, title in titles.items()]
     ways = ("hookscope help TOPIC", "hookscope help WORDS     finds the sections about these words")
     return Answer(
-        {"topics": titles}, "\n".join([*ways, "", *lines, "", "hookscope COMMAND --help shows the options of a command."])
+        {"topics": titles}, "\n".join([*ways, "", *lines, "", "hookscope COMMAND --help lists its options."])
     )
 
 

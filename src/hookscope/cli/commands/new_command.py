@@ -193,7 +193,7 @@ def _open_editor(file: Path, workspace: Path) -> tuple[str, ...]:
     """Run the user's editor until it ends; return a note if it could not be opened."""
     editor = editor_of(os.environ)  # a what-if environment must not choose a program
     if not editor:
-        return (f"No editor is set: set VISUAL or EDITOR. The handler is {file}",)
+        return (f"No editor is set: define VISUAL or EDITOR. The handler is {file}",)
     if not sys.stdin.isatty():
         return (f"There is no terminal for an editor. The handler is {file}",)
     try:

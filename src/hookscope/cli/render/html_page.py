@@ -46,7 +46,7 @@ def article_part(title: str, *inner: str) -> str:
 
 
 def text_list(items: Iterable[str]) -> str:
-    """Return an HTML list of texts from the run."""
+    """Return an HTML list of strings from the run."""
     content = "".join(f"<li>{escape_text(item)}</li>" for item in items)
     return f"<ul>{content}</ul>" if content else ""
 

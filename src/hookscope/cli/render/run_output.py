@@ -286,8 +286,8 @@ def _context_change_lines(patch: Patch) -> list[str]:
         name = ".".join(
             part.replace("~1", "/").replace("~0", "~") for part in str(step["path"])[1:].split("/")
         )
-        value_text = "was removed" if step["op"] == "remove" else f"= {_short_value(step.get('value'))}"
-        lines.append(f"changed {one_line(name)} {value_text}")
+        value_text = ": removed" if step["op"] == "remove" else f" = {_short_value(step.get('value'))}"
+        lines.append(f"changed {one_line(name)}{value_text}")
     more = len(changes) - CHANGE_LIMIT
     return [*lines, *([f"and {more:,} more changes of the context"] if more > 0 else [])]
 

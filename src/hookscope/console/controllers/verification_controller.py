@@ -98,8 +98,8 @@ class VerificationController:
         if view is None:
             return
         bench = self.context.bench
-        in_force = self._last if self.context.state.verified else None
-        document = in_force.document() if in_force is not None else None
+        current = self._last if self.context.state.verified else None
+        document = current.document() if current is not None else None
 
         def written(path: Path) -> None:
             short = view.host.machine.short(path)

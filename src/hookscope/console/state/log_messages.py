@@ -132,7 +132,7 @@ def session_entries(at: datetime, play: SimulationResult) -> list[LogEntry]:
 
 
 def skipped_run_entries(at: datetime, dialects: Sequence[str]) -> list[LogEntry]:
-    """Return entries for earlier runs that are not listed: the dialect in force has no such events."""
+    """Return entries for earlier runs that are not listed: the current dialect has no such events."""
     return [
         LogEntry(at, "runs", name, f"{counted(number, 'earlier run')} not listed: {NO_SUCH_EVENTS}")
         for name, number in Counter(dialects).items()

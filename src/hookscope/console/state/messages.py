@@ -128,7 +128,7 @@ class WhatIfRequested(ConsoleMessage):
 
 
 class UndoRequested(ConsoleMessage):
-    """Request to undo the last change to the settings."""
+    """Request to undo the last edit."""
 
 
 class TogglePlanned(ConsoleMessage):

@@ -156,7 +156,7 @@ def _iterated_folders(listed: Any) -> Sequence[Any]:
 
 def _load_stopped(name: str, value: Any, place: FilePosition | None) -> Problem:
     """Return the problem of settings that make the program throw before it scans for hooks."""
-    text = f"the whole load fails: `{name}` must be a list of texts, not {describe_value(value)}"
+    text = f"the whole load fails: `{name}` must be a list of strings, not {describe_value(value)}"
     return Problem(text, place, stops_load=True)
 
 

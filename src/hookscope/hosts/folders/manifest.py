@@ -31,13 +31,13 @@ class HeaderReading:
         )
 
     def texts(self, source: Mapping[str, Any], name: str, path: KeyPath) -> tuple[str, ...]:
-        """Return a list of texts; empty if absent or null."""
+        """Return a list of strings; empty if absent or null."""
         value = source.get(name)
         if value is None:
             return ()
         if isinstance(value, list) and {*map(type, value)} <= TEXT_ONLY:
             return tuple(value)
-        self.add_fault((*path, name), "a list of texts", value)
+        self.add_fault((*path, name), "a list of strings", value)
         return ()
 
     def text(self, source: Mapping[str, Any], name: str, path: KeyPath) -> str | None:
@@ -79,7 +79,7 @@ def describe_value(value: object) -> str:
     """Describe a value of the wrong type in a few words."""
     match value:
         case str():
-            return f"the text {shortened(value)!r}"
+            return f"the string {shortened(value)!r}"
         case bool():
             return "true" if value else "false"
         case int() | float():

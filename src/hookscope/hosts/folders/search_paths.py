@@ -161,7 +161,7 @@ def extra_folders(
         place = host.settings.locate((*where, number) if isinstance(listed, list) else where)
         if not isinstance(item, str) or not isinstance(listed, list):
             problems.append(
-                Problem(f"{dotted} needs a list of texts", place or FilePosition(host.settings.file))
+                Problem(f"{dotted} needs a list of strings", place or FilePosition(host.settings.file))
             )
             continue
         if not item.strip():

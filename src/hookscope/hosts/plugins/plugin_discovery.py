@@ -80,7 +80,7 @@ def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]
         if not isinstance(item, str) or not isinstance(listed, list):
             setting_path = (*PATHS, number) if isinstance(listed, list) else PATHS
             place = host.settings.locate(setting_path) or FilePosition(host.settings.file)
-            problems.append(Problem(f"{dotted} needs a list of texts", place))
+            problems.append(Problem(f"{dotted} needs a list of strings", place))
         elif item.strip():
             path = host.machine.absolute(item.strip())
             folders.append(plugins_folder(host, "extra", path, EXTRA_RANK, f"{dotted}[{number}]"))

@@ -44,7 +44,7 @@ def schema_of(hook: Hook, host: Host) -> Mapping[str, Any] | None:
 
 
 def kinds_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the kinds that the plugin declares: `kind`, a text or a list of texts."""
+    """Return the kinds that the plugin declares: `kind`, a text or a list of strings."""
     declared = manifest.get("kind")
     listed = declared if isinstance(declared, list) else [declared]
     return tuple(kind for kind in listed if isinstance(kind, str))

@@ -25,7 +25,7 @@ class ToolNames:
     def intersection(self, before: list[str] | None, allowed: object) -> list[str]:
         """Return the tools that both lists allow. `before` is None if nothing is restricted yet.
 
-        A value that is not a list of texts allows nothing. A single list is returned as written.
+        A value that is not a list of strings allows nothing. A single list is returned as written.
         """
         names = _texts(allowed)
         if before is None:

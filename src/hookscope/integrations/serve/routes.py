@@ -224,7 +224,7 @@ class ConsoleRoutes:
         except TimeoutError:
             await _close_with_message(
                 socket,
-                f"No more than {self.max_sessions} consoles at once. Close a page, or see "
+                f"No console is free (limit: {self.max_sessions}). Close a page, or see "
                 f"`hookscope serve --sessions`.",
             )
             return socket

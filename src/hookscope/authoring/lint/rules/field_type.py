@@ -58,7 +58,7 @@ def _text_as_events(subject: LintSubject) -> Iterator[RuleMessage]:
     """A host that checks no types ignores a text without a message."""
     written, path = subject.metadata.get("events"), (*subject.metadata_path, "events")
     if subject.hook is not None and not subject.events and isinstance(written, str) and written:
-        text = f"`events` must be a list of texts and is a text: {subject.host.product} ignores it."
+        text = f"`events` must be a list of strings and is a string: {subject.host.product} ignores it."
         fix = (subject.edit(path, [written], "events: a list of one"),)
         yield error(subject.header_position(*path), text, "Write it as a list: `[…]`.", fix)
 
