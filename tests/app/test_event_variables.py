@@ -152,7 +152,7 @@ def test_an_environment_that_is_wrong_is_refused_with_its_line(
 
 
 def test_unknown_environment_suggests_the_closest_match(workspace: Path) -> None:
-    with pytest.raises(Refusal, match=r"A file of .* makes one"):
+    with pytest.raises(Refusal, match=r"Create one as a file in"):
         read_workspace_environment(workspace, "ci")
     write(workspace / ".hookscope/environments/staging.yml", "{}")
     write(workspace / ".hookscope/environments/dev.yaml", "")

@@ -123,7 +123,7 @@ def test_a_pinned_run_is_kept_when_older_runs_are_deleted(
         ("journal: {size: true}", "needs a size in MiB, above 0"),
         ("journal: {size: many}", "needs a size in MiB, above 0"),
         ("journal: {size: .inf}", "needs a size in MiB, above 0"),
-        ("journal: {days: 3}", "has 'days'; there are size, runs"),
+        ("journal: {days: 3}", "has 'days'; valid names are size, runs"),
         ("journal: 5", "needs a mapping with some of size, runs"),
     ],
 )
@@ -208,9 +208,9 @@ def test_an_impossible_export_is_explained_and_writes_nothing(fired: Program, wo
     ("content", "said"),
     [
         (b"{", "line 1: it is not JSON"),
-        (b"\n\n[1]\n", "line 3: it has no run of Hookscope"),
-        (b'{"format": 99}\n', "line 1: its format is 99, and this Hookscope reads 1"),
-        (b'{"format": 1, "id": 1}\n', "line 1: its run is not whole (KeyError: 'run')"),
+        (b"\n\n[1]\n", "line 3: it is not a run of Hookscope"),
+        (b'{"format": 99}\n', "line 1: its format is 99, but this Hookscope reads 1"),
+        (b'{"format": 1, "id": 1}\n', "line 1: its run is invalid (KeyError: 'run')"),
         (b"[" * 100_000, "line 1: it is not JSON"),
         (b"\xff\xfe", "line 1: it is not JSON"),
     ],
@@ -253,7 +253,7 @@ def test_an_unreadable_run_in_a_file_is_reported_with_its_line(
     file.write_text(file.read_text().replace(written, instead))
     done = fired("log", "--from", "all.jsonl", "1")
     assert done.code == 1
-    assert f"{place} is missing, or nothing that this Hookscope knows" in done.err
+    assert f"{place} is missing or invalid" in done.err
 
 
 class Page(HTMLParser):

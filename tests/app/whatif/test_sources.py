@@ -66,7 +66,7 @@ def test_a_unit_with_drop_ins_and_files(units: Path, home: Path) -> None:
     for part in (
         "missing.env does not exist: the service would not start",
         "relative.env is not an absolute path",
-        "works in /srv",
+        "runs in /srv",
         "%q is not known",
         "a word that is not NAME=value",
     ):
@@ -150,7 +150,7 @@ def test_a_launchd_job(home: Path) -> None:
     assert found.env["PATH"] == "/usr/bin:/bin:/usr/sbin:/sbin"
     assert found.env["A"] == "1"
     assert found.env["HOME"] == str(home)
-    assert "works in /w" in found.notes[0]
+    assert "runs in /w" in found.notes[0]
     assert "Did you mean launchd:ai.gateway?" in refused("launchd:ai.gatewy")
     (agents / "bad.plist").write_text("<plist>")
     assert "no property list" in refused(str(agents / "bad.plist"))
