@@ -121,7 +121,7 @@ def test_background_work_is_reported_and_awaited_once(
         (workspace / ".hookscope/events/once.yaml").read_bytes()
     )
     scope("test", "--trust", "--wait", "0.3")
-    assert ["not over" in scope("log", run).out for run in ("2", "3")] == [True, False]
+    assert ["still active" in scope("log", run).out for run in ("2", "3")] == [True, False]
 
 
 def test_wait_zero_does_not_wait_for_background_work(

@@ -265,7 +265,7 @@ def test_a_line_without_code_stops_at_the_next_line_with_code(
         ("handler.py:0", "./hooks/a/handler.py has 2 lines, but no line 0."),
         ("hooks/a/handler.py:3", "./hooks/a/handler.py has 2 lines, but no line 3."),
         ("handlr.py:2", "No handler of this run has a file `handlr.py`. Did you mean handler.py:2?"),
-        ("other.rb:2", "No handler of this run has a file `other.rb`. It has ./hooks/a/handler.py."),
+        ("other.rb:2", "No handler of this run has a file `other.rb`. Files: ./hooks/a/handler.py."),
     ],
 )
 def test_stop_at_refuses_a_line_that_no_handler_has(

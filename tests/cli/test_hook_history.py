@@ -72,7 +72,7 @@ def test_info_shows_load_arrival_and_run_of_a_hook_over_its_life(
     (folder / "handler.py").write_text("def handler(event):\n    raise KeyError('who')\n")
     edited = chain("greet")
     assert edited["loads"]["passed"] is None
-    assert "another file in run 1" in edited["loads"]["found"]
+    assert "its file was different in run 1" in edited["loads"]["found"]
     hookscope(*host, "fire", "command:new")
     done = hookscope(*host, "info", "greet")
     assert "✗ it ran" in done.out

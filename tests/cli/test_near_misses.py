@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MISSES = {  # what a hook listens to, under the name of the hook → the event that is fired, what is said
     "Command:New": ("command:new", "event names are case-sensitive; write command:new"),
     "command:nwe": ("command:new", "no host sends that; write command:new"),
-    "command:*": ("command:new", "no wildcards; write command,"),
+    "command:*": ("command:new", "no wildcards; write command for"),
     "command:reset": ("command:new", "to receive this, list command:new or command in its events"),
     "command:stop": ("command", "only the type was fired; fire command:stop"),
     "message_received": ("message:received", "only plugins receive it; write message:received"),
@@ -26,7 +26,7 @@ MISSES = {  # what a hook listens to, under the name of the hook → the event t
     "PreToolUse": ("before_tool_call", "only a plugin receives before_tool_call"),
     "message_sent": (
         "message_sent",
-        "only a plugin receives that; message:sent is the same for a HOOK.md hook",
+        "only a plugin receives it; message:sent is the equivalent for a HOOK.md hook",
     ),
     "gateway:startup": ("gateway:stratup", "perhaps you meant this"),
 }

@@ -13,15 +13,15 @@ from hookscope.runtime.executors import NodeReport, ask_node
 from hookscope.storage.state_files import state_members, state_members_to_merge, write_state_file
 
 FILE = "programs.json"
-VERSIONS = "versions"  # what its file has
+VERSIONS = "versions"  # the member of its file
 MOST = 32  # programs that are kept
-LONGEST_WAIT = 2  # seconds for another process that writes
-# How a program begins that a machine runs: Linux, macOS of one processor and of several.
+LONGEST_WAIT = 2  # seconds to wait for another process to write
+# The first bytes of native programs: Linux, macOS for one architecture and for several.
 NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
 class KnownPrograms:
-    """`programs.json`: program → its report, for one content. Merged by key under a lock."""
+    """`programs.json`: program → its report, while its file is unchanged. Merged by key under a lock."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -60,8 +60,8 @@ class KnownPrograms:
 
 
 def _stamp(program: str) -> list[object] | None:
-    """Return what changes with the program; None if its file does not decide what runs: a script, or a
-    version manager's shim.
+    """Return a stamp that changes with the program; None for a script or a version manager's shim, which
+    may run other programs.
     """
     real = os.path.realpath(program)
     try:
@@ -78,7 +78,7 @@ def _is_native(path: str) -> bool:
 
 
 def _cached_answer(entry: Any, stamp: list[object]) -> NodeReport | None:
-    """Return the report of a cache entry; None if it is damaged or of another content."""
+    """Return the report of a cache entry; None if it is damaged or has another stamp."""
     if not isinstance(entry, dict) or entry.get("of") != stamp:
         return None
     version, types = entry.get("version"), entry.get("types")

@@ -33,7 +33,7 @@ GroupedLine: TypeAlias = HookRow | RowGroup | None  # None: an empty line
 
 
 class GroupedLines:
-    """Groups below one another, each with its heading. `airy`: an empty line between groups."""
+    """The lines of all groups, each with a heading. `airy`: with an empty line between groups."""
 
     def __init__(self, groups: Sequence[RowGroup] = (), *, airy: bool = False) -> None:
         self.groups = tuple(groups)
@@ -45,7 +45,7 @@ class GroupedLines:
         self.row_count = self._rows[-1]
 
     def at(self, line: int) -> GroupedLine:
-        """Return the content of a line."""
+        """Return the content of `line`; None for an empty line or one outside the list."""
         if not 0 <= line < self.count:
             return None
         group, place = self._place(line)
@@ -59,11 +59,11 @@ class GroupedLines:
         return self.groups[self._place(line)[0]].key if 0 <= line < self.count else ""
 
     def rows(self) -> Iterator[HookRow]:
-        """Yield all rows; one in several groups occurs several times."""
+        """Yield all rows; a row in several groups is yielded several times."""
         return chain.from_iterable(group.rows for group in self.groups)
 
     def line_of(self, row: str, group: str | None = None) -> int | None:
-        """Return the first line of the row with this id, in that group or in any."""
+        """Return the first line of the row with the id `row`, in the group with the key `group` or in any."""
         for start, each in zip(self._starts, self.groups, strict=False):
             if group is None or each.key == group:
                 place = next((at for at, candidate in enumerate(each.rows) if candidate.id == row), None)
@@ -72,7 +72,7 @@ class GroupedLines:
         return None
 
     def line_of_number(self, number: int) -> int | None:
-        """Return the line of the row after that many, or of the last; None without rows."""
+        """Return the line of the row with this index, or of the nearest one; None if there are no rows."""
         if not self.row_count:
             return None
         number = max(0, min(number, self.row_count - 1))
@@ -87,13 +87,13 @@ class GroupedLines:
         return self._rows[group] + max(0, min(place, len(self.groups[group].rows)))
 
     def _place(self, line: int) -> tuple[int, int]:
-        """Return the group of a line, and the index in it; -1 is the heading."""
+        """Return the index of the line's group, and of its row in that group; -1 is the heading."""
         group = min(bisect_right(self._starts, line) - 1, len(self.groups) - 1)
         return group, line - self._starts[group] - 1
 
 
 class HookList(LineList, inherit_bindings=False):
-    """Hooks in the host's order; reports the row under the pointer and the chosen one."""
+    """The hooks in groups. Posts `Pointed` when another row is selected, and `Picked` for a chosen row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Up", show=False, id="list.up", tooltip="The hook above"),
@@ -136,23 +136,23 @@ class HookList(LineList, inherit_bindings=False):
         self._grouping: Grouping = "source"
         self._rows: Sequence[HookRow] = ()  # all rows, so that columns do not move while filtering
         self._lines = GroupedLines()
-        self._laid_out = (0, False)  # for which width, and whether groups have gaps
+        self._laid_out = (0, False)  # the width, and whether groups have gaps
         self._columns = HookColumns(0, 0, 0, 0)
         self._strips: StripCache[tuple[int, str, bool]] = StripCache(self)
-        self._last_row = ""  # the last row under the pointer, also while a filter hides it
+        self._last_row = ""  # the last row under the cursor, also while a filter hides it
 
     def show(self, groups: tuple[RowGroup, ...], grouping: Grouping, rows: Sequence[HookRow]) -> None:
-        """Show these groups; the pointer stays on its row, and the row at its place on the screen."""
+        """Show these groups; the cursor stays on its row. `rows`: all rows, also filtered-out ones."""
         self._groups, self._grouping, self._rows = groups, grouping, rows
         self._lay_out()
 
     def begin_at(self, row: str) -> None:
-        """Point at this row when the first rows are shown."""
+        """Select this row when the first rows are shown."""
         if self.pointed_row is None:
             self._last_row = row
 
     def point_at(self, row: str) -> None:
-        """Move the pointer to a row, if it is listed."""
+        """Move the cursor to a row, if it is listed."""
         line = self._lines.line_of(row)
         if line is not None:
             self.cursor = line
@@ -173,12 +173,12 @@ class HookList(LineList, inherit_bindings=False):
 
     @property
     def pointed_row(self) -> str | None:
-        """The id of the row under the pointer now."""
+        """The id of the row under the cursor."""
         line = self._lines.at(self.cursor)
         return line.id if isinstance(line, HookRow) else None
 
     def _lay_out(self) -> None:
-        """Lay out new lines, or a new width."""
+        """Lay out the lines again, for other groups or another width."""
         width = self.inner_width
         if not width:  # hidden: it is laid out when it is resized
             self._laid_out = 0, False
@@ -211,7 +211,7 @@ class HookList(LineList, inherit_bindings=False):
         return lines <= self.scrollable_content_region.height
 
     def _wanted(self, before: GroupedLines, lines: GroupedLines) -> int | None:
-        """Return the line to point at: the same row in its group, else in any, else a near one."""
+        """Return the line for the cursor: of the same row in its group, else in any, else of a row nearby."""
         pointed = before.at(self.cursor)
         if isinstance(pointed, HookRow):
             same = lines.line_of(pointed.id, before.group_at(self.cursor))
@@ -222,14 +222,14 @@ class HookList(LineList, inherit_bindings=False):
         number = before.number_before(self.cursor) if isinstance(pointed, HookRow) else 0
         return same if same is not None else lines.line_of_number(number)
 
-    # The pointer.
+    # The cursor.
 
     def validate_cursor(self, cursor: int) -> int:
-        """Return a line with a hook: the pointer skips headings."""
+        """Return a line with a hook: the cursor skips headings."""
         return self._near(cursor, 1 if cursor >= self.cursor else -1)
 
     def _near(self, line: int, direction: int) -> int:
-        """Return the line itself, else the next row in that direction, else the previous one."""
+        """Return `line` if it has a hook, else the nearest line that has one, preferably in `direction`."""
         line = super().validate_cursor(line)
         if isinstance(self._lines.at(line), HookRow) or not self._lines.row_count:
             return line
@@ -249,7 +249,7 @@ class HookList(LineList, inherit_bindings=False):
             self.post_message(self.Pointed(row))
 
     def show_cursor_line(self) -> None:
-        """Scroll as little as needed; the first hook also shows its heading."""
+        """Scroll as little as needed to show the cursor; above the first hook, also show the heading."""
         shown, top = self.scrollable_content_region.height, round(self.scroll_y)
         first = self._lines.number_before(self.cursor) == 0
         target = 0 if first and self.cursor < shown else min(max(top, self.cursor - shown + 1), self.cursor)
@@ -257,7 +257,7 @@ class HookList(LineList, inherit_bindings=False):
             self.scroll_to(y=target, animate=False, force=True, immediate=True)
 
     def action_move(self, by: int) -> None:
-        """Go to the next hook in that direction; it wraps around."""
+        """Go to the next hook in that direction; wrap around at the ends."""
         count = self._lines.row_count
         if count:
             number = (self._lines.number_before(self.cursor) + by) % count
@@ -278,7 +278,7 @@ class HookList(LineList, inherit_bindings=False):
     # The mouse.
 
     def on_click(self, event: events.Click) -> None:
-        event.prevent_default()  # else the inherited handler runs too, which knows no groups
+        event.prevent_default()  # else the inherited handler, which ignores groups, also runs
         line = event.y + round(self.scroll_y)
         if isinstance(self._lines.at(line), HookRow):
             self.cursor = line

@@ -1,4 +1,4 @@
-"""The Start here pane of a first start: nothing was written or run yet, and which keys to press."""
+"""The pane "Start here" of a first start: it lists the first keys, and says that nothing was run yet."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def _reason(row: HookRow, width: int) -> Content:
     prefix = Content.assemble("why ", safe_line(row.name, 60), " is ", sign, ": ")
     available = width - prefix.cell_length - len(more)
     reason = safe_paragraph(with_keys(TRUST_HINT) if row.asks_trust else row.why)
-    if available >= LEAST_REASON_WIDTH:  # else the pane is narrow, and high enough for several lines
+    if available >= LEAST_REASON_WIDTH:  # else the reason wraps: a narrow pane has more lines
         reason = safe_paragraph(keep_ends(reason.plain, available))
     return Content.assemble(prefix, reason, more)
 
 
 class StartHere(Widget):
-    """The pane of a first start. Its height follows from its text, which is never set afterwards."""
+    """The pane of a first start. Its height is that of its text."""
 
     BORDER_TITLE = "Start here"
 
@@ -94,7 +94,7 @@ class StartHere(Widget):
         self.name_keys()
 
     def name_keys(self) -> None:
-        """Show the keys in force in the border and the text."""
+        """Show the current keys in the border and the text."""
         self.border_subtitle = key_hints(("hooks.folders", "folders"), ("console.back", "hide"))
         self._said = 0, Content()
         self.refresh(layout=True)

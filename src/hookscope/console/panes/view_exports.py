@@ -42,10 +42,10 @@ EXPORT_LIMIT = 10_000_000  # characters of a text
 
 @dataclass(frozen=True, slots=True)
 class ViewExport:
-    """A part of the screen, as of the moment of the request.
+    """A part of the screen, as it was when the export was requested.
 
-    Its text and document are made on use, in any thread: for thousands of hooks that takes seconds.
-    Without a document it has no JSON.
+    Text and document are created on use, in any thread, as thousands of hooks take seconds.
+    Without `as_document`, the part cannot be exported as JSON.
     """
 
     what: str  # its name in a sentence
@@ -65,7 +65,7 @@ class ViewExport:
 def export_hook_list(
     rows: Sequence[HookRow], view: Snapshot, grouping: Grouping, filtered: str = ""
 ) -> ViewExport:
-    """Return the listed hooks; those that a filter hides are also not in the document."""
+    """Return the listed hooks; hooks that the filter hides are neither in the text nor in the document."""
     return ViewExport(
         "list of hooks",
         "hooks",
@@ -97,7 +97,7 @@ def _list_document(rows: Sequence[HookRow], view: Snapshot) -> Any:
 def export_hook(
     one: HookRow, view: Snapshot, source: SourceText | None, checked: HookCheck | None
 ) -> ViewExport:
-    """Return everything that is known of a hook."""
+    """Return the report on a hook, with everything known about it."""
     item = one.item
     document = (
         partial(json_documents.hook_document, item, view)
@@ -110,12 +110,12 @@ def export_hook(
 
 
 def export_registry(view: Snapshot) -> ViewExport:
-    """Return the calls for each event."""
+    """Return the registry: the handlers of each event, in call order."""
     return ViewExport("registry", "registry", lambda: registry_sheet(view, EXPORT_WIDTH).plain + "\n")
 
 
 def export_log(entries: Iterable[LogEntry]) -> ViewExport:
-    """Return the entries, one a line."""
+    """Return the entries, one per line."""
     log_entries = tuple(entries)
     return ViewExport(
         "log", "log", lambda: _lines(map(log_entry_text, log_entries)), partial(_log_document, log_entries)
@@ -138,7 +138,7 @@ def _log_document(log_entries: Sequence[LogEntry]) -> Any:
 
 
 def log_entry_text(one: LogEntry) -> str:
-    """Return an entry without cuts, on one line."""
+    """Return the whole entry on one line."""
     text = safe_text(
         f"{one.at.isoformat()} {one.level} {one.kind} {one.subject}: {one.text}", EXPORT_LIMIT
     ).plain
@@ -180,20 +180,20 @@ def export_event(event: Event) -> ViewExport:
 
 
 def export_plan(plan: Plan, as_text: Callable[[], str]) -> ViewExport:
-    """Return the plan; `as_text` gives its text."""
+    """Return the plan; `as_text` returns its text."""
     return ViewExport(
         "plan", f"plan-{file_stem(plan.event.key)}", as_text, partial(json_documents.plan_document, plan)
     )
 
 
 def export_run(number: int, run: Run | None, text: str, dialect: str) -> ViewExport:
-    """Return a run; an unfinished one has no document. `text`: as drawn."""
+    """Return a run, with the drawn `text`; an unfinished run has no document."""
     document = partial(json_documents.run_document, run, dialect) if run is not None else None
     return ViewExport(f"run {number}", f"run-{number}", lambda: text, document)
 
 
 def file_stem(text: str) -> str:
-    """Return a part of a file name, such as `command-new`."""
+    """Return `text` in the form of a file name without extension, such as `command-new`."""
     return "-".join("".join(char if char.isalnum() else " " for char in text).split())[:60].lower() or "hook"
 
 

@@ -26,7 +26,7 @@ from hookscope.storage.edits.document_values import (
 )
 from hookscope.storage.edits.json5_edit import first_newline
 
-_PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*[\w]|[A-Za-z_]")  # reads as a text without quotes
+_PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*[\w]|[A-Za-z_]")  # a string that needs no quotes
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
 MOST_QUOTED = 40  # values quoted in one edit
 _BEFORE = re.compile("\ufeff?\\s*(?=---)")
@@ -112,7 +112,7 @@ def with_one_line(source: bytes, key: str, value: object) -> bytes:
 
 
 def without_header_member(source: bytes, key: str) -> bytes:
-    """Return the file without the lines of a top-level member. Raises CannotEdit if it shares them."""
+    """Return the file without the lines of a top-level member. Raises CannotEdit if it shares a line."""
     old = parse_header_text(source)
     text = text_of(source)
     at, span = locate_frontmatter(source, (key,), of_key=True), locate_frontmatter(source, (key,))

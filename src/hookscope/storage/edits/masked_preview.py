@@ -1,4 +1,4 @@
-"""Previews of edits with every secret masked as `${SECRET:NAME}`. What is written keeps the secret."""
+"""Previews of edits with every secret masked as `${SECRET:NAME}`. The files get the real values."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Document:
 
 
 def masked_preview(change: Change) -> str:
-    """Return the change as a unified diff with masked secrets. Foreign text with control characters."""
+    """Return the change as a unified diff with masked secrets. It may contain control characters."""
     return "".join(_preview(part)[0] for part in change.parts)
 
 
@@ -114,7 +114,7 @@ def is_secret_name(name: str) -> bool:
     return is_secret_key(name.rpartition(".")[2].strip('"'))
 
 
-@lru_cache(maxsize=2)  # of settings of megabytes every secret is sought once
+@lru_cache(maxsize=2)  # searching megabytes of settings takes long
 def _preview(part: Change) -> tuple[str, bool]:
     """Return one file's masked diff, and whether anything is masked in it."""
     plain = part.preview()
@@ -184,7 +184,7 @@ def _secrets(text: str, secret_scalars: list[_Scalar]) -> Iterator[Secret]:
 def _scalars(text: str) -> Iterator[_Scalar]:
     tokens = json5_tokens(text)
     closing = closing_bracket(text, tokens)
-    key, until = "", -1  # `until`: the last token of what a key above says is secret
+    key, until = "", -1  # `until`: the last token under a secret key
     for at, (start, end) in enumerate(tokens):
         if text[start] in "{}[]:,":
             continue
@@ -210,7 +210,7 @@ def _value(token: str) -> PlainText:
 
 
 def _masked_lines(document: _Document, masker: Masker, before: int, behind: int) -> list[str]:
-    """Return the lines to show in a diff. Short secrets are masked only in their place: elsewhere they are
+    """Return the lines to show in a diff. Short secrets are masked only as values: elsewhere they are
     words.
     """
     lines = split_lines(document.text)

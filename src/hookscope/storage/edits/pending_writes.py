@@ -13,11 +13,11 @@ from hookscope.storage.edits.atomic_files import CannotEdit, CannotWrite
 from hookscope.storage.edits.json5_edit import is_blank
 
 SETTLE = 2.0  # seconds; editors truncate a file and then write it within milliseconds
-POLL = 0.02  # seconds between two looks at a file
+POLL = 0.02  # seconds between two checks of a file
 
 
 def read_settled(file: Path) -> bytes | None:
-    """Return the bytes of a document to edit, links followed; None if it does not exist.
+    """Return the bytes of a document to edit; None if it does not exist. Follows links.
 
     Editors truncate a file and then write it. A file that is blank, or open for writing in another program,
     is read again for `SETTLE` seconds.

@@ -4,7 +4,7 @@ One thread of a Journal owns the writing connection; every read opens its own an
 everything pending, and joins the thread.
 
 Guarantees: a run's id is returned once its event is on disk. Secrets are masked before they are written. A
-run names the process that started it, so that an interrupted run differs from a running one. Several
+run names the process that started it, which tells interrupted runs from running ones. Several
 processes can write to one file. A file that cannot be used is left unchanged, and reported.
 
 Names load on first use: programs that record nothing import no sqlite3.

@@ -14,7 +14,7 @@ from hookscope.values import dataclass
 
 Document = dict[str, Any]
 
-# What a run and a result are unless they say otherwise, in the order of `records`.
+# The default members of a run and a result, in the order of `records`.
 RUN_DEFAULTS: Mapping[str, Any] = {
     "results": [],
     "not_run": [],
@@ -52,7 +52,7 @@ RESULT_DEFAULTS: Mapping[str, Any] = {
 
 
 def compact_document(run: Mapping[str, Any], event: Mapping[str, Any]) -> Document:
-    """Return a run's document without what can be restored by `complete_document`. `event`: the run's."""
+    """Return a run's document without defaults, which `complete_document` restores. `event`: the run's."""
     compact = _without_defaults(run, RUN_DEFAULTS)
     if _equal_as_json(compact["context"], event["context"]):
         del compact["context"]
@@ -93,9 +93,9 @@ def _equal_values(value: Any, usual: Any) -> bool:
 
 EncodingForm = Literal["", "PART", "BASE64", "HEX"]  # empty: the whole value, perhaps with escapes
 
-SHORTEST_ANYWHERE = 8  # characters; a shorter value is found only where it is a word of its own
+SHORTEST_ANYWHERE = 8  # characters; a shorter value is found only as a separate word
 SHORTEST_SEARCHED = 4  # characters; a shorter value is never searched for
-SHORTEST_CODE = 8  # characters of base64 that tell a value from chance
+SHORTEST_CODE = 8  # characters of base64; shorter ones match by chance
 LEVELS = 4  # of nested escapes
 ESCAPE = re.compile(
     r"\\u\{(?P<braced>[0-9a-fA-F]{1,6})\}|\\u(?P<unit>[0-9a-fA-F]{4})|\\U(?P<wide>[0-9a-fA-F]{8})"
@@ -106,14 +106,14 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 SIGNS = ("\\", "%", "&")
 CHARS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-CODE = re.compile(r"[A-Za-z0-9+/_=-]{8,}")  # what base64 and hexadecimal consist of
+CODE = re.compile(r"[A-Za-z0-9+/_=-]{8,}")  # the characters of base64 and hexadecimal
 CODE_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=")
 WRAPPED = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{48,}\r?\n")
 MARKER = re.compile(r"-{3,}[A-Z ]*-{3,}|[^0-9A-Za-z]*")  # `-----BEGIN …-----`: a line that is not a secret
-CUT = re.compile(r"\n… [\d,]+ bytes are left out here …\n|…")  # in output, in lines that were too long
+CUT = re.compile(r"\n… [\d,]+ bytes are left out here …\n|…")  # marks of truncated output and truncated lines
 SHELL_QUOTES = ("'\\''", "'\"'\"'", "'" * 3)  # the last one: the first with its escape undone
 CUT_HINT = "…"
-SHORTEST_PIECE = 6  # characters of a value before or behind such a cut
+SHORTEST_PIECE = 6  # characters of a value before or after such a mark
 URL_SAFE = str.maketrans("+/", "-_")
 
 
@@ -138,10 +138,10 @@ class SecretMatch:
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A text with some escapes decoded. `places`: the original position of each character."""
+    """A text with some escapes decoded. `positions`: the original position of each character."""
 
     text: str
-    positions: Sequence[int] | None = None  # None: it is the text itself; else one more than characters
+    positions: Sequence[int] | None = None  # None: the original text; else one more than characters
     unwrapped: bool = False  # line breaks are removed: only codes are searched
 
     def span(self, start: int, end: int) -> tuple[int, int]:
@@ -151,12 +151,12 @@ class DecodedText:
 
 @lru_cache(maxsize=4096)
 def needles_of(value: str) -> tuple[Needle, ...]:
-    """Return what to search for to find a value; nothing for a value that is too short."""
+    """Return the spellings to search for to find a value; none for a value that is too short."""
     if len(value) < SHORTEST_SEARCHED:
         return ()
     texts = dict.fromkeys((value, value.strip(), *_as_decoded(value)))
     for text in tuple(texts):
-        for _ in range(2):  # a value may contain what reads as an escape
+        for _ in range(2):  # a value may contain what looks like an escape
             reading = _unescaped(text)
             if reading is None:
                 break
@@ -175,7 +175,7 @@ def needles_of(value: str) -> tuple[Needle, ...]:
 
 
 def _lines(text: str, value: str) -> Iterator[str]:
-    """Yield the lines of a multi-line secret that are secret themselves; of a JSON key only its own."""
+    """Yield the lines of a multi-line secret that are secret themselves; of JSON only lines of base64."""
     if len(text.strip().splitlines()) < 2:
         return
     of_json = _is_json(value)
@@ -197,7 +197,7 @@ def _bytes(value: str) -> bytes:
     """Return a value's bytes; variables that are not UTF-8 contain lone surrogates."""
     try:
         return value.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # other halves
+    except UnicodeEncodeError:  # other surrogates
         return value.encode("utf-8", "surrogatepass")
 
 
@@ -222,7 +222,7 @@ def _codes(value: str) -> Iterator[Needle]:
 
 
 def _texts(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield what `decoded_texts` reads without positions, which is ten times as fast."""
+    """Yield the texts of `decoded_texts`, and if each is unwrapped, without positions: ten times as fast."""
     for _ in range(LEVELS + 1):
         yield text, False
         if WRAPPED.search(text):
@@ -244,7 +244,7 @@ def _without_escapes(text: str) -> str | None:
 
 
 def _escape_value(kind: str, text: str) -> str:
-    if kind == "char":  # most are
+    if kind == "char":  # the usual kind
         return CHARS.get(text, text)
     return "".join(char for char, _ in _decoded(kind, text, 0))
 
@@ -380,7 +380,7 @@ def find_values(text: str, names: Mapping[str, str]) -> list[SecretMatch]:
 
 
 def _pieces(text: str, value: str) -> Iterator[tuple[int, int]]:
-    """Yield where a value, or a line of it, is cut by truncated output or an ellipsis."""
+    """Yield the spans where a value, or a line of it, is truncated by such a mark."""
     pieces = [one for one in dict.fromkeys((value, *value.splitlines())) if len(one) > SHORTEST_PIECE]
     for cut in CUT.finditer(text):
         for piece in pieces:
@@ -406,7 +406,7 @@ def _places(reading: DecodedText, needle: Needle, name: str) -> Iterator[SecretM
     text, at = reading.text, reading.text.find(needle.text)
     while at >= 0:
         start, end = at, at + len(needle.text)
-        if needle.form == "BASE64":  # what surrounds it has some bits of it
+        if needle.form == "BASE64":  # the characters around it encode some of its bits
             while start and text[start - 1] in CODE_CHARS:
                 start -= 1
             while end < len(text) and text[end] in CODE_CHARS:
@@ -435,7 +435,7 @@ def _merge_overlaps(found: list[SecretMatch]) -> list[SecretMatch]:
 
 
 def searchable_text(value: Any) -> str:
-    """Return all texts of a plain value, those of a list also joined: output may arrive in pieces."""
+    """Return all strings of a plain value; those of a list also joined, since output may come in pieces."""
     joined = "\0".join(_joined(value))
     return f"{json.dumps(value, default=str, ensure_ascii=False)}\0{joined}"
 

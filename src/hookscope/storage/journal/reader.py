@@ -33,7 +33,7 @@ COLUMNS = """
     r.id, w.path, c.dialect, c.version, r.key, r.event, r.started_ms, r.owner_pid, r.owner_started,
     r.outcome, r.took, r.document, r.pinned, c.handlers,
     (select lower(hex(s.digest)) from settings s where s.id = c.settings)"""
-# `cross join` everywhere: tables are asked in the order in which they stand, so that nothing is sorted.
+# `cross join` everywhere makes SQLite read the tables in this order, so that nothing is sorted.
 RUN_JOINS = (
     "cross join workspaces w on w.id = r.workspace cross join circumstances c on c.id = r.circumstances"
 )
@@ -46,21 +46,21 @@ ENTRY_COLUMNS = "id, at, workspace, kind, subject, level, text, detail"
 class StoredRun:
     """A recorded run with masked secrets.
 
-    `document` has the shape of `fire --json` and some more; `run_of` makes a Run of it. An unfinished run has
-    an event and no results.
+    `document` has the members of `fire --json` and more; `run_of` returns its Run. An unfinished run has
+    an event but no results.
     """
 
     id: int
     event: Event
     key: str
-    started: datetime  # when it was put on record
+    started: datetime  # when it was recorded
     took: float | None  # seconds; None without an end
     outcome: Outcome  # interrupted: no end, and its owner is dead
     document: Mapping[str, Any]
     owner: RunOwner
     workspace: str
     dialect: str
-    version: str = ""  # of the program that the dialect follows to the letter; empty: of a guide
+    version: str = ""  # of the host program that the dialect follows; empty: a guide
     pinned: bool = False
     handlers: tuple[HandlerFile, ...] = ()  # those that were planned, in order
     settings: str | None = None  # the digest of the host's settings in force; None: it had none
@@ -115,7 +115,7 @@ def select_runs(
         until = milliseconds_of(run_filter.until)
         conditions.append(QueryCondition("(r.at <= ? or r.started_ms <= ?)", (until, until)))
     order = "desc" if newest_first else "asc"
-    alive = cache(_owner_is_alive)  # many runs have one owner, and asking may need a program
+    alive = cache(_owner_is_alive)  # many runs have one owner, and the check may run a program
 
     def runs(source: str, more: Sequence[QueryCondition] = (), by: str = "r.id") -> Iterator[StoredRun]:
         """Read runs one by one: nothing is sorted, and the caller may stop at any time."""
@@ -148,7 +148,7 @@ def select_runs(
 def _id_range(database: sqlite3.Connection, run_filter: RunFilter, after: int) -> tuple[int, int]:
     """Return the lowest and highest id that can match: ids are in the order of time.
 
-    If the clock was set back, the ids of later runs say nothing about their time.
+    If the clock was set back, the highest id is unlimited.
     """
     low = after + 1
     if run_filter.since is not None:
@@ -178,7 +178,7 @@ def _first_id_at(database: sqlite3.Connection, when: int) -> int:
 
 
 def _column_conditions(run_filter: RunFilter) -> list[QueryCondition]:
-    """Return the conditions that columns can answer, so that not every document is read."""
+    """Return the conditions that columns can check, so that not every document is read."""
     found = [QueryCondition("r.pinned", ())] if run_filter.pinned else []
     if run_filter.key is not None:
         found.append(QueryCondition("r.key = ?", (storable_text(run_filter.key),)))
@@ -267,16 +267,16 @@ def _entry(row: tuple[Any, ...]) -> JournalEntry:
     return JournalEntry(entry_id, from_iso(at), workspace, kind, subject, level, text, value)
 
 
-GARBLED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # what such documents raise
-PAGE = 500  # runs read at once where all are wanted
+GARBLED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # raised for invalid documents
+PAGE = 500  # runs read at once when all are requested
 
 
 class JournalReader:
     """Reads the record of one workspace; the file may contain others.
 
-    Reading touches nothing: before the first write there is nothing to read. Safe from any thread; it blocks,
-    so do not use the thread that draws the screen. Raises JournalError, an OSError whose text is a sentence
-    for the user.
+    Reading creates no file: before the first write, all results are empty. Safe from any thread; blocks, so
+    do not call it in the thread that draws the screen. Raises JournalError, an OSError with a text for the
+    user.
     """
 
     def __init__(self, path: Path, workspace: str) -> None:

@@ -1,4 +1,4 @@
-"""Events and runs as JSON documents and back, and any value as JSON that the journal can store."""
+"""Converts events and runs to JSON documents and back, and any value to JSON for the journal."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from hookscope.model.run import (
     TouchedFile,
 )
 
-DEEPEST_LEVEL = 100  # levels of a value; deeper ones, and a value that holds itself, end in an ellipsis
+DEEPEST_LEVEL = 100  # levels of a value; deeper ones, as in a value that contains itself, become an ellipsis
 LONGEST_NUMBER = 4_000  # bits; Python refuses to print much longer ones in decimal
 
 
 def storable_text(text: str) -> str:
-    """Return the text as a column can hold it: lone surrogates (from broken UTF-8) are spelled out."""
+    """Return text that a column can store: lone surrogates (from invalid UTF-8) are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def plain_json(value: object, depth: int = 0) -> Any:
-    """Return the value as JSON can hold it; anything else becomes text. Never raises."""
+    """Return a value that JSON can represent; values of other types become strings. Never raises."""
     if depth > DEEPEST_LEVEL:
         return "…"
     try:
@@ -92,7 +92,7 @@ def event_of(document: Mapping[str, Any]) -> Event:
         timestamp=from_iso(document["timestamp"]),
         kind=document["kind"],
         meta=document["meta"],
-        ctx=document.get("ctx", {}),  # journals of before have none
+        ctx=document.get("ctx", {}),  # absent in older journals
     )
 
 
@@ -144,7 +144,7 @@ def begun_document(run_id: int, event: Event, dialect: str) -> Document:
 
 
 def run_of(document: Mapping[str, Any]) -> Run:
-    """Return the run of a document. Calls of functions cannot be repeated."""
+    """Return the run of a document. Its handlers that are functions cannot be called again."""
     return Run(
         id=document["id"],
         event=event_of(document["event"]),
@@ -278,13 +278,13 @@ def _result_of(document: Mapping[str, Any]) -> Result:
         patch=tuple(document["patch"]),
         notes=tuple(document["notes"]),
         forced=document["forced"],
-        stale=_failure_of(document.get("stale")),  # journals of before have none, as the next
+        stale=_failure_of(document.get("stale")),  # absent in older journals, as is the next
         asked=tuple(document.get("asked", ())),
     )
 
 
 def _breakage_of(document: Mapping[str, Any]) -> InjectedFault | None:
-    text = document.get("broken")  # journals of before have none
+    text = document.get("broken")  # absent in older journals
     return None if text is None else parse_fault(text)
 
 

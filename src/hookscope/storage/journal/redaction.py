@@ -93,7 +93,7 @@ def masker_of_runs(
 ) -> Masker:
     """Return a masker for everything in these runs, and in `texts` about them.
 
-    `secrets` are known from elsewhere; all of them are masked, for texts that are made of the runs later.
+    `secrets` are known from elsewhere; all of them are masked, also in texts made from the runs later.
     """
     documents = [run_document(run, "") for run in runs]
     found = [secret for document in documents for secret in secrets_of_run(document, keys)]
@@ -101,12 +101,12 @@ def masker_of_runs(
 
 
 def mask_event(event: Document, masker: Masker) -> Document:
-    """Return the event's document as it may be stored."""
+    """Return the event's document with masked secrets."""
     return {**event, **_masked_values(event, (*EVENT_TEXTS, *EVENT_VALUES), masker)}
 
 
 def mask_run(run: Document, masker: Masker) -> Document:
-    """Return the run's document as it may be stored; `masked` lists the names of masked secrets."""
+    """Return the run's document with masked secrets; its `masked` lists their names."""
     return {
         **run,
         **_masked_values(run, (*RUN_TEXTS, *RUN_VALUES), masker),
@@ -177,7 +177,7 @@ class Masker:
         return "".join([*parts, text[end:]]) if parts else text
 
     def find(self, text: str) -> list[SecretMatch]:
-        """Return the positions of secrets in the text, in order; masked ones do not count."""
+        """Return the positions of secrets in the text, in order, without those that are already masked."""
         if not self.searchable:
             return []
         masked = [match.span() for match in MASK_PATTERN.finditer(text)]
@@ -224,7 +224,7 @@ class Masker:
                 return value
 
     def _masked_pieces(self, items: Sequence[Any]) -> Sequence[Any]:
-        """Return the items, without pieces of a secret that spans several."""
+        """Return the items, with secrets masked that span several of them."""
         if not self.searchable or len(items) < 2 or not all(isinstance(item, str) for item in items):
             return items
         starts = [*accumulate(map(len, items), initial=0)]
@@ -241,7 +241,7 @@ class Masker:
 
 
 def secret_reference(found: SecretMatch) -> str:
-    """Return the reference for a secret: a part or an encoding of it has its own name."""
+    """Return the reference for a secret: for a part or an encoding its name has a suffix."""
     return f"${{SECRET:{found.name}{f'_{found.form}' if found.form else ''}}}"
 
 
@@ -300,11 +300,11 @@ def secrets_of_variables(
     for name, value in values.items():
         by_name = is_secret_key(name) and not keys.is_listed(name)
         if by_name and value in plain and PLAIN_WORD.fullmatch(value):
-            continue  # USER is not hidden for it
+            continue  # else it would mask an ordinary value, such as USER
         yield from _secrets_of_variable(name, value, keys)
 
 
-@lru_cache(maxsize=4096)  # an environment is read for every run, and seldom another
+@lru_cache(maxsize=4096)  # every run reads the environment, which rarely changes
 def _secrets_of_variable(name: str, value: str, keys: SecretKeys) -> tuple[Secret, ...]:
     if keys.is_listed(name):
         return (Secret(name, value),) if len(value.strip()) >= SHORTEST_SEARCHED else ()

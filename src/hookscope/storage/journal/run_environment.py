@@ -21,10 +21,10 @@ from hookscope.storage.journal.redaction import Masker, secrets_occurring_in
 from hookscope.storage.journal.secrets import DEFAULT_SECRET_KEYS, Secret, SecretKeys, is_ordinary, secrets_in
 from hookscope.values import dataclass
 
-MOST_FILES = 1_000  # of a folder with more, only the handler's own file is compared
+MOST_FILES = 1_000  # files; in a folder with more, only the handler's own file is compared
 CODE_SUFFIXES = frozenset({".py", ".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"})
 SKIPPED_FOLDERS = ("__pycache__", "node_modules")
-FOLDER_KINDS = ("hook", "plugin")  # shapes whose folder belongs to nobody else
+FOLDER_KINDS = ("hook", "plugin")  # handler shapes with a folder of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class HandlerFile:
 
 @dataclass(frozen=True, slots=True)
 class ChangedHandler:
-    """A handler that has changed since."""
+    """A handler that has changed since a run."""
 
     hook: str
     path: str
-    what: Literal["changed", "gone", "beside"]  # beside: other code in its folder is another
+    what: Literal["changed", "gone", "beside"]  # beside: other code in its folder has changed
 
     @property
     def text(self) -> str:
@@ -61,7 +61,7 @@ class ChangedHandler:
 
 @dataclass(frozen=True, slots=True)
 class MaskedSettings:
-    """A host's settings as they may be stored, and their secrets. An empty text: there are none."""
+    """A host's settings with masked secrets, and the secrets. An empty text: the host has no settings."""
 
     text: str
     digest: bytes
@@ -192,7 +192,7 @@ class FileDigests:
             facts = os.stat(path)
             if (
                 not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST_DIGEST
-            ):  # a pipe would be read for ever
+            ):  # reading a pipe would never end
                 return ""
             mark = (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
             known = self._known.get(path)
@@ -218,7 +218,7 @@ class FileDigests:
 
 def _files_below(folder: str) -> Iterator[os.DirEntry[str]]:
     """Yield all files below in a fixed order. Links to folders are not followed: they may be circular."""
-    waiting = _folder_entries(folder)  # the next one last; no recursion: folders may lie very deep
+    waiting = _folder_entries(folder)  # the next one last; no recursion: folders may be deeply nested
     while waiting:
         entry = waiting.pop()
         if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
@@ -282,7 +282,7 @@ def _boot_time() -> str:
 
 
 def process_start_by_ps(pid: int) -> str | None:
-    """Do the same as `process_start` on macOS and the BSDs, in a fixed language and time zone."""
+    """Return the same as `process_start` on macOS and the BSDs, in a fixed language and time zone."""
     try:
         answer = helper_output(["/bin/ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)], seconds=5)
     except OSError:

@@ -1,4 +1,4 @@
-"""RunFilter selects runs, in the database or a file of runs; and the index terms of a run. Pure."""
+"""RunFilter, which selects runs in the database or a file, and the index terms of runs. Pure."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from hookscope.storage.journal.reader import StoredRun
 
 
-# Words are split by `words`, so the tokenizer has only blanks to find, in whatever version it comes.
-# The index keeps no text of its own: that stands in the documents. Whoever changes what an entry is gives
-# the table another name, and drops this one: all runs are filed anew then.
+# `index_terms` splits words, so the tokenizer finds only blanks, in every version of SQLite.
+# The index stores no text: the documents have it. To change the terms of an entry, rename the table and
+# drop this one: then all runs are indexed again.
 CREATE_INDEX = """
     create virtual table search
     using fts5 (words, content = '', columnsize = 0, detail = none, tokenize = 'ascii')"""
 INSERT_TERMS = "insert into search (rowid, words) values (?, ?)"
-# The same words that were inserted: what is found by them goes.
+# Needs the same words that were inserted.
 DELETE_TERMS = "insert into search (search, rowid, words) values ('delete', ?, ?)"
 ENDED: frozenset[Outcome] = frozenset({"ok", "failed", "cancelled"})  # the others are not in the index
 
 
 def prepare_search(database: sqlite3.Connection) -> None:
-    """Create the index if it is missing and SQLite supports it. Then every run must be indexed."""
+    """Create the index if it is missing and SQLite supports it, and mark all runs as not indexed."""
     if has_index(database):
         return
     database.execute("begin immediate")
@@ -117,7 +117,7 @@ def index_query_of(run_filter: RunFilter, workspace: int) -> IndexQuery | None:
         parts[-1] += " *" if phrase.is_prefix else ""
     elif run_filter.pinned:
         parts.append(f'"{_fact_term(workspace, "pinned")}"')
-    # Two pairs may stand apart from each other where their words stand in a row.
+    # A longer phrase is searched by its pairs, which may be apart in the text.
     return IndexQuery(" AND ".join(parts), is_exact=phrase is None or len(phrase.words) < 3)
 
 
@@ -133,12 +133,12 @@ def _facts_in(run_filter: RunFilter, workspace: int, outcomes: Sequence[Outcome]
         yield f"({' OR '.join(facts)})"
 
 
-# `words` takes no `§`: so no text has a fact or a pair, and none leads into another workspace.
+# `index_terms` yields no `§`, so no word looks like a fact, a pair or a term of another workspace.
 
 
 def _workspace_terms(words: Sequence[str], workspace: int, *, pinned: bool = False) -> list[str]:
-    """Return the words of this workspace's runs, and each pair, so that a phrase reads short lists. Pinned
-    runs have lists of their own.
+    """Return the words and each pair of words as terms of this workspace; pairs make phrases fast. Pinned
+    runs have terms of their own.
     """
     mark = f"§{workspace}§§" if pinned else f"§{workspace}§"
     pairs = (f"{mark}{first}§{second}" for first, second in pairwise(words))
@@ -157,7 +157,7 @@ LONGEST_TEXT = 2_000  # characters of one text that are searched
 LONGEST_RUN = 32_000  # characters of one run
 LONGEST_WORD = 64
 
-# Scripts without blanks between words: each sign is a word, and a word in a sentence is a phrase.
+# Scripts without blanks between words: each character is a word, and a word is a phrase.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
@@ -176,7 +176,7 @@ def index_terms(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Adjacent words; with `open` the last one may be incomplete."""
+    """Adjacent words; with `is_prefix` the last one may be incomplete."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
@@ -188,7 +188,7 @@ class Phrase:
 
 
 def parse_phrase(text: str) -> Phrase | None:
-    """Return the searched phrase; a final `*` matches words that start so. None if the text has no word."""
+    """Return the searched phrase; with a final `*` the last word is a prefix. None if there is no word."""
     found = tuple(index_terms(text))
     return Phrase(found, text.rstrip().endswith("*")) if found else None
 
@@ -264,7 +264,7 @@ class RunFilter:
     outcomes: frozenset[Outcome] | None = None
     since: datetime | None = None
     until: datetime | None = None
-    text: str | None = None  # its words stand side by side in what was recorded
+    text: str | None = None  # its words are adjacent in what was recorded
     pinned: bool = False
 
     @property

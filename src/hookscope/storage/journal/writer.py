@@ -26,10 +26,10 @@ from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
 from hookscope.storage.journal.run_filter import DELETE_TERMS, INSERT_TERMS, IndexEntry, has_index
 from hookscope.values import dataclass
 
-PAGES_GIVEN_BACK = 2_000  # to the disk, each time: tidying must not hold up the next event for long
-RUNS_PER_ROUND = 100  # runs filed, or cleared away, in one transaction: it holds up whoever writes
-MOST_ENTRIES = 5_000  # of each, at once; the next time goes on
-RETAINED_WORKSPACES = 8  # times what one workspace may have: what all may have together
+PAGES_GIVEN_BACK = 2_000  # to the disk, each time: a cleanup must not delay the next event for long
+RUNS_PER_ROUND = 100  # runs indexed or deleted in one transaction, which delays other writers
+MOST_ENTRIES = 5_000  # runs per cleanup; the next one continues
+RETAINED_WORKSPACES = 8  # all workspaces together may have this many times the limits of one
 SELECT_ENDED_RUNS = """
     select r.id, r.workspace, r.key, r.outcome, r.pinned, r.event, r.document
     from {} cross join runs r on r.id = {}"""
@@ -58,11 +58,11 @@ def clean_up(
                 return True
         else:
             return True
-        # A script, since `execute` takes one step, and a step gives back one page.
+        # A script, since `execute` takes one step, which gives back one page.
         database.executescript(f"pragma incremental_vacuum({PAGES_GIVEN_BACK})")
         database.execute("pragma wal_checkpoint(passive)").fetchall()
     except Exception:  # a run that cannot be read must not end the thread that writes all others
-        pass  # nothing is lost: the next time comes soon, and a write says what is wrong
+        pass  # nothing is lost: the next cleanup comes soon, and a write reports the error
     return False
 
 
@@ -78,7 +78,7 @@ def _clean_up_round(database: sqlite3.Connection, retention: Retention, workspac
     """Do as much as one transaction should; return how many runs were indexed or deleted."""
     filed = _index_ended_runs(database) if has_index(database) else 0
     if filed == RUNS_PER_ROUND:
-        return filed  # what waits to be counted is counted first: then little is left that is not
+        return filed  # count all waiting runs before deleting any
     done = filed
     for place in _workspace_places(database, workspace):
         done += sum(_delete_oldest(database, retention, place, interest) for interest in (0, 1))
@@ -141,7 +141,7 @@ def _workspace_places(database: sqlite3.Connection, workspace: str | None) -> li
 
 
 def _delete_oldest(database: sqlite3.Connection, retention: Retention, workspace: int, interest: int) -> int:
-    """Delete the oldest runs of this interest while there are too many; return how many, at most TOGETHER.
+    """Delete the oldest runs of this interest beyond the limits; return their number, limited per round.
 
     Interest 0: ordinary; 1: failed. Pinned runs (2) stay.
     """
@@ -154,7 +154,7 @@ def _delete_oldest(database: sqlite3.Connection, retention: Retention, workspace
         order by id limit ?"""
     going: list[int] = []
     for run, its_size in database.execute(query, (workspace, interest, oldest, RUNS_PER_ROUND)).fetchall():
-        # It goes when the runs after it alone fill the size.
+        # A run is deleted only if the runs after it fill the size.
         if runs <= retention.runs and size - its_size < retention.size:
             break
         runs, size = runs - 1, size - its_size
@@ -222,9 +222,9 @@ def _delete_unused(database: sqlite3.Connection, retention: Retention) -> None:
     )
 
 
-IDLE_SECONDS = 0.5  # seconds without a job until the journal is tidied
+IDLE_SECONDS = 0.5  # seconds without a job until a cleanup
 JOBS_BETWEEN_CLEANUPS = (
-    150  # jobs after which it is tidied although it is never idle: fewer runs than are filed at once
+    150  # jobs until a cleanup if the thread is never idle; a cleanup indexes more runs than this
 )
 
 
@@ -260,14 +260,14 @@ class Writer:
         self._workspace = workspace
         self._connect = connect
         self._idle = idle
-        self._file: tuple[int, int] | None = None  # that the connection is to
+        self._file: tuple[int, int] | None = None  # identity of the open file
         self._jobs: SimpleQueue[_WriteJob | None] = SimpleQueue()
         self._lock = Lock()
         self._thread: Thread | None = None
         self._closed = False
 
     def submit(self, work: DatabaseWork) -> Future[int]:
-        """Return the result of `work` once it is committed. Fails with a JournalError otherwise.
+        """Return a Future for the result of `work`, set once it is committed; fails with a JournalError.
 
         `work` runs in the thread, in a transaction that it may share with other jobs.
         """
@@ -276,7 +276,7 @@ class Writer:
             if self._closed:
                 raise JournalError(f"{self._path} is closed in this process. Open a new Journal to write.")
             if self._thread is None:
-                # A daemon: who forgets `close` must not hang at exit, and has lost nothing acknowledged.
+                # A daemon: a program without `close` must not hang at exit, and loses no acknowledged job.
                 self._thread = Thread(target=self._run, name="journal writer", daemon=True)
                 self._thread.start()
             self._jobs.put(job)
@@ -329,7 +329,7 @@ class Writer:
         """Write the jobs. Return the connection to continue with; None if it is unusable."""
         answers: Sequence[int | Exception]
         if database is not None and file_identity(self._path) != self._file:
-            close_moved(database, self._path)  # what is written there, nobody would find
+            close_moved(database, self._path)  # nobody would find what is written there
             database = None
         try:
             if database is None:
@@ -350,7 +350,7 @@ class Writer:
 
 def _resolve(done: Future[int], answer: int | Exception) -> None:
     if not done.set_running_or_notify_cancel():
-        return  # whoever asked has gone; the row stays
+        return  # the caller no longer waits; the row stays
     if isinstance(answer, Exception):
         done.set_exception(answer)
     else:

@@ -1,4 +1,4 @@
-"""One run as a frozen sheet that each step updates, and what each JSON patch changed. Pure."""
+"""One run as a frozen sheet, replaced after each step, and what each JSON patch changed. Pure."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ValueChange:
 
 
 def event_document(event: Event) -> dict[str, Any]:
-    """Return the event as its handlers get it, with the names that patches use."""
+    """Return the event as handlers receive it, with the names that patches use."""
     match event.kind:
         case "stream":
             return {"type": event.type, "data": event.context, "meta": event.meta}
@@ -114,7 +114,7 @@ def document_after(document: Any, patches: Iterable[Patch]) -> Any:
 
 
 def pointer_path(pointer: str) -> PatchPath:
-    """Return the parts of a JSON pointer. One that is too deep becomes a path that matches nothing."""
+    """Return the parts of a JSON pointer; for a pointer that is too deep, a path that matches nothing."""
     parts = pointer.split("/", DEEPEST_PATH + 1)[1:]
     if len(parts) > DEEPEST_PATH:
         return (pointer, "")
@@ -234,8 +234,8 @@ class CallRow:
     result: Result | None = None
     reason: str = ""  # why it did not run
     depth: int = 0  # level of a follow-up event
-    follow_up: Event | None = None  # its event, if not the run's own
-    event: object = None  # while paused: what it would get, as JSON values
+    follow_up: Event | None = None  # the follow-up event; None: the run's own event
+    event: object = None  # while paused: the event it would receive, as JSON values
     lane: str = ""  # the host's name for its executor: channel, typed, *
 
     def took(self, now: float) -> float:
@@ -301,13 +301,13 @@ class RunSheet:
         return max(self.run.took if self.run else now - self.begun, self.origin + self.span(now))
 
     def place_of(self, row: CallRow) -> int:
-        """Return the number of a handler among the run's own handlers that ran, from 1."""
+        """Return the position of a handler, from 1, among those that ran on the run's own event."""
         rows = self.rows[: self.rows.index(row) + 1]
         return sum(other.result is not None and other.follow_up is None for other in rows)
 
     @property
     def first_news(self) -> int | None:
-        """The index of the first failed row; else of the first with a previous version."""
+        """The index of the first failed row; else of the first row that ran a previous version."""
         indices = [index for index, row in enumerate(self.rows) if row.failed or row.stale]
         return min(indices, key=lambda index: (not self.rows[index].failed, index), default=None)
 
@@ -322,7 +322,7 @@ def stopping_row(sheet: RunSheet) -> int | None:
 
 
 def begin_sheet(number: int, plan: Plan, now: float, at: datetime, limits: Limits = Limits()) -> RunSheet:
-    """Return the sheet of a requested run: every call waits."""
+    """Return the sheet of a run that has been requested: all calls are waiting."""
     calls = ((call, group.label) for group in plan.groups for call in group.calls)
     rows = tuple(
         replace(_waiting_row(index, call, limits), lane=label) for index, (call, label) in enumerate(calls, 1)
@@ -369,13 +369,13 @@ def finish_sheet(sheet: RunSheet, run: Run) -> RunSheet:
 
 
 def fail_sheet(sheet: RunSheet, problem: str) -> RunSheet:
-    """Return the sheet of a firing that failed."""
+    """Return the sheet of a run that failed to start or to end."""
     rows = tuple(row if row.result else replace(row, phase="not run", reason=problem) for row in sheet.rows)
     return replace(sheet, rows=rows, problem=problem)
 
 
 def _not_run_row(row: CallRow, not_run: list[NotRun]) -> CallRow:
-    """Return a call that did not run; its reason moves from the list of others to its row."""
+    """Return the row of a call that did not run, with its reason, and remove its entry from `not_run`."""
     own = next((item for item in not_run if _is_call_of(item, row.call)), None)
     if own is not None:
         not_run.remove(own)
@@ -432,7 +432,7 @@ def run_outcome(sheet: RunSheet) -> tuple[str, str]:
 
 
 def brief_run_outcome(sheet: RunSheet) -> tuple[str, str]:
-    """Return the outcome in a word or two."""
+    """Return the outcome in one or two words, and its phase."""
     words, phase = run_outcome(sheet)
     if phase == "paused":
         return "paused", phase
@@ -452,7 +452,7 @@ def context_changes(sheet: RunSheet, row: CallRow) -> tuple[ValueChange, ...]:
 
 
 def document_before(sheet: RunSheet, row: CallRow) -> dict[str, object]:
-    """Return the event as this handler got it: as fired, with earlier handlers' changes."""
+    """Return the event as this handler received it: as fired, with earlier handlers' changes."""
     event = row.follow_up or sheet.plan.event
     earlier = [
         before.result.patch[:MOST_PATCH_OPERATIONS]

@@ -1,4 +1,4 @@
-"""The time line of a run: a row per call with bar and outcome, then the hooks that did not run."""
+"""The time line of a run: a row per call with its bar and outcome, then hooks that did not run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WaterfallColumns:
 
 
 def waterfall_columns(width: int, names: Sequence[str], rows: int) -> WaterfallColumns:
-    """Return columns that fill `width`, equal for every row. The least important go first."""
+    """Return columns that fill `width`, equal for every row. The least important are dropped first."""
     number = len(str(max(rows, 1)))
     longest = max((cell_len(name) for name in names), default=7)
     name = min(max(longest, 7), max(8, width * 3 // 10))
@@ -71,7 +71,7 @@ class Waterfall(LineList):
         self._columns = waterfall_columns(80, (), 1)
         self._names: tuple[str, ...] = ()
         self._measured: tuple[int, tuple[str, ...]] | None = None
-        self.terse = False  # no heading, to leave every line to the calls
+        self.terse = False  # without a heading, to keep every line for the calls
 
     @property
     def line_count(self) -> int:
@@ -94,7 +94,7 @@ class Waterfall(LineList):
         self.lines_changed()
 
     def go_to_expected(self) -> None:
-        """Move the cursor to the saved event's expectations, if shown."""
+        """Move the cursor to the remark on the saved event's expectations, if there is one."""
         abouts = [entry.about if isinstance(entry, Remark) else "" for entry in self._entries]
         if "expected" in abouts:
             self.cursor = abouts.index("expected")
@@ -105,7 +105,7 @@ class Waterfall(LineList):
         self.cursor = numbers.index(row.number) if row.number in numbers else 0
 
     def _wide(self, width: int) -> WaterfallColumns:
-        """Return the columns for this width, which a scroll bar changes."""
+        """Return the columns for this width; a scroll bar changes the width."""
         if self._measured != (width, self._names):
             self._measured = (width, self._names)
             self._columns = waterfall_columns(width, self._names, len(self._names))
