@@ -79,15 +79,15 @@ NAMES: dict[str, tuple[str, str]] = {
     "has an escape": ("greet/\x1b[2Jevil", "has control characters"),
     "has a newline": ("greet/a\nb", "has control characters"),
     "turns the text": ("greet/\u202esj.live", "has control characters"),
-    "has a star": ("greet/*.js", "has *, which no name has on Windows"),
+    "has a star": ("greet/*.js", "has *, which Windows does not allow in names"),
     "has a long name": ("greet/" + "n" * 230, "has a name of more than 200 bytes"),
     "has a long path": ("/".join(["greet", *["d" * 60] * 20]), "has a path of more than 1,000 bytes"),
-    "lies deep": ("/".join(["d"] * 40), "lies more than 24 folders deep"),
-    "differs in capitals": ("greet/HANDLER.JS", "are one name where capitals do not count"),
-    "differs in a folder's capitals": ("Greet/more.js", "are one name where capitals do not count"),
-    "lies below a file": ("greet/handler.js/evil", "is a file, and something lies below it"),
-    "is there twice": ("greet/handler.js", "is there twice"),
-    "is there twice by detour": ("./greet//handler.js", "is there twice"),
+    "lies deep": ("/".join(["d"] * 40), "is more than 24 folders deep"),
+    "differs in capitals": ("greet/HANDLER.JS", "are the same name if case is ignored"),
+    "differs in a folder's capitals": ("Greet/more.js", "are the same name if case is ignored"),
+    "lies below a file": ("greet/handler.js/evil", "is a file, but other entries are below it"),
+    "is there twice": ("greet/handler.js", "occurs twice"),
+    "is there twice by detour": ("./greet//handler.js", "occurs twice"),
 }
 
 
@@ -114,16 +114,16 @@ def of_tar() -> Iterator[Row]:
         yield Row(f"tar {what}", "pack.tar", tar_of(one), words)
     good = tar_of()
     packed = gzip.compress(good)
-    yield Row("tar truncated", "pack.tar", good[:1_800], "no whole tar archive")
+    yield Row("tar truncated", "pack.tar", good[:1_800], "not a valid tar archive")
     yield Row("tar cut at a header", "pack.tar", good[:1_024], "it is truncated")
     yield Row(
-        "tar damaged header", "pack.tar", patched(good, b"greet/handler.js", 148, b"9" * 8), "no whole tar"
+        "tar damaged header", "pack.tar", patched(good, b"greet/handler.js", 148, b"9" * 8), "not a valid tar"
     )
-    yield Row("tgz truncated", "pack.tgz", packed[:-20], "no whole tar archive")
-    yield Row("tgz damaged", "pack.tgz", packed[:40] + b"\0\0\0\0" + packed[44:], "no whole tar archive")
-    yield Row("tgz that is none", "pack.tgz", b"hello", "no whole tar archive: it is not packed with gzip")
-    yield Row("tar that is none", "pack.tar", b"hello" * 999, "no whole tar archive")
-    yield Row("empty file", "pack.tar.gz", b"", "no whole tar archive")
+    yield Row("tgz truncated", "pack.tgz", packed[:-20], "not a valid tar archive")
+    yield Row("tgz damaged", "pack.tgz", packed[:40] + b"\0\0\0\0" + packed[44:], "not a valid tar archive")
+    yield Row("tgz that is none", "pack.tgz", b"hello", "not a valid tar archive: it is not packed with gzip")
+    yield Row("tar that is none", "pack.tar", b"hello" * 999, "not a valid tar archive")
+    yield Row("empty file", "pack.tar.gz", b"", "not a valid tar archive")
     yield Row("tar not in UTF-8", "pack.tar", tar_of(entry("greet/\udcff")), "is not UTF-8")
     yield Row("tgz of nothing", "pack.tgz", gzip.compress(b"") * 50_000, "in more than 1,000 pieces")
     yield Row("tgz bomb", "pack.tgz", gzip.compress(bytes(24 * MIB), 9), "a bomb")
@@ -191,14 +191,14 @@ def of_headers() -> Iterator[Row]:
         "large long name": (extension(b"L", b"n" * 2 * MIB), "larger than 1 MiB"),
         "size below zero": (bytes(negative), "a size below zero"),
         "size below zero in pax": (sized["-512"], "a size below zero"),
-        "size beyond all numbers": (bytes(wild), "no whole tar archive"),
-        "size beyond all numbers in pax": (sized["9" * 30], "no whole tar archive"),
+        "size beyond all numbers": (bytes(wild), "not a valid tar archive"),
+        "size beyond all numbers in pax": (sized["9" * 30], "not a valid tar archive"),
         "map of holes without end": (bytes(holes) + more * 3_000, "has holes"),
         "map of holes in pax": (
             extension(b"x", sparse) + header("greet/s", b"0", 512) + b"9999999\n1\n".ljust(512, b"\0"),
             "has holes",
         ),
-        "length of a pax record": (extension(b"x", b"99999999999999999999 a=b\n"), "no whole tar archive"),
+        "length of a pax record": (extension(b"x", b"99999999999999999999 a=b\n"), "not a valid tar archive"),
     }
     for what, (front, words) in others.items():
         yield Row(f"tar {what}", "pack.tar", front + good, words)
@@ -215,21 +215,22 @@ def of_zip() -> Iterator[Row]:
     for what, (mode, words) in kinds.items():
         yield Row(f"zip {what}", "pack.zip", zip_of(special("greet/l", mode)), words)
     good = zip_of("greet/more")
-    yield Row("zip folder with bytes", "pack.zip", zip_of("greet/sub/"), "has bytes of its own")
-    yield Row("zip truncated", "pack.zip", good[:-40], "no whole zip archive")
-    yield Row("zip that is none", "pack.zip", b"hello" * 99, "no whole zip archive")
+    yield Row("zip folder with bytes", "pack.zip", zip_of("greet/sub/"), "is a folder, but has content")
+    yield Row("zip truncated", "pack.zip", good[:-40], "not a valid zip archive")
+    yield Row("zip that is none", "pack.zip", b"hello" * 99, "not a valid zip archive")
     yield Row("zip encrypted", "pack.zip", patched(good, b"PK\x01\x02", 8, b"\x01\x00"), "is encrypted")
-    yield Row("zip packed strangely", "pack.zip", zip_of("greet/m", method=zipfile.ZIP_LZMA), "not read here")
+    strange = zip_of("greet/m", method=zipfile.ZIP_LZMA)
+    yield Row("zip packed strangely", "pack.zip", strange, "unsupported compression method")
     yield Row(
-        "zip wrong sum", "pack.zip", patched(good, b"PK\x01\x02", 16, b"\1\2\3\4"), "no whole zip archive"
+        "zip wrong sum", "pack.zip", patched(good, b"PK\x01\x02", 16, b"\1\2\3\4"), "not a valid zip archive"
     )
     yield Row(
-        "zip with another name inside", "pack.zip", patched(good, b"PK\x03\x04", 30, b"Xreet"), "no whole zip"
+        "zip with another name inside", "pack.zip", patched(good, b"PK\x03\x04", 30, b"Xreet"), "not a valid"
     )
     zeros = zip_of((zipfile.ZipInfo("greet/zeros"), bytes(12 * MIB)))
     yield Row("zip bomb", "pack.zip", zeros, "a bomb")
     lying = patched(zeros, b"PK\x01\x02", 24, struct.pack("<I", 7))
-    yield Row("zip bomb that lies", "pack.zip", lying, "no whole zip archive")
+    yield Row("zip bomb that lies", "pack.zip", lying, "not a valid zip archive")
     large = zip_of((zipfile.ZipInfo("greet/large"), bytes(17 * MIB)))
     yield Row("zip one large file", "pack.zip", large, "is larger than 16 MiB unpacked")
     huge = patched(good, b"PK\x01\x02", 24, struct.pack("<I", 2_000_000_000))
@@ -259,7 +260,7 @@ def of_packages() -> Iterator[Row]:
         ),
         "list without HOOK.md": (b'{"name":"p","openclaw":{"hooks":["bare"]}}', "HOOK.md missing in bare"),
         "list without handler": (b'{"name":"p","openclaw":{"hooks":["lame"]}}', "missing in lame"),
-        "name climbs": (b'{"name":"../p","openclaw":{"hooks":["greet"]}}', "a name that no folder can have"),
+        "name climbs": (b'{"name":"../p","openclaw":{"hooks":["greet"]}}', "an invalid name"),
         "no name": (b'{"openclaw":{"hooks":["greet"]}}', "package.json has no name"),
         "not JSON": (b'{"name":', "package.json cannot be read"),
         "deep JSON": (b"[" * 100_000, "package.json cannot be read"),
@@ -277,7 +278,7 @@ def of_packages() -> Iterator[Row]:
         manifest = HOOK.replace(b"name: greet", f'name: "{name}"'.encode())
         source = tar_of(good={"HOOK.md": manifest, "handler.js": HANDLER})
         yield Row(f"package: hook named {name}", "pack.tar", source, words)
-    yield Row("package: nothing", "pack.tar", tar_of(good={"readme": b""}), "is not a hook and no pack")
+    yield Row("package: nothing", "pack.tar", tar_of(good={"readme": b""}), "is neither a hook nor a pack")
 
 
 SORTS: tuple[Callable[[], Iterator[Row]], ...] = (by_name, of_tar, of_headers, of_zip, of_packages)

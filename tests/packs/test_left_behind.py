@@ -89,7 +89,7 @@ def test_an_install_planned_during_another_is_refused(
             said.append(cli("install", str(pack), "--yes").err)
 
     manager.apply(manager.plan_install(str(pack)), step=step)
-    assert said == ["hookscope: Another install, update or uninstall is going on. Try again after it.\n"]
+    assert said == ["hookscope: Another install, update or uninstall is running. Try again after it.\n"]
     assert cli("uninstall", "greetings", "--yes").code == 0
 
 
@@ -133,7 +133,7 @@ def test_a_full_disk_leaves_a_complete_install_or_nothing(
         if installed:
             manager.apply(plan, step=fills_at(full, 600))
         else:
-            with pytest.raises(Refusal, match="It cannot be written: file too large"):
+            with pytest.raises(Refusal, match="The files cannot be written: file too large"):
                 manager.apply(plan, step=fills_at(full, 600))
     told = cli("packs", "--json")
     assert (told.err, len(told.json["packs"])) == ("", int(installed))
@@ -148,7 +148,7 @@ def test_a_folder_of_another_pack_is_not_touched(cli: Cli, settings: Path, tmp_p
     done = cli("install", str(second), "--yes")
     folder = settings.parent / "hooks" / "hello"
     assert done.code == 1
-    assert f"{folder} is of the pack greetings. `hookscope uninstall greetings` first." in done.err
+    assert f"{folder} belongs to the pack greetings. Run `hookscope uninstall greetings` first." in done.err
     assert on_disk(settings.parent) == before
 
 
@@ -160,7 +160,7 @@ def test_three_remaining_files_are_named_and_the_rest_counted(
     for number in range(more):
         (pack / f"more{number}.txt").write_text("x")
     notes = cli("install", str(pack), "--dry-run", "--json").json["notes"]
-    behind = [note for note in notes if "stays behind" in note]
+    behind = [note for note in notes if "is not installed" in note]
     counted = [note for note in notes if note.startswith("and ")]
     left = more + 2  # and package.json, and run.sh
     assert len(behind) == min(left, 3)

@@ -72,7 +72,7 @@ def test_install_update_and_uninstall_leave_the_original_files(
     assert {"hello", "bye"} <= set(listed)
     assert listed["hello"]["state"] == "untrusted", "it is on, and waits for trust alone"
     again = cli("install", str(pack), "--yes", *options)
-    assert (again.code, "is installed already" in again.err) == (1, True)
+    assert (again.code, "is already installed" in again.err) == (1, True)
     assert "nothing newer" in cli("update", "greetings", *options).out
     make_pack(pack, "hello", "welcome", version="2.0.0")
     updated = cli("update", "--all", "--yes", "--json", *options)
@@ -97,7 +97,7 @@ def test_a_pack_is_one_folder_where_the_host_reads_packs_and_separate_hooks_else
     assert not (home / ".openclaw").exists(), "the host's folder was not there before"
     done = cli("install", str(pack), "--yes", "--dialect", "openclaw")
     assert sorted(path.name for path in hooks.iterdir()) == ["bye", "hello"]
-    assert "run.sh stays behind" in done.out
+    assert "run.sh is not installed" in done.out
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0)])
@@ -157,7 +157,7 @@ def test_hooks_switched_by_the_user_stay_switched(cli: Cli, settings: Path, tmp_
     assert cli("install", str(single(tmp_path / "greet", "greet")), "--yes").code == 0
     assert cli("disable", "greet").code == 0
     done = cli("uninstall", "greet", "--yes")
-    assert "hooks.internal.entries.greet.enabled was changed since; it stays as it is" in done.out
+    assert "hooks.internal.entries.greet.enabled has changed since; it stays as it is" in done.out
     assert json.loads(cli("packs", "--json").out)["packs"] == []
 
 
@@ -189,7 +189,7 @@ def test_a_linked_folder_is_known_by_its_name(cli: Cli, tmp_path: Path) -> None:
     single(folder / "hello", "hello")
     assert cli("install", str(folder), "--link", "--yes", "--dialect", "openclaw").code == 0
     again = cli("install", str(folder), "--link", "--yes", "--dialect", "openclaw")
-    assert (again.code, "mine is installed already" in again.err) == (1, True), again.err
+    assert (again.code, "mine is already installed" in again.err) == (1, True), again.err
     assert cli("install", str(folder), "--link", "--force", "--yes", "--dialect", "openclaw").code == 0
     assert cli("uninstall", "mine", "--yes", "--dialect", "openclaw").code == 0
 
@@ -213,11 +213,11 @@ def test_invalid_packs_are_refused_with_a_reason(
         (("install", str(tmp_path / "linked"), "--yes"), 1, "secret is a link that leads out"),
         (("install", str(tmp_path / "mine"), "--yes"), 1, "Hookscope has not installed it"),
         (("install", "./absent", "--yes"), 1, "There is no folder or archive"),
-        (("install", "name@^1.0", "--yes"), 1, "needs a range of versions"),
-        (("install", "https://example.org/a.tgz", "--yes"), 1, "is an address"),
+        (("install", "name@^1.0", "--yes"), 1, "has a range of versions"),
+        (("install", "https://example.org/a.tgz", "--yes"), 1, "is a URL"),
         (("install", "file:///srv/a.git", "--yes"), 1, "Name its path, or write `git+file://…`"),
-        (("install", str(tmp_path / "bare.git"), "--yes"), 1, f"`git+file://{tmp_path}/bare.git` fetches"),
-        (("install", "git+ext::sh", "--yes"), 1, "git+https, git+ssh and git+file are."),
+        (("install", str(tmp_path / "bare.git"), "--yes"), 1, f"`git+file://{tmp_path}/bare.git`."),
+        (("install", "git+ext::sh", "--yes"), 1, "Use git+https, git+ssh or git+file."),
         (("install", "git+file:///srv/my repo", "--yes"), 1, "Write a blank as %20."),
         (("install", "-rf", "--yes"), 2, "No such option"),
         (("uninstall", "gret", "--yes"), 1, "No pack 'gret' is installed here"),
@@ -299,12 +299,12 @@ def test_imports_outside_an_installed_hook_are_reported(cli: Cli, tmp_path: Path
     (pack / "package.json").write_text(json.dumps({**told, "dependencies": {"helper": "^1"}}))
     shown = cli("install", str(pack), "--dry-run", "--json").json
     lost = {
-        hook["name"]: [note for note in hook["notes"] if "stays behind" in note] for hook in shown["hooks"]
+        hook["name"]: [note for note in hook["notes"] if "not installed" in note] for hook in shown["hooks"]
     }
     assert lost == {
-        "hello": ["handler.py imports shared.words, which stays behind: --link uses a folder as a whole"],
-        "bye": ["handler.js imports ../../lib, which stays behind: --link uses a folder as a whole"],
+        "hello": ["handler.py imports shared.words, which is not installed: --link uses a folder as a whole"],
+        "bye": ["handler.js imports ../../lib, which is not installed: --link uses a folder as a whole"],
     }
-    assert "beside each hook by itself there is no room for it" in cli("install", str(pack), "--dry-run").out
+    assert "hooks in separate folders cannot share it" in cli("install", str(pack), "--dry-run").out
     whole = cli("install", str(pack), "--dry-run", "--json", "--dialect", SHIPPED).json
-    assert not [note for hook in whole["hooks"] for note in hook["notes"] if "stays behind" in note]
+    assert not [note for hook in whole["hooks"] for note in hook["notes"] if "is not installed" in note]

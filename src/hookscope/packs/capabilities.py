@@ -15,20 +15,20 @@ from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree
 from hookscope.values import dataclass
 
 MOST_SOURCES = 200  # sources that are read
-SHARED_BY_ALL = "*"  # what belongs to none of the hooks alone
+SHARED_BY_ALL = "*"  # the key for sources that belong to no single hook
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What sources use, by the folder of a hook or SHARED; and unreadable files."""
+    """What sources use, by the folder of a hook or `SHARED_BY_ALL`; and unreadable files."""
 
     uses: Mapping[str, HandlerUses]
     unread: tuple[str, ...] = ()
-    imports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by source, but for types alone
+    imports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by source, without types
 
 
 def capabilities_of(tree: FileTree, hooks: Sequence[str]) -> Capabilities:
-    """Return what sources use. Blocks while a child process parses scripts."""
+    """Return what the sources of `tree` use. Blocks while a child process parses scripts."""
     sources = [path for path in tree.files if _is_source(path)]
     scripts, found, unread = (
         [],
@@ -108,12 +108,12 @@ def imports_left_behind(
     inside = f"{hook}/" if hook else ""
     for source, names in imports.items():
         if source.startswith(inside):
-            lost = _python_candidates if source.endswith(".py") else _script_candidates
-            yield from ((source[len(inside) :], name) for name in names if lost(source, name, left_behind))
+            is_lost = _is_python_left_behind if source.endswith(".py") else _is_script_left_behind
+            yield from ((source[len(inside) :], name) for name in names if is_lost(source, name, left_behind))
 
 
-def _script_candidates(source: str, name: str, left_behind: Collection[str]) -> bool:
-    """Resolve a relative path, with or without extension, or a folder's index; `./x.js` may be `x.ts`."""
+def _is_script_left_behind(source: str, name: str, left_behind: Collection[str]) -> bool:
+    """Return whether a relative import, resolved as bundlers do, leads to a file in `left_behind`."""
     if not name.startswith(("./", "../")):
         return False
     path = normpath(join(dirname(source), name))
@@ -125,8 +125,8 @@ def _script_candidates(source: str, name: str, left_behind: Collection[str]) -> 
     )
 
 
-def _python_candidates(_: str, name: str, left_behind: Collection[str]) -> bool:
-    """Resolve a module or a package, also at the top of the pack."""
+def _is_python_left_behind(_: str, name: str, left_behind: Collection[str]) -> bool:
+    """Return whether an import names a module or a package at the top of the pack in `left_behind`."""
     top = name.partition(".")[0]
     return bool(top) and (
         f"{top}.py" in left_behind or any(path.startswith(f"{top}/") for path in left_behind)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from hookscope.model.text import error_reason
 from hookscope.values import dataclass
 
-# What readers of archives raise for damaged or hostile ones, beside errors of their own.
+# The exceptions of archive readers for damaged or hostile archives, besides their own errors.
 ARCHIVE_ERRORS: tuple[type[Exception], ...] = (
     EOFError,
     OSError,
@@ -41,7 +41,7 @@ class PackError(Exception):
 class PackCancelled(PackError):
     """The user cancelled the task."""
 
-    def __init__(self, problem: str = "It was stopped; nothing was installed.", hint: str = "") -> None:
+    def __init__(self, problem: str = "Cancelled; nothing was installed.", hint: str = "") -> None:
         super().__init__(problem, hint)
 
 
@@ -65,7 +65,7 @@ def _never_cancelled() -> bool:
 class Progress:
     """Callbacks of the caller, called from the working thread."""
 
-    report: Callable[[str], None] = _ignore_step  # what is being done now, as half a sentence
+    report: Callable[[str], None] = _ignore_step  # called with the current step, as part of a sentence
     is_cancelled: Callable[[], bool] = _never_cancelled
 
     def step(self, what: str) -> None:
@@ -74,7 +74,7 @@ class Progress:
         self.report(what)
 
     def check(self) -> None:
-        """Raise PackCancelled if the user wants to stop."""
+        """Raise PackCancelled if the user has cancelled."""
         if self.is_cancelled():
             raise PackCancelled()
 

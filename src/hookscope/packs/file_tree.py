@@ -30,7 +30,7 @@ from hookscope.packs.package_checks import (
 )
 from hookscope.values import dataclass
 
-CENTRAL_HEADER = b"PK\x01\x02"  # in front of each entry of the list
+CENTRAL_HEADER = b"PK\x01\x02"  # starts each entry of the archive's list
 ENCRYPTED_FLAG = 0x1 | 0x40 | 0x2000
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ZIP_CHUNK = 65_536
@@ -40,7 +40,7 @@ ZIP_ERRORS: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, *ARCH
 def files_of_zip(source: bytes, name: str, limits: PackLimits) -> dict[str, PackFile]:
     """Return the files of a zip archive by path. Raises PackError."""
     if source.count(CENTRAL_HEADER) > limits.entries:
-        raise package_error(f"It has more than {limits.entries:,} entries; so many are not unpacked.")
+        raise package_error(f"It has more than {limits.entries:,} entries, which is the limit.")
     try:
         archive = zipfile.ZipFile(BytesIO(source))
     except ZIP_ERRORS as error:
@@ -69,10 +69,10 @@ def _zip_entry(entry: zipfile.ZipInfo) -> PackageEntry:
     if entry.flag_bits & ENCRYPTED_FLAG:
         raise package_error(f"The entry {display_name(name)} is encrypted.")
     if entry.compress_type not in ZIP_METHODS:
-        raise package_error(f"The entry {display_name(name)} is packed in a way that is not read here.")
+        raise package_error(f"The entry {display_name(name)} has an unsupported compression method.")
     folder = name.endswith("/")
     if folder and entry.file_size:
-        raise package_error(f"The entry {display_name(name)} is a folder, and has bytes of its own.")
+        raise package_error(f"The entry {display_name(name)} is a folder, but has content.")
     return PackageEntry(name, "folder" if folder else "file")
 
 
@@ -97,27 +97,27 @@ def _zip_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, measure: Unpa
     content = b"".join(chunks)
     if len(content) != entry.file_size:
         raise package_error(
-            f"{name} is broken: {display_name(entry.orig_filename)} is not as long as its list says."
+            f"{name} is damaged: {display_name(entry.orig_filename)} has a wrong length in the list."
         )
     return content
 
 
 def _broken_zip(name: str, error: Exception) -> Exception:
     why = display_name(str(error)).rstrip(".") if str(error) else type(error).__name__
-    return package_error(f"{name} is not a whole zip archive: {why}.")
+    return package_error(f"{name} is not a valid zip archive: {why}.")
 
 
 TAR_BLOCK = tarfile.BLOCKSIZE
 TAR_CHUNK = 262_144
-GZIP = b"\x1f\x8b\x08"  # in front of each of its pieces
-MOST_GZIP_PIECES = 1_000  # one is usual; each costs time, and may hold nothing
-LARGEST_HEADERS = 8 * MIB  # what the archive may need beside its files
+GZIP = b"\x1f\x8b\x08"  # starts each gzip member
+MOST_GZIP_PIECES = 1_000  # one is usual; each takes time, and may be empty
+LARGEST_HEADERS = 8 * MIB  # bytes of an archive besides its files
 LONG_NAME, LONG_LINK = tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
 PAX, PAX_OF_ALL = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE), tarfile.XGLTYPE
-TAR_EXTENSIONS = frozenset({LONG_NAME, LONG_LINK, *PAX, PAX_OF_ALL})  # headers that say more of other entries
+TAR_EXTENSIONS = frozenset({LONG_NAME, LONG_LINK, *PAX, PAX_OF_ALL})  # headers about other entries
 PAX_USED, PAX_HOLES = (b"path", b"size"), b"GNU.sparse."  # keys of pax headers
-MOST_CHAINED = 8  # of them in front of one entry; three are usual
-LARGEST_EXTENSION = MIB  # bytes of one of them
+MOST_CHAINED = 8  # such headers before one entry; three are usual
+LARGEST_EXTENSION = MIB  # bytes of one such header
 MOST_OF_ALL, LARGEST_OF_ALL = 4, 16_384  # pax headers that are for all entries, and bytes of one
 TAR_ERRORS: tuple[type[Exception], ...] = (tarfile.TarError, zlib.error, *ARCHIVE_ERRORS)
 
@@ -140,7 +140,7 @@ def files_of_tar(source: bytes, name: str, limits: PackLimits, *, is_gzipped: bo
         for entry in _tar_entries(plain):
             entries.append(entry)
             if len(entries) > limits.entries:
-                raise package_error(f"It has more than {limits.entries:,} entries; so many are not unpacked.")
+                raise package_error(f"It has more than {limits.entries:,} entries, which is the limit.")
         paths = checked_names([_tar_package_entry(entry) for entry in entries], limits)
         return _tar_files(plain, entries, paths, limits)
     except TAR_ERRORS as error:
@@ -168,7 +168,7 @@ def _unzipped(source: bytes, name: str, limits: PackLimits) -> bytes:
 def _inflated(source: bytes) -> Iterator[bytes]:
     """Yield the content of each gzip member in chunks. Raises zlib.error, EOFError.
 
-    `gzip` reads the file name in a member's header byte by byte, however long it is.
+    The module `gzip` is not used: it reads a file name in a header byte by byte, however long.
     """
     at = 0
     while at < len(source):
@@ -183,7 +183,7 @@ def _inflated(source: bytes) -> Iterator[bytes]:
         piece = source.find(GZIP, at)
         end = len(source) if piece < 0 else piece
         if source[at:end].strip(b"\0"):
-            raise EOFError("something else follows what is packed")
+            raise EOFError("other data follows the compressed data")
         at = end
 
 
@@ -207,7 +207,7 @@ def _tar_entries(plain: bytes) -> Iterator[TarEntry]:
         at = _next_header(plain, at, header.size)
         if header.type == LONG_NAME:
             pax["path"] = body.partition(b"\0")[0].decode("utf-8", "surrogateescape")
-        elif header.type != LONG_LINK:  # links are refused, whatever they are called
+        elif header.type != LONG_LINK:  # links are refused anyway
             (global_pax if header.type == PAX_OF_ALL else pax).update(_pax_records(body))
     if len(block) < TAR_BLOCK:
         raise EOFError("it is truncated")
@@ -215,7 +215,7 @@ def _tar_entries(plain: bytes) -> Iterator[TarEntry]:
 
 def _check_extension(header: tarfile.TarInfo, in_a_row: int, of_all: int) -> None:
     if in_a_row > MOST_CHAINED:
-        raise package_error(f"It has more than {MOST_CHAINED} headers in a row in front of one entry.")
+        raise package_error(f"It has more than {MOST_CHAINED} headers in a row before one entry.")
     if of_all > MOST_OF_ALL:
         raise package_error(f"It has more than {MOST_OF_ALL} headers that are for all entries.")
     largest = LARGEST_OF_ALL if header.type == PAX_OF_ALL else LARGEST_EXTENSION
@@ -282,10 +282,10 @@ def _tar_files(
 
 
 def _broken_tar(name: str, why: str) -> Exception:
-    return package_error(f"{name} is not a whole tar archive: {display_name(why).rstrip('.')}.")
+    return package_error(f"{name} is not a valid tar archive: {display_name(why).rstrip('.')}.")
 
 
-# What no package means to bring: it is left out wherever it stands.
+# Files that no package includes on purpose. They are excluded everywhere.
 EXCLUDED_NAMES = frozenset({".git", ".hg", ".svn", "__MACOSX", ".DS_Store", "__pycache__"})
 DEPENDENCIES_FOLDER = "node_modules"
 
@@ -426,16 +426,14 @@ def _files_below(root: Path, excluded: list[str], limits: PackLimits) -> Iterato
             for entry in sorted(entries, key=lambda entry: entry.name):
                 seen += 1
                 if seen > limits.entries:
-                    raise package_error(
-                        f"It has more than {limits.entries:,} entries; so many are not copied."
-                    )
+                    raise package_error(f"It has more than {limits.entries:,} entries, which is the limit.")
                 below = f"{path}/{entry.name}" if path else entry.name
                 if entry.name in EXCLUDED_FROM_FOLDERS:
                     excluded.append(below)
                 elif entry.is_dir(follow_symlinks=False):
                     if below.count("/") >= limits.depth:
                         raise package_error(
-                            f"{display_name(below)} lies more than {limits.depth} folders deep."
+                            f"{display_name(below)} is more than {limits.depth} folders deep."
                         )
                     waiting.append((below, Path(entry.path)))
                 else:
@@ -449,7 +447,7 @@ def _readable_file(path: str, file: Path, root: Path) -> Path:
         if not real.is_relative_to(root):
             raise package_error(f"{display_name(path)} is a link that leads out of the folder.")
         if not real.is_file():
-            raise package_error(f"{display_name(path)} is a link to no file.")
+            raise package_error(f"{display_name(path)} is a link that does not lead to a file.")
         return real
     if not stat.S_ISREG(file.lstat().st_mode):
         raise package_error(f"{display_name(path)} is a device, a pipe or a socket.")

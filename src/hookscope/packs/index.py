@@ -35,8 +35,8 @@ class PackIntegrity:
     changed: tuple[Path, ...] = ()
     missing: tuple[Path, ...] = ()
     added: tuple[Path, ...] = ()
-    is_gone: bool = False  # nothing of it is there
-    special: tuple[Path, ...] = ()  # of them pipes, sockets and devices: there is nothing to copy
+    is_gone: bool = False  # none of its folders exists
+    special: tuple[Path, ...] = ()  # those that are pipes, sockets or devices, which cannot be copied
 
     @property
     def state(self) -> str:
@@ -67,7 +67,7 @@ def integrity_of_pack(record: InstalledPack) -> PackIntegrity:
 
 
 def digests_below(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield every file below a folder with its digest; of a link, that of its target."""
+    """Yield every file below a folder with its digest; for a link, the text `link to TARGET`."""
     for entry, is_folder in entries_below(folder, EXCLUDED_NAMES):
         if not is_folder:
             path = Path(entry.path)
@@ -101,7 +101,7 @@ def bytes_from_json(side: str | None) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class PackSetting:
-    """A required value at a path; with `item`, in the list there."""
+    """A required value at a path; with `is_list_item`, in the list at that path."""
 
     path: KeyPath
     value: object
@@ -109,7 +109,7 @@ class PackSetting:
 
     @property
     def meaning(self) -> str:
-        """Return it for display: `path: value`, or `path + item` of a list."""
+        """The setting for display: `path: value`, or `path + item` for a list."""
         sign = " + " if self.is_list_item else ": "
         return f"{dotted_path(self.path)}{sign}{json.dumps(self.value, ensure_ascii=False)}"
 
@@ -119,11 +119,11 @@ class AppliedSetting:
     """A value that was set, and the previous one."""
 
     setting: PackSetting
-    previous: object  # MISSING: nothing; of a list the whole of it
-    existing_depth: int  # how many steps of the path there were
+    previous: object  # MISSING: none; for a list item, the whole list
+    existing_depth: int  # number of steps of the path that existed
 
     def document(self) -> dict[str, Any]:
-        """Return it as JSON values for the record of installs."""
+        """Return the setting as JSON values for the index."""
         document: dict[str, Any] = {
             "path": list(self.setting.path),
             "value": self.setting.value,
@@ -164,7 +164,7 @@ def apply_settings(
 def revert_settings(
     source: bytes | None, settings: Sequence[AppliedSetting]
 ) -> tuple[bytes | None, tuple[AppliedSetting, ...]]:
-    """Return the document without these settings, and those that have changed since: they stay.
+    """Return the document without these settings, and the settings that have changed since, which stay.
 
     Raises CannotEdit.
     """
@@ -230,22 +230,22 @@ class InstalledPack:
     at: datetime
     dialect: str
     hooks: tuple[str, ...]
-    folders: Mapping[Path, FileDigestsByPath]  # what was put in place, by where
+    folders: Mapping[Path, FileDigestsByPath]  # the installed files, by target folder
     settings_file: Path
     settings: tuple[AppliedSetting, ...] = ()
-    snapshot: SettingsSnapshot | None = None  # None: somebody else changed the file in between
-    created_folders: tuple[Path, ...] = ()  # folders above, that were not there before
-    linked: Path | None = None  # nothing was copied: this folder is looked into
+    snapshot: SettingsSnapshot | None = None  # None: another program changed the file in between
+    created_folders: tuple[Path, ...] = ()  # parent folders that the install created
+    linked: Path | None = None  # the linked folder: nothing was copied
     pinned: bool = False
     dependencies: bool = False
 
     @property
     def origin(self) -> str:
-        """Return its source for display."""
+        """The source for display."""
         return without_login(self.spec)
 
     def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the pack as JSON values."""
         snapshot = self.snapshot
         return {
             "source": self.source,
@@ -294,11 +294,11 @@ def installed_pack_from(name: str, document: Any) -> InstalledPack | None:
             dependencies=bool(document["dependencies"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        return None  # written by somebody else
+        return None  # written by another program
 
 
 IndexChanges = Mapping[str, Mapping[str, Any] | None]
-"""Records to be written, by id; None: it is gone."""
+"""Records to write, by id; None removes the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +320,7 @@ class PackIndex:
         except OSError as error:
             raise PackError(
                 f"Cannot read {self.file}: {error_reason(error)}.",
-                "It says what is installed: make it readable.",
+                "Make it readable: it lists the installed packs.",
             ) from None
         found = (
             (installed_pack_from(name, one) for name, one in packs.items()) if isinstance(packs, dict) else ()

@@ -65,11 +65,11 @@ class SettingsPlan:
 
     @staticmethod
     def for_pack(host: Host, before: InstalledPack | None, required: Sequence[PackSetting]) -> SettingsPlan:
-        """Return the settings with everything required, and without an earlier version's. Raises Refusal."""
+        """Return the plan that sets all `required` and reverts other settings of `before`. Raises Refusal."""
         file = host.settings.file.absolute()
         if host.settings.refusal:
             reason = " ".join(host.settings.refusal.split())
-            raise Refusal(f"{host.dialect.product} refuses its settings: {reason}.", "Mend them first.")
+            raise Refusal(f"{host.dialect.product} rejects its settings: {reason}.", "Fix them first.")
         previous = before.settings if before is not None else ()
         removed = tuple(setting for setting in previous if setting.setting not in required)
         try:
@@ -128,7 +128,7 @@ class IncomingPackage:
 
     @property
     def shared_uses(self) -> HandlerUses:
-        """What sources use that belong to no single hook."""
+        """What the sources that belong to no single hook use."""
         return self.capabilities.uses.get(SHARED_BY_ALL, HandlerUses())
 
     def hook_plans(
@@ -164,7 +164,7 @@ class IncomingPackage:
             if left_behind
             else ()
         )
-        notes = (f"{source} imports {name}, which stays behind: {LINK_HINT}" for source, name in lost)
+        notes = (f"{source} imports {name}, which is not installed: {LINK_HINT}" for source, name in lost)
         return replace(row, notes=(*row.notes, *notes))
 
     def record(
@@ -200,7 +200,7 @@ def plan_link(incoming: IncomingPackage, host: Host, inventory: Inventory) -> Pa
     settings = SettingsPlan.for_pack(host, incoming.installed, required)
     host_after, inventory_then = inventory_after(host, {}, (), settings.change)
     if problems := [problem.text for problem in host_after.problems if problem not in host.problems]:
-        raise Refusal(f"{host.dialect.product} would not look there: {problems[0]}", NOTHING_WAS_WRITTEN)
+        raise Refusal(f"{host.dialect.product} would not scan it: {problems[0]}", NOTHING_WAS_WRITTEN)
     real = Path(os.path.realpath(folder))
     places = [real.joinpath(*filter(None, hook.split("/"))) for hook in package.hooks]
     plans = incoming.hook_plans(
@@ -235,7 +235,7 @@ class InstallOptions:
 
     link: bool = False
     pin: bool = False
-    force: bool = False  # in place of what is installed
+    force: bool = False  # replace what is installed
     dependencies: bool = False
     own_handlers: bool = False  # only handlers that the host itself runs
 
@@ -291,8 +291,8 @@ def plan_install(
     before = known.get(name)
     if before is not None and not options.force:
         raise Refusal(
-            f"{name} is installed already, from {before.origin}.",
-            f"`hookscope update {name}` brings it up to date, --force puts this one in its place.",
+            f"{name} is already installed, from {before.origin}.",
+            f"Use `hookscope update {name}` to update it, or --force to replace it.",
         )
     incoming = IncomingPackage(fetched, package, hooks, name, before)
     if options.link:
@@ -311,7 +311,7 @@ def plan_copy(
     known: Mapping[str, InstalledPack],
     options: InstallOptions,
 ) -> PackPlan:
-    """Plan a copy into the managed folder, replacing what is there. Raises Refusal, PackError."""
+    """Plan a copy into the managed folder, replacing an older one. Raises Refusal, PackError."""
     fetched, package, before = incoming.fetched, incoming.package, incoming.installed
     ignored: tuple[str, ...] = ()
     if options.dependencies:
@@ -374,7 +374,7 @@ def _place_for_copy(
     _check_target_free(place, known, incoming.name)
     if options.dependencies and place.left_behind:
         raise Refusal(
-            f"{host.dialect.product} needs each hook in a folder of its own, so dependencies have no place.",
+            f"{host.dialect.product} needs each hook in a folder of its own, so it can have no dependencies.",
             "Install without --dependencies, or link the folder with --link.",
         )
     return place
@@ -393,7 +393,7 @@ def _package_for_npm(package: HookPackage) -> tuple[HookPackage, tuple[str, ...]
         for path, file in package.tree.files.items()
         if not path.startswith(f"{DEPENDENCIES_FOLDER}/")
     }
-    notes = (f"npm gets its dependencies alone; ignored: {', '.join(ignored)}",) if ignored else ()
+    notes = (f"npm receives only its dependencies; ignored: {', '.join(ignored)}",) if ignored else ()
     return replace(package, tree=replace(package.tree, files=files)), notes
 
 
@@ -405,7 +405,7 @@ def _downgrade_notes(after: InstalledPack, before: InstalledPack | None) -> Iter
 def _left_behind_notes(paths: Sequence[str], host: Host) -> Iterator[str]:
     """Yield a sentence for each file that is not installed, with a summary for many."""
     for path in paths[:3]:
-        yield f"{path} stays behind: {host.dialect.product} finds each hook by itself"
+        yield f"{path} is not installed: {host.dialect.product} needs each hook in a folder of its own"
     if len(paths) > 3:
         yield f"and {len(paths) - 3} more files"
 
@@ -417,8 +417,8 @@ def source_drift(fetched: FetchedPackage, before: InstalledPack | None) -> str:
     if before.integrity == fetched.integrity:
         return ""
     return (
-        f"{fetched.resolved} is not what it was: its integrity was {before.integrity}, "
-        f"and the registry now gives {fetched.integrity}"
+        f"{fetched.resolved} has changed: its integrity was {before.integrity}, "
+        f"and the registry now has {fetched.integrity}"
     )
 
 
@@ -428,9 +428,11 @@ def _check_target_free(place: Placement, known: Mapping[str, InstalledPack], nam
     for target in place.trees:
         owner = next((record.id for record in known.values() if target in record.folders), None)
         if owner is not None and owner != name:
-            raise Refusal(f"{target} is of the pack {owner}.", f"`hookscope uninstall {owner}` first.")
+            raise Refusal(
+                f"{target} belongs to the pack {owner}.", f"Run `hookscope uninstall {owner}` first."
+            )
         if target not in mine and os.path.lexists(target):
-            raise Refusal(f"{target} is there, and Hookscope has not installed it.", "Move it away first.")
+            raise Refusal(f"{target} exists, but Hookscope has not installed it.", "Move it away first.")
 
 
 def _file_plans(

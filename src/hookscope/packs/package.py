@@ -20,8 +20,8 @@ from hookscope.packs.package_checks import (
 from hookscope.values import dataclass
 
 MANIFEST, PACKAGE_JSON = "HOOK.md", "package.json"
-EXTENSIONS = "extensions"  # what a plugin has in its package.json in place of hooks
-BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})  # what git keeps where no files are checked out
+EXTENSIONS = "extensions"  # the key that a plugin has in package.json instead of `hooks`
+BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})  # of a git repository without checked-out files
 MOST_HOOKS = 200  # hooks of one pack
 LARGEST_MANIFEST = 1_048_576  # bytes of a package.json or a HOOK.md
 
@@ -42,15 +42,15 @@ class PackageFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HookPackage:
-    """A tree, and the places of its hooks."""
+    """A file tree and the folders of its hooks."""
 
-    kind: PackageKind  # folder: hooks side by side, and nothing that lists them
+    kind: PackageKind  # folder: hook folders that no package.json lists
     tree: FileTree
     hooks: tuple[str, ...]  # their folders below the package; "" is the package itself
     name: str = ""  # of the package, without its scope; empty: it has none
     full_name: str = ""
     version: str = ""
-    key: str = ""  # of package.json, below which the hooks are listed
+    key: str = ""  # the key of package.json that lists the hooks
     dependency_ranges: tuple[str, ...] = ()  # the packages that it depends on
 
 
@@ -95,13 +95,13 @@ def package_from_tree(
     _check_no_plugin(package_json, keys, where)
     if package_json:
         why = f"its {PACKAGE_JSON} has no {keys[0]}.hooks, and there is no {MANIFEST} beside it"
-        raise package_error(f"{where} is not a hook and no pack: {why}.")
+        raise package_error(f"{where} is neither a hook nor a pack: {why}.")
     if children:
         listed = ", ".join(display_name(child) for child in children[:5])
-        raise package_error(f"{where} is a folder of hooks ({listed}) and no hook: name one of them.")
+        raise package_error(f"{where} is a folder of hooks ({listed}), not a hook: name one of them.")
     if names.issuperset(BARE_REPOSITORY):
-        raise package_error(f"{where} is a bare git repository: `git+file://{where}` fetches from it.")
-    raise package_error(f"{where} is not a hook and no pack: it has neither {MANIFEST} nor {PACKAGE_JSON}.")
+        raise package_error(f"{where} is a bare git repository: use `git+file://{where}`.")
+    raise package_error(f"{where} is neither a hook nor a pack: it has no {MANIFEST} and no {PACKAGE_JSON}.")
 
 
 def _check_no_plugin(package_json: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
@@ -109,22 +109,20 @@ def _check_no_plugin(package_json: Mapping[str, Any], keys: Sequence[str], where
     for key in keys:
         if isinstance(package_json.get(key), dict) and EXTENSIONS in package_json[key]:
             raise PackError(
-                f"{where} is a plugin and no pack: its {PACKAGE_JSON} has "
-                f"{key}.{EXTENSIONS} and no {key}.hooks.",
-                f"The host's own command installs plugins. {NOTHING_WRITTEN}",
+                f"{where} is a plugin, not a pack: its {PACKAGE_JSON} has "
+                f"{key}.{EXTENSIONS} but no {key}.hooks.",
+                f"Install it with the host's own command. {NOTHING_WRITTEN}",
             )
 
 
 def check_pack_name(name: str, full_name: str = "") -> None:
     """Raise PackError for a name that no pack may have, from any source."""
     if fault := fault_of_pack_name(name):
-        raise package_error(
-            f"The pack has a name that no folder can have: {display_name(full_name or name)} {fault}."
-        )
+        raise package_error(f"The pack has an invalid name: {display_name(full_name or name)} {fault}.")
 
 
 def check_settings_keys(keys: Sequence[str]) -> None:
-    """Raise PackError for a hook whose key in the host's settings would not be its own."""
+    """Raise PackError for a hook whose settings key is also a property of JavaScript objects."""
     for key in keys:
         if fault := fault_of_settings_key(key):
             raise package_error(f"invalid hookKey: {display_name(key)} {fault}.")
@@ -143,9 +141,7 @@ def check_hook_names(names: Sequence[str]) -> None:
         raise package_error(f'duplicate hook name "{display_name(twice)}" in hook package.')
     folded = [unicodedata.normalize("NFKC", name).casefold() for name in names]
     if clash := next((name for name, one in zip(names, folded, strict=True) if folded.count(one) > 1), None):
-        raise package_error(
-            f'duplicate hook name "{display_name(clash)}" in hook package: capitals do not count.'
-        )
+        raise package_error(f'duplicate hook name "{display_name(clash)}" in hook package: case is ignored.')
 
 
 def package_json_of(tree: FileTree) -> Mapping[str, Any]:
@@ -177,8 +173,8 @@ def _listed_hooks(
         raise package_error(f"{PACKAGE_JSON} {key}.hooks is empty.")
     if len(entries) > MOST_HOOKS:
         raise package_error(f"{PACKAGE_JSON} {key}.hooks lists more than {MOST_HOOKS} hooks.")
-    said_name = package_json.get("name")
-    full_name = said_name.strip() if isinstance(said_name, str) else ""
+    declared_name = package_json.get("name")
+    full_name = declared_name.strip() if isinstance(declared_name, str) else ""
     if not full_name:
         raise package_error(f"{PACKAGE_JSON} has no name.")
     scoped = full_name.startswith("@") and full_name.count("/") == 1
@@ -213,7 +209,7 @@ def _checked_entry(tree: PackageFiles, entry: str, key: str, handlers: Sequence[
 def entry_faults(
     tree: PackageFiles, package_json: Mapping[str, Any], keys: Sequence[str], handlers: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return each entry of a pack's list that names no hook, with the reason."""
+    """Return each entry of a pack's list that does not name a hook, with the reason."""
     faults = []
     for key in keys:
         block = package_json.get(key)
@@ -228,7 +224,7 @@ def entry_faults(
 
 
 def _folder_inside(entry: str, key: str) -> str:
-    """Return the folder of an entry. Raises PackError if it leads out, even if it comes back."""
+    """Return the folder of an entry. Raises PackError if a part of the path leaves the package."""
     steps: list[str] = []
     for step in entry.replace("\\", "/").split("/"):
         if step == "..":
@@ -238,7 +234,7 @@ def _folder_inside(entry: str, key: str) -> str:
         elif step not in ("", "."):
             steps.append(step)
     if any(step.casefold() == DEPENDENCIES_FOLDER for step in steps):
-        raise package_error(f"{key}.hooks entry lies in {DEPENDENCIES_FOLDER}: {display_name(entry)}.")
+        raise package_error(f"{key}.hooks entry is in {DEPENDENCIES_FOLDER}: {display_name(entry)}.")
     if entry.startswith(("/", "\\", "~")) or entry[1:2] == ":":
         raise package_error(f"{key}.hooks entry escapes package directory: {display_name(entry)}.")
     return "/".join(steps)

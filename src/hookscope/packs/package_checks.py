@@ -25,8 +25,8 @@ class PackLimits:
     depth: int = 24  # folders below one another
     name: int = 200  # bytes of one name; file systems hold 255
     path: int = 1_000  # bytes of a path
-    ratio: int = 150  # unpacked to packed,
-    ratio_from: int = 4 * MIB  # once so much is unpacked: short texts may well be squeezed further
+    ratio: int = 150  # highest ratio of unpacked to packed size
+    ratio_from: int = 4 * MIB  # unpacked bytes from which the ratio counts: short texts may compress more
 
 
 DEFAULT_LIMITS = PackLimits()
@@ -44,12 +44,12 @@ EntryKind = Literal["file", "folder"]
 PathParts = tuple[str, ...]
 NOTHING_WRITTEN = "Nothing was written."
 FORBIDDEN = re.compile(r'[<>"|?*]')
-# Characters that take no room on a screen and that `CONTROLS` does not list.
+# Characters that are invisible on a screen and that `CONTROLS` does not list.
 INVISIBLE = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u3164\ufe00-\ufe0f\uffa0\ufff0-\uffff"
     "\U000e0000-\U000e0fff]"
 )
-# Names that Node, npm or a host reads as something other than a package, without regard to case.
+# Names that Node, npm or a host does not read as a package, ignoring case.
 RESERVED = frozenset(
     {
         *("node_modules", "bower_components", "jspm_packages", "favicon.ico"),
@@ -87,9 +87,7 @@ def checked_names(
 ) -> tuple[PathParts, ...]:
     """Return the entries' paths as parts, in order. Raises PackError for the first invalid one."""
     if len(entries) > limits.entries:
-        raise package_error(
-            f"It has {len(entries):,} entries; more than {limits.entries:,} are not unpacked."
-        )
+        raise package_error(f"It has {len(entries):,} entries, more than the limit of {limits.entries:,}.")
     paths = tuple(_path_parts(entry.name, limits) for entry in entries)
     for entry, path in zip(entries, paths, strict=True):
         if entry.kind == "file" and not path:
@@ -113,7 +111,7 @@ def fault_of_name(name: str, limits: PackLimits = DEFAULT_LIMITS) -> str:
     if ":" in name:
         return "has a colon, which names a drive or a stream on Windows"
     if found := FORBIDDEN.search(name):
-        return f"has {found[0]}, which no name has on Windows"
+        return f"has {found[0]}, which Windows does not allow in names"
     if name.rstrip(". ") != name:
         return "ends with a dot or a blank, which Windows drops"
     if DEVICES.fullmatch(name.partition(".")[0].rstrip()):
@@ -146,14 +144,14 @@ def _fault_of_pack_name(name: str) -> str:
     if name.startswith("."):
         return "begins with a dot"
     if name.startswith("-"):
-        return "begins with a dash, as an option does"
+        return "begins with a dash, like an option"
     if "~" in name:
         return "has a ~, which names a home folder or a short name on Windows"
     if name.startswith("__"):
-        return "begins with two underscores, as names of JavaScript and Python itself do"
+        return "begins with two underscores, like internal names of JavaScript and Python"
     folded = name.casefold()
     if folded in RESERVED or folded.translate(LOOK_ALIKES) in RESERVED:
-        return "means something else to Node, npm or the host"
+        return "has another meaning for Node, npm or the host"
     return ""
 
 
@@ -178,7 +176,7 @@ def _path_parts(name: str, limits: PackLimits) -> PathParts:
     if len(name.encode()) > limits.path:
         raise package_error(f"The entry {display_name(name)} has a path of more than {limits.path:,} bytes.")
     if len(steps) > limits.depth:
-        raise package_error(f"The entry {display_name(name)} lies more than {limits.depth} folders deep.")
+        raise package_error(f"The entry {display_name(name)} is more than {limits.depth} folders deep.")
     return tuple(steps)
 
 
@@ -188,12 +186,12 @@ def _check_once(entries: Iterable[tuple[PathParts, EntryKind]]) -> None:
     folders: set[PathParts] = set()
     for path, kind in entries:
         if kind == "file" and path in files:
-            raise package_error(f"The entry {display_name('/'.join(path))} is there twice.")
+            raise package_error(f"The entry {display_name('/'.join(path))} occurs twice.")
         (files if kind == "file" else folders).add(path)
         folders.update(path[:length] for length in range(1, len(path)))
     if both := sorted(files & folders):
         raise package_error(
-            f"The entry {display_name('/'.join(both[0]))} is a file, and something lies below it."
+            f"The entry {display_name('/'.join(both[0]))} is a file, but other entries are below it."
         )
 
 
@@ -207,9 +205,9 @@ def _check_clashes(paths: Iterable[PathParts]) -> None:
         if other == spelling:
             continue
         if unicodedata.normalize("NFC", other) == composed:
-            why = "look the same and are spelt with other code points"
+            why = "look the same but have different code points"
         else:
-            why = "are one name where capitals do not count"
+            why = "are the same name if case is ignored"
         raise package_error(f"The entries {display_name(other)} and {display_name(spelling)} {why}.")
 
 
@@ -222,7 +220,7 @@ def _spellings(paths: Iterable[PathParts]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class UnpackedSize:
-    """Raises PackError as soon as a limit is exceeded. For one package."""
+    """Counts the unpacked bytes of one package. Raises PackError as soon as a limit is exceeded."""
 
     limits: PackLimits
     packed: int  # bytes of the archive; 0: it is not packed
@@ -249,6 +247,6 @@ class UnpackedSize:
 def check_total_size(total: int, packed: int, limits: PackLimits) -> None:
     """Raise PackError if the unpacked size is too large, or far larger than the packed one."""
     if total > limits.total:
-        raise package_error(f"It holds more than {size_in_words(limits.total)} unpacked.")
+        raise package_error(f"It is larger than {size_in_words(limits.total)} unpacked.")
     if packed and total > limits.ratio_from and total > packed * limits.ratio:
         raise package_error(f"It unpacks to more than {limits.ratio} times its size: a bomb.")

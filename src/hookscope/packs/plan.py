@@ -38,7 +38,7 @@ from hookscope.values import dataclass
 
 
 class PackDisk:
-    """A disk with more files, and without some folders. Implements `Files`."""
+    """A view of a disk with added files and removed folders. Implements `Files`."""
 
     def __init__(
         self, files: Files, added: Mapping[Path, bytes | None], removed: Collection[Path] = ()
@@ -107,18 +107,18 @@ class PackDisk:
 
 HOOKSCOPE_KEY = "hookscope"
 UNPLACED_FOLDER = (
-    ".hookscope-look"  # a folder that is never made: hooks are read there before they have a place
+    ".hookscope-look"  # a folder that is never created: hooks are read there before their place is known
 )
 FilesByFolder = Mapping[Path, Mapping[str, PackFile]]
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A package in a host's folders."""
+    """Where a package is placed in a host's folders."""
 
     trees: FilesByFolder  # by folder
     hooks: tuple[Path, ...]  # the folder of each hook, in the order of the package
-    left_behind: tuple[str, ...] = ()  # files of the package that go nowhere
+    left_behind: tuple[str, ...] = ()  # files of the package that are not installed
 
 
 def pack_rules_of(host: Host) -> PackRules:
@@ -150,9 +150,9 @@ def handler_names_of(host: Host, *, own_only: bool = False) -> tuple[str, ...]:
 
 
 def read_package_hooks(package: HookPackage, host: Host, name: str) -> tuple[Hook, ...]:
-    """Return the package's hooks as this host reads them, in order. `name`: of the package's folder.
+    """Return the package's hooks as this host reads them, in order. `name`: the name of its folder.
 
-    Raises Refusal for an invalid hook, PackError for their names.
+    Raises Refusal for an invalid hook, PackError for an invalid name.
     """
     system = folder_system_of(host.dialect)
     unplaced = managed_folder(host) / UNPLACED_FOLDER
@@ -207,7 +207,7 @@ def _path_segments(path: str) -> Iterable[str]:
 
 
 def settings_for(host: Host, keys: Iterable[str]) -> tuple[PackSetting, ...]:
-    """Return the entries that switch these hooks on, and what the host's own command sets too."""
+    """Return the settings that switch these hooks on, with those that the host's own command also sets."""
     entries = [PackSetting((*host.hooks_setting("entries", key)[1], "enabled"), True) for key in keys]
     return (*entries, *(PackSetting(path, True) for path in host.dialect.switch_rules.also_true))
 
@@ -223,8 +223,8 @@ def linked_folders(package: HookPackage, folder: Path, host: Host) -> tuple[Path
         return (folder,)
     if "" in package.hooks:
         raise Refusal(
-            f"{host.dialect.product} looks for hooks below an extra folder, and {folder} is a hook itself.",
-            f"Link {folder.parent} with all that is in it, or install a copy.",
+            f"{host.dialect.product} looks for hooks below an extra folder, but {folder} is a hook itself.",
+            f"Link {folder.parent} with everything in it, or install a copy.",
         )
     return tuple(dict.fromkeys(folder.joinpath(*_path_segments(path)).parent for path in package.hooks))
 
@@ -275,7 +275,7 @@ class PackHookPlan:
     """One hook of the pack after the change."""
 
     name: str
-    path: Path  # its folder then
+    path: Path  # its folder after the change
     row: HookStatus
     uses: HandlerUses
 
@@ -297,22 +297,22 @@ class PackPlan:
     action: PackAction
     id: str
     before: InstalledPack | None  # what is installed now
-    after: InstalledPack | None  # what would be, but for the digests of dependencies; None: nothing
+    after: InstalledPack | None  # what would be installed, without digests of dependencies; None: nothing
     fetched: FetchedPackage | None
-    trees: Mapping[Path, Mapping[str, PackFile]]  # by where it goes
+    trees: Mapping[Path, Mapping[str, PackFile]]  # by target folder
     change: Change  # of the settings
     removed_settings: tuple[AppliedSetting, ...] = ()
     required_settings: tuple[PackSetting, ...] = ()
-    handed_over: tuple[InstalledPack, ...] = ()  # other packs, with what they take over
+    handed_over: tuple[InstalledPack, ...] = ()  # other packs, with the settings that they take over
     hooks: tuple[PackHookPlan, ...] = ()
     shared_uses: HandlerUses = NO_USES  # what sources use that belong to no hook alone
     files: tuple[PackFilePlan, ...] = ()
     other_effects: tuple[Effect, ...] = ()
     on_disk: PackIntegrity = AS_INSTALLED  # of what is installed now
     dependency_ranges: tuple[str, ...] = ()  # packages that it depends on
-    is_split: bool = False  # each hook goes by itself, without the rest of its package
+    is_split: bool = False  # each hook is installed separately, without the rest of its package
     excluded: tuple[str, ...] = ()
-    drift: str = ""  # a sentence where the source gives something else than it gave under the same name
+    drift: str = ""  # a sentence if the source now has other bytes for the same version
     notes: tuple[str, ...] = ()
 
     @property
@@ -322,7 +322,7 @@ class PackPlan:
 
     @property
     def integrity_problem(self) -> str:
-        """Return a failed integrity check that would be installed over, as a sentence; else "".
+        """A sentence about a failed integrity check that the plan would overwrite; else "".
 
         Either the source has other bytes for the same version, or the pack's files have changed on disk. Both
         need explicit consent.
@@ -340,12 +340,12 @@ class PackPlan:
 
     @property
     def dependency_note(self) -> str:
-        """Return what happens to its dependencies, for display."""
+        """What happens to the dependencies, for display."""
         if self.dependencies:
             return "installed too, scripts off"
         if self.is_split:
-            return "not installed: beside each hook by itself there is no room for it"
-        return "not installed: --dependencies does that"
+            return "not installed: hooks in separate folders cannot share it"
+        return "not installed: use --dependencies"
 
     def file_change(self, file: PackFilePlan) -> Change:
         """Return one file's change against the disk, for a diff. Raises CannotWrite."""
@@ -376,7 +376,7 @@ class PackChanged:
 
     plan: PackPlan
     record: InstalledPack | None
-    kept_folder: Path | None  # where files are that had been changed
+    kept_folder: Path | None  # the folder with copies of changed files
 
 
 def effects_on_other_hooks(
@@ -431,4 +431,4 @@ def errors_as_refusals() -> Iterator[None]:
     except ChangeError as error:
         raise Refusal(str(error)) from None
     except OSError as error:
-        raise Refusal(f"It cannot be written: {pack_error_reason(error)}.") from None
+        raise Refusal(f"The files cannot be written: {pack_error_reason(error)}.") from None

@@ -51,29 +51,29 @@ class FolderSwap:
     """A host's folder that is replaced: the new one, and where the old one is kept."""
 
     target: Path
-    fresh: Path | None  # None: it goes
+    fresh: Path | None  # None: the folder is removed
     aside: Path
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionIntent:
-    """All of one install, update or uninstall."""
+    """All steps of one install, update or uninstall, as stored on disk."""
 
     title: str  # for people
-    host: Path  # whose packs they are
+    host: Path  # its state folder
     phase: TransactionPhase
     swaps: tuple[FolderSwap, ...] = ()
-    created_folders: tuple[Path, ...] = ()  # folders that are made on the way
+    created_folders: tuple[Path, ...] = ()  # folders that the transaction creates
     settings_file: Path | None = None  # the settings
     old: bytes | None = None
     new: bytes | None = None
     removed_settings: tuple[
         AppliedSetting, ...
-    ] = ()  # what `new` takes back and sets, for a file that is neither
+    ] = ()  # the edits of `new`, for a file that is neither `old` nor `new`
     required_settings: tuple[PackSetting, ...] = ()
     records: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
-    files_to_keep: tuple[tuple[Path, Path], ...] = ()  # files that only stood there, and where they are kept
-    removable_folders: tuple[Path, ...] = ()  # folders that go, where nothing is in them
+    files_to_keep: tuple[tuple[Path, Path], ...] = ()  # changed files, and where they are kept
+    removable_folders: tuple[Path, ...] = ()  # folders to remove if they are empty
 
     @property
     def staging(self) -> tuple[Path, ...]:
@@ -105,7 +105,7 @@ def write_intent(file: Path, intent: TransactionIntent) -> None:
 
 
 def read_intent(file: Path) -> TransactionIntent | None:
-    """Return an interrupted intent, or None. Raises ValueError for a foreign file."""
+    """Return an interrupted intent, or None. Raises ValueError for an invalid file."""
     try:
         document = json.loads(RealFiles().read(file))
         return TransactionIntent(
@@ -138,7 +138,7 @@ TRANSACTION_STEPS = (
     "intend", "stage", "staged", "commit", "aside", "place", "settings", "records", "keep", "clean", "forget",
     "done",
 )  # fmt: skip
-OTHER_TRANSACTION, TRY_LATER = "Another install, update or uninstall is going on.", "Try again after it."
+OTHER_TRANSACTION, TRY_LATER = "Another install, update or uninstall is running.", "Try again after it."
 PATIENCE = 10.0  # seconds to wait for another of our processes
 
 
@@ -181,7 +181,7 @@ class PackStore:
 
 
 CompleteIntent = Callable[[TransactionIntent], TransactionIntent]
-"""Told when all is staged: what more is known then, the files' digests in the records."""
+"""Called when all is staged; returns the intent with records that have all digests."""
 
 
 def run_transaction(
@@ -193,7 +193,7 @@ def run_transaction(
     on_staged: CompleteIntent = lambda intent: intent,
     step: WriteStep = no_step,
 ) -> None:
-    """Run a transaction. Raises PackError, ChangeError or OSError; then nothing has changed.
+    """Run a transaction. Raises PackError, ChangeError or OSError, with nothing changed.
 
     Args:
         trees: the files of each swap, by `fresh`.
@@ -219,7 +219,7 @@ def run_transaction(
 
 
 def recover_transaction(store: PackStore) -> str:
-    """Finish an interrupted transaction, unless another process does. Return the outcome; mostly empty.
+    """Finish an interrupted transaction, unless another process does. Return the outcome, mostly "".
 
     Raises PackError if it can neither be finished nor reverted.
     """
@@ -229,18 +229,18 @@ def recover_transaction(store: PackStore) -> str:
         try:
             stack.enter_context(store.locked(0))
         except PackError:
-            return ""  # somebody alive is at it
+            return ""  # another process runs it
         return finish_interrupted(store)
 
 
 def finish_interrupted(store: PackStore) -> str:
-    """Do the same under the lock: return a sentence if something was interrupted. Raises PackError."""
+    """Finish an interrupted transaction under the lock; return a sentence about it. Raises PackError."""
     try:
         intent = read_intent(store.intent_file)
     except ValueError:
         raise PackError(
-            f"{store.intent_file} tells of an interrupted install and cannot be read.",
-            "Move it away, and look at the hooks folder.",
+            f"{store.intent_file} records an interrupted install but cannot be read.",
+            "Move it away, and check the hooks folder.",
         ) from None
     if intent is None:
         return ""
@@ -259,7 +259,7 @@ def finish_interrupted(store: PackStore) -> str:
     except (ChangeError, OSError) as error:
         raise PackError(
             f"An interrupted {intent.title} cannot be finished: {pack_error_reason(error)}.",
-            "The next of these commands tries again.",
+            "The next install, update or uninstall tries again.",
         ) from None
     done = "was finished" if intent.phase == "clean" else "was undone"
     return f"An interrupted {intent.title} {done} first."
@@ -307,15 +307,15 @@ def _finish_or_revert(store: PackStore, intent: TransactionIntent, step: WriteSt
         _keep_changed_files(intent, step)
     except OSError as error:
         raise PackError(
-            f"The {intent.title} is done, but files that had changed cannot be kept: "
+            f"The {intent.title} is done, but copies of changed files cannot be stored: "
             f"{pack_error_reason(error)}.",
-            "They wait beside it until the next of these commands can.",
+            "The next install, update or uninstall tries again.",
         ) from None
-    noted = _intent_in_phase(store, replace(intent, phase="clean"))
+    noted = _record_phase(store, replace(intent, phase="clean"))
     _clean(store, intent, intent.removable_folders, step, is_noted=noted)
 
 
-def _intent_in_phase(store: PackStore, intent: TransactionIntent) -> bool:
+def _record_phase(store: PackStore, intent: TransactionIntent) -> bool:
     """Record the phase, unless the disk is full: a later process then repeats the same steps."""
     try:
         write_intent(store.intent_file, intent)
@@ -377,7 +377,7 @@ def _apply_settings_change(change: Change) -> None:
 def _keep_changed_files(intent: TransactionIntent, step: WriteStep) -> None:
     step("keep")
     for one, to in intent.files_to_keep:
-        if os.path.lexists(one) and not os.path.islink(to):  # a link was kept by somebody killed then
+        if os.path.lexists(one) and not os.path.islink(to):  # a link was kept by a killed process
             to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             shutil.copy2(one, to, follow_symlinks=False)
 
@@ -390,7 +390,7 @@ def _clean(
     *,
     is_noted: bool = True,
 ) -> None:
-    """Remove what is left; `is_noted`: the journal says that only this remains."""
+    """Remove the staging folders and the intent. `is_noted`: the stored intent has the phase `clean`."""
     step("clean")
     if not is_noted:
         store.intent_file.unlink(missing_ok=True)
@@ -405,7 +405,7 @@ def _clean(
 
 def _revert(store: PackStore, intent: TransactionIntent) -> None:
     """Restore everything. Each step may never have been done."""
-    _intent_in_phase(store, replace(intent, phase="back"))
+    _record_phase(store, replace(intent, phase="back"))
     for swap in reversed(intent.swaps):
         if swap.fresh is not None and not os.path.lexists(swap.fresh) and os.path.lexists(swap.target):
             os.rename(swap.target, swap.fresh)
@@ -417,7 +417,7 @@ def _revert(store: PackStore, intent: TransactionIntent) -> None:
                 _apply_settings_change(
                     Change(intent.settings_file, f"undo: {intent.title}", intent.new, intent.old)
                 )
-    noted = _intent_in_phase(store, replace(intent, phase="clean", removable_folders=intent.created_folders))
+    noted = _record_phase(store, replace(intent, phase="clean", removable_folders=intent.created_folders))
     _clean(store, intent, intent.created_folders, no_step, is_noted=noted)
 
 

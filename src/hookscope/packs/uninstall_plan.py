@@ -28,9 +28,9 @@ from hookscope.storage.edits.pending_writes import read_settled
 def plan_uninstall(
     record: InstalledPack, host: Host, inventory: Inventory, known: Mapping[str, InstalledPack]
 ) -> PackPlan:
-    """Plan to revert the install; if the settings have changed since, only the edits that still fit.
+    """Plan to revert the install. Settings that have changed since stay as they are.
 
-    Raises Refusal if the settings cannot be edited with certainty.
+    Raises Refusal if the settings cannot be edited safely.
     """
     others = [other for name, other in known.items() if name != record.id]
     later = [other for other in others if other.at > record.at]
@@ -52,7 +52,7 @@ def plan_uninstall(
     removed = tuple(record.folders)
     _, inventory_then = inventory_after(host, {}, removed, change)
     notes = [
-        f"{dotted_path(setting.setting.path)} was changed since; it stays as it is"
+        f"{dotted_path(setting.setting.path)} has changed since; it stays as it is"
         for setting in changed_since
     ]
     return PackPlan(
@@ -142,7 +142,7 @@ def _handed_over(
 
 
 def _setting_without(setting: AppliedSetting, removed: Sequence[AppliedSetting]) -> AppliedSetting:
-    """Return a setting that also removes the objects created by the other one."""
+    """Return the setting, changed so that its revert also removes objects created by `removed` settings."""
     existing_depth = setting.existing_depth
     for other in removed:
         shared = _shared_depth(setting.setting.path, other.setting.path)

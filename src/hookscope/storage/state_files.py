@@ -16,7 +16,7 @@ from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason, nearest_word, one_line
 from hookscope.values import dataclass
 
-LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
+LARGEST = 256 * 1024  # bytes: more than the YAML reader accepts
 
 
 def config_folder() -> Path:
@@ -31,7 +31,7 @@ def config_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ConfigDocument:
-    """A preferences file as far as it could be read. `readable`: it is a mapping, or absent."""
+    """The contents of a preferences file. `is_readable`: it is a mapping, or absent."""
 
     file: Path
     source: bytes = field(default=b"", repr=False)
@@ -41,7 +41,7 @@ class ConfigDocument:
 
     def line_of(self, *path: str | int) -> int:
         """Return the line of the name at the end of a path; 1 if it is not found."""
-        from hookscope.formats.yaml12 import locate_yaml  # here, and below: mostly there is no such file
+        from hookscope.formats.yaml12 import locate_yaml  # here and below: the file rarely exists
 
         span = locate_yaml(self.source, path)
         if span is None:
@@ -75,7 +75,7 @@ def read_config_document(file: Path) -> ConfigDocument:
     try:
         value = read_yaml(source)
     except FormatError as error:
-        text = f"{file.name} is not YAML that can be read: {error.problem}."
+        text = f"{file.name} is not valid YAML: {error.problem}."
         return ConfigDocument(
             file, problems=(Problem(text, FilePosition(file, error.span.line)),), is_readable=False
         )
@@ -93,7 +93,7 @@ MASK_KEY = "mask"
 
 
 def masked_names_in(value: object) -> tuple[str, ...]:
-    """Return a list of names, or one name; none for anything else."""
+    """Return the names in a list, or one name; none for any other value."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
         return ()
@@ -114,7 +114,7 @@ def state_folder() -> Path:
 
 
 def is_writable(folder: Path) -> bool:
-    """Return True if we may write there, or create it. Writes nothing."""
+    """Return True if the folder can be written or created. Writes nothing."""
     existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))
     return os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK)
 
@@ -137,11 +137,11 @@ def unreadable_reason(path: Path, *, folder: bool = False) -> str:
 def read_state_file(path: Path) -> Any:
     """Return the JSON of a state file; None if there is none, or it cannot be read."""
     try:
-        source = RealFiles().read(path)  # a pipe of that name would be read for ever
-        import json  # here, and below: a first start has no such file
+        source = RealFiles().read(path)  # refuses a pipe, which would never end
+        import json  # here: a first start has no such file
 
         return json.loads(source)
-    except (OSError, ValueError, RecursionError):  # the latter: brackets without end
+    except (OSError, ValueError, RecursionError):  # RecursionError: deeply nested brackets
         return None
 
 
@@ -153,7 +153,7 @@ def state_members(path: Path, name: str) -> dict[str, Any]:
 
 
 def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
-    """Do the same as `state_members` before the file is rewritten: a damaged one is kept as `NAME.damaged`.
+    """Return the same as `state_members`, before a rewrite. A damaged file is renamed to `NAME.damaged`.
 
     Raises OSError if it cannot be read now, because its content would be lost.
     """

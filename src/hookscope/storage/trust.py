@@ -14,13 +14,13 @@ from hookscope.model.text import error_reason
 from hookscope.storage.state_files import state_members, state_members_to_merge, write_state_file
 from hookscope.values import dataclass
 
-FOLDERS_MEMBER = "folders"  # what its file has
-EVERYTHING = "everything_below"  # of a folder: allowed however wide it is
+FOLDERS_MEMBER = "folders"  # the member of its file
+EVERYTHING = "everything_below"  # of a folder: trusted even if it is too wide
 
 
 @dataclass(frozen=True, slots=True)
 class TrustStore:
-    """`trust.json`: folder → since when, and its handlers' digests.
+    """`trust.json`: folder → when it was trusted, and its handlers' digests.
 
     Merged by key under a lock, replaced atomically.
     """
@@ -93,5 +93,5 @@ class TrustStore:
         except (OSError, TimeoutError) as error:
             raise Refusal(
                 f"Cannot record the trust in {self.file}: {error_reason(error)}.",
-                "HOOKSCOPE_STATE_DIR names another folder.",
+                "Set HOOKSCOPE_STATE_DIR to another folder.",
             ) from None

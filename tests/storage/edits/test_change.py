@@ -76,7 +76,7 @@ def test_several_edits_are_one_change(settings: Path) -> None:
 
 
 def test_combining_edits_of_different_files_raises(settings: Path) -> None:
-    with pytest.raises(ValueError, match="is none of"):
+    with pytest.raises(ValueError, match="an edit is for other, not for"):
         change_of(settings, [Edit(Path("other"), ("a",), 1, "")])
 
 

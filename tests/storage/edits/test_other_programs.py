@@ -207,7 +207,7 @@ def test_two_concurrent_writers_are_both_kept(settings: Path) -> None:
             settings.write_bytes(b"third")
             raise Stale("changed")
 
-    with pytest.raises(CannotWrite, match=r"what the other one wrote is in (\S+)\.") as refused:
+    with pytest.raises(CannotWrite, match=r"the content of the other one is in (\S+)\.") as refused:
         replace_file(settings, b"ours", check=look)
     kept = settings.with_name(".settings.json.hookscope-kept-1")
     assert str(kept) in str(refused.value)

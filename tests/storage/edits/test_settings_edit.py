@@ -134,8 +134,8 @@ REFUSED: list[tuple[str, KeyPath, str]] = [
     ("{hooks: [1]}", X, "`hooks` is not an object. By hand: `hooks.x.enabled: true`"),
     ("[]", X, "The document is not an object. By hand: `hooks.x.enabled: true`"),
     ("{d: [1]}", ("d", 1), "`d` is not an object. By hand: `d[1]: true`"),
-    ("{}", ("d", 0), "Lists are not made, and nothing is added to them. By hand: `d[0]: true`"),
-    ("// none", (0,), "Lists are not made, and nothing is added to them. By hand: `[0]: true`"),
+    ("{}", ("d", 0), "Lists cannot be created or extended. By hand: `d[0]: true`"),
+    ("// none", (0,), "Lists cannot be created or extended. By hand: `[0]: true`"),
     (
         "{a: }",
         ("a",),

@@ -152,7 +152,7 @@ def test_the_inverse_reverts_the_remaining_part_of_a_change(
 @pytest.mark.parametrize(
     ("now", "said"),
     [
-        (None, "settings.json is gone, or the change has removed it."),
+        (None, "settings.json does not exist, or the change removed it."),
         (b"{", "The file cannot be read: line 1"),
     ],
 )
@@ -217,7 +217,7 @@ def test_changed_lines_are_reverted_if_they_occur_once(
     file.write_bytes(now)
     change = Change(file, "name: b", OLD, NEW)
     if back is None:
-        with pytest.raises(CannotEdit, match="are not in the text any more, or not alone"):
+        with pytest.raises(CannotEdit, match="are no longer in the file, or occur more than once"):
             inverse_change(change)
     else:
         assert inverse_change(change).new == back

@@ -99,7 +99,7 @@ async def test_a_journal_folder_that_cannot_be_created_is_reported(tmp_path: Pat
     (tmp_path / "file").write_text("")
     with (
         Journal(tmp_path / "file" / "journal.db", "w", "d") as journal,
-        pytest.raises(JournalError, match=r"cannot be made: .*Check the folder"),
+        pytest.raises(JournalError, match=r"cannot be created: .*Check the folder"),
     ):
         await journal.begin(Event("command"))
 
@@ -133,7 +133,7 @@ async def test_a_journal_in_a_read_only_folder_can_be_read_and_writers_get_the_r
         folder.chmod(0o700)
         (folder / "journal.db-wal").write_bytes(b"left")
         folder.chmod(0o500)
-        with pytest.raises(JournalError, match="has not ended well, and its folder is read-only"):
+        with pytest.raises(JournalError, match="has crashed, and its folder is read-only"):
             Journal(folder / "journal.db", "w", "d").recent(5)
     finally:
         folder.chmod(0o700)
@@ -168,7 +168,7 @@ def test_a_locked_journal_is_reported(path: Path) -> None:
         other.execute("begin immediate")
         with pytest.raises(sqlite3.OperationalError) as locked:
             impatient.execute("begin immediate")
-    assert "kept locked by another process" in str(error_explanation(path, locked.value))
+    assert "is locked by another process" in str(error_explanation(path, locked.value))
 
 
 async def test_many_processes_can_create_the_journal_at_once(path: Path) -> None:

@@ -318,9 +318,10 @@ def _load_state_by_load(view: Snapshot, row: HookStatus, journal: Journal, now: 
         detail = entry.detail if isinstance(entry.detail, dict) else {}
         if detail.get("only") not in (None, name):
             continue
-        at = f"at the load {ago(entry.at, now)}"
+        load = f"the load {ago(entry.at, now)}"
+        at = f"at {load}"
         if row.hook.handler is None or _written_since(row.hook.handler) > entry.at.timestamp():
-            return LoadState(None, f"its file has changed since {at.removeprefix('at ')}", None, entry.at)
+            return LoadState(None, f"its file has changed since {load}", None, entry.at)
         if name in detail.get("failed", ()) and _is_outdated(view, row):
             return LoadState(None, f"an older version did not load {at}", None, entry.at)
         if name in detail.get("failed", ()):

@@ -38,9 +38,9 @@ DEPENDENCIES, OPTIONAL_DEPENDENCIES, PEER_DEPENDENCIES = (
     "optionalDependencies",
     "peerDependencies",
 )
-INSTALLED_MEMBERS = (DEPENDENCIES, OPTIONAL_DEPENDENCIES)  # the members of package.json that npm is given
+INSTALLED_MEMBERS = (DEPENDENCIES, OPTIONAL_DEPENDENCIES)  # the members of package.json that npm receives
 MOST_DEPENDENCIES = 500  # packages that one pack may name
-# A range of versions or a tag. Everything else (paths, addresses, other schemes) has a character of its own.
+# A range of versions or a tag. Everything else (paths, addresses, other schemes) has other characters.
 VERSION_RANGE = re.compile(r"(?!\.|~ *$|.*\.(?:tgz|tar.gz|tar) *$)[0-9a-z*^~<>=|.+_ -]*", re.IGNORECASE)
 NPM_ALIAS = re.compile(r"npm:(?P<name>(?:@[^@/\s]+/)?[^@/\s]+)(?:@(?P<range>.*))?")
 IGNORED_MEMBERS = ("overrides", "resolutions", "workspaces", "bundledDependencies", "bundleDependencies")
@@ -49,7 +49,7 @@ IGNORED_FILES = (
     *("pnpm-lock.yaml", "pnpm-workspace.yaml", ".pnpmfile.cjs", "bun.lock", "bun.lockb", "bunfig.toml"),
 )
 WITHOUT_DEPENDENCIES = f"Install it without --dependencies. {NOTHING_WRITTEN}"
-LOCK_FILE = ".package-lock.json"  # what npm 7 and later write of all that they installed
+LOCK_FILE = ".package-lock.json"  # the list of installed packages, which npm 7 and later write
 
 
 def dependency_ranges(package_json: Mapping[str, Any]) -> tuple[str, ...]:
@@ -94,9 +94,9 @@ def _checked_dependencies(package: Mapping[str, Any], part: str, of: str) -> Ite
         if fault := _fault_of_dependency_name(name):
             raise PackError(f"It depends on {display_name(name)}{of}, which {fault}.", WITHOUT_DEPENDENCIES)
         if not isinstance(wanted, str) or not is_from_registry(wanted):
-            said = display_name(wanted if isinstance(wanted, str) else json.dumps(wanted))
+            shown = display_name(wanted if isinstance(wanted, str) else json.dumps(wanted))
             what = (
-                f"It depends on {display_name(name)} from {said}{of}: only packages of the "
+                f"It depends on {display_name(name)} from {shown}{of}: only packages of the "
                 f"registry are installed."
             )
             raise PackError(what, WITHOUT_DEPENDENCIES)
@@ -124,9 +124,9 @@ def _fault_of_dependency_name(name: str) -> str:
 
 
 def check_installed(modules: Path) -> None:
-    """Raise PackError if npm's result leads out of its folder or came from elsewhere.
+    """Raise PackError if a link in npm's result leaves its folder, or a package is not from the registry.
 
-    Packages of the registry have dependencies too, which npm follows to any address.
+    Packages of the registry may have dependencies from any address, which npm fetches.
     """
     real = Path(os.path.realpath(modules))
     for entry, is_folder in entries_below(modules):
@@ -134,9 +134,9 @@ def check_installed(modules: Path) -> None:
         if entry.is_symlink():
             target = os.readlink(entry.path)
             if os.path.isabs(target) or not Path(os.path.realpath(entry.path)).is_relative_to(real):
-                raise package_error(f"npm made {name} a link that leads out of {MODULES}.")
+                raise package_error(f"npm created {name}, a link that leads out of {MODULES}.")
         elif not is_folder and not stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
-            raise package_error(f"npm made {name}, which is a device, a pipe or a socket.")
+            raise package_error(f"npm created {name}, which is a device, a pipe or a socket.")
     for place, package in _installed_packages(modules / LOCK_FILE):
         of = f" (of {display_name(place.removeprefix(f'{MODULES}/'))})"
         if package.get("link"):
@@ -159,12 +159,12 @@ def _installed_packages(lock: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         raise package_error(f"npm's list of installed packages cannot be read: {LOCK_FILE}.") from None
 
 
-# No project, no workspace, no program that a package or its user's project names. `--allow-…` is of npm 11.
+# Keep npm away from projects, workspaces, and programs that a project names. `--allow-…` needs npm 11.
 ISOLATING_OPTIONS = (
     *("--no-workspaces", "--no-global", "--no-dry-run", f"--git={os.devnull}"),
     *("--allow-git=none", "--allow-file=none", "--allow-directory=none"),
 )
-# What npm may read of its user's environment: where the registry is, and how to reach it.
+# The user's npm settings that are kept: the registry, and how to reach it.
 CONNECTION_SETTINGS = frozenset(
     {
         *("registry", "replace-registry-host", "userconfig", "globalconfig", "user-agent"),
@@ -175,9 +175,7 @@ CONNECTION_SETTINGS = frozenset(
         *("_auth", "_authtoken", "_password", "username", "email"),
     }
 )
-FILE_SETTINGS = frozenset(
-    {"userconfig", "globalconfig"}
-)  # of them those that name a file with more configuration
+FILE_SETTINGS = frozenset({"userconfig", "globalconfig"})  # settings that name a file with more configuration
 NODE_VARIABLES = frozenset(
     {"NODE_OPTIONS", "NODE_PATH", "NODE_REPL_EXTERNAL_MODULE", "PREFIX", "DESTDIR", "INIT_CWD"}
 )
@@ -188,17 +186,17 @@ PROJECT_FOLDER_NAME, CACHE_FOLDER, PACKAGE_JSON = (
     "npm",
     "npm-cache",
     "package.json",
-)  # what npm works in, below `Fetching.work`
+)  # below `FetchOptions.work_folder`
 REASONS: Mapping[str, str] = {
     "E404": "The registry has no package {what}.",
     "ETARGET": "The registry has no such version or tag: {what}.",
-    "EINTEGRITY": "What the registry sent for {what} is not what it says it is: the integrity differs.",
+    "EINTEGRITY": "The data of the registry for {what} failed the integrity check.",
     "ECONNREFUSED": "The registry cannot be reached to fetch {what}.",
     "ENOTFOUND": "The registry cannot be reached to fetch {what}.",
     "EAI_AGAIN": "The registry cannot be reached to fetch {what}.",
     "ETIMEDOUT": "The registry did not answer in time for {what}.",
     "E401": "The registry needs a login for {what}.",
-    "E403": "The registry does not give {what} to you.",
+    "E403": "The registry does not allow you to fetch {what}.",
 }
 
 
@@ -210,7 +208,7 @@ def fetch_npm(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
     options.progress.step(f"fetching {spec.text} with npm")
     requested = (
         spec.text if spec.revision else f"{spec.name}@{NEWEST_TAG}"
-    )  # else npm takes what suits its own Node
+    )  # else npm chooses a version that suits its own Node
     ran = _run_npm(
         ["pack", *QUIET_OPTIONS, "--json", f"--pack-destination={options.work_folder}", "--", requested],
         {},
@@ -224,7 +222,7 @@ def fetch_npm(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
     with archives[0].open("rb") as file:
         source = file.read(DEFAULT_LIMITS.archive + 1)
     options.progress.step("unpacking")
-    tree = read_archive(source, f"{spec.name}.tgz")  # first: of one with too many files npm tells too much
+    tree = read_archive(source, f"{spec.name}.tgz")  # first: too many files make the report too long
     report = _npm_message(ran.stdout)
     if report is None:
         raise _no_package_error(spec)
@@ -239,14 +237,14 @@ def fetch_npm(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
     name, version = one_line(str(report.get("name") or spec.name)), one_line(str(report.get("version") or ""))
     if spec.revision in ("", NEWEST_TAG) and is_prerelease(version):
         raise PackError(
-            f"The newest version of {name} is {version}, which is none that is finished.",
-            f"`{name}@{version}` names it. Nothing was written.",
+            f"The newest version of {name} is {version}, a pre-release.",
+            f"Use `{name}@{version}` to install it. Nothing was written.",
         )
     return FetchedPackage(spec, tree, f"{name}@{version}", integrity, version)
 
 
 def _no_package_error(spec: PackageSpec) -> PackError:
-    return PackError(f"npm gave no package for {spec.text}.", "`npm pack` by hand may say why.")
+    return PackError(f"npm returned no package for {spec.text}.", "Run `npm pack` to see why.")
 
 
 def install_dependencies(package_json: Mapping[str, Any], target: Path, options: FetchOptions) -> None:
@@ -265,7 +263,7 @@ def install_dependencies(package_json: Mapping[str, Any], target: Path, options:
     modules = options.work_folder / PROJECT_FOLDER_NAME / DEPENDENCIES_FOLDER
     if os.path.lexists(modules):
         if modules.is_symlink():
-            raise package_error(f"npm made {DEPENDENCIES_FOLDER} a link.")
+            raise package_error(f"npm created {DEPENDENCIES_FOLDER} as a link.")
         check_installed(modules)
         shutil.move(modules, target)
 
@@ -299,7 +297,7 @@ def _environment(options: FetchOptions) -> dict[str, str]:
         **env,
         "npm_config_ignore_scripts": "true",
         "npm_config_yes": "false",
-        "COREPACK_ENABLE_PROJECT_SPEC": "0",  # else a folder above says which npm is downloaded
+        "COREPACK_ENABLE_PROJECT_SPEC": "0",  # else a parent folder decides which npm is downloaded
     }
 
 
@@ -327,7 +325,5 @@ def _npm_error(what: str, ran: ProgramExit) -> PackError:
     code = next((line.removeprefix("code ") for line in lines if line.startswith("code ")), "")
     if code in REASONS:
         return PackError(REASONS[code].format(what=what), "Nothing was written.")
-    reason = next(
-        (line for line in lines if line and not line.startswith("code ")), f"it ended with {ran.code}"
-    )
+    reason = next((line for line in lines if line and not line.startswith("code ")), f"exit code {ran.code}")
     return PackError(f"npm cannot fetch {what}: {one_line(reason).rstrip('.')}.", "Nothing was written.")

@@ -1,5 +1,5 @@
-"""Runs other programs (git, npm, Python) without a shell and with a time limit; no other module of packs
-does.
+"""Runs other programs (git, npm, Python) without a shell and with a time limit. Only this module of packs
+does that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hookscope.packs.file_tree import entries_below
 from hookscope.packs.package_checks import MIB, size_in_words
 from hookscope.values import dataclass
 
-POLL = 0.05  # seconds between two looks at whether to stop
+POLL = 0.05  # seconds between two checks for cancellation
 MOST_OUTPUT = 4 * MIB  # bytes of output that are read
 MOST_DISK = 256 * MIB  # bytes that a program may put on disk
 
@@ -88,11 +88,11 @@ def _wait(child: subprocess.Popen[bytes], name: str, options: FetchOptions, max_
         options.progress.check()
         if left <= 0:
             raise PackError(
-                f"{name} took longer than {options.seconds:g} s and was ended.", "Try again later."
+                f"{name} took longer than {options.seconds:g} s and was stopped.", "Try again later."
             )
         if int(left / POLL) % 10 == 0 and _folder_size(options.work_folder) > max_disk:
-            what = f"{name} wrote more than {size_in_words(max_disk)} and was ended."
-            raise PackError(what, "What it fetches is too large for a pack; name another one.")
+            what = f"{name} wrote more than {size_in_words(max_disk)} and was stopped."
+            raise PackError(what, "The package is too large for a pack; choose another one.")
 
 
 def _folder_size(folder: Path) -> int:

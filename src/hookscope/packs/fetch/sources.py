@@ -26,7 +26,7 @@ from hookscope.packs.package_checks import DEFAULT_LIMITS
 
 __all__ = ["fetch_package", "tree_integrity"]
 
-PUT_BACK = "Put it back, or name another one."
+PUT_BACK = "Restore it, or name another one."
 
 
 def fetch_package(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
@@ -72,7 +72,7 @@ def tree_integrity(tree: FileTree) -> str:
 
 
 ENTRY_POINT_GROUP = "hookscope.hooks"
-# For the interpreter whose packages are meant, 3.9 or newer: names are looked up, nothing is imported.
+# Runs in the interpreter with the package, 3.9 or newer. It looks up names and imports nothing.
 FINDER_SCRIPT = """
 import json, os, sys
 from importlib.metadata import PackageNotFoundError, distribution
@@ -104,23 +104,23 @@ def fetch_python(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
     try:
         report = json.loads(ran.stdout)
     except ValueError:
-        reason = one_line(ran.stderr.strip().rpartition("\n")[2]) or f"it ended with {ran.code}"
-        hint = "`python:` in .hookscope/config.yaml names another interpreter."
+        reason = one_line(ran.stderr.strip().rpartition("\n")[2]) or f"exit code {ran.code}"
+        hint = "Set `python:` in .hookscope/config.yaml to another interpreter."
         raise PackError(f"{options.python} cannot list its packages: {reason}.", hint) from None
     if report is None:
         raise PackError(
             f"{options.python} has no package {spec.name} installed.",
-            f"`{quote(str(options.python))} -m pip install {spec.name}` installs it; `python:` in "
-            ".hookscope/config.yaml names another interpreter.",
+            f"Run `{quote(str(options.python))} -m pip install {spec.name}`, or set `python:` in "
+            ".hookscope/config.yaml to another interpreter.",
         )
     places = report["places"]
     if len(places) != 1:
         many = f"has {len(places)} entry points" if places else "has no entry point"
-        raise PackError(f"{spec.name} {many} `{ENTRY_POINT_GROUP}`; one names the package with its hooks.")
+        raise PackError(f"{spec.name} {many} `{ENTRY_POINT_GROUP}`; exactly one must name its hooks.")
     if places[0] is None:
-        what = f"The entry point `{ENTRY_POINT_GROUP}` of {spec.name} names no folder of hooks."
+        what = f"The entry point `{ENTRY_POINT_GROUP}` of {spec.name} does not name a folder of hooks."
         raise PackError(
-            what, 'In its pyproject.toml that is `acme = "acme_hooks.hooks"`, a package with the folder.'
+            what, 'An entry is `acme = "acme_hooks.hooks"`, for instance: a package that is the folder.'
         )
     tree = read_folder_tree(Path(os.path.realpath(places[0])))
     version = one_line(str(report["version"]))
@@ -137,10 +137,10 @@ SAFE_OPTIONS = (
     "-c",
     "submodule.recurse=false",
 )
-SHORT_COMMIT = re.compile(r"[0-9a-f]{6,39}")  # of a commit, perhaps
+SHORT_COMMIT = re.compile(r"[0-9a-f]{6,39}")  # perhaps a shortened commit
 IGNORED_LINES = ("warning:", "hint:")
 ALLOWED_PROTOCOLS = "https:ssh:file"
-# What git tells its hooks, and would have ours work on the repository that they stand in.
+# Git sets these for its hooks. With them, our commands would use the repository of such a hook.
 REPOSITORY_VARIABLES = frozenset(
     {
         "GIT_DIR",
@@ -155,7 +155,7 @@ REPOSITORY_VARIABLES = frozenset(
     }
 )
 CONFIGURATION_VARIABLES = frozenset({"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_CONFIG"})
-GIT_LIMITS = replace(DEFAULT_LIMITS, archive=DEFAULT_LIMITS.total)  # it is not packed
+GIT_LIMITS = replace(DEFAULT_LIMITS, archive=DEFAULT_LIMITS.total)  # `git archive` does not compress
 
 
 def fetch_git(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
@@ -205,12 +205,12 @@ def _run_git(
     """Run git; `without_user_config`: without the user's configuration, which only fetching needs (proxies,
     credentials).
     """
-    left_out = REPOSITORY_VARIABLES | (CONFIGURATION_VARIABLES if without_user_config else frozenset())
-    env = {name: value for name, value in options.env.items() if name not in left_out}
+    removed = REPOSITORY_VARIABLES | (CONFIGURATION_VARIABLES if without_user_config else frozenset())
+    env = {name: value for name, value in options.env.items() if name not in removed}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": ALLOWED_PROTOCOLS, "GIT_LFS_SKIP_SMUDGE": "1"}
-    env["GIT_NO_LAZY_FETCH"] = "1"  # a repository on this disk names a program for that
+    env["GIT_NO_LAZY_FETCH"] = "1"  # a local repository could name a program for that
     env.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
-    env["GIT_ASKPASS"] = env["SSH_ASKPASS"] = "true"  # a program that says nothing
+    env["GIT_ASKPASS"] = env["SSH_ASKPASS"] = "true"  # a program without output
     if without_user_config:
         env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     where = ("--git-dir", str(options.work_folder / "repository")) if in_repository else ()
@@ -219,9 +219,9 @@ def _run_git(
 
 def _git_error(spec: PackageSpec, ran: ProgramExit) -> PackError:
     lines = [line for line in ran.stderr.splitlines() if line.strip() and not line.startswith(IGNORED_LINES)]
-    first = lines[0] if lines else f"it ended with {ran.code}"  # of ssh, where it was that
+    first = lines[0] if lines else f"exit code {ran.code}"  # perhaps a line of ssh
     reason = one_line(first.removeprefix("fatal:").removeprefix("error:"))
     wanted = f" at {spec.revision}" if spec.revision else ""
     what = f"git cannot fetch {spec.url}{wanted}: {reason.rstrip('.')}."
-    hint = "A commit is named by all of its 40 digits. " if SHORT_COMMIT.fullmatch(spec.revision) else ""
+    hint = "Name a commit by all of its 40 digits. " if SHORT_COMMIT.fullmatch(spec.revision) else ""
     return PackError(without_login(what), f"{hint}Nothing was written.")

@@ -26,11 +26,9 @@ PLAIN_GIT_URL = re.compile(
 )
 GIT_REF = re.compile(r"[\w][\w./+-]*")
 DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-SEPARATOR_RUNS = re.compile(r"[-_.]+")  # a distribution has one name, however these and capitals are written
+SEPARATOR_RUNS = re.compile(r"[-_.]+")  # all equal in names of distributions, as is case
 URL_LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
-SOURCE_KINDS = (
-    "A folder, an archive, `name` or `name@version` of npm, `python:NAME` or `git+https://…` is taken."
-)
+SOURCE_KINDS = "Use a folder, an archive, `name` or `name@version` of npm, `python:NAME` or `git+https://…`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ def parse_spec(text: str, absolute: Callable[[str], Path]) -> PackageSpec:
     """Parse a spec. `absolute` resolves a user's path. Raises PackError."""
     text = text.strip()
     if not text:
-        raise PackError("An empty text names no package.", SOURCE_KINDS)
+        raise PackError("The package name is empty.", SOURCE_KINDS)
     if text.startswith("python:"):
         return _parse_python(text)
     if is_git(text):
@@ -64,7 +62,7 @@ def parse_spec(text: str, absolute: Callable[[str], Path]) -> PackageSpec:
         first = "Name its path" if scheme == "file" else "Download it and install the file"
         git = scheme if scheme in ("ssh", "file") else "https"
         raise PackError(
-            f"{display_name(text)} is an address.", f"{first}, or write `git+{git}://…` of a repository."
+            f"{display_name(text)} is a URL.", f"{first}, or write `git+{git}://…` for a repository."
         )
     if _is_path(text) or os.path.lexists(absolute(text)):
         return _parse_path(absolute(text))
@@ -102,7 +100,7 @@ def _parse_python(text: str) -> PackageSpec:
     if DISTRIBUTION.fullmatch(name) is None:
         raise PackError(
             f"{display_name(text)} is not a valid Python package name.",
-            "`python:NAME` needs an installed one.",
+            "`python:NAME` needs an installed package.",
         )
     return PackageSpec("python", text, name=SEPARATOR_RUNS.sub("-", name).lower())
 
@@ -112,10 +110,10 @@ def _parse_git(text: str) -> PackageSpec:
     found = GIT_URL.fullmatch(address)
     url = found["url"] if found else address
     if not found and address.startswith("git+"):
-        then = "Write a blank as %20." if " " in address else "git+https, git+ssh and git+file are."
-        raise PackError(f"{display_name(text)} is not a git address that Hookscope accepts.", then)
+        next_step = "Write a blank as %20." if " " in address else "Use git+https, git+ssh or git+file."
+        raise PackError(f"{display_name(text)} is not a git address that Hookscope accepts.", next_step)
     if ref and GIT_REF.fullmatch(ref) is None:
-        raise PackError(f"{display_name(text)} names no branch, tag or commit after its #.", SOURCE_KINDS)
+        raise PackError(f"{display_name(text)} has no branch, tag or commit after its #.", SOURCE_KINDS)
     return PackageSpec(
         "git", text if found else f"git+{text}" if "://" in text else text, revision=ref, url=url
     )
@@ -124,7 +122,7 @@ def _parse_git(text: str) -> PackageSpec:
 def _parse_npm(text: str) -> PackageSpec:
     found = NPM_SPEC.fullmatch(text)
     if found is None:
-        raise PackError(f"{display_name(text)} names nothing that can be installed.", SOURCE_KINDS)
+        raise PackError(f"{display_name(text)} is not a package that can be installed.", SOURCE_KINDS)
     for part in found["name"].removeprefix("@").split("/"):
         if fault := fault_of_pack_name(part):
             raise PackError(
@@ -133,13 +131,13 @@ def _parse_npm(text: str) -> PackageSpec:
     revision = found["wanted"] or ""
     if revision and not EXACT_VERSION.fullmatch(revision) and not NPM_TAG.fullmatch(revision):
         raise PackError(
-            f"{display_name(text)} needs a range of versions.",
+            f"{display_name(text)} has a range of versions.",
             "Name an exact version (1.2.3) or a tag (latest).",
         )
     return PackageSpec("npm", text, name=found["name"], revision=revision)
 
 
-FETCH_SECONDS = 120.0  # that fetching may take
+FETCH_SECONDS = 120.0  # time limit of a fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,19 +146,19 @@ class FetchedPackage:
 
     spec: PackageSpec
     tree: FileTree
-    resolved: str  # what exactly it was: name@version, a commit, a path
-    integrity: str  # changes when anything of it does
+    resolved: str  # the exact source: name@version, a commit, a path
+    integrity: str  # changes with any change of the package
     version: str = ""
-    may_be_hook_folder: bool = False  # may it be a folder of hooks
+    may_be_hook_folder: bool = False  # a plain folder of hooks is accepted
 
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """How to fetch."""
+    """The options of a fetch."""
 
-    work_folder: Path  # an empty folder for it alone; whoever made it removes it
+    work_folder: Path  # an empty folder for this fetch; the caller removes it
     env: Mapping[str, str]
-    python: str  # the interpreter whose packages are meant
+    python: str  # the interpreter to search for packages
     progress: Progress = NO_PROGRESS
     seconds: float = FETCH_SECONDS
     project_folders: tuple[

@@ -1,4 +1,4 @@
-"""Replace, rename or remove one file atomically: readers and crashes see the old or the new file, whole."""
+"""Replaces, renames or removes one file atomically: readers see the complete old or new file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ChangeError(Exception):
 
 
 class CannotEdit(ChangeError):
-    """The text cannot be edited with certainty. `line`: what the user can write by hand, if anything."""
+    """The text cannot be edited safely. `line`: what the user can write by hand, if anything."""
 
     def __init__(self, problem: str, line: str = "") -> None:
         super().__init__(problem, line)  # both, so that a copy or a pickle can be made from `args`
@@ -92,12 +92,12 @@ WriteStep = Callable[[str], None]
 """Called before each step of a write with its name; tests fail or kill there."""
 
 BeforeReplace = Callable[[Path], None]
-"""Raises where the file at this path is not the one that the change was made from."""
+"""Raises if the file at this path is not the one that the change was made from."""
 
 STEPS = ("create", "write", "own", "sync", "replace", "exchange", "sync folder", "done")
 NEW_MODE = 0o600  # a new file may hold secrets
-OPEN_MODE = 0o666  # and this one holds none: its user's umask decides
-POLL = 0.005  # seconds between two looks at a lock: an edit takes about as long
+OPEN_MODE = 0o666  # a new file without secrets: the umask decides
+POLL = 0.005  # seconds between two checks of a lock: an edit takes about as long
 
 
 def no_step(_: str) -> None:
@@ -111,7 +111,7 @@ def real_path(path: Path) -> Path:
 
 @contextmanager
 def locked(real: Path, timeout: float, lock_file: Path | None = None) -> Iterator[None]:
-    """Hold the lock of our processes for a file, beside it or in `lock_file`. The lock file stays, empty and
+    """Hold Hookscope's lock for a file: `lock_file`, or a file beside it. The lock file stays, empty and
     hidden.
 
     Raises CannotWrite after `timeout` seconds.
@@ -273,7 +273,7 @@ def _keep_attributes(handle: int, real: Path) -> None:
 
 
 def _put_in_place(fresh: Path, real: Path, is_new: bool, check: BeforeReplace | None) -> bool:
-    """Replace the file by the fresh one. Return False if the system cannot; nothing has happened then.
+    """Replace the file by the fresh one. Return False, with nothing changed, if the system cannot.
 
     After an exchange `fresh` is the former file, which is checked again.
     """
@@ -325,8 +325,8 @@ def _keep_foreign_file(file: Path, real: Path) -> CannotWrite:
     )
     os.rename(file, kept)
     return CannotWrite(
-        f"Two other programs wrote {real} at this moment. It holds what the last one wrote; "
-        f"what the other one wrote is in {kept}."
+        f"Two other programs wrote {real} at the same time. It has the content of the last one; "
+        f"the content of the other one is in {kept}."
     )
 
 
@@ -339,6 +339,6 @@ def _write_in_place(real: Path, content: bytes, fresh: Path) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise CannotWrite(
-            f"{real} may be damaged, writing into it failed: {error_reason(error)}. "
+            f"{real} may be damaged, because writing failed: {error_reason(error)}. "
             f"Its new content is in {fresh}."
         ) from error

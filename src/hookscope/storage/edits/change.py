@@ -40,10 +40,10 @@ ANY_WRITE = 0o222
 
 
 def check_replaceable(change: Change, real: Path) -> None:
-    """Refuse to replace or remove a file that is read-only or has other names.
+    """Raise CannotWrite for a file that is read-only or has other names.
 
-    The folder decides whether a file can be replaced, so a read-only file could be. A new file under one of
-    several names (hard links) would leave the old text under the others. Raises CannotWrite.
+    The system would replace a read-only file in a writable folder. Replacing one of several hard links would
+    leave the old text under the other names.
     """
     _check_folder_writable(change, real)
     if change.old is None or change.modes is not None or change.renamed_to is not None:
@@ -61,7 +61,7 @@ def check_replaceable(change: Change, real: Path) -> None:
 
 
 def _check_folder_writable(change: Change, real: Path) -> None:
-    """Refuse a read-only folder, even for root: its owner made it read-only on purpose."""
+    """Raise CannotWrite for a read-only folder, even for root: the owner made it so on purpose."""
     folder = real.parent
     if os.path.isdir(folder) and not os.stat(folder).st_mode & ANY_WRITE:
         raise CannotWrite(
@@ -82,17 +82,11 @@ class Change:
     meaning: str
     old: bytes | None  # None: there is no such file
     new: bytes | None
-    renamed_to: Path | None = (
-        None  # the file's other name, in the same folder: it is renamed, and its bytes stay
-    )
-    modes: tuple[int, int] | None = None  # its permission bits before and after; bytes are not looked at
-    other_changes: tuple[Change, ...] = ()  # other files: all are written, or none; taken back as one
-    created_folders: tuple[
-        Path, ...
-    ] = ()  # folders that come and go with the files, as long as nothing else is in them
-    is_code: bool = (
-        False  # a new file is for whoever its user lets read (umask); else, for secrets, for no other
-    )
+    renamed_to: Path | None = None  # the file's new name, in the same folder; its bytes stay
+    modes: tuple[int, int] | None = None  # its permission bits before and after; bytes are ignored
+    other_changes: tuple[Change, ...] = ()  # other files: all are written, or none; undone together
+    created_folders: tuple[Path, ...] = ()  # folders created with the files, and removed with them if empty
+    is_code: bool = False  # the umask decides who may read a new file; else only its user
 
     @property
     def parts(self) -> tuple[Change, ...]:
@@ -111,9 +105,7 @@ class Change:
         )
 
     def preview(self) -> str:
-        """Return the change as a unified diff; empty if nothing changes. It is foreign text with control
-        characters.
-        """
+        """Return a unified diff; empty if nothing changes. It may contain control characters."""
         if self.other_changes:
             return "".join(part.preview() for part in self.parts)
         if self.is_noop:
@@ -167,19 +159,19 @@ class Change:
 class Applied:
     """A change that is on disk."""
 
-    in_place: bool = False  # written into the file that was there: a crash in between could have damaged it
+    in_place: bool = False  # written into the existing file, which a crash could have damaged
 
 
 def change_of(file: Path, edits: Sequence[Edit]) -> Change:
-    """Return what several edits, applied in order, make of a file.
+    """Return the change that several edits, applied in order, make to a file.
 
     Raises:
         CannotEdit: an edit does not fit the file's content.
         CannotWrite: the file cannot be read, or another program is writing it.
-        ValueError: an edit is of another file.
+        ValueError: an edit is for another file.
     """
     if other := [edit.file for edit in edits if edit.file != file]:
-        raise ValueError(f"an edit of {other[0]} is none of {file}")
+        raise ValueError(f"an edit is for {other[0]}, not for {file}")
     old = read_settled(file)
     return Change(file.absolute(), ", ".join(edit.meaning for edit in edits), old, with_settings(old, edits))
 
@@ -198,12 +190,12 @@ def combined_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def _is_plain(change: Change) -> bool:
-    """Return True if it only changes the bytes of one file."""
+    """Return True if `change` only changes the bytes of one file."""
     return change.renamed_to is None and change.modes is None and not change.other_changes
 
 
 def read_current(file: Path) -> bytes | None:
-    """Return the bytes of a user's file, links followed; None if it does not exist.
+    """Return the bytes of a user's file; None if it does not exist. Follows links.
 
     Raises CannotWrite if it cannot be read.
     """
@@ -229,7 +221,7 @@ def apply_change(
         lock: the lock file to use if none may stay beside the file.
 
     Raises:
-        Stale: the file is not `change.old`.
+        Stale: the content of the file is not `change.old`.
         CannotWrite: the system refuses, or the lock is not available in time.
     """
     if change.other_changes or change.created_folders:
@@ -240,13 +232,13 @@ def apply_change(
         wait_until_written(at)
         if not _is_before(change, at):
             raise Stale(
-                f"{change.path} has changed since it was read; nothing was written. Look at it and try again."
+                f"{change.path} has changed since it was read; nothing was written. Check it and try again."
             )
 
     try:
         if (error := broken_link_error(change.path)) is not None and change.renamed_to is None:
             raise error
-        check(real)  # before anything is made beside it
+        check(real)  # before the lock file is created
         if change.is_noop:
             return Applied()
         check_replaceable(change, real)
@@ -281,7 +273,7 @@ def _apply_together(change: Change, timeout: float, step: WriteStep, lock: Path 
     in_place = False
     try:
         for part in change.parts:
-            if not is_applied(part.undo()):  # none is written where another could not be
+            if not is_applied(part.undo()):  # write no part if another cannot be written
                 raise Stale(f"{part.path} has changed since it was read; nothing was written.")
         for part in change.parts:
             in_place = apply_change(part, timeout=timeout, step=step, lock=lock).in_place or in_place
@@ -292,7 +284,7 @@ def _apply_together(change: Change, timeout: float, step: WriteStep, lock: Path 
                 apply_change(part.undo(), timeout=timeout, lock=lock)
         raise
     finally:
-        remove_empty(change.created_folders)  # files that were just made keep theirs
+        remove_empty(change.created_folders)  # folders with new files stay
     return Applied(in_place)
 
 
@@ -351,7 +343,7 @@ def count_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 def _moved_down(line: str, offset: int) -> str:
-    """Return a diff line; in the header of a hunk, the numbers are raised."""
+    """Return a diff line; in the header of a hunk, `offset` is added to the line numbers."""
     return (
         HUNK_LINE.sub(lambda match: f"{match[1]}{int(match[2]) + offset}", line)
         if line.startswith("@@ ")
@@ -359,20 +351,20 @@ def _moved_down(line: str, offset: int) -> str:
     )
 
 
-WriteChange = Callable[[Change], None]  # makes it so, or raises Refusal
+WriteChange = Callable[[Change], None]  # applies it, or raises Refusal
 
 
 def user_files_lock() -> Path:
-    """Return the lock for users' files, in our folder: none may stay in a version-controlled folder."""
+    """Return the lock for users' files. It is in the state folder, so that none stays in a repository."""
     return state_folder() / "files.lock"
 
 
 def write_user_file(change: Change) -> None:
-    """Apply a change. Raises Refusal; the file is unchanged then."""
+    """Apply a change. Raises Refusal, with the file unchanged."""
     lock: Path | None = user_files_lock()
     try:
         user_files_lock().parent.mkdir(parents=True, exist_ok=True)
-    except OSError:  # such a folder is nothing that this file needs: its lock is then beside it
+    except OSError:  # without a state folder, the lock is beside the file
         lock = None
     try:
         apply_change(change, lock=lock)

@@ -15,11 +15,11 @@ class Missing:
 
 
 MISSING: Final = Missing()
-"""Where a path leads to nothing; `None` is a value that documents have."""
+"""The value at a path that does not exist; `None` is a value that documents have."""
 
 
 def child_of(value: object, step: str | int) -> object:
-    """Return the value at one step, or MISSING. A text is not an index and a number no key."""
+    """Return the value at one step, or MISSING. A string is not an index, and a number is not a key."""
     if isinstance(value, dict) and isinstance(step, str):
         return value.get(step, MISSING)
     if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):

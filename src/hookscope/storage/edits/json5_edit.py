@@ -43,14 +43,14 @@ class OpeningBracket:
 
     at: int  # its bracket
     first: int | None  # its first key or item; None: it is empty
-    line_end: int | None  # where the bracket's line ends; None: something else of it stands on that line
+    line_end: int | None  # where the bracket's line ends; None: a member or item is on that line
 
 
 @dataclass(frozen=True, slots=True)
 class MemberStyle:
     """The style of a new member."""
 
-    newline: str | None  # None: on the line that is there
+    newline: str | None  # None: no new line
     indent: str  # of the member
     unit: str  # for each level below it
     quote: str  # around keys; empty where they have none
@@ -68,7 +68,7 @@ class MemberStyle:
 
 
 def default_style(newline: str | None) -> MemberStyle:
-    """Return the style without neighbours to copy."""
+    """Return the style of a member without neighbours."""
     return MemberStyle(newline, indent="", unit="  ", quote='"', tight=False)
 
 
@@ -173,7 +173,7 @@ def _text_with(text: str, at: int, more: str) -> str:
 
 
 def value_text(value: object, style: MemberStyle, indent: str) -> str:
-    """Return plain data as JSON5, over several lines if the style is."""
+    """Return plain data as JSON5, over several lines if the style has a newline."""
     deeper = indent + style.unit
     if isinstance(value, dict):
         members = [
@@ -204,7 +204,7 @@ def key_text(key: str, quote: str) -> str:
 
 
 def quoted(text: str, quote: str) -> str:
-    """Return a quoted string. With invisible characters it is written in ASCII."""
+    """Return a quoted string. Text with unprintable characters is escaped to ASCII."""
     double = json.dumps(text, ensure_ascii=not text.isprintable())
     if quote == '"':
         return double
@@ -217,7 +217,7 @@ def with_setting(source: bytes | None, path: KeyPath, value: object) -> bytes:
 
     An existing value is replaced. A missing one becomes the first member of the deepest existing object. A
     missing file, or one with only comments, becomes a small document; a blank file does not, because another
-    program may be writing it. Of equal keys the last is edited, because it counts.
+    program may be writing it. Of equal keys the last is edited, because it has effect.
 
     Raises:
         CannotEdit: blank, not JSON5, or the path leads through something other than an object or a list item.
@@ -267,7 +267,7 @@ def without_setting(source: bytes, path: KeyPath) -> bytes:
     if value_at(old, path) is MISSING:
         return source
     if not path or not isinstance(path[-1], str):
-        raise CannotEdit("Only members of objects are removed", line)
+        raise CannotEdit("Only members of objects can be removed", line)
     new = _without_member(text, _span(text, path[:-1], line), _span(text, path, line))
     return verified_bytes(new, without_member(old, path), read_json5, line)
 
@@ -282,9 +282,9 @@ def dotted_path(path: KeyPath) -> str:
 
 
 def parse_settings(source: bytes, line: str = "") -> object:
-    """Return the document's value. White space and comments alone are an empty object.
+    """Return the document's value. A document with only comments is an empty object.
 
-    Raises CannotEdit if it is invalid, with `line` for the user to write by hand.
+    Raises CannotEdit with `line`, which the user can write by hand, if the document is invalid.
     """
     text = _text(source, line)
     try:
@@ -298,7 +298,7 @@ def _unreadable(error: FormatError, line: str) -> CannotEdit:
 
 
 def is_blank(source: bytes) -> bool:
-    """Whether a document holds nothing but white space, and perhaps a byte order mark."""
+    """Return whether a document has only white space, perhaps after a byte order mark."""
     return not source.removeprefix(b"\xef\xbb\xbf").strip()
 
 
@@ -315,7 +315,7 @@ def _text(source: bytes, line: str) -> str:
 
 def _span(text: str, path: KeyPath, line: str) -> Span:
     span = locate_json5(text.encode(), path)
-    if span is None:  # `read_json5` saw it, so this would be a fault of ours; still, nothing is guessed
+    if span is None:  # a bug, since `read_json5` found it: refuse
         raise CannotEdit(f"`{dotted_path(path)}` was not found in the text", line)
     return span
 
@@ -324,7 +324,7 @@ def _span(text: str, path: KeyPath, line: str) -> Span:
 
 
 def _replaced(text: str, span: Span, value: object) -> str:
-    """Replace exactly the old value's characters, in its quotes, and over several lines if it had several."""
+    """Replace exactly the old value's characters, with its quotes and its style of lines."""
     first = text[span.start]
     if first in "{[":
         style = style_of_members(text, opening_at(text, span.start), None)
@@ -334,7 +334,7 @@ def _replaced(text: str, span: Span, value: object) -> str:
 
 
 def _with_member(text: str, path: KeyPath, depth: int, value: object, line: str) -> str:
-    """Insert a member; `path[:depth]` leads to an object, and the next step to nothing."""
+    """Insert a member; `path[:depth]` leads to an object, which lacks the next step."""
     bracket = opening_at(text, _span(text, path[:depth], line).start)
     parent = None
     if bracket.first is None and depth and isinstance(path[depth - 1], str):
@@ -355,14 +355,14 @@ def _new_document(text: str, path: KeyPath, value: object, line: str) -> str:
 def _nested_text(path: KeyPath, value: object, line: str) -> dict[str, object]:
     for step in reversed(path):
         if not isinstance(step, str):
-            raise CannotEdit("Lists are not made, and nothing is added to them", line)
+            raise CannotEdit("Lists cannot be created or extended", line)
         value = {step: value}
     assert isinstance(value, dict)  # the path has a step
     return value
 
 
 def _without_member(text: str, parent: Span, value: Span) -> str:
-    """The text without one member of the object at `parent`."""
+    """Return the text without one member of the object at `parent`."""
     (before, after_before), (key, _), _ = tokens_between(text, parent.start, value.start)[-3:]
     comma = skip_gap(text, value.end)
     head, between, tail = text[:key], "", text[value.end :]
@@ -384,8 +384,6 @@ def _without_member(text: str, parent: Span, value: Span) -> str:
 
 
 def _without_last_line(head: str) -> str:
-    """Return the text without the white space before a removed member, and without its line end if that was
-    all.
-    """
+    """Return `head` without the blanks at its end, and without the line end before them."""
     head = head.rstrip(" \t")
     return head[:-2] if head.endswith("\r\n") else head[:-1] if head.endswith(tuple(LINE_ENDS)) else head

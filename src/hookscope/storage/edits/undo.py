@@ -18,15 +18,15 @@ from hookscope.storage.edits.pending_writes import read_settled
 from hookscope.values import dataclass
 
 MOST_KEPT = 50  # changes
-TEXTS = (".md", ".yaml", ".yml")  # of which lines are taken back; the meaning of all others
+TEXTS = (".md", ".yaml", ".yml")  # files whose lines are restored; in all others, values are
 
 
 @dataclass(frozen=True, slots=True)
 class UndoStack:
     """The last changes, each a numbered JSON file in one folder. Safe for several processes.
 
-    Unreadable files are skipped, and returned by `newest`. They contain whole settings, so only their user
-    may read them.
+    Unreadable files are skipped, and returned by `newest`. The files contain whole settings, so only their
+    user may read them.
     """
 
     folder: Path
@@ -56,7 +56,7 @@ class UndoStack:
     def undo(self, change: Change, inverse: Change | None = None, lock: Path | None = None) -> Applied:
         """Undo a stored change, and forget it. Callers pass the change from `peek` that they showed.
 
-        Raises Stale if its file has changed since; then it stays stored. `inverse` replaces the plain
+        Raises Stale, and keeps the change, if its file has changed since. `inverse` replaces the plain
         reverse: the result of `inverse_change`, confirmed by the user. `lock`: see `apply_change`.
         """
         applied = apply_change(inverse or change.undo(), lock=lock)
@@ -64,7 +64,7 @@ class UndoStack:
         return applied
 
     def forget(self, change: Change) -> None:
-        """Drop the newest change equal to this one: it was undone in another way."""
+        """Drop the newest stored change that equals this one."""
         with _recording(self.folder):
             equal = (file for file, other in _newest_first(self.folder) if other == change)
             if file := next(equal, None):
@@ -86,7 +86,7 @@ def inverse_change(change: Change) -> Change:
     If nothing of the change is left, `old` and `new` are equal.
 
     Raises:
-        CannotEdit: that is not certain, or the file is gone.
+        CannotEdit: the result is ambiguous, or the file is gone.
         CannotWrite: the file cannot be read.
     """
     meaning = f"undo: {change.meaning}"
@@ -96,12 +96,12 @@ def inverse_change(change: Change) -> Change:
         other = next((part.path for part in change.parts if not is_applied(part)), change.path)
         raise CannotEdit(f"{other} has changed since then; nothing was undone")
     if change.renamed_to is not None or change.modes is not None:
-        raise CannotEdit(f"{change.renamed_to or change.path} is not as the change has left it")
+        raise CannotEdit(f"{change.renamed_to or change.path} has changed since then; nothing was undone")
     now = _read_current_bytes(change.path)
     if now is None and change.old is None:
         return Change(change.path, meaning, None, None)
     if now is None or change.new is None:
-        raise CannotEdit(f"{change.path} is gone, or the change has removed it")
+        raise CannotEdit(f"{change.path} does not exist, or the change removed it")
     if change.path.suffix.lower() in TEXTS:
         if change.old is None:
             raise CannotEdit(f"{change.path} has changed since it was made; nothing was undone")
@@ -127,7 +127,7 @@ def _with_old_lines(now: bytes, old: bytes, new: bytes) -> bytes:
         tail += 1
     ours = b"".join(after[head : len(after) - tail])
     if not ours or now.count(ours) != 1:
-        raise CannotEdit("The lines of the change are not in the text any more, or not alone")
+        raise CannotEdit("The changed lines are no longer in the file, or occur more than once")
     return now.replace(ours, b"".join(before[head : len(before) - tail]))
 
 
@@ -135,7 +135,7 @@ def _with_old_values(source: bytes, path: KeyPath, old: object, new: object, cur
     """Return the source with the old values at or below `path`, where the change's values are unchanged."""
     if is_identical(old, new):
         return source
-    if is_identical(current, new) and old is MISSING:  # an object that we added, and nobody has added to
+    if is_identical(current, new) and old is MISSING:  # an object that the change added, still unchanged
         return without_setting(source, path)
     if isinstance(new, dict) and isinstance(current, dict) and (old is MISSING or isinstance(old, dict)):
         for key in {**new, **(old if isinstance(old, dict) else {})}:
@@ -177,7 +177,7 @@ def _newest_first(folder: Path) -> Iterator[tuple[Path, Change | None]]:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             yield file, None
         else:
-            if change is not None:  # else another process has taken it back just now
+            if change is not None:  # else another process has just undone it
                 yield file, change
 
 

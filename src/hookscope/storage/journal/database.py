@@ -15,7 +15,7 @@ from hookscope.model.machine import file_identity
 from hookscope.model.text import error_reason
 from hookscope.storage.journal.run_filter import prepare_search
 
-# One script a version, in order; `user_version` counts those that have run. Never edit one: add one.
+# One script per version, in order; `user_version` counts the scripts that have run. Never edit one: add one.
 MIGRATIONS = (
     """
     create table runs (
@@ -167,8 +167,8 @@ def split_statements(script: str) -> Iterator[str]:
 
 
 BUSY = 5.0  # seconds to wait for another process that writes
-APPLICATION = 0x486B5363  # "HkSc": tells our files from other programs'
-WAL_KEPT = 4 * 2**20  # bytes; a longer write-ahead log is cut back
+APPLICATION = 0x486B5363  # "HkSc": marks files of Hookscope
+WAL_KEPT = 4 * 2**20  # bytes; a longer write-ahead log is truncated
 
 
 class JournalError(OSError):
@@ -201,7 +201,7 @@ def _make_private(path: Path) -> None:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
-        raise JournalError(_cannot_open(path, "made", error_reason(error))) from error
+        raise JournalError(_cannot_open(path, "created", error_reason(error))) from error
     _check_regular_file(path)
 
 
@@ -212,9 +212,9 @@ def _check_regular_file(path: Path) -> None:
 
 
 def close_moved(database: sqlite3.Connection, path: Path) -> None:
-    """Close the connection to a file that was moved or removed, with everything written to it.
+    """Write all changes into a file that was moved or removed, and close the connection.
 
-    Its write-ahead log has the old name. It is not touched if a new journal exists there.
+    The write-ahead log still has the old name. It is not used if a new journal has that name.
     """
     if file_identity(path) is None:
         with suppress(sqlite3.Error):
@@ -244,8 +244,8 @@ def open_reading(path: Path) -> sqlite3.Connection | None:
 def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
     """Return a reading connection, and the version of the file.
 
-    SQLite creates files beside a database, for readers too. If it may not, and nobody writes, the file is
-    read as immutable.
+    SQLite creates files beside a database, even for readers. If it cannot, and no process writes, the file
+    is opened as immutable.
     """
     for more in ("", "&immutable=1"):
         database = _read_only(path, more)
@@ -273,7 +273,7 @@ def _read_only(path: Path, more: str = "") -> sqlite3.Connection:
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
     version = _version(database, path)  # before anything is changed: it may not be ours to change
     if version == 0:
-        database.execute("pragma auto_vacuum = incremental")  # counts only before the first table
+        database.execute("pragma auto_vacuum = incremental")  # has an effect only before the first table
     _use_wal(database)
     database.execute("pragma synchronous = normal")  # a crash loses nothing, a power cut the last commits
     database.execute("pragma foreign_keys = on")
@@ -327,7 +327,7 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
 
 def refused_by_version(database: sqlite3.Connection | None, path: Path) -> JournalError | None:
     """Return why this version may not write the open file: a newer one may have changed it meanwhile."""
-    with suppress(sqlite3.Error):  # as good a reason as the one that is told
+    with suppress(sqlite3.Error):  # the caller reports its own error instead
         try:
             if database is not None:
                 _version(database, path)
@@ -337,7 +337,7 @@ def refused_by_version(database: sqlite3.Connection | None, path: Path) -> Journ
 
 
 def _header_marks(database: sqlite3.Connection) -> tuple[int, int, int]:
-    """Return version, application id and number of tables in one read: the file may be being created."""
+    """Return version, application id and number of tables in one read: another process may be creating it."""
     queries = ("pragma user_version", "pragma application_id", "select count(*) from sqlite_master")
     alone = not database.in_transaction
     if alone:
@@ -352,7 +352,7 @@ def error_explanation(path: Path, error: Exception) -> JournalError:
     """Return SQLite's error as a sentence with the file and the next step."""
     if isinstance(error, JournalError):
         return error
-    match _companion_files(error):
+    match _result_code(error):
         case sqlite3.SQLITE_NOTADB:
             return JournalError(_not_a_journal(path))
         case sqlite3.SQLITE_CORRUPT:
@@ -365,23 +365,23 @@ def error_explanation(path: Path, error: Exception) -> JournalError:
             what = path if not os.access(path, os.W_OK) or os.access(path.parent, os.W_OK) else path.parent
             whose = "it" if what == path else "its folder"
             return JournalError(
-                f"{path} cannot be written: {whose} is read-only. `chmod u+w {quote(str(what))}` allows it, "
-                "HOOKSCOPE_STATE_DIR names another folder."
+                f"{path} cannot be written: {whose} is read-only. Run `chmod u+w {quote(str(what))}`, "
+                "or set HOOKSCOPE_STATE_DIR to another folder."
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return JournalError(
-                f"{path} is kept locked by another process. Close the other Hookscope, and try again."
+                f"{path} is locked by another process. Close the other Hookscope, and try again."
             )
         case sqlite3.SQLITE_CANTOPEN if path.exists() and not os.access(path.parent, os.W_OK):
             return JournalError(
-                f"{path} cannot be read: somebody writes it, or has not ended well, and its folder is "
-                f"read-only. `chmod u+w {quote(str(path.parent))}` allows it."
+                f"{path} cannot be read: another program is writing it or has crashed, and its folder "
+                f"is read-only. Run `chmod u+w {quote(str(path.parent))}`."
             )
         case _:
             return JournalError(_cannot_open(path, "used", str(error)))
 
 
-def _companion_files(error: Exception) -> int:
+def _result_code(error: Exception) -> int:
     """Return SQLite's result code. Its lower byte is the family; invalid documents count as damage."""
     if not isinstance(error, sqlite3.Error):
         return sqlite3.SQLITE_CORRUPT
@@ -393,7 +393,7 @@ def _not_a_journal(path: Path) -> str:
 
 
 def _cannot_open(path: Path, verb: str, why: str) -> str:
-    return f"{path} cannot be {verb}: {why}. Check the folder, or name another with HOOKSCOPE_STATE_DIR."
+    return f"{path} cannot be {verb}: {why}. Check the folder, or set HOOKSCOPE_STATE_DIR to another one."
 
 
 DatabaseWork: TypeAlias = Callable[[sqlite3.Connection], int]
@@ -405,7 +405,7 @@ def commit_together(database: sqlite3.Connection, works: Sequence[DatabaseWork])
     try:
         attempt = _run_in_savepoint if len(works) > 1 else _commit_alone
         answers = [attempt(database, work) for work in works]
-        if database.in_transaction:  # not so where the only job has failed
+        if database.in_transaction:  # none is left if the only job has failed
             database.execute("commit")
     except BaseException:
         if database.in_transaction:
@@ -428,9 +428,9 @@ def _run_in_savepoint(database: sqlite3.Connection, work: DatabaseWork) -> int |
     database.execute("savepoint job")
     try:
         answer: int | Exception = work(database)
-    except Exception as error:  # whoever asked is told; the others' jobs go on
+    except Exception as error:  # the job's caller gets the error; other jobs continue
         if not database.in_transaction:
-            raise  # as above, with all that the others wrote
+            raise  # as above; the writes of other jobs are lost too
         database.execute("rollback to job")
         answer = error
     database.execute("release job")

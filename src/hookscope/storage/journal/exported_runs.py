@@ -1,4 +1,4 @@
-"""Runs exported as JSON lines and imported again, with validation of documents that others wrote."""
+"""Exports runs as JSON lines, and reads such lines, with validation."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hookscope.storage.journal.records import event_of, run_of
 from hookscope.storage.journal.run_environment import RunOwner, handler_documents, handlers_from_documents
 from hookscope.values import dataclass
 
-# A type; several that may stand there, or texts, in a tuple; a list of such; an object by its members, of
-# which one whose name ends in `?` may be missing.
+# A type; a tuple of allowed types or strings; a list with the shape of its items; an object with the shapes
+# of its members. A member whose name ends in `?` may be missing.
 Shape: TypeAlias = "type | str | tuple[Shape, ...] | list[Shape] | Mapping[str, Shape] | None"
 
 NUMBER = (int, float)
@@ -197,7 +197,7 @@ def exported_run_document(run: StoredRun) -> dict[str, Any]:
 class ExportedRunReader:
     """Reads lines one after another, and collects their settings."""
 
-    settings: dict[str, Any] = field(default_factory=dict)  # by digest, as `Journal.settings` gives them
+    settings: dict[str, Any] = field(default_factory=dict)  # by digest, as `Journal.settings` returns them
 
     def run(self, line: str | bytes) -> StoredRun:
         """Return the run of a line. Raises InvalidExportedRun."""
@@ -206,20 +206,20 @@ class ExportedRunReader:
         except (ValueError, RecursionError):
             raise InvalidExportedRun("it is not JSON") from None
         if not isinstance(document, dict) or "format" not in document:
-            raise InvalidExportedRun("it has no run of Hookscope")
+            raise InvalidExportedRun("it is not a run of Hookscope")
         if document["format"] != EXPORT_FORMAT:
             raise InvalidExportedRun(
-                f"its format is {document['format']!r}, and this Hookscope reads {EXPORT_FORMAT}"
+                f"its format is {document['format']!r}, but this Hookscope reads {EXPORT_FORMAT}"
             )
         try:
             return self._run(document)
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise InvalidExportedRun(f"its run is not whole ({type(error).__name__}: {error})") from None
+            raise InvalidExportedRun(f"its run is invalid ({type(error).__name__}: {error})") from None
 
     def _run(self, document: Mapping[str, Any]) -> StoredRun:
         inner = document["run"]
-        if place := first_invalid_place(inner):  # what cannot be shown is to be said here
-            raise TypeError(f"{place} is missing, or nothing that this Hookscope knows")
+        if place := first_invalid_place(inner):  # fail here, not when the run is shown
+            raise TypeError(f"{place} is missing or invalid")
         run_of(inner)
         settings = document.get("settings")
         if settings is not None and "value" in settings:
@@ -246,7 +246,7 @@ class ExportedRunReader:
 
 
 def _no_number(text: str) -> Any:
-    """Refuse `NaN` and the like, which are not JSON."""
+    """Raise ValueError for `NaN` and `Infinity`, which are not JSON."""
     raise ValueError(text)
 
 

@@ -50,21 +50,21 @@ from hookscope.storage.journal.secrets import DEFAULT_SECRET_KEYS, Secret, Secre
 from hookscope.storage.journal.writer import Writer, pin_run
 from hookscope.values import dataclass
 
-# `at` never goes back: ids stand in the order of time, whatever the clock does.
+# `at` never decreases: ids are in the order of time, even if the clock is set back.
 INSERT_RUN = """
     insert into runs (workspace, circumstances, key, at, started_ms, owner_pid, owner_started, size, event)
     values (
         (select id from workspaces where path = ?), (select id from circumstances where digest = ?), ?,
         max(?, coalesce((select at from runs order by id desc limit 1), 0)), ?, ?, ?, ?, ?
     )"""
-# An id may be another run's, by another process, where the journal was moved away while the run went on.
+# If the journal was moved away during the run, the id may belong to a run of another process.
 END_RUN = """
     update runs set outcome = ?, took = ?, document = ?, size = size + ?
     where id = ? and started_ms = coalesce(?, started_ms)"""
 INSERT_ENTRY = """
     insert into entries (at, at_ms, workspace, kind, subject, level, text, detail)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
-GLANCE = 0.001  # seconds in which a short job is on disk: waited for without a turn of the loop
+SHORT_WAIT = 0.001  # seconds to block for a short job, which saves a turn of the event loop
 
 
 @dataclass(slots=True)
@@ -73,12 +73,10 @@ class _Shared:
 
     writer: Writer
     fingerprints: FileDigests = field(default_factory=FileDigests)
-    # What began runs hid: a handler may remove a secret from the context and print it.
+    # Masked at the start of each run: a handler may remove a secret from the context and print it.
     masked_secrets: dict[int, tuple[Secret, ...]] = field(default_factory=dict)
-    last_id: int = 0  # id that was given
-    started_ms: dict[int, int] = field(
-        default_factory=dict
-    )  # runs that go on, and when each was put on record
+    last_id: int = 0  # the last assigned id
+    started_ms: dict[int, int] = field(default_factory=dict)  # active runs, and when each was recorded
     known_secrets: tuple[Secret, ...] = ()
     keys: SecretKeys = DEFAULT_SECRET_KEYS  # whose values are secret
 
@@ -86,7 +84,7 @@ class _Shared:
 class Journal(JournalReader):
     """The durable record of one workspace; the file may contain others. A PlanRecorder.
 
-    Creating one touches nothing: the first write creates the file. `close` it, or use it in a `with`. Writing
+    Creating a Journal creates no file: the first write does. `close` it, or use it in a `with`. Writing
     is awaited in any loop; reading blocks, see JournalReader. All methods raise JournalError, an OSError
     whose text is a sentence for the user.
     """
@@ -98,7 +96,7 @@ class Journal(JournalReader):
         self.dialect = storable_text(dialect)
         self.version = ""
         self._settings: Settings | None = None
-        self._masked_with: tuple[tuple[Secret, ...], MaskedSettings] | None = None  # with what was known then
+        self._masked_with: tuple[tuple[Secret, ...], MaskedSettings] | None = None  # known secrets, result
         self._shared = _Shared(Writer(path, retention, self.workspace))
 
     def for_host(self, dialect: Dialect, settings: Settings) -> Journal:
@@ -158,7 +156,7 @@ class Journal(JournalReader):
         now = milliseconds_of(datetime.now(UTC))
 
         def insert(database: sqlite3.Connection) -> int:
-            owner = _owner(os.getpid())  # in this thread: some systems need a program to tell
+            owner = _owner(os.getpid())  # in the writer thread: some systems need a program for this
             run = (storable_text(event.key), now, now, owner.pid, owner.started)
 
             def row(size: int) -> tuple[object, ...]:
@@ -166,7 +164,7 @@ class Journal(JournalReader):
 
             try:
                 number = database.execute(INSERT_RUN, row(len(text))).lastrowid or 0
-            except sqlite3.IntegrityError:  # the first of its workspace, or under these circumstances
+            except sqlite3.IntegrityError:  # the first of its workspace or environment
                 added = self._add_environment(database, environment)
                 number = database.execute(INSERT_RUN, row(len(text) + added)).lastrowid or 0
             self._shared.last_id = max(number, self._shared.last_id + 1)
@@ -174,7 +172,7 @@ class Journal(JournalReader):
                 _renumber(database, number, self._shared.last_id)
             return self._shared.last_id
 
-        run_id = await self._write(insert, GLANCE)
+        run_id = await self._write(insert, SHORT_WAIT)
         self._shared.started_ms[run_id] = now
         if masker.secrets:
             self._shared.masked_secrets[run_id] = masker.secrets
@@ -190,7 +188,7 @@ class Journal(JournalReader):
             return NO_SETTINGS
         known = self._shared.known_secrets
         if self._masked_with is None or self._masked_with[0] != known:
-            # Not in this thread: to search the settings of a large host takes many frames of a screen.
+            # In another thread: searching large settings would block the screen.
             keys = self._shared.keys
             self._masked_with = known, await asyncio.to_thread(masked_settings, self._settings, known, keys)
         return self._masked_with[1]
@@ -226,10 +224,10 @@ class Journal(JournalReader):
 
         def update(database: sqlite3.Connection) -> int:
             # Masked here, in the writer's thread: a megabyte of output takes 40 ms to search.
-            told = (*masked_secrets, *secrets_occurring_in(document, known))
-            masked = mask_run(document, Masker.for_secrets((*told, *secrets_of_run(document, keys)), keys))
+            found = (*masked_secrets, *secrets_occurring_in(document, known))
+            masked = mask_run(document, Masker.for_secrets((*found, *secrets_of_run(document, keys)), keys))
             thin = compact_document(masked, masked["event"])
-            del thin["event"], thin["id"]  # on record since the beginning
+            del thin["event"], thin["id"]  # recorded by `begin`
             text = json.dumps(thin)
             return database.execute(
                 END_RUN, (outcome, run.took, text, len(text), run.id, started_ms)
@@ -271,7 +269,7 @@ class Journal(JournalReader):
         """Return a job's result once it is on disk. Blocks the loop for at most `block_seconds`."""
         written = self._shared.writer.submit(work)
         if block_seconds:
-            with suppress(TimeoutError):  # of our wait: a job raises none
+            with suppress(TimeoutError):  # of the wait: jobs raise none
                 return written.result(block_seconds)
         return await asyncio.wrap_future(written)
 

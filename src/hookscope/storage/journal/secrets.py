@@ -17,7 +17,7 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SecretShape:
-    """The form of a kind of secret. The pattern's first group is the secret, or all of the match.
+    """The form of a kind of secret. The pattern's first group is the secret, else the whole match.
 
     Every matching text contains one of the hints in lower case. They make the search cheap: a megabyte of
     output is not searched a dozen times.
@@ -33,7 +33,7 @@ def _secret_shape(name: str, hints: str, text: str) -> SecretShape:
 
 
 SECRET_SHAPES = (
-    # Cut output may lack the end: then all that follows is the key.
+    # Truncated output may lack the end: then everything that follows belongs to the key.
     _secret_shape(
         "PRIVATE_KEY",
         "-----begin",
@@ -64,7 +64,7 @@ SECRET_SHAPES = (
 )
 SHAPES_WITH_COLON = tuple(
     shape for shape in SECRET_SHAPES if ":" in "".join(shape.hints)
-)  # a sign that most texts have
+)  # a character in most texts
 RARE_HINTS = tuple(hint for shape in SECRET_SHAPES if shape not in SHAPES_WITH_COLON for hint in shape.hints)
 
 
@@ -84,17 +84,17 @@ SECRET_WORDS = (
     "passwort",
 )
 SECRET_NAMES = {"pass", "pwd", "passcode", "dsn", "creds", "otp", "pat"}  # as the last word
-SECRET_KEYS = {"api", "private", "secret", "access", "signing", "encryption", "master"}  # … key
-ADDRESSES = {"continuation"}  # … token: says where a session goes on; Eve asks for authority besides
+SECRET_KEYS = {"api", "private", "secret", "access", "signing", "encryption", "master"}  # before `key`
+ADDRESSES = {"continuation"}  # before `token`: the address of a session; Eve also checks authority
 TRAILERS = {"value", "header", "old", "new"}  # `cookieHeader` is as secret as `cookie`
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 LONGEST_KEY = 64
-KEY = re.compile(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer ones, or with line ends, are texts and no names
+KEY = re.compile(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer texts, or with line ends, are not names
 REFERENCE = re.compile(r"\$\{[^{}]*\}")
 
 
-VARIABLE = re.compile(r"_*[A-Z][A-Z0-9_]*")  # how variables of an environment are written
-# A variable with a secret word in its name is none where its last word says what else it is.
+VARIABLE = re.compile(r"_*[A-Z][A-Z0-9_]*")  # the usual style of environment variables
+# A variable with a secret word in its name is not secret if its last word is one of these.
 NOT_SECRET_WORDS = """
     file files path paths dir folder url uri urls endpoint host port address name names id ids type kind
     method mode user username email sock socket agent ttl expiry expires count length size limit max min
@@ -110,11 +110,11 @@ COMMON_WORDS = """
     staging enabled disabled required optional string number object
 """
 ORDINARY_VALUES = frozenset(COMMON_WORDS.split())
-NAMING_KEYS = ("name", "key", "header", "variable", "field", "id")  # what names the `value` beside it
+NAMING_KEYS = ("name", "key", "header", "variable", "field", "id")  # keys that name the `value` beside them
 FLAG = re.compile(r"--?[A-Za-z][\w-]*")
 PLAIN_WORD = re.compile(r"[A-Za-z]{1,15}")
 
-# `--api-key=abc123` and `"token": "abc123"` inside a text. A digit, so that code and prose stay readable.
+# `--api-key=abc123` and `"token": "abc123"` inside a text. Only values with a digit: prose stays readable.
 ASSIGNED = re.compile(
     r"""[\w-](?<![\w-].)(?P<rest>[\w-]{1,59})["']?(?:=|: ?)["']?"""
     r"""(?P<value>(?=[^\s"'&,;]{0,200}\d)[^\s"'&,;()<>{}$]{6,})"""
@@ -124,14 +124,14 @@ VARIABLE_SET = re.compile(
 )
 COOKIES = re.compile(r"[\w.-]{1,60}=[^\s;]*(?:; {0,2}[\w.-]{1,60}(?:=[^;]*)?)*;?")
 COOKIE = re.compile(r"(?P<name>[\w.-]{1,60})=(?P<value>(?=[^;]*\d)[^\s;,]{8,})")
-ASSIGNED_HINTS = (*SECRET_WORDS, "key")  # as a shape's
+ASSIGNED_HINTS = (*SECRET_WORDS, "key")  # as the hints of a shape
 LONG = re.compile(r"[A-Za-z0-9_-]{32,}={0,2}")
 KINDS = (re.compile("[0-9]"), re.compile("[a-z]"), re.compile("[A-Z]"))
-PARTS = "/+.:-"  # beside one of these, a long word is a part of something else: a path, a digest, an image
-RANDOM_BITS = 4.2  # a character; hexadecimal digests and UUIDs have 4.0 at most, English names less
+PARTS = "/+.:-"  # next to these, a long word is part of a path, a digest or an image
+RANDOM_BITS = 4.2  # per character; hexadecimal digests and UUIDs have at most 4.0, English names less
 IDENTIFIERS = {"id", "ids", "hash", "digest", "commit", "sha", "checksum", "integrity", "etag", "revision"}
 SHORTEST_NUMBER = 6  # digits; shorter numbers are everywhere
-SHORTEST = 8  # characters; no shape fits into less
+SHORTEST = 8  # characters; no shape matches a shorter text
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def is_secret_key(key: str) -> bool:
     return len(key) <= LONGEST_KEY and _names_a_secret(key)
 
 
-@lru_cache(maxsize=2048)  # the same few keys stand in most documents
+@lru_cache(maxsize=2048)  # most documents have the same few keys
 def _names_a_secret(key: str) -> bool:
     words = _words_of(key)
     if not words or not ADDRESSES.isdisjoint(words[-2:-1]):
@@ -197,8 +197,8 @@ class SecretKeys:
         return bare in self.listed or any("*" in one and fnmatchcase(bare, one) for one in self.listed)
 
     def holds_secret(self, key: str, value: object) -> bool:
-        """Return True if everything below the key is secret. Numbers under a plural are counts: `maxTokens:
-        4`.
+        """Return True if everything below the key is secret. A number under a plural key is a count, so not
+        secret: `maxTokens: 4`.
         """
         counted = isinstance(value, int | float) and key.lower().endswith("s")
         return (is_secret_key(key) and not counted) or self.is_listed(key)
@@ -226,8 +226,8 @@ def _bare(name: str) -> str:
 
 
 def pair_key(value: Mapping[Any, Any], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> str | None:
-    """Return the key that the mapping itself names: `{name: Authorization, value: …}`, a change `{op: add,
-    path: /auth/token, value: …}`; None if there is none.
+    """Return "value" if other members of the mapping name it as a secret: `{name: Authorization, value: …}`,
+    or a change `{op: add, path: /auth/token, value: …}`; else None.
     """
     if "value" not in value or len(value) > 8:
         return None
@@ -278,7 +278,7 @@ def secrets_in(
                 yield from secrets_in(item, named, secret=secret or flag, keys=keys)
         case str() | int() | float() if secret and (text := secret_text_of(value)):
             yield Secret(_name_of(path), text)
-            # `Bearer …` as a whole, and what follows it: a handler prints the one or the other.
+            # `Bearer …` as a whole, and the token alone: a handler may print either.
             inner = (*_in_text(text, path), *_cookies_in(text, path))
             yield from (one for one in inner if one.value != text)
         case str():
@@ -303,7 +303,7 @@ def _pair_name(value: Mapping[Any, Any]) -> str:
 
 
 def holds_secrets(key: str, value: object) -> bool:
-    """Do the same as `SecretKeys.holds_secret`, without a user's list."""
+    """Return the same as `SecretKeys.holds_secret`, without a user's list."""
     return DEFAULT_SECRET_KEYS.holds_secret(key, value)
 
 
@@ -313,12 +313,12 @@ def is_ordinary(value: str) -> bool:
 
 
 def secret_text_of(value: str | float) -> str:
-    """Return what to mask of a value under a secret's key; empty if there is nothing to mask."""
+    """Return the text to mask for a value under a secret key; empty if there is nothing to mask."""
     if isinstance(value, bool):
         return ""
     text = str(value)
-    telling = any(char.isalnum() for char in text) and REFERENCE.fullmatch(text) is None
-    return text if telling else ""
+    is_maskable = any(char.isalnum() for char in text) and REFERENCE.fullmatch(text) is None
+    return text if is_maskable else ""
 
 
 def _in_key(key: str) -> Iterable[Secret]:
@@ -344,7 +344,7 @@ def _in_text(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
                 yield Secret(_name_of(path) if path else shape.name, value)
                 if shape.name == "COOKIE":
                     yield from _cookies_in(value, path)
-            text = shape.pattern.sub(" ", text)  # what is found once is not found again as something else
+            text = shape.pattern.sub(" ", text)  # so that no other shape finds it too
     if any(map(holds, ASSIGNED_HINTS)):
         for match in ASSIGNED.finditer(text):
             key = text[match.start() : match.end("rest")]
@@ -368,7 +368,7 @@ def _cookies_in(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
 
 
 def _identifies(path: tuple[str, ...]) -> bool:
-    """Return True if the last key announces a long random value that is public."""
+    """Return True if the last key names a long random value that is public."""
     return (
         bool(path) and len(path[-1]) <= LONGEST_KEY and not IDENTIFIERS.isdisjoint(_words_of(path[-1])[-1:])
     )
