@@ -50,11 +50,7 @@ def test_hooks_of_other_programs_are_reported_with_the_programs_name(
     [
         ("fire", "PreToolUse", "it is a name of Claude Code's. The closest match is before_tool_call."),
         ("events", "SessionEnd", "it is a name of Claude Code's. The closest match is "),
-        (
-            "plan",
-            "UserPromptSubmit",
-            "it is a name of Claude Code's. The closest match is message:received.",
-        ),
+        ("plan", "UserPromptSubmit", "it is a name of Claude Code's. The closest match is message:received."),
     ],
 )
 def test_an_event_of_another_program_names_that_program(

@@ -140,7 +140,7 @@ def test_a_terminated_console_restores_the_terminal(workspace: Path, monkeypatch
     monkeypatch.setenv("LC_ALL", "C")
     monkeypatch.setenv("PYTHONUTF8", "0")
     with terminal(workspace) as console:
-        until(lambda: console.shows("looking") and console.shows("┏"), "its first frame is painted")
+        until(lambda: console.shows("scanning") and console.shows("┏"), "its first frame is painted")
         console.process.terminate()
         assert console.process.wait(60) == 128 + signal.SIGTERM
         until(
@@ -171,7 +171,7 @@ async def test_the_last_runs_are_shown_at_the_next_start(
         await story.press("2")
         await story.shows("Run 1", "✓ 1 handler ran", "[/x] hello")
         await story.press("f5")
-        await story.shows("Run 2", "against run 1: as before")
+        await story.shows("Run 2", "compared with run 1: as before")
         await story.press("3")
         await story.shows("run 1 ✓ 1 ok", "run 2 ✓ 1 ok")
         lines = [line for line in story.lines() if "run 1 ✓" in line or "scan " in line or "run 2 ✓" in line]
