@@ -126,7 +126,7 @@ async def test_a_partial_fix_names_the_gate_that_still_fails(
     make_hook(workspace / "hooks", "keep", f"{{openclaw: {{events: ['command:new'], {needs}}}}}")
     trust(workspace)
     async with console((120, 36)) as story:
-        await story.shows("next   install it, or add its folder to", "PATH; R scans again")
+        await story.shows("next   install it, or add its folder to", "PATH; then press R to scan again")
         await story.press("e")
         await story.shows("MEMORY_DIR", "enter shows the edit")
         await story.press("slash", "m", "enter")

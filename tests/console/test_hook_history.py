@@ -52,7 +52,7 @@ async def test_a_hook_that_does_not_load_is_listed_as_broken_at_once(
         await story.shows("✗ broken", "does not load: ")
         if size[0] == 80:
             await story.press("enter")
-        await story.shows("✗ broken – does not load", "opens it there")
+        await story.shows("✗ broken – does not load", "to open the error")
         handler.write_text("def handler(event): pass\n")
         await story.press("R")
         await story.until(lambda: "✗" not in story.lines()[1], "what was saved since is another file")

@@ -129,7 +129,7 @@ async def test_a_running_job_is_named_and_can_be_cancelled(
         await rests(story)
         monkeypatch.setattr(fire_display, "JUST_ENDED_SECONDS", 3600.0)
         await story.press("x")  # a moment too late: it was to stop the run, and exports nothing
-        await story.shows("The run is already done.")
+        await story.shows("The run has already ended.")
         await story.press("Z")
         await story.shows("» The search")
         await story.press("escape")

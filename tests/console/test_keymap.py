@@ -247,7 +247,7 @@ async def test_a_saved_keymap_changes_keys_help_and_palette(
         await story.shows("f11  ^x")
         await story.press("escape")
         file.write_text("{")
-        await story.shows("is not YAML that can be read", "f11 Help")
+        await story.shows("is not valid YAML", "f11 Help")
         file.unlink()
         await story.shows("? Help")
 

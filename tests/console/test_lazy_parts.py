@@ -35,7 +35,7 @@ async def test_a_filter_typed_before_the_scan_ends_applies(
     try:
         async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
             story = Story(app, pilot)
-            await story.shows("hookscope   scanning …", "Hooks 0", "Looking …")
+            await story.shows("hookscope   scanning …", "Hooks 0", "Scanning …")
             assert not story.screen.query("#filter")
             await story.press("slash", *"gre")
             await story.until(lambda: story.screen.state.filter == "gre", "it is the filter")

@@ -141,7 +141,7 @@ async def test_a_hostile_archive_and_a_cancelled_download_leave_no_files(
         await story.until(told.exists, "npm runs")
         await story.press("i")
         await story.press("escape", "I")
-        await story.shows("It was stopped; nothing was installed.")
+        await story.shows("Cancelled; nothing was installed.")
         with pytest.raises(ProcessLookupError):
             os.kill(int(told.read_text()), 0)
         assert isinstance(story.app.screen, PacksScreen), "esc stopped it, and closed nothing"

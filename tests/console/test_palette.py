@@ -101,7 +101,7 @@ async def test_an_empty_palette_lists_actions_of_the_pane_first(console: Open) -
         await story.press("down")
         await story.shows("Compose a test event for the selected hook · hookscope fire KEY")
         await story.press("up")
-        await story.shows("Find", "enter run", "esc back", "Allow the f")
+        await story.shows("Find", "enter run", "esc back", "Trust the f")
         listed = re.findall(r"(enter|\b[a-z]+) +(Why|Fire|On/off|Fix|Undo|Trust)\b   ", story.text())
         assert listed == [
             ("enter", "Why"),

@@ -97,7 +97,7 @@ async def test_a_stream_event_shows_its_lanes_and_the_events_after_a_cancel(
     async with console(size, dialect="eve@0.80") as story:
         await composed(story, "turn.started")
         await story.press("ctrl+r")
-        await story.shows("⊘ turn cancelled by stop", "typed", "hooks of every event", "asked: cancel")
+        await story.shows("⊘ turn cancelled by stop", "typed", "hooks of every event", "requested: cancel")
         if size[1] > 30:  # else the list scrolls
             await story.shows("recorded", "evt_", "↳ turn.cancelled", "↳ session.waiting")
 

@@ -81,8 +81,8 @@ async def test_a_failing_fire_becomes_a_test_of_the_handler(
         await story.shows("✓ as hello.yaml expects")
         assert 'messages: ["Hello Ada"]' in file.read_text()
         assert await command_line(workspace) == 0
-        await saved(story, handler, SHOUTS, lambda: "2 things" in story.text() or "1 thing" in story.text())
-        await story.shows("✗ 1 thing not as hello.yaml expects", "- Hello Ada", "+ HELLO Ada")
+        await saved(story, handler, SHOUTS, lambda: "2 results" in story.text() or "1 result" in story.text())
+        await story.shows("✗ 1 result not as hello.yaml expects", "- Hello Ada", "+ HELLO Ada")
     capsys.readouterr()
     assert await command_line(workspace) == 1
     told = capsys.readouterr().out
@@ -330,7 +330,7 @@ async def test_a_sequence_is_fired_step_after_step(
     async with console((120, 36)) as story:
         listed = ("Saved events and sequences", "twice", "2 steps", "shipped")
         await fired_sequence(story, "twice", *listed)
-        await story.shows("Run 2", "✗ 1 thing not as twice.yaml expects", "- Bye*", "+ Hello Bob")
+        await story.shows("Run 2", "✗ 1 result not as twice.yaml expects", "- Bye*", "+ Hello Bob")
         await story.shows("twice is done, with failed expectations")
         await story.press("left_square_bracket")
         await story.shows("Run 1", "✓ as twice.yaml expects")

@@ -29,7 +29,7 @@ async def test_each_handler_waits_and_shows_the_current_event(console: Open, siz
     async with console(size) as story:
         await at_fire(story)
         await story.press("b")
-        await story.shows("‖ waits before a-first", "It waits: b runs it")
+        await story.shows("‖ waits before a-first", "Paused: b runs this handler")
         await story.until(lambda: "Skip" in story.lines()[-1], "its keys are named")
         await story.press("b")
         await story.shows("‖ waits before b-second")
@@ -59,7 +59,7 @@ async def test_a_stepped_run_can_be_cancelled_and_useless_keys_are_explained(
     async with console(size) as story:
         await at_fire(story)
         await story.press("i")
-        await story.shows("No handler waits: b fires the event handler by handler.")
+        await story.shows("No handler is paused. Press b to fire step by step.")
         await story.press("b")
         await story.shows("‖ waits before a-first")
         await story.press("b")

@@ -63,7 +63,7 @@ async def test_a_blocked_hook_says_what_is_missing(
         await story.shows("▲ blocked")
         if size[0] < 100:
             await story.press("enter")
-        await story.shows("2 things stop it", "no-such-program", "not on PATH", "NO_SUCH_VARIABLE unset")
+        await story.shows("2 checks fail", "no-such-program", "not on PATH", "NO_SUCH_VARIABLE unset")
         await story.shows("e fix")
         await story.shows("Binary missing: no-such-program", "will not run")
 

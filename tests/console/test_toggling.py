@@ -125,7 +125,7 @@ async def test_an_edit_that_cannot_be_undone_stays_until_dropped(
         mine.unlink()
         for answer in ("escape", "escape", "g"):
             await story.press("u")
-            await story.shows("Forget this edit?", "./mine.md is gone", "write mine", "Forget")
+            await story.shows("Forget this edit?", "./mine.md does not exist", "write mine", "Forget")
             await story.press(answer)
             await story.until(lambda: len(story.app.screen_stack) == 1, "the question is answered")
         await story.shows("forgotten: write mine")

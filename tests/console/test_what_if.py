@@ -160,7 +160,7 @@ async def test_hosts_mode_compares_the_machine_with_the_what_if(
         await story.shows("What if: environment")
         await story.press("f9")
         await story.shows(
-            "[4 Hosts]", "Surroundings   here and unit gateway.service", "1 hook equal · 1 differ"
+            "[4 Hosts]", "Environments   here and unit gateway.service", "1 hook equal · 1 differ"
         )
         await story.press("down", "z")
         await story.shows("zzfind is ~/.local/bin/zzfind here")
@@ -171,13 +171,13 @@ async def test_hosts_mode_compares_the_machine_with_the_what_if(
         await story.press("ctrl+r")
         await story.shows("events fire at hosts: h goes")
         await story.press("h")
-        await story.shows("3 read the same folders")
+        await story.shows("3 with the same folders")
         await story.press("1", "W")
         await story.until(lambda: isinstance(story.app.screen, WhatIfForm), "the bar is there")
         await story.press("f9")
-        await story.shows("Surroundings   here and")
+        await story.shows("Environments   here and")
         await story.press("0")
-        await story.shows("3 read the same folders")
+        await story.shows("3 with the same folders")
 
 
 async def test_what_if_options_of_the_command_line_are_shown_and_can_be_cleared(

@@ -35,7 +35,7 @@ def test_changed_outcomes_messages_and_context_are_named() -> None:
 
 def test_fewer_messages_are_distinguished_from_changed_ones() -> None:
     assert "-2 messages" in comparison_summary(run(messages=("x", "y")), run())
-    assert "other messages" in comparison_summary(run(messages=("x",)), run(messages=("y",)))
+    assert "different messages" in comparison_summary(run(messages=("x",)), run(messages=("y",)))
 
 
 def test_many_changes_are_counted_and_not_listed() -> None:

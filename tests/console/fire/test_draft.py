@@ -75,7 +75,7 @@ def test_a_context_that_violates_the_schema_is_noted_and_still_fired(view: Snaps
     ]
     assert [noted.column for noted in checked.notes] == [2, 21]
     (noted,) = check_draft(EventDraft("message:sendt", text='{"senderID": 1}'), view).notes
-    assert noted.text.startswith("no event of")
+    assert noted.text.startswith("unknown to")
     for key in view.keys:
         if key in view.host.dialect.catalogue().by_key and view.host.dialect.catalogue().sends(key):
             assert check_draft(template_draft(key, view), view).notes == (), key
@@ -87,7 +87,7 @@ def test_the_field_under_the_cursor_has_a_help_text(view: Snapshot) -> None:
     fields = known_fields(known.fields, known.required)
     told = known_field_help(fields, "channelId", "{}")
     assert (
-        told == "channelId: where it came from: whatsapp, telegram, signal; such as telegram · text, needed"
+        told == "channelId: where it came from: whatsapp, telegram, signal; such as telegram · text, required"
     )
     absent = known_field_help(fields, None, '{"from": 1}')
     assert absent.startswith("other fields:  content, channelId, timestamp")

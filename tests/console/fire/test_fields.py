@@ -163,7 +163,7 @@ def test_a_new_field_is_indented_like_its_neighbours(text: str, after: str) -> N
 
 def test_typing_a_whole_text_into_a_number_makes_it_a_text() -> None:
     form = read_json_form('{"a": 1}').write(0, '"x')
-    assert (form.fields[0].kind, form.fields[0].problem) == ("value", "no JSON value")
+    assert (form.fields[0].kind, form.fields[0].problem) == ("value", "not a JSON value")
     form = form.write(0, '"x"')
     assert (form.fields[0].kind, form.fields[0].shown) == ("text", "x")
 

@@ -61,7 +61,7 @@ async def test_enter_inserts_the_example_and_a_new_field_can_be_named(console: A
         await c.press("enter")
         first = next(iter(json.loads(text(c))))
         await c.press("pagedown", "pagedown")
-        await c.shows("▸ + another")
+        await c.shows("▸ + field")
         await c.press(*"mine", "enter", *"it is")
         assert json.loads(text(c))["mine"] == "it is"
         await c.press(
@@ -156,7 +156,7 @@ async def test_the_value_follows_the_selection_in_a_long_form(console: Any) -> N
         assert len(changed) == 1
         await c.shows(f"▸ {changed[0]}")
         await c.press(*["pagedown"] * 20)
-        await c.shows("▸ + another")
+        await c.shows("▸ + field")
 
 
 async def test_a_reload_keeps_the_field_that_is_being_edited(console: Any, view: Any) -> None:

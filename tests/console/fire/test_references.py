@@ -27,7 +27,7 @@ FILLING = VariableSources(KNOWN, ("ci", "dev"), "dev")
         ("${now-2h}", "${now-2h}: 2026-03-01T10:00:00.000Z · from the event's time"),
         ("${USR}", "${USR}: is not set; did you mean ${USER}?"),
         ("${now-2}", "${now-2}: is not a time; example: ${now-1h30m}"),
-        ("$${USER}", "$${USER}: the text ${USER}"),
+        ("$${USER}", "$${USER}: the literal text ${USER}"),
         ("${SECRET:X}", ""),
         ("${", ""),
     ],

@@ -67,7 +67,7 @@ async def test_an_error_opens_its_tab_with_the_source_line(console: Any, size: S
         log = Ending()
         await c.fired(7, failing, delivers=True, ending=log)
         await c.shows("Run 7", "✗ 1 of 2 failed", "[Error]", "KeyError: 'workspaceDirectory'", "❱ 5 │")
-        await c.shows("session-memory/handler.py:5  in handler", "E opens line 5")
+        await c.shows("session-memory/handler.py:5  in handler", "E open line 5")
         c.pane.query_one(Waterfall).focus()
         await c.press("E")
         told = c.last(fire_requests.SourceEditRequested)
@@ -139,7 +139,7 @@ async def test_a_running_run_is_cancelled_before_another_fire(console: Any) -> N
     async with console() as c:
         c.pane.run_view.firing_started(4, c.pane.run_view.plan)
         await c.press("ctrl+r")
-        await c.shows("Run 4 is still going on")
+        await c.shows("Run 4 is still running")
         await c.press("escape")
         assert isinstance(c.app.asked[-1], fire_requests.CancelRequested)
 
@@ -187,7 +187,7 @@ async def test_firing_at_one_hook_is_shown_and_can_be_undone(console: Any, size:
 
 async def test_firing_untrusted_hooks_asks_for_trust(console: Any, untrusted: Any, size: Size) -> None:
     async with console(size=size, view=untrusted) as c:
-        await c.shows("nothing would run", "◇", "untrusted   t trusts")
+        await c.shows("nothing would run", "◇", "untrusted   press t to trust")
         c.pane.query_one("#fire-plan").focus()
         await c.press("t")
         (target,) = c.last(fire_requests.FoldersTrustRequested).folders
@@ -252,7 +252,7 @@ async def test_long_settings_are_not_shown_in_the_context(console: Any, view: An
     settings = {f"key{number}": "x" * 60 for number in range(12)}
     host = replace(view.host, settings=replace(view.host.settings, value=settings))
     async with console((120, 36), view=replace(view, host=host)) as c:
-        await c.shows("cfg: settings in force (12 keys)")
+        await c.shows("cfg: current settings (12 keys)")
         assert '"cfg"' not in c.screen
         await c.press("ctrl+r")
         assert c.last(fire_requests.FireRequested).event.context["cfg"] == settings

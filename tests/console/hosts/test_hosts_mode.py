@@ -21,7 +21,7 @@ async def test_hosts_mode_shows_differences_and_the_change_that_removes_them(
         await story.shows("[4 Hosts]", "1 hook equal · 2 differ", "openclaw", "milady", "eliza")
         await story.focus_in("hosts")
         await story.press("=")
-        await story.shows("only what differs")
+        await story.shows("only differences")
         await story.hides("everywhere")
         await story.shows("▸ only-here", "add `milady` and `eliza` beside `openclaw`")
         await story.press("down")
@@ -56,7 +56,7 @@ async def test_an_event_can_be_fired_under_every_host(console: Open, hooks: Path
         await story.press("ctrl+r")
         await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
         await story.press("t")
-        await story.shows("command:new   fired at 3, they differ", "outcome", "not run: broken")
+        await story.shows("command:new   fired at 3 hosts, results differ", "outcome", "not run: broken")
         await story.shows("r Runs")
         exported = story.screen.controllers.export.shown()
         assert exported is not None

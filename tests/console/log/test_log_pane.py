@@ -82,7 +82,7 @@ async def test_a_log_filter_narrows_and_is_cleared(log: Any) -> None:
         c.pane.add(entries(1, 700, level="error"))
         await c.shows("Log 3 of 33", "text 700")
         await c.press(*"no")
-        await c.shows("Log 0 of 33", "No entry matches the filter. esc clears it.")
+        await c.shows("Log 0 of 33", "No entry matches the filter. Press esc to clear it.")
         await c.press("enter", "escape")
         await c.shows("Log 33", "text 29")
         await c.press("slash")

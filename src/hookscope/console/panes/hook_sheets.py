@@ -18,6 +18,7 @@ from hookscope.console.theme.text_styles import (
     NOT_A_HOOK,
     STATE_STYLES,
     Sheet,
+    counted,
     safe_line,
     safe_paragraph,
 )
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SameNameHook:
-    """One of several hooks or rejected hooks with one name."""
+    """One of several hooks or rejected hooks with the same name."""
 
     rank: int
     source: str
@@ -45,7 +46,7 @@ class SameNameHook:
 
 
 def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snapshot) -> None:
-    """Add all hooks of that name in order of precedence, with the outcome of each."""
+    """Add all hooks with the row's name, in order of precedence, and whether each is used."""
     name = row.hook.name if isinstance(row, HookStatus) else row.name
     copies = hooks_named(name, view)
     if not copies or (isinstance(row, RejectedHook) and (row.unread_rank is None or len(copies) == 1)):
@@ -64,7 +65,7 @@ def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snap
 
 
 def hooks_named(name: str, view: Snapshot) -> list[SameNameHook]:
-    """Return all hooks of that name, the winner first; and unreadable folders, which may replace one."""
+    """Return the hooks of this name, highest precedence first, and unreadable folders that may hide one."""
     ranks = {folder.source: folder.rank for folder in view.host.folders}
     hooks = [
         SameNameHook(item.hook.folder.rank, item.hook.folder.source, item.hook.path, item)
@@ -82,19 +83,19 @@ def _has_precedence(copy: SameNameHook) -> bool:
 
 def _outcome(copy: SameNameHook, winner: int | None, count: int) -> str:
     if isinstance(copy.item, RejectedHook):
-        return f"does not count: {copy.item.reason}"
+        return f"ignored: {copy.item.reason}"
     if copy.item.verdict.shadowed_by is not None:
         return f"shadowed by {winner}" if winner else "shadowed"
-    return "the only one" if count == 1 else "this one takes precedence"
+    return "no other hook has this name" if count == 1 else "this one takes precedence"
 
 
 GATE_NAME_WIDTH = 11  # cells of a gate's name
 
 
 def put_failed_gate(sheet: Sheet, gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> None:
-    """Add a failed gate: what it needs, what was found, where it is decided, what to do.
+    """Add a failed gate: what it needs, what was found, which setting decides, and the next step.
 
-    `places`: also where it was looked for.
+    `places`: also list the places that were searched.
     """
     head = Content.assemble((" ✗ ", "$text-error"), (gate.name, "bold"))
     lines = list(_gate_facts(gate, row, view, places))
@@ -118,37 +119,38 @@ def _gate_facts(gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> li
         facts.append(("found", " · ".join(part for part in (found_text, at) if part), ""))
     facts += [("near", text, "$text-warning") for text in gate.near]
     if places and gate.looked:
-        facts.append(("looked", " · ".join(gate.looked), MUTED))
+        facts.append(("places", " · ".join(gate.looked), MUTED))
     if gate.place is not None:
         facts.append(("where", f"{view.host.machine.short(gate.place.file)}:{gate.place.line}", ""))
     if gate.reason:
-        facts.append(("says", gate.reason, MUTED))
-    if then := _next_step(gate, row.hook, view):
-        facts.append(("next", then, ""))
+        facts.append(("reason", gate.reason, MUTED))
+    if next_step := _next_step(gate, row.hook, view):
+        facts.append(("next", next_step, ""))
     return facts
 
 
 def _next_step(gate: Gate, hook: Hook, view: Snapshot) -> str:
     if gate.found == TOO_WIDE:
-        return "move the hook into a folder of hooks"
+        return "move the hook into a hooks folder"
     kind = gate.kind
     if kind.fix is FixKind.TOGGLE:
-        return with_keys("{hooks.toggle} switches it on")
+        return with_keys("press {hooks.toggle} to enable it")
     if gate.fix is not None:
         file = view.host.machine.short(gate.fix.file)
-        return f"{key_of('hooks.fix')} writes {gate.fix.meaning} in {file}"
+        return f"press {key_of('hooks.fix')} to write {gate.fix.meaning} in {file}"
     if kind.fix is FixKind.PROGRAMS:
         offers = install_lines(hook.meta.install)
-        again = with_keys("; {hooks.recheck} scans again")
+        again = with_keys("; then press {hooks.recheck} to scan again")
         return f"HOOK.md offers: {offers}" if offers else install_words(gate) + again
     if kind.fix is FixKind.SET_VALUES and gate.setting is not None:
         path = ".".join(str(part) for part in gate.setting)
-        return f"{key_of('hooks.fix')} sets {path} in {view.host.machine.short(view.host.settings.file)}"
+        file = view.host.machine.short(view.host.settings.file)
+        return f"press {key_of('hooks.fix')} to set {path} in {file}"
     return with_keys(kind.next_step)
 
 
 def _setting_place(gate: Gate, view: Snapshot) -> str:
-    """Return the place of the deciding setting, such as `openclaw.json:14`."""
+    """Return the position of the setting that decides, such as `openclaw.json:14`; empty if unset."""
     if gate.setting is None:
         return ""
     place = view.host.settings.locate(gate.setting)
@@ -179,7 +181,7 @@ LAMP_STYLES = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("·",
 
 
 def put_lamps(sheet: Sheet, chain: LampChain) -> None:
-    """Add the answer in a sentence, and each step from the hook's file to its user."""
+    """Add the chain's sentence, then a sign for each step from the hook's file to the user."""
     sheet.blank()
     sheet.say(safe_paragraph(chain.sentence).stylize("bold"))
     line = Content()
@@ -197,7 +199,7 @@ def put_lamps(sheet: Sheet, chain: LampChain) -> None:
 
 
 def _says_all(chain: LampChain) -> bool:
-    """Return whether sentence and lamps say all that came of the hook: it ran, or no event has come."""
+    """Return True if the lamps show the whole outcome: the hook ran, or no event has arrived."""
     passed = {lamp.name: lamp.passed for lamp in chain.lamps}
     return passed["loads"] is not False and (passed["ran"] is True or not passed["arrived"])
 
@@ -207,9 +209,9 @@ LINK_SIGNS = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("–",
 
 
 def later_failure(row: HookStatus, checked: HookCheck | None, failed: FailedLoad | None) -> str:
-    """Return why a hook whose gates all pass does not work; empty if it does.
+    """Return why a hook does not work although its gates all pass; empty if it works.
 
-    `failed` is known from the scan itself, before the activation links are.
+    `failed` is known after a scan, before the activation links in `checked`.
     """
     if failed is not None:
         return failed.why
@@ -243,11 +245,11 @@ def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded
         )
         if any(link.name == "loads" and link.passed is False for link in links):
             next_step = with_keys(
-                "{hooks.edit} opens it there; {hooks.fire} fires an event, which loads it again"
+                "press {hooks.edit} to open the error, {hooks.fire} to fire an event, which loads it again"
             )
             sheet.put([(Content(), 3)], Content.styled(next_step, MUTED))
         return
-    sheet.title("So far")
+    sheet.title("After the checks")
     for link in links:
         sign, style = LINK_SIGNS[link.passed]
         head = Content.assemble((f" {sign} ", style), (link.title, MUTED if link.passed else ""))
@@ -278,8 +280,8 @@ class WhyOptions:
 def why_title(row: HookRow, checked: HookCheck | None = None) -> Content:
     """Return the pane's title: name, glyph, and meaning of the state."""
     style, phrase = row.state_style, row.state_style.phrase
-    if isinstance(row.item, HookStatus) and (cannot := later_failure(row.item, checked, row.failed)):
-        style, phrase = STATE_STYLES[State.BROKEN], cannot.partition(":")[0]
+    if isinstance(row.item, HookStatus) and (failure := later_failure(row.item, checked, row.failed)):
+        style, phrase = STATE_STYLES[State.BROKEN], failure.partition(":")[0]
     return Content.assemble(
         safe_paragraph(row.name).truncate(SUMMARY_WIDTH, ellipsis=True),
         "   ",
@@ -289,7 +291,7 @@ def why_title(row: HookRow, checked: HookCheck | None = None) -> Content:
 
 
 def why_sheet(row: HookRow, view: Snapshot, source: SourceText | None, reading: WhyOptions) -> Content:
-    """Return everything that is known of a row."""
+    """Return the sheet with everything known about a row."""
     sheet = Sheet(reading.width)
     if isinstance(row.item, RejectedHook):
         _rejected_part(sheet, row.item, view, source)
@@ -309,7 +311,7 @@ def hook_report(
 
 
 def fault_place(row: HookRow) -> FilePosition | None:
-    """Return the place for the editor: the fault, else the hook's HOOK.md or handler."""
+    """Return the position to open in the editor: the fault, else the hook's HOOK.md or handler."""
     if isinstance(row.item, RejectedHook):
         return row.item.place or FilePosition(row.item.path)
     for gate in row.item.verdict.failed():
@@ -348,19 +350,15 @@ def _hook_part(
 
 
 def _summary(row: HookStatus, checked: HookCheck | None, failed: FailedLoad | None) -> tuple[str, str]:
-    shut = len(row.verdict.failed())
+    failing = len(row.verdict.failed())
     if row.verdict.shadowed_by is not None:
-        also = f"; {_plural(shut)} would fail too" if shut else ""
+        also = f"; {counted(failing, 'check')} would fail too" if failing else ""
         return f"Another hook of this name takes precedence{also}", ""
-    if shut:
-        return f"{_plural(shut)} {'stops' if shut == 1 else 'stop'} it", ""
+    if failing:
+        return "1 check fails" if failing == 1 else f"{failing} checks fail", ""
     if later_failure(row, checked, failed):
         return "All checks pass, but it cannot run", ""
     return "All checks pass", ""
-
-
-def _plural(count: int) -> str:
-    return "1 thing" if count == 1 else f"{count} things"
 
 
 def _findings(sheet: Sheet, checked: HookCheck, unfolded: bool) -> None:
@@ -387,21 +385,21 @@ def _findings(sheet: Sheet, checked: HookCheck, unfolded: bool) -> None:
 def _notes(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
     notes = list(row.notes)
     if row.hook.beyond_host:
-        notes.append("Hookscope only: its host has no handlers in Python")
+        notes.append("Hookscope only: its host does not run Python")
     if row.hook.handler in view.quarantined:
         notes.append(
-            "in quarantine: three faults within five minutes. A fire by hand runs it; "
-            f"{key_of('hooks.lift')} lifts it"
+            "in quarantine after three faults within five minutes: only a manual fire runs it; "
+            f"press {key_of('hooks.lift')} to end it"
         )
-    _file_names(sheet, "Notes", notes)
+    _put_list(sheet, "Notes", notes)
 
 
 def _as_shipped(sheet: Sheet, row: HookStatus) -> None:
-    """Add where the real program decides otherwise, below the guide's decisions."""
-    _file_names(sheet, "As it ships", row.dialect_differences)
+    """Add what the shipped program decides differently from the guide."""
+    _put_list(sheet, "In the shipped version", row.dialect_differences)
 
 
-def _file_names(sheet: Sheet, title: str, items: Sequence[str]) -> None:
+def _put_list(sheet: Sheet, title: str, items: Sequence[str]) -> None:
     if items:
         sheet.title(title)
     for item in items:
@@ -412,7 +410,7 @@ HANDLER_KINDS = {"stream": "stream hook", "plugin": "plugin"}
 
 
 def _handler_kind(hook: Hook) -> str:
-    """Return the kind of a hook that is not a folder with a HOOK.md, or its role in a stream."""
+    """Return the role or kind of a hook, after a separator; empty for a folder hook."""
     kind = HANDLER_KINDS.get(hook.kind)
     return "" if kind is None else f" · {hook.role or kind}"
 
@@ -422,7 +420,7 @@ def _handler(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
     if hook.handler is None:
         return
     sheet.title("Handler")
-    lane = (
+    unavailable = (
         ""
         if hook.language in view.languages
         else f" {view.unavailable_languages.get(hook.language, '')}".rstrip()
@@ -430,12 +428,12 @@ def _handler(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
     sheet.put(
         [(Content(), 3)],
         safe_paragraph(
-            f"{view.host.machine.short(hook.handler)} · {hook.language}{_handler_kind(hook)}{lane}"
+            f"{view.host.machine.short(hook.handler)} · {hook.language}{_handler_kind(hook)}{unavailable}"
         ),
     )
     sheet.put([(Content(), 3)], safe_paragraph(f"limits: {view.limits_of(hook).in_words()}"))
     if hook.leads_out is not None:
-        sheet.put([(Content(), 3)], safe_paragraph(f"leads to {view.host.machine.short(hook.leads_out)}"))
+        sheet.put([(Content(), 3)], safe_paragraph(f"links to {view.host.machine.short(hook.leads_out)}"))
     if row.events:
         sheet.put([(Content(), 3)], safe_paragraph(f"subscribes to {row.events_text}").stylize(MUTED))
     elif row.events is None:
@@ -456,7 +454,7 @@ def _declared(sheet: Sheet, row: HookStatus, view: Snapshot, source: SourceText 
 
 
 def header_lines(text: str) -> list[tuple[int, str]]:
-    """Return the numbered lines of a file's frontmatter; without one, its first lines."""
+    """Return the numbered lines of a file's frontmatter; without frontmatter, the file's first lines."""
     lines = text.split("\n", 400)[:400]
     if lines and lines[0].strip().lstrip("\ufeff") == "---":
         ends = (number for number, line in enumerate(lines[1:], 1) if line.strip() == "---")
@@ -485,15 +483,16 @@ def _rejected_part(sheet: Sheet, rejected: RejectedHook, view: Snapshot, source:
             for number in range(first, min(len(lines), rejected.place.line + SOURCE_CONTEXT) + 1):
                 sheet.code(number, lines[number - 1], number == rejected.place.line)
     sheet.blank()
-    sheet.say(Content.styled(with_keys("{hooks.edit} opens it, {hooks.recheck} scans again."), MUTED))
+    next_step = with_keys("Press {hooks.edit} to open it, {hooks.recheck} to scan again.")
+    sheet.say(Content.styled(next_step, MUTED))
     put_same_name_hooks(sheet, rejected, view)
 
 
-MOST_HANDLERS = 40  # handlers to name under one key; more are counted
+MOST_HANDLERS = 40  # handlers to name under one key; the rest is counted
 
 
 def registry_sheet(view: Snapshot, width: int) -> Content:
-    """Return the event keys with their handlers in call order, then keys without handlers."""
+    """Return all event keys with their handlers in call order, then the keys without handlers."""
     sheet = Sheet(width)
     handled_keys = [(key, calls) for key in all_keys(view) if (calls := registrations_of(key, view))]
     if not handled_keys:
@@ -515,12 +514,12 @@ def all_keys(view: Snapshot) -> tuple[str, ...]:
 
 
 def is_subscribed(listened: str, fired: str, view: Snapshot) -> bool:
-    """Return True if a handler of one key receives events of the other, by the dialect's rules."""
+    """Return True if a handler registered for `listened` receives events with the key `fired`."""
     return listened in keys_of(fired, view)
 
 
 def registrations_of(key: str, view: Snapshot) -> tuple[Registration, ...]:
-    """Return the calls for this key, in order: the dialect orders keys, the registry each key's calls."""
+    """Return the calls for an event key: keys in the dialect's order, each key's calls as registered."""
     return view.registry.listeners(keys_of(key, view))
 
 
@@ -535,7 +534,7 @@ def _event_part(sheet: Sheet, key: str, view: Snapshot) -> None:
     event_type = view.host.dialect.catalogue().find(key)
     sheet.say(safe_paragraph(key).stylize("bold"))
     if event_type is None:
-        sheet.say(Content.styled(f"no event of {view.host.dialect.product}", MUTED), 2)
+        sheet.say(Content.styled(f"{view.host.dialect.product} has no such event", MUTED), 2)
         return
     sends = "" if view.host.dialect.catalogue().sends(key) else "never sent; "
     reach = "messages reach the user" if event_type.delivers else "messages are not delivered"
@@ -545,7 +544,7 @@ def _event_part(sheet: Sheet, key: str, view: Snapshot) -> None:
 def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Registration, ...]) -> None:
     for number, call in enumerate(calls[:MOST_HANDLERS], 1):
         under = "" if call.key == key else f" · subscribed to {call.key}"
-        source = call.hook.folder.source if call.hook is not None else "by code"
+        source = call.hook.folder.source if call.hook is not None else "registered by code"
         runs = call.hook is None or call.hook.language in view.languages
         node = "" if runs else " · needs Node"
         body = Content.assemble(
@@ -559,5 +558,5 @@ def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Reg
 def _unsubscribed_part(sheet: Sheet, view: Snapshot, handled_keys: set[str]) -> None:
     unhandled = [key for key in view.keys if key not in handled_keys]
     if unhandled:
-        sheet.title("No hook that can run subscribes to")
+        sheet.title("Events without a handler")
         sheet.say(safe_paragraph(", ".join(unhandled)).stylize(MUTED), 2)

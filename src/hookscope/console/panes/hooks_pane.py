@@ -64,11 +64,9 @@ HOOK_BINDINGS: list[BindingType] = [
         "Fire it",
         show=False,
         id="hooks.fire_only",
-        tooltip="Fire its first event at the selected hook alone",
+        tooltip="Fire the first event of the selected hook, at this hook only",
     ),
-    Binding(
-        "space", "switch", "On/off", id="hooks.toggle", tooltip="Switch the selected hook in the settings"
-    ),
+    Binding("space", "switch", "On/off", id="hooks.toggle", tooltip="Enable or disable the selected hook"),
     Binding("e", "fix", "Fix", id="hooks.fix", tooltip="Show the edit that fixes the selected hook"),
     Binding(
         "F",
@@ -76,17 +74,17 @@ HOOK_BINDINGS: list[BindingType] = [
         "Fix all",
         show=False,
         id="hooks.fix_all",
-        tooltip="Fix all mistakes in hooks' own files",
+        tooltip="Fix all mistakes in the hooks' own files",
     ),
     Binding("u", "undo", "Undo", show=False, id="hooks.undo", tooltip="Undo the last change"),
     Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the error, else at HOOK.md"),
-    Binding("t", "trust", "Trust", id="hooks.trust", tooltip="Allow the folder of the selected hook to run"),
+    Binding("t", "trust", "Trust", id="hooks.trust", tooltip="Trust the folder of the selected hook"),
     Binding(
         "slash",
         "filter",
         "Filter",
         id="hooks.filter",
-        tooltip="Show hooks by name, event, source or state; !word excludes",
+        tooltip="Filter by name, event, source or state; !word excludes",
     ),
     Binding(
         "n",
@@ -97,14 +95,14 @@ HOOK_BINDINGS: list[BindingType] = [
     ),
     Binding("I", "packs", "Packs", id="hooks.packs", tooltip="Packs: install, update, remove, compare"),
     Binding("s", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
-    Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Handlers by event, in call order"),
+    Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Show handlers by event, in call order"),
     Binding("y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook"),
     Binding(
         "L",
         "lift",
         "Lift",
         id="hooks.lift",
-        tooltip="End the quarantine of the selected hook: automatic fires run it again",
+        tooltip="End the quarantine of the selected hook, so that automatic fires run it again",
     ),
     Binding("R", "recheck", "Recheck", id="hooks.recheck", tooltip="Scan all hooks again"),
     Binding(
@@ -113,7 +111,7 @@ HOOK_BINDINGS: list[BindingType] = [
         "Folders",
         show=False,
         id="hooks.folders",
-        tooltip="Searched folders, highest precedence first",
+        tooltip="Show the searched folders, highest precedence first",
     ),
 ]
 
@@ -147,9 +145,9 @@ class ListPane(Vertical):
 
 
 class SheetPane(ScrollView, TextLines, KeyScroll):
-    """A sheet that is laid out again for every width; scrolled to the same place for one subject.
+    """A sheet that is laid out again when its width changes; it keeps its scroll position for a subject.
 
-    It draws only visible lines and is never measured, so another hook causes no layout of the screen.
+    It draws only visible lines and is never measured, so showing another hook never lays out the screen.
     """
 
     HINTS: ClassVar[tuple[tuple[str, str], ...]] = ()  # key hints in its border
@@ -163,7 +161,7 @@ class SheetPane(ScrollView, TextLines, KeyScroll):
         self.name_keys()
 
     def name_keys(self) -> None:
-        """Show the keys in force in the border."""
+        """Show the current keys in the border."""
         if self.HINTS:
             self.border_subtitle = self.keys_named()
 
@@ -199,15 +197,15 @@ class WhyPane(SheetPane):
 
     HINTS = (("hooks.fix", "fix"), ("hooks.edit", "edit"), ("hooks.copy", "copy"), ("hooks.keys", "registry"))
     HELP = (
-        "Every check between the hook's folder and a handler that runs. What stops it comes first: what it "
-        "needs, what was found, the host's own words, and what to do next."
+        "Every check between the hook's folder and a running handler. Failed checks come first: what they "
+        "need, what was found, the host's own words, and the next step."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "fold", "All checks", id="why.fold", tooltip="List or fold passed checks")
+        Binding("enter", "fold", "All checks", id="why.fold", tooltip="List or hide the passed checks")
     ]
 
     class FoldRequested(Message):
-        """Request to list the passed gates, or to fold them."""
+        """Request to list the passed gates, or to hide them."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
@@ -230,11 +228,11 @@ class KeysPane(SheetPane):
     """The registry by event key."""
 
     HINTS = (("console.back", "back"), ("hooks.fire", "fire"))
-    HELP = "For every event: called handlers in order, and whether messages reach the user."
+    HELP = "For every event: its handlers in call order, and whether messages reach the user."
 
 
 def is_switched_on(row: HookStatus) -> bool:
-    """Return True if the hook's own switch is on, whatever else blocks it."""
+    """Return True if the settings enable the hook, even if other checks fail."""
     return not any(gate.name == "enabled" for gate in row.verdict.failed())
 
 
@@ -296,7 +294,7 @@ class HooksPane(RemovableWidget, Container):
         pane.show("registry", title, lambda width: registry_sheet(view, width))
 
     def name_keys(self) -> None:
-        """Show the keys in force."""
+        """Show the current keys."""
         self._show_list(self.state)
         if self.state.view is not None:
             self._show_why(self.state, self.state.view)
@@ -332,7 +330,7 @@ class HooksPane(RemovableWidget, Container):
             return
         box = pane.filter_box
         box.display = state.filtering
-        typing = state.filtering and box.has_focus  # it may be a letter ahead of the state
+        typing = state.filtering and box.has_focus  # the field may be a letter ahead of the state
         if state.filter != box.value and not typing:
             with self.prevent(Input.Changed):
                 box.value = state.filter
@@ -387,11 +385,11 @@ class HooksPane(RemovableWidget, Container):
         if self._may("fold") is not None:
             self.post_message(StateChanged(ChecksFolded()))
 
-    # Actions. An unavailable one shows its reason.
+    # Actions. An unavailable action shows its reason.
 
     def _may(self, action: str) -> HookRow | None:
         """Return the selected row if the action is available for it; else show the reason."""
-        # A key can arrive before the message of the last move, so ask the list.
+        # A key can arrive before the message about the last move, so the list is read.
         pointed = self.query_one(HookList).pointed_row
         state = replace(self.state, selected=pointed) if pointed else self.state
         problem = why_unavailable(action, state)
@@ -414,7 +412,7 @@ class HooksPane(RemovableWidget, Container):
 
         place = fault_place(row)
         if place is None:
-            self.post_message(NoticeShown(f"{row.name} was registered by code: no file to open.", "warning"))
+            self.post_message(NoticeShown(f"{row.name} was registered by code and has no file.", "warning"))
         else:
             self.post_message(EditorRequested(place))
 
@@ -491,22 +489,22 @@ class HooksPane(RemovableWidget, Container):
     def action_folders(self) -> None:
         view, state = self.state.view, self.state
         if view is None:
-            self.post_message(NoticeShown("Still scanning: the folders of the host are not known yet."))
+            self.post_message(NoticeShown("Still scanning: the host's folders are not known yet."))
             return
         self.post_message(
             StateChanged(StartHereShown(True, not state.folders_shown if state.start else True))
         )
 
-        def said() -> None:  # if the pane has no room or is hidden
+        def notify_if_hidden() -> None:  # the pane may be hidden or have no room
             start = self.screen.query_one_optional("#start")
             if start is None or not start.region:
                 self.post_message(NoticeShown(_short_folders(view)))
 
-        self.call_later(self.call_after_refresh, said)
+        self.call_later(self.call_after_refresh, notify_if_hidden)
 
 
 def first_event(row: HookRow, view: Snapshot) -> str:
-    """Return an event that calls this row: its first, or for a wildcard the first that can be fired."""
+    """Return the key of an event for this row: its first one, or for a wildcard the first match."""
     from hookscope.console.panes.hook_sheets import is_subscribed
 
     first = row.events[0]
@@ -516,7 +514,7 @@ def first_event(row: HookRow, view: Snapshot) -> str:
 
 
 def _shipped_title(state: ConsoleState) -> Content:
-    """Return how many of the hooks the shipped program would run, if they are not those of the guide."""
+    """Return how many hooks the shipped program would run; empty if the same ones as by the guide."""
     summary = state.view.shipped_summary if state.view is not None else ""
     if not summary or state.filter:
         return Content()
@@ -530,15 +528,13 @@ def _empty_text(state: ConsoleState, shown: int) -> Content:
     if shown:
         return Content()
     if state.view is None:
-        return Content.styled("  Looking …", MUTED)
-    if state.filter:
-        return Content.styled(with_keys("  No hook matches the filter. {console.back} clears it."), MUTED)
-    return Content.styled(
-        with_keys(
-            "  No hook was found in these folders: {hooks.new} creates one, {hooks.recheck} scans again."
-        ),
-        MUTED,
+        return Content.styled("  Scanning …", MUTED)
+    text = (
+        "No hook matches the filter. Press {console.back} to clear it."
+        if state.filter
+        else "No hook was found. Press {hooks.new} to create one, {hooks.recheck} to scan again."
     )
+    return Content.styled(f"  {with_keys(text)}", MUTED)
 
 
 def _short_folders(view: Snapshot) -> str:

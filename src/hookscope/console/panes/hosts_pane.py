@@ -39,7 +39,7 @@ from hookscope.model.hook import FilePosition
 from hookscope.model.hook_status import State
 from hookscope.values import dataclass
 
-NOT_SCANNED = StateStyle("–", "absent", MUTED, "is not found here")
+NOT_SCANNED = StateStyle("–", "absent", MUTED, "not found at this host")
 HOOKSCOPE_ONLY = StateStyle("◐", "not run", "$text-secondary", "runs only in Hookscope")
 MATRIX_STATE_WIDTH = 11  # cells of a sign and the longest word
 MATRIX_SOURCE_WIDTH = 10
@@ -49,7 +49,7 @@ MATRIX_GAP = 1
 
 @dataclass(frozen=True, slots=True)
 class MatrixColumns:
-    """The widths of the columns."""
+    """The widths of the matrix's columns in cells."""
 
     name: int
     cell: int
@@ -57,7 +57,7 @@ class MatrixColumns:
 
 
 def matrix_columns(comparison: HostComparison, width: int) -> MatrixColumns:
-    """Return widths for name, states, sources if there is room, and the differences."""
+    """Return widths for the name, for each host's state (and source, if it fits), and for differences."""
     hosts = len(comparison.sides)
     longest = max((word_width(line.name) for line in comparison.lines), default=4)
     name = max(8, min(longest, 24, width // 4))
@@ -79,7 +79,7 @@ def matrix_columns(comparison: HostComparison, width: int) -> MatrixColumns:
 def matrix_heading(comparison: HostComparison, columns: MatrixColumns) -> Content:
     """Return the hosts' names above their columns."""
     hosts = [fixed_width(keep_ends(side.name, columns.cell), columns.cell) for side in comparison.sides]
-    difference_heading = [fixed_width("what differs", columns.said)] if columns.said else []
+    difference_heading = [fixed_width("differences", columns.said)] if columns.said else []
     return (
         Content(" " * MATRIX_GAP)
         .join([fixed_width("hook", columns.name), *hosts, *difference_heading])
@@ -123,16 +123,17 @@ HOST_STATE_WIDTH = 12  # cells of a hook's state
 def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparison | None = None) -> Content:
     """Return the differences, what to change, and the hook's status at each host or machine."""
     sheet = Sheet(width)
-    around = comparison is not None and comparison.compares_machines
+    machines = comparison is not None and comparison.compares_machines
+    sides = "environments" if machines else "hosts"
     if not line.differs:
-        sheet.say(Content.styled("It is equal in both." if around else "All hosts treat it equally.", MUTED))
+        sheet.say(Content.styled(f"All {sides} treat it equally.", MUTED))
     for difference in line.differs:
         sheet.put([(Content.styled("≠", "$text-warning"), 2)], safe_paragraph(difference.text))
     if line.suggestions:
-        sheet.title("To run in both" if around else "To run on every host")
+        sheet.title("To run in both environments" if machines else "To run on every host")
         for text in line.suggestions:
             sheet.put([(Content.styled("→", "$text-success"), 2)], safe_paragraph(text))
-    sheet.title("In each" if around else "At each host")
+    sheet.title("In each environment" if machines else "At each host")
     host = min(HOST_WIDTH, width // 3)
     for cell in line.cells:
         style = cell_style(cell)
@@ -147,7 +148,7 @@ def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparis
 
 
 def _put_causes(sheet: Sheet, comparison: HostComparison) -> None:
-    """Add the machines' differences for all hooks, and the lines to add to one of them."""
+    """Add the machines' differences for all hooks, and the lines to add to one machine."""
     if comparison.causes:
         sheet.title("Differences")
     for cause in comparison.causes:
@@ -163,7 +164,7 @@ def _put_causes(sheet: Sheet, comparison: HostComparison) -> None:
 
 
 def _cell_facts(cell: HookAtHost, width: int) -> Content:
-    """Return the reason for the status, else its path, its events and its place in the order."""
+    """Return the reason for the hook's status; without one, its path, events and place in the order."""
     if cell.why:
         return safe_paragraph(cell.why).stylize(MUTED)
     if cell.row is None:
@@ -178,7 +179,7 @@ def _cell_facts(cell: HookAtHost, width: int) -> Content:
 
 def _event(event: EventAtHost, kind: str) -> str:
     if event.delivery != "sent":
-        return f"{event.key} {'is never sent' if event.delivery == 'never' else 'is not an event there'}"
+        return f"{event.key} {'is never sent' if event.delivery == 'never' else 'is unknown to this host'}"
     return event.key if event.delivers or kind == "stream" else f"{event.key}, messages ignored"
 
 
@@ -271,19 +272,18 @@ class HostsPane(RemovableWidget, Container):
     """Shows a comparison; posts the user's requests."""
 
     HELP = (
-        "The same folders under the rules of several hosts. A row that differs says how; the rows below "
-        "show what to change so that every host calls the hook, and its state on each. Trust is excluded: "
-        "it is requested before anything runs. {console.what_if} and {whatif.compare}: one host in two "
-        "environments, here and assumed."
+        "The same folders under the rules of several hosts, with the differences in each row. Below it: what "
+        "to change so that every host calls the hook, and its state at each host. Trust is not compared. "
+        "{console.what_if}, then {whatif.compare}: one host in two environments, the real and an assumed one."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r,f5", "fire", "Fire at all", id="hosts.fire",
-                tooltip="Fire the composer's event at every host, and compare"),
+                tooltip="Fire the composer's event at every host, and compare the runs"),
         Binding("equals_sign", "narrow", "All or differing", id="hosts.narrow",
                 tooltip="Show all hooks, or only those with differences"),
         Binding("h", "choose", "Hosts", id="hosts.choose", tooltip="Choose the hosts to compare"),
         Binding("r", "runs", "Runs", id="hosts.runs",
-                tooltip="Show the last runs, or the hook"),
+                tooltip="Switch between the last runs and the hook"),
         Binding("E", "edit_hook", "Edit", id="hosts.edit", tooltip="Open $EDITOR at the hook's HOOK.md"),
         Binding("y", "copy_hook", "Copy", id="hosts.copy",
                 tooltip="Copy the differences and the advice"),
@@ -337,7 +337,7 @@ class HostsPane(RemovableWidget, Container):
         return self._there.is_set()
 
     async def with_its_parts(self) -> None:
-        """Wait until the parts are mounted, which happens with the pane."""
+        """Wait until the parts are mounted. They are mounted with the pane."""
         await self._there.wait()
 
     @property
@@ -351,7 +351,7 @@ class HostsPane(RemovableWidget, Container):
         return self.runs if self._runs_shown else ()
 
     def show(self, comparison: HostComparison) -> None:
-        """Show another comparison; selection and place stay."""
+        """Show another comparison; the selected hook stays selected."""
         self.comparison = comparison
         self._draw()
 
@@ -361,14 +361,14 @@ class HostsPane(RemovableWidget, Container):
             return ""
         if self.firing:
             return f"{safe_word(self.firing, 40)} is running: its results appear when all hosts are done."
-        return with_keys("Nothing was fired at all hosts yet: {hosts.fire} fires the composer's event.")
+        return with_keys("No event was fired at all hosts yet. Press {hosts.fire} to fire one.")
 
     def fire_began(self, key: str) -> None:
         self.firing = key
         self._title()
 
     def fire_ended(self, runs: tuple[RunAtHost, ...]) -> None:
-        """Show the runs side by side; without any, nothing was fired."""
+        """Show the runs side by side. No `runs`: nothing was fired, so the last ones stay."""
         key, self.firing = self.firing, ""
         if runs:
             self.runs, self._fired, self._runs_shown = runs, key, True
@@ -377,7 +377,7 @@ class HostsPane(RemovableWidget, Container):
         self._draw_below()
 
     def name_keys(self) -> None:
-        """Show the keys in force."""
+        """Show the current keys."""
         self._draw()
 
     def _draw(self) -> None:
@@ -392,19 +392,19 @@ class HostsPane(RemovableWidget, Container):
     def _title(self) -> None:
         matrix, comparison = self.query_one(Matrix), self.comparison
         if comparison is None:
-            matrix.border_title = Content.styled("Hosts   looking …", MARK_MUTED)
+            matrix.border_title = Content.styled("Hosts   comparing …", MARK_MUTED)
             return
-        title = Content(f"Hosts   {len(comparison.sides)} read the same folders")
+        title = Content(f"Hosts   {len(comparison.sides)} with the same folders")
         if comparison.compares_machines:
             named = " and ".join(safe_word(side.name, 40) for side in comparison.sides)
             title = Content.assemble(
-                f"Surroundings   {named}", (f"   {key_of('hosts.choose')} hosts", MARK_MUTED)
+                f"Environments   {named}", (f"   {key_of('hosts.choose')} hosts", MARK_MUTED)
             )
         if self._different:
-            title += Content.styled("   only what differs", "$text-warning")
+            title += Content.styled("   only differences", "$text-warning")
         if self.firing:
             title += Content.styled(
-                f"   » {safe_word(self.firing, 40)} is fired, {key_of('hosts.leave')} cancels", "$text-accent"
+                f"   » firing {safe_word(self.firing, 40)}, {key_of('hosts.leave')} cancels", "$text-accent"
             )
         matrix.border_title = title
         differing = len(comparison.differing)
@@ -414,9 +414,9 @@ class HostsPane(RemovableWidget, Container):
     def _draw_below(self) -> None:
         below, line = self.query_one(HostDetail), self.query_one(Matrix).line
         if runs := self.shown_runs:
-            words = "they differ" if outcomes_differ(runs) else "equal results"
+            words = "results differ" if outcomes_differ(runs) else "equal results"
             title = Content.assemble(
-                safe_word(self._fired, 60), (f"   fired at {len(runs)}, {words}", MARK_MUTED)
+                safe_word(self._fired, 60), (f"   fired at {len(runs)} hosts, {words}", MARK_MUTED)
             )
             below.border_subtitle = key_hints(("hosts.runs", "back to the hook"))
             below.show(f"runs {id(runs)}", title, lambda width: compared_runs_sheet(runs, width))
@@ -424,7 +424,7 @@ class HostsPane(RemovableWidget, Container):
         below.border_subtitle = key_hints(("hosts.copy", "copy"), ("hosts.edit", "edit"))
         if line is None:
             hint = (
-                with_keys("No differences: {hosts.narrow} shows all hooks.")
+                with_keys("No differences. Press {hosts.narrow} to show all hooks.")
                 if self._different
                 else "No hook was found."
             )
@@ -433,8 +433,8 @@ class HostsPane(RemovableWidget, Container):
             return
         events = safe_word(", ".join(line.events), 80)
         title = Content.assemble(safe_word(line.name, 60), (f"   {events}", MARK_MUTED))
-        around = self.comparison
-        below.show(line.name, title, lambda width: compared_hook_sheet(line, width, around))
+        comparison = self.comparison
+        below.show(line.name, title, lambda width: compared_hook_sheet(line, width, comparison))
 
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:

@@ -50,9 +50,9 @@ LONGEST_ENTRY = 600  # characters of an entry's text
 
 
 def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
-    """Return the line of an entry: time, level, kind, subject, text; a narrow one leaves out the kind.
+    """Return the line of an entry: time, level, kind, subject, text. A narrow line has no kind.
 
-    `mark` follows the kind: whether a run is unfolded.
+    `mark`: the sign of a folded or unfolded run, shown after the kind.
     """
     prefix = _entry_prefix(entry, width, mark)
     text = Content(safe_word(entry.text, LONGEST_ENTRY))
@@ -60,7 +60,7 @@ def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
 
 
 def is_cut(entry: LogEntry, width: int) -> bool:
-    """Return True if the line of this width does not show the whole subject and text."""
+    """Return True if a line of this width truncates the entry's subject or text."""
     text = Content(safe_word(entry.text, LONGEST_ENTRY + 1)).cell_length
     subject = Content(safe_word(entry.subject, 200)).cell_length
     return text > width - _entry_prefix(entry, width).cell_length or subject > _subject_width(width)
@@ -88,7 +88,7 @@ def _subject_width(width: int) -> int:
 
 
 class LogView(LineList):
-    """Shows the entries of an index; following until the user moves away from it."""
+    """Shows the entries of an index. It follows the newest entry until the user moves the cursor away."""
 
     ALLOW_MAXIMIZE = False  # its pane is maximized instead
 
@@ -108,7 +108,7 @@ class LogView(LineList):
         if not self._index.ring:
             return Content.styled("Nothing has happened yet.", MARK_MUTED)
         return Content.styled(
-            with_keys("No entry matches the filter. {log.filter_drop} clears it."), MARK_MUTED
+            with_keys("No entry matches the filter. Press {log.filter_drop} to clear it."), MARK_MUTED
         )
 
     @property
@@ -147,7 +147,7 @@ class LogView(LineList):
             self.cursor = self.line_count - 1
 
     def recheck(self, number: int) -> None:
-        """Check the entries from this number on again; the cursor stays on its entry, or at the end."""
+        """Filter the entries from `number` on again; the cursor stays on its entry, or at the end."""
         at_cursor, following = self.number, self.following
         self._index.recheck(number)
         self._index.refresh()
@@ -167,7 +167,7 @@ class LogView(LineList):
         return entry_line(entry, width, self._mark(entry)) if entry is not None else Content()
 
     def _mark(self, entry: LogEntry | None) -> str:
-        """Return the sign of an entry whose run has parts."""
+        """Return the fold sign of an entry; empty if its run has nothing to unfold."""
         if entry is None or self.folds is None or not self.folds.can_unfold(entry):
             return ""
         return "▾" if entry.run in self.folds.unfolded else "▸"
@@ -210,7 +210,7 @@ LONGEST_SHOWN = 2_000  # characters of the entry shown whole
 
 
 class LogPane(RemovableWidget, Widget):
-    """The log. New entries never wait for drawing, which happens once a frame."""
+    """The log. Adding entries never waits for drawing, which happens once per frame."""
 
     ALLOW_MAXIMIZE = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -219,7 +219,7 @@ class LogPane(RemovableWidget, Widget):
             "filter",
             "Filter",
             id="log.filter",
-            tooltip="Narrow down: words, !words, kind:fire, level:warn, run:7",
+            tooltip="Filter entries: words, !words, kind:fire, level:warn, run:7",
         ),
         Binding(
             "p", "pause", "Pause", id="log.pause", tooltip="Pause the display; entries are still collected"
@@ -277,18 +277,18 @@ class LogPane(RemovableWidget, Widget):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.ring = LogRing()
-        self._still: LogRing | None = None  # a copy of the ring while paused
+        self._still: LogRing | None = None  # the ring as it was when the display was paused
         self._filter = LogFilter()
-        self._index = LogIndex(self.ring)  # the shown index, and its filter
+        self._index = LogIndex(self.ring)  # the shown index, and in `_of` its filter
         self._of = LogFilter()
         self._search: LogIndex | None = None  # the next index, whose filter has not checked all entries yet
         self._frame: Timer | None = None
         self._folds = FoldedRuns()
-        self._hidden_from: int | None = None  # the entries from this number on are checked again
+        self._hidden_from: int | None = None  # the entries from this number on must be filtered again
 
     def compose(self) -> ComposeResult:
         yield LogView()
-        yield Static(id="entry", markup=False)  # the whole entry, where its line cuts it
+        yield Static(id="entry", markup=False)  # the whole entry, if its line truncates it
 
     def on_mount(self) -> None:
         self._rebuild()
@@ -325,7 +325,7 @@ class LogPane(RemovableWidget, Widget):
         view = self.query_one(LogView)
         if hidden_from is not None and not self._filter:
             if view.folds is None or self._still is not None or self.filtering:
-                self._rebuild()  # the first run, or an index that is being made
+                self._rebuild()  # the first run, or an index that is being built
             else:
                 view.recheck(hidden_from)
         elif self._still is None:
@@ -334,11 +334,11 @@ class LogPane(RemovableWidget, Widget):
 
     @property
     def filtering(self) -> bool:
-        """Whether the previous filter's entries are still shown."""
+        """Whether filtering is still running. Until it ends, the previous entries are shown."""
         return self._search is not None
 
     def _rebuild(self) -> None:
-        """Make a new index for another filter or ring."""
+        """Build a new index for another filter or ring."""
         ring = self.ring if self._still is None else self._still
         takes = self._filter.taker() if self._filter else self._folds if self._folds.finished else None
         narrower = bool(self._of) and self._filter.narrows(self._of)
@@ -350,7 +350,7 @@ class LogPane(RemovableWidget, Widget):
             self._title()
 
     def _go_on(self) -> None:
-        """Filter entries for a short time; the result is shown only when all were checked."""
+        """Filter entries for a short time, and continue later; show the result once all are filtered."""
         search, started = self._search, perf_counter()
         if search is None:
             return
@@ -367,7 +367,7 @@ class LogPane(RemovableWidget, Widget):
         self._title()
 
     def name_keys(self) -> None:
-        """Show the keys in force."""
+        """Show the current keys."""
         self._title()
 
     def _title(self) -> None:
@@ -385,7 +385,7 @@ class LogPane(RemovableWidget, Widget):
         self._show_entry()
 
     def _show_entry(self) -> None:
-        """Show the whole entry under the cursor below the list, where its line cuts it."""
+        """Below the list, show the whole entry under the cursor, if its line truncates it."""
         view = self.query_one(LogView)
         entry, part = view.entry, self.query_one("#entry", Static)
         cut = entry is not None and self.size.height >= LEAST_HEIGHT_WITH_ENTRY
@@ -441,7 +441,7 @@ class LogPane(RemovableWidget, Widget):
     def action_clear(self) -> None:
         if not self._filter:
             if share_a_key("log.clear", "console.back"):
-                raise SkipAction  # without a filter the key has its outer meaning
+                raise SkipAction  # without a filter the key means `console.back`
             self.app.notify("No filter is set: all entries are shown.", markup=False)
             return
         self._drop_filter()
@@ -452,12 +452,12 @@ class LogPane(RemovableWidget, Widget):
         if run is None or run not in self._folds.parts:
             self.app.notify("This entry has no handlers to show.", markup=False)
         elif self._filter:
-            self.app.notify(with_keys("A filter shows every entry. {log.clear} clears it."), markup=False)
+            self.app.notify(with_keys("Press {log.clear} to clear the filter first."), markup=False)
         elif run not in self._folds.finished:
-            self.app.notify("This run is still running: its handlers are shown.", markup=False)
+            self.app.notify("This run is still running: its handlers are already shown.", markup=False)
         elif (run in self._folds.unfolded) == wanted:
             shown = "shown" if wanted else "hidden"
-            self.app.notify(f"The handlers of run {run} are {shown} already.", markup=False)
+            self.app.notify(f"The handlers of run {run} are already {shown}.", markup=False)
         else:
             self._folds.toggle(run)
             self._rebuild()
@@ -479,7 +479,7 @@ class LogPane(RemovableWidget, Widget):
     def action_save(self) -> None:
         entry = self.query_one(LogView).entry
         if entry is None or entry.real is None:
-            self.app.notify("This entry is not a real event (≈).", markup=False)
+            self.app.notify("This entry is not a real event (≈). Only those can be saved.", markup=False)
         else:
             self.post_message(self.RealEventRequested(entry.real, save=True))
 

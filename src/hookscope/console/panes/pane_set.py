@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from hookscope.model.hook import Problem
 
 
-MOST_PAST_RUNS = 20  # runs that wait for the Fire pane: as many as it would read when a sitting begins
-# What a mode shows or hides: of all classes but those of a size, the style sheet speaks of these only.
+MOST_PAST_RUNS = 20  # runs kept for the Fire pane: as many as it reads from the journal at the start
+# The parts that a mode shows or hides. Only these depend on layout classes other than the size.
 LAYOUT_PARTS = ("#hooks", "#list", "#why", "#keys", "#start", "#fire", "#log", "#hosts", "#right")
-EVENT_PANES: frozenset[Pane] = frozenset({"fire", "hosts"})  # the composer's
+EVENT_PANES: frozenset[Pane] = frozenset({"fire", "hosts"})  # panes that use the composer
 
 
 class PaneSet:
@@ -55,12 +55,12 @@ class PaneSet:
             self.task_bar = TaskBar(tasks, id="tasks")
         self.shown: tuple[Pane, ...] = ()  # the panes that the layout shows
         self._laid_out: PaneLayout | None = None
-        self._for_fire: list[Callable[[FirePane], object]] = []  # to be told once it is made
-        self._past: deque[PastRun] = deque(maxlen=MOST_PAST_RUNS)  # likewise
+        self._for_fire: list[Callable[[FirePane], object]] = []  # calls to make once it exists
+        self._past: deque[PastRun] = deque(maxlen=MOST_PAST_RUNS)  # runs to show in it
 
     def compose(self) -> Iterator[Widget]:
         """Yield the parts of the screen that exist from the start."""
-        # Before there are panes: each that is mounted is styled once, and not again with the whole screen.
+        # Before panes are mounted: each is then styled once, and not again with the whole screen.
         size = self._screen.app.size
         layout = self._layout(size.width, size.height)
         self._set_layout(layout)
@@ -75,10 +75,10 @@ class PaneSet:
             yield self.task_bar
         yield KeyBar(id="keybar")
 
-    # Panes that are made when they are first needed.
+    # Panes that are created on first use.
 
     def is_created(self, pane: str) -> bool:
-        """Return True if this pane was used before."""
+        """Return True if this pane has been created."""
         return pane in self.__dict__
 
     @cached_property
@@ -97,7 +97,7 @@ class PaneSet:
         return pane
 
     def _make_fire_pane(self, *, at_once: bool) -> FirePane:
-        """Create the Fire pane, and give it everything it has missed."""
+        """Create the Fire pane, with the state, calls and runs that were kept for it."""
         from hookscope.console.panes.fire.fire_pane import FirePane
 
         pane, state = FirePane(id="fire", at_once=at_once), self._store.state
@@ -112,7 +112,7 @@ class PaneSet:
         return pane
 
     def tell_fire(self, tell: Callable[[FirePane], object]) -> None:
-        """Call this with the Fire pane: now, or once it is created."""
+        """Call `tell` with the Fire pane: now, or once it is created."""
         if self.is_created("fire_pane"):
             tell(self.fire_pane)
         else:
@@ -156,11 +156,11 @@ class PaneSet:
     @cached_property
     def tiny(self) -> Static:
         """The message for a terminal that is too small for any pane."""
-        said = Static(id="tiny")
-        self._screen.mount(said, before="#keybar")
-        return said
+        message = Static(id="tiny")
+        self._screen.mount(message, before="#keybar")
+        return message
 
-    # What they show.
+    # What the panes show.
 
     def show(self, before: ConsoleState) -> None:
         """Show the state in all created panes."""
@@ -186,7 +186,7 @@ class PaneSet:
                 self.fire_pane.view = state.view
 
     def show_problems(self, own: Sequence[Problem]) -> None:
-        """Show problems of hooks, then of Hookscope's own files; none before the first scan."""
+        """Show problems of hooks, then `own` ones of Hookscope's files; nothing before the first scan."""
         view = self._store.state.view
         if view is None:
             return
@@ -213,7 +213,7 @@ class PaneSet:
     def _make(self, layout: PaneLayout) -> None:
         """Create the missing panes of this layout."""
         if "hosts" in layout.panes:
-            self.hosts_pane  # noqa: B018  (made by this)
+            self.hosts_pane  # noqa: B018  (creates the pane)
         if "start" in layout.panes:
             self.start_here  # noqa: B018
         if "keys" in layout.panes:
@@ -232,7 +232,7 @@ class PaneSet:
         if before is not None and before.classes == layout.classes:
             return
         resized = before is None or before.size != layout.size
-        # At once: each change of a class styles the whole screen anew, and most changes are none of its size.
+        # All classes at once, since each change of a class would style the whole screen again.
         self._screen.update_classes({name: name in layout.classes for name in every_class()}, update=resized)
         if not resized:
             made = (self._screen.query_one_optional(place) for place in LAYOUT_PARTS)

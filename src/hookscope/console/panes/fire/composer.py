@@ -1,4 +1,4 @@
-"""The composer: key, session and context of an event, checked on every key press."""
+"""The composer: edits an event's key, session and context, and checks them on every key press."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SessionInput(Input):
 
 
 def two_way_choice(words: tuple[str, str], second: bool) -> Content:
-    """Return two words with the current one marked, like the modes."""
+    """Return both words, with the current one in brackets. `second`: the second one is current."""
     shown = (
         Content.styled(f"[{text}]", "bold")
         if second == bool(index)
@@ -96,7 +96,7 @@ class PartChoice(Static):
 
 
 class Head(Horizontal):
-    """The line with the key, the session and the choice of the text."""
+    """The line with the event key, the session, and the choice between context and `ctx`."""
 
     DEFAULT_CSS = """
     Head {
@@ -141,15 +141,15 @@ class Head(Horizontal):
 ANSWERS_IGNORED = "answers are ignored"
 ANSWER_POLICIES = {
     "modify": "answers are merged, one after another",
-    "gate": "each handler may block it",
+    "gate": "each handler may block the event",
     "claim": "the first answer wins",
-    "synchronous": "answers count at once, promises do not",
+    "synchronous": "direct answers count, promises are ignored",
     "evaluate": "answers are kept separately",
 }
 
 
 def draft_status(checked: CheckedDraft, draft: EventDraft, here: DraftNote | None = None) -> Content:
-    """Return the draft's problem and its place; else its notes, the one at the cursor (`here`) first."""
+    """Return the draft's problem with its position; else a note (`here`, or the first) and a count."""
     if checked.event is None:
         place = f"line {checked.line}, column {checked.column}: " if checked.line else ""
         place = f"ctx, {place}" if checked.in_ctx else place
@@ -190,12 +190,12 @@ def only_hook_line(draft: EventDraft) -> Content:
 
 
 def environment_text(filling: VariableSources | None) -> str:
-    """Return the environment whose variables fill the event."""
+    """Return the name of the environment whose variables fill the event; empty without one."""
     return f"environment {safe_word(filling.chosen, 40)}" if filling is not None and filling.chosen else ""
 
 
 def delivery_text(draft: EventDraft, view: Snapshot | None) -> str:
-    """Return what the host does with pushed messages or return values."""
+    """Return what the host does with the messages that handlers push, or with their return values."""
     if view is None:
         return ""
     dialect = view.host.dialect
@@ -245,7 +245,7 @@ class Composer(RemovableWidget, Vertical):
         self.draft = EventDraft()
         self.checked = CheckedDraft(None)
         self._pristine = EventDraft()  # the template, which can be replaced without loss
-        self._given = EventDraft()  # the draft as loaded; differences from it were typed
+        self._given = EventDraft()  # the draft as loaded; the user typed all differences from it
         self._kept: dict[str, EventDraft] = {}  # edited drafts that were replaced, by event
         self._head = Head(id="fire-head")
         self._first, self._second = ContextEditor(id="fire-context"), ContextEditor(id="fire-ctx")
@@ -273,23 +273,23 @@ class Composer(RemovableWidget, Vertical):
 
     @property
     def untouched(self) -> bool:
-        """Whether the texts are still the template's, or empty."""
+        """Whether the context and `ctx` are empty or as in the template."""
         texts = ((self.draft.text, self._pristine.text), (self.draft.ctx_text, self._pristine.ctx_text))
         return all(text.strip() in ("", pristine.strip()) for text, pristine in texts)
 
     @property
     def pristine(self) -> bool:
-        """Whether everything that can be edited is as in the template."""
+        """Whether the context, `ctx` and session are as in the template."""
         now = (self.draft.text, self.draft.ctx_text, self.draft.session)
         return now == (self._pristine.text, self._pristine.ctx_text, self._pristine.session)
 
     def show_filling(self, filling: VariableSources | None) -> None:
-        """Set the source of variables."""
+        """Set the variables that fill the event."""
         self.filling = filling
         self.read()
 
     def show_view(self, view: Snapshot | None) -> None:
-        """Check the draft against a new snapshot; the settings in force are read again."""
+        """Check the draft against a new snapshot, and update its settings."""
         self.view = view
         if view is not None and self.draft.cfg is not None:
             self.draft = replace(self.draft, cfg=template_draft(self.draft.key, view).cfg or {})
@@ -308,23 +308,23 @@ class Composer(RemovableWidget, Vertical):
         self.load(key, only)
         if edited is not None:
             self.put(replace(edited, only=only))
-            self._tell("Your text was restored; {fire.template} loads the example.")
+            self._tell("Your text was restored. Press {fire.template} to load the example.")
 
     def take(self, draft: EventDraft) -> None:
-        """Load a draft from a file or a run; edited text is kept until its event is chosen again."""
+        """Load a draft from a file or a run. Edited text is kept until its event is chosen again."""
         key = self._keep()
         self.put(draft)
         self._given = draft
         if key:
-            then = with_keys("choose that event with {fire.keys} to restore it.")
-            self.app.notify(f"Your text for {safe_word(key, 60)} is kept: {then}", markup=False)
+            next_step = with_keys("choose that event with {fire.keys} to restore it.")
+            self.app.notify(f"Your text for {safe_word(key, 60)} is kept: {next_step}", markup=False)
 
     def settled(self, draft: EventDraft) -> None:
-        """Record that this draft was saved to a file."""
+        """Record that this draft was saved to a file, so it need not be kept."""
         self._given = draft
 
     def _keep(self) -> str:
-        """Keep the draft if it was edited; return the key of its event, or an empty text."""
+        """Keep the draft if it was edited; return the key of its event, or an empty string."""
         draft, loaded = self.draft, self._given
         if (draft.text, draft.ctx_text, draft.session) == (loaded.text, loaded.ctx_text, loaded.session):
             return ""
@@ -344,10 +344,10 @@ class Composer(RemovableWidget, Vertical):
             draft = replace(draft, ctx_text=template_draft(key, self.view).ctx_text)
             self._pristine = replace(self._pristine, ctx_text=draft.ctx_text)
         self.put(draft)
-        self._tell("Your context was kept; {fire.template} loads the example.")
+        self._tell("Your context was kept. Press {fire.template} to load the example.")
 
     def limit(self, only: str | None) -> None:
-        """Set the only hook to fire at; None for all."""
+        """Set the target hook; None: all subscribed hooks."""
         self.draft = replace(self.draft, only=only)
         self.read()
 
@@ -376,7 +376,7 @@ class Composer(RemovableWidget, Vertical):
         self.turn_part()
 
     def turn_part(self, ctx: bool | None = None) -> bool:
-        """Show the event's `ctx` or its context; return False if it has no `ctx`."""
+        """Show the event's `ctx` or its context; return False if the event has no `ctx`."""
         if not has_second_argument(self.draft.key, self.view):
             return False
         focused = self.sheet.has_focus_within
@@ -435,7 +435,7 @@ class Composer(RemovableWidget, Vertical):
         self._draw_help()
 
     def entitle(self, title: Content) -> None:
-        """Set the title, which says what the draft is."""
+        """Set the title of the border."""
         self._title = title
         self._draw_title()
 
@@ -457,7 +457,7 @@ class Composer(RemovableWidget, Vertical):
         update_text(self.query_one("#fire-help", Static), help_text)
 
     def _reference_help(self) -> str:
-        """Return the value of the variable under the cursor."""
+        """Return the value of the variable under the cursor; empty if there is none."""
         if self.filling is None or not self.sheet.has_focus_within:
             return ""
         return variable_help(*self.sheet.cursor, self.filling.variables, datetime.now(UTC))

@@ -66,7 +66,7 @@ def row_and_column(text: str, at: int) -> tuple[int, int]:
 
 
 class JsonTheme(TextAreaTheme):
-    """The style sheet's theme. The cursor's line keeps the colours of its tokens."""
+    """The style sheet's theme, but the line of the cursor keeps the colours of its tokens."""
 
     def apply_css(self, text_area: TextArea) -> None:
         super().apply_css(text_area)
@@ -75,7 +75,7 @@ class JsonTheme(TextAreaTheme):
 
 
 class JsonEditor(TextArea):
-    """A JSON editor that highlights line by line: in JSON no text continues over a line end."""
+    """A JSON editor that highlights each line on its own, because JSON strings never span lines."""
 
     DEFAULT_CSS = """
     JsonEditor {
@@ -95,7 +95,7 @@ class JsonEditor(TextArea):
             "complete",
             "Fields",
             id="editor.complete",
-            tooltip="Complete: missing fields, or values of this one",
+            tooltip="Complete missing fields, or values of this field",
         )
     ]
 
@@ -118,7 +118,7 @@ class JsonEditor(TextArea):
             self.refresh()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave F6 and F7 to the pane: in an editor only they do what `w` and `g` do outside."""
+        """Leave F6 and F7 to the pane: in an editor they replace its keys `w` and `g`."""
         if action in ("select_line", "select_all"):
             return False
         return super().check_action(action, parameters)
@@ -146,7 +146,7 @@ class JsonEditor(TextArea):
         self.selection = Selection(first, last)
 
     def change_to(self, text: str) -> None:
-        """Change only what differs, as one edit; the rest and the cursor in it stay."""
+        """Change the whole text to `text` by one edit of what differs; a cursor in the rest stays."""
         old = self.text
         if old != text:
             start = common_prefix_length(old, text)
@@ -223,7 +223,7 @@ class ContextEditor(RemovableWidget, Vertical):
 
     @property
     def cursor(self) -> tuple[str, int]:
-        """The edited line, or the value of the form's row, and the cursor's place in it."""
+        """The line or form value that is being edited, and the position of the cursor in it."""
         if self.as_form:
             return self.form.value_at_cursor
         line, column = self.editor.cursor_location

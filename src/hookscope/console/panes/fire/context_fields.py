@@ -1,7 +1,4 @@
-"""The fields of a JSON context: edited as a form, known to the catalogue, inserted by completion.
-
-Pure.
-"""
+"""The fields of a JSON context: their form, their catalogue entries, and their completion. Pure."""
 
 from __future__ import annotations
 
@@ -91,7 +88,7 @@ class JsonForm:
         return self._put(index, source, is_text=source.startswith('"'))
 
     def turn(self, index: int) -> JsonForm:
-        """Return the form with the field turned into a text, or from a text into the JSON it contains."""
+        """Return the form with a field's value turned into a text, or a text turned into its JSON value."""
         field = self.fields[index]
         if not field.is_text:
             return self._put(index, quote_text(_inside_quotes(field.shown)), is_text=True)
@@ -152,7 +149,7 @@ class JsonForm:
 
 
 def read_json_form(text: str) -> JsonForm:
-    """Return the fields of a JSON object; an empty text is an empty one. Raises BadContext."""
+    """Return the form of a JSON object; an empty text counts as `{}`. Raises BadContext."""
     parse_context(text)
     return JsonForm(text, tuple(_form_fields(text)) if text.strip() else ())
 
@@ -186,18 +183,18 @@ def _kind_of(source: str) -> ValueKind:
 
 
 def value_problem(source: str, *, is_text: bool = False) -> str:
-    """Return why the text is not one JSON value; empty if it is."""
+    """Return why `source` is not exactly one JSON value; empty if it is."""
     try:
         _, end = JSON_SCANNER.raw_decode(source)
     except (ValueError, RecursionError):
         if is_text:
             return "a backslash begins an escape: \\\\ is one backslash, \\n a line end"
-        return "no JSON value" if source else "a value is required"
-    return "" if end == len(source) else "one JSON value is required"
+        return "not a JSON value" if source else "a value is required"
+    return "" if end == len(source) else "only one JSON value is allowed"
 
 
 def quote_text(typed: str) -> str:
-    """Return the JSON of the content of quotes; quotes inside need no backslash."""
+    """Return the JSON string whose quotes contain `typed`; inner quotes need no backslash."""
     inside = escape_controls(QUOTE_OR_ESCAPE.sub(lambda found: found[1] or '\\"', typed))
     return '"' + inside.replace("\n", "\\n").replace("\t", "\\t") + '"'
 
@@ -213,13 +210,13 @@ def _inside_quotes(text: str) -> str:
 
 
 def one_line_json(source: str) -> str:
-    """Return a JSON value on one line, with its tokens unchanged."""
+    """Return a JSON value on one line; its tokens stay as written."""
     spaced = {",": ", ", ":": ": "}
     return "".join(spaced.get(token, token) for token in JSON_TOKEN.findall(source))
 
 
 def indented_json(source: str, indent: str) -> str:
-    """Return a JSON value over several lines, with its tokens unchanged.
+    """Return a JSON value on several lines; its tokens stay as written.
 
     `indent` is the indentation of its first line.
     """
@@ -273,12 +270,12 @@ class KnownField:
 
 
 def known_fields(fields: Mapping[str, EventField], required: Sequence[str] = ()) -> tuple[KnownField, ...]:
-    """Return these catalogue fields: required ones first."""
+    """Return the catalogue's fields, the required ones first."""
     return tuple(
         KnownField(
             name,
             field.text,
-            f"{field_summary(field)} · {type_words(field)}{', needed' if name in required else ''}",
+            f"{field_summary(field)} · {type_words(field)}{', required' if name in required else ''}",
             _example_json(field),
             _known_values(field),
             known_fields(field.members),
@@ -334,12 +331,12 @@ class JsonLevel:
 
 @dataclass(frozen=True, slots=True)
 class CompletionPlace:
-    """The place at the cursor, in a member of an object."""
+    """What can be completed at the cursor: a name or value of an object."""
 
     path: tuple[str | int, ...]  # path of the object
     slot: CursorSlot
     name: str  # the member whose value is completed
-    names: frozenset[str]  # the object's names, without the one being typed
+    names: frozenset[str]  # the object's other names, without the name being typed
     opened: int  # offset of the object
     start: int  # range to replace
     end: int
@@ -366,7 +363,7 @@ class CompletedText:
 
 
 def completion_place_at(text: str, at: int) -> CompletionPlace | None:
-    """Return the place at this character; None outside every object."""
+    """Return what can be completed at offset `at`; None outside objects, or before a colon."""
     levels: list[JsonLevel] = []
     current: re.Match[str] | None = None
     for token in PARTIAL_TOKEN.finditer(text):
@@ -388,7 +385,7 @@ def completion_place_at(text: str, at: int) -> CompletionPlace | None:
 
 
 def _unfinished(sign: str, levels: list[JsonLevel]) -> bool:
-    """Return True if the cursor after this token continues it. A finished text value is not continued."""
+    """Return True if text typed after this token extends it. A finished text value is not extended."""
     if sign in "{}[],:" or not levels:
         return False
     is_complete = len(sign) > 1 and sign[0] == sign[-1] == '"'
@@ -438,7 +435,7 @@ def _unquoted(sign: str) -> str:
 
 
 def completions_at(spot: CompletionPlace, known: Sequence[KnownField]) -> tuple[Completion, ...]:
-    """Return the catalogue's completions: names of absent members, or values of this one."""
+    """Return completions from the catalogue: names of absent members, or values of this member."""
     offered = known_fields_at(known, spot.path)
     if spot.slot == "value":
         return value_completions(next((offer for offer in offered if offer.name == spot.name), None))
@@ -459,20 +456,20 @@ def value_completions(offer: KnownField | None) -> tuple[Completion, ...]:
 
 
 def complete_text(text: str, spot: CompletionPlace, choice: Completion) -> CompletedText:
-    """Return the edit that inserts a choice, with commas, lines and indentation like its neighbours."""
+    """Return the edit that inserts a choice, with commas, lines and indentation as around it."""
     indent = _line_indent(text, spot.start)
     if spot.slot == "value":
         return _replacement(spot.start, spot.end, "", indented_json(choice.source, indent), "")
     name = json.dumps(choice.shown, ensure_ascii=False)
     following = text[spot.end :].lstrip()
-    if following.startswith(":"):  # it already has a value
+    if following.startswith(":"):  # the name already has a value
         return CompletedText(spot.start, spot.end, name, (len(name), len(name)))
     begin = len(text[: spot.start].rstrip())  # after the preceding text
     over_lines = "\n" in text[spot.opened : spot.start]
     comma = "," if spot.slot == "after" else ""
     after = "," if following[:1] not in ("}", ",", "") else ""
     end = spot.end
-    if begin == spot.opened + 1 and not over_lines and following[:1] in ("}", ""):  # the first one
+    if begin == spot.opened + 1 and not over_lines and following[:1] in ("}", ""):  # the first member
         indent += "  "
         gap, after = f"\n{indent}", f"\n{indent[:-2]}"
         end = len(text) - len(following)

@@ -42,13 +42,13 @@ VALUE_KIND_SIGNS = {
     "object": "{}",
     "value": "✗ ",
 }
-REPEATED_NAME_NOTE = "a later field of this name counts"
-ADD_FIELD = "+ another"
+REPEATED_NAME_NOTE = "ignored: a later field has this name"
+ADD_FIELD = "+ field"
 
 
 @dataclass(frozen=True, slots=True)
 class FormRow:
-    """A row: an existing field, a possible field, or (neither) the place to add another."""
+    """A row: an existing field, a possible field, or (if neither) the row that adds a field."""
 
     field: FormField | None = None
     offer: KnownField | None = None
@@ -69,7 +69,7 @@ class FormRow:
 
 
 def form_rows_of(form: JsonForm, known: Sequence[KnownField]) -> tuple[FormRow, ...]:
-    """Return the fields in order, then possible fields, then the place for any other."""
+    """Return rows for the fields in order, then for possible fields, then the row that adds a field."""
     offered = {offer.name: offer for offer in known}
     last = {field.name: index for index, field in enumerate(form.fields)}
     existing = (
@@ -81,7 +81,7 @@ def form_rows_of(form: JsonForm, known: Sequence[KnownField]) -> tuple[FormRow, 
 
 @dataclass(frozen=True, slots=True)
 class FormColumns:
-    """The widths of a form's columns; the kind's sign and spaces are between name and value."""
+    """The widths of a form's columns in cells. The sign of the value's kind precedes the value."""
 
     name: int
     value: int
@@ -101,7 +101,7 @@ def form_columns(width: int, names: int) -> FormColumns:
 
 
 def form_row_line(row: FormRow, at: FormColumns, noted: str = "") -> Content:
-    """Return a row without the input; its note replaces its help."""
+    """Return a drawn row without the input. The note `noted` replaces the field's help."""
     if row.field is None:
         name, example = (row.name, one_line_json(row.offer.example)) if row.offer else (ADD_FIELD, "")
         cells = (
@@ -131,7 +131,7 @@ def form_row_line(row: FormRow, at: FormColumns, noted: str = "") -> Content:
 
 
 class FieldLines(LineList):
-    """The drawn rows."""
+    """The rows of the form, drawn as lines."""
 
     DEFAULT_CSS = """
     FieldLines { height: 1fr; }
@@ -176,7 +176,7 @@ FormCommand = Literal["leave out", "turn", "undo", "redo", "complete"]
 
 
 class ValueInputOwner(Protocol):
-    """The form. It is called directly, so that no key reaches a row that is no longer shown."""
+    """The form, which the input calls directly, so that no key reaches a row that is no longer shown."""
 
     def typed(self, value: str) -> None: ...
     def cursor_moved(self) -> None: ...
@@ -197,7 +197,7 @@ class ValueInput(Input):
             "run_command('complete')",
             "Values",
             id="form.complete",
-            tooltip="Known values of this field",
+            tooltip="Choose from the known values of this field",
         ),
         Binding("pagedown", "page(1)", "Page down", show=False, id="form.page_down", tooltip="A page down"),
         Binding(
@@ -239,7 +239,7 @@ class ValueInput(Input):
     def __init__(self, owner: ValueInputOwner) -> None:
         super().__init__(compact=True, select_on_focus=False)
         self._owner = owner
-        self._literal = False  # whether it holds a text, not JSON
+        self._literal = False  # whether the value is a text, not JSON
         self._told = True  # whether changes are reported to the owner
 
     def show(self, value: str, literal: bool, placeholder: str) -> None:
@@ -283,8 +283,8 @@ class ValueInput(Input):
         self._owner.run_command(what)
 
 
-FORM_NEEDS_JSON = "The form needs valid JSON: {fire.fire} shows the error, {fire.form} the text."
-VALUE_TOO_LONG = "too long for a form: {fire.form} has it"
+FORM_NEEDS_JSON = "The form needs valid JSON. Press {fire.fire} for the error, {fire.form} for the text."
+VALUE_TOO_LONG = "too long for the form: press {fire.form} for the text"
 
 
 class FieldForm(RemovableWidget, Container):
@@ -301,12 +301,12 @@ class FieldForm(RemovableWidget, Container):
             return isinstance(message, FieldForm.Moved)
 
     def __init__(self, edited: Callable[[str], None], undo: Callable[[bool], None]) -> None:
-        """`edited` gets the new text; `undo` undoes the last change, or (True) repeats it."""
+        """`edited` receives the new text. `undo` undoes the last change; with True it redoes it."""
         super().__init__()
         self._edited, self._undo = edited, undo
         self._form = JsonForm("")
         self._known: tuple[KnownField, ...] = ()
-        self._at = 0  # the row in the input
+        self._at = 0  # the row whose value is in the input
         self._lines, self._input = FieldLines(), ValueInput(self)
 
     def compose(self) -> ComposeResult:
@@ -325,7 +325,7 @@ class FieldForm(RemovableWidget, Container):
 
     @property
     def value_at_cursor(self) -> tuple[str, int]:
-        """The input's text, and the cursor's place in it."""
+        """The input's text, and the position of the cursor in it."""
         return self._input.value, self._input.cursor_position
 
     @property
@@ -334,7 +334,7 @@ class FieldForm(RemovableWidget, Container):
         return self._lines if self._lines.said else self._input
 
     def show(self, text: str, known: tuple[KnownField, ...], notes: Mapping[str, str]) -> None:
-        """Show the text's fields with their notes; for invalid text, where it is invalid."""
+        """Show the text's fields with their notes; if the text is invalid, show where."""
         if notes != self._lines.notes:
             self._lines.notes = notes
             self._lines.refresh()
@@ -368,7 +368,7 @@ class FieldForm(RemovableWidget, Container):
         self._input.display = False
 
     def _show_rows(self, form: JsonForm, at: int | None = None) -> None:
-        """Show these fields, with the cursor at that row, else at the field it was on."""
+        """Show these fields, with the cursor at row `at`; None: at the same field as before."""
         name, rows = self.row.name, form_rows_of(form, self._known)
         if at is None:
             stays = self._at < len(rows) and rows[self._at].name == name
@@ -392,7 +392,7 @@ class FieldForm(RemovableWidget, Container):
             self._input.show(row.shown, literal, hint)
 
     def _place(self) -> None:
-        """Place the input over the value at the cursor, or off the screen if that is scrolled away."""
+        """Place the input over the value at the cursor, or off the screen if the value is scrolled away."""
         at, lines = self._lines.columns, self._lines
         y = self._at - round(lines.scroll_y)
         self._input.styles.width = at.value
@@ -439,7 +439,7 @@ class FieldForm(RemovableWidget, Container):
     # Calls from the input.
 
     def typed(self, value: str) -> None:
-        """Handle a new value of the row; this adds an absent field."""
+        """Write a new value of the input to the row's field; add the field if it is absent."""
         row = self.row
         if row.field is not None:
             self._take(self._form.write(self._at, value))
@@ -449,11 +449,11 @@ class FieldForm(RemovableWidget, Container):
             )
 
     def cursor_moved(self) -> None:
-        """Report that the cursor may be in another part of the value."""
+        """Report that the cursor has moved."""
         self.post_message(self.Moved())
 
     def entered(self, value: str) -> None:
-        """Go to the next row; an absent field gets its example, a new name becomes a field."""
+        """Go to the next row; add an absent field with its example, or in the last row a field `value`."""
         row, name = self.row, value.strip()
         existing = self._form.find(name)
         if row.field is not None:
@@ -473,13 +473,13 @@ class FieldForm(RemovableWidget, Container):
         self._go(self._at + by * (max(1, self._lines.size.height - 1) if pages else 1))
 
     def run_command(self, what: FormCommand) -> None:
-        """Change the whole row, or undo a change."""
+        """Run a command: change the whole row, complete its value, undo, or redo."""
         if what in ("undo", "redo"):
             self._undo(what == "redo")
         elif what == "complete":
             self._complete()
         elif self.row.field is None:
-            self._say(f"Type a value, or {ENTER_KEY} uses the example.")
+            self._say(f"Type a value, or press {ENTER_KEY} to use the example.")
         elif what == "leave out":
             self._take(self._form.remove(self._at))
             self._show_value()

@@ -1,4 +1,4 @@
-"""The composed event: its checked text, places of mistakes, variables, and its saved event."""
+"""The composed event: its checked text, the positions of mistakes, variables, and its saved event."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-# Numbers stay text, to show them as written.
+# Numbers stay strings, so that they are shown as written.
 JSON_SCANNER = JSONDecoder(parse_int=str, parse_float=str, parse_constant=_reject_constant)
 
 
@@ -79,7 +79,7 @@ def members_at(text: str, at: int) -> Iterator[JsonMember]:
 
 
 def offsets_of(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, int]:
-    """Return where the members of these paths start in a valid text; of duplicates the last. One pass."""
+    """Return the start offset of each path's member in a valid text; of duplicates, the last one's."""
     paths_by_step: dict[str | int, list[JsonPath]] = {}
     for path in paths:
         paths_by_step.setdefault(path[0], []).append(path)
@@ -131,14 +131,14 @@ def skip_whitespace(text: str, at: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class UnsetVariable:
-    """A reference that cannot be filled, and its offset in the text; None if it was not found."""
+    """A variable that cannot be filled. `at`: its offset in the text; None if it was not found there."""
 
     problem: str
     at: int | None
 
 
 def first_unset_variable(value: Any, text: str, variables: Variables, now: datetime) -> UnsetVariable | None:
-    """Return the first reference in a value that cannot be filled; `text` is the value's JSON."""
+    """Return the first variable in a value that cannot be filled; `text` is the value's JSON."""
     use = next((use for use in references_in(value, variables, now) if use.problem), None)
     if use is None:
         return None
@@ -151,7 +151,7 @@ def first_unset_variable(value: Any, text: str, variables: Variables, now: datet
 
 
 def variable_problem(written: str, values: Mapping[str, str]) -> str:
-    """Return why a reference cannot be filled, in a few words."""
+    """Return why a variable cannot be filled, in a few words."""
     if written.startswith(NOW) and not written.isidentifier():
         return f"${{{written}}} is not a time; example: ${{now-1h30m}}"
     closest = nearest_word(written, values)
@@ -159,7 +159,7 @@ def variable_problem(written: str, values: Mapping[str, str]) -> str:
 
 
 def variable_help(text: str, at: int, variables: Variables, now: datetime) -> str:
-    """Return the value of the reference at this character; empty if there is none."""
+    """Return the value of the variable at offset `at`, for people; empty if there is none."""
     match = next(
         (match for match in WRITTEN_REFERENCE.finditer(text) if match.start() <= at <= match.end()), None
     )
@@ -167,7 +167,7 @@ def variable_help(text: str, at: int, variables: Variables, now: datetime) -> st
         return ""
     doubled, name = match.groups()
     if doubled:
-        return f"{match[0]}: the text ${{{name}}}"
+        return f"{match[0]}: the literal text ${{{name}}}"
     (use,) = references_in(f"${{{name}}}", variables, now)
     return f"{match[0]}: {_variable_text(use, variables)}"
 
@@ -191,9 +191,9 @@ class EventDraft:
     session: str = ""
     text: str = ""
     only: str | None = None
-    cfg: Mapping[str, Any] | None = None  # the settings in force, if too long for the text
+    cfg: Mapping[str, Any] | None = None  # the current settings, if they are too long for the text
     ctx_text: str = ""  # the second argument of stream and plugin handlers
-    meta: Mapping[str, Any] = field(default_factory=dict)  # a stream's envelope
+    meta: Mapping[str, Any] = field(default_factory=dict)  # the envelope of a stream event
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ def has_second_argument(key: str, view: Snapshot | None) -> bool:
 def check_draft(
     draft: EventDraft, view: Snapshot | None, filling: VariableSources | None = None
 ) -> CheckedDraft:
-    """Return the event of a draft, or its problem. Without `filling` variables stay unfilled."""
+    """Return the event of a draft, or the draft's problem. Without `filling`, variables stay unfilled."""
     key = draft.key.strip()
     if not key:
         return CheckedDraft(None, "type an event key, such as command:new")
@@ -285,7 +285,7 @@ def check_draft(
 
 
 def unset_variable_problem(draft: EventDraft, event: Event, filling: VariableSources) -> CheckedDraft | None:
-    """Return the first variable that cannot be filled, as a problem of the draft."""
+    """Return a checked draft with the first variable that cannot be filled; None if all can be."""
     if filling.problem:
         return CheckedDraft(None, filling.problem)
     variables, now = filling.variables, event.timestamp
@@ -313,11 +313,11 @@ def key_note(key: str, view: Snapshot) -> str:
         return f"not in {product}'s guide; {view.host.dialect.later_events[key]} sends it"
     closest = catalogue.nearest(key)
     hint = f": did you mean {closest}?" if closest and closest != key else ""
-    return f"no event of {product}{hint}"
+    return f"unknown to {product}{hint}"
 
 
 def context_notes(event: Event, draft: EventDraft, view: Snapshot) -> tuple[DraftNote, ...]:
-    """Return what is unusual about the context and `ctx`, with lines."""
+    """Return what is unusual about the context and `ctx`, with line and column."""
     notes = event_notes(event, view.host.dialect.catalogue())
     texts = {False: draft.text, True: draft.ctx_text}
     offsets = {
@@ -338,7 +338,7 @@ def context_notes(event: Event, draft: EventDraft, view: Snapshot) -> tuple[Draf
 
 
 def same_event(first: Event | None, second: Event | None) -> bool:
-    """Return True if two events differ in their timestamp at most."""
+    """Return True if two events are equal, apart from their timestamps."""
     if first is None or second is None:
         return first is second
     return (first.key, first.session_key, first.kind, first.context, first.ctx, first.meta) == (
@@ -384,7 +384,7 @@ def field_name_at(text: str, line: int, column: int) -> str | None:
         elif sign in "}]":
             depth -= 1
         elif sign == ":" and depth == 1 and last is not None:
-            # Of several keys on the cursor's own line: the last one before it, else the first.
+            # Of several keys on the cursor's line: the last one before the cursor, else the first.
             first_here = last.start() >= start and (name is None or name.start() < start)
             if last.start() <= start + column or first_here:
                 name = last
@@ -393,26 +393,26 @@ def field_name_at(text: str, line: int, column: int) -> str | None:
 
 
 def cfg_note(draft: EventDraft) -> str:
-    """Return how the settings get into the event if the text does not show them."""
+    """Return a note on settings that the event gets although the text does not show them."""
     if draft.cfg is None:
         return ""
-    return f"cfg: settings in force ({counted(len(draft.cfg), 'key')})"
+    return f"cfg: current settings ({counted(len(draft.cfg), 'key')})"
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedEvent:
-    """A saved event in the composer, and the draft when both were equal."""
+    """A saved event in the composer, and the draft that its file contains."""
 
     file: Path
     draft: EventDraft
 
     def changed(self, now: EventDraft) -> bool:
-        """Return True if the composer's event differs from the file's; its target does not count."""
+        """Return True if the composer's event differs from the file's, apart from its target hook."""
         return replace(self.draft, only=None) != replace(now, only=None)
 
 
 def loaded_event_title(loaded: LoadedEvent | None, now: EventDraft) -> Content:
-    """Return the composer's title."""
+    """Return the composer's title: the file of a saved event, and whether the event was changed."""
     if loaded is None:
         return Content("Event")
     changed = Content.styled(" • changed", "$text-warning") if loaded.changed(now) else Content()
@@ -428,9 +428,9 @@ def draft_of_saved(saved: SavedDraft, view: Snapshot) -> EventDraft:
 
 
 def saved_draft_of(draft: EventDraft, event: Event, view: Snapshot) -> SavedDraft:
-    """Return the composer's event for its file. `event` is valid.
+    """Return the composer's event as it is saved. `event`: the draft's valid event.
 
-    The settings in force become `${cfg}`; other settings and the replay mark are omitted.
+    The current settings become `${cfg}`; other settings and the replay mark are omitted.
     """
     settings, in_force = f"${{{CFG}}}", literal(template_event(event.key, view.host).context.get(CFG))
     context = {

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 
 def first_subscribed_key(view: Snapshot) -> str:
-    """Return the key to start with: one that a hook is subscribed to."""
-    heard = {call.key for call in view.registry.registrations}
-    listened = (key for key in view.keys if key in heard or key.partition(":")[0] in heard)
-    return next(listened, view.keys[0] if view.keys else "")
+    """Return the key of the first event to compose: if possible one with a subscribed hook."""
+    subscribed = {call.key for call in view.registry.registrations}
+    received = (key for key in view.keys if key in subscribed or key.partition(":")[0] in subscribed)
+    return next(received, view.keys[0] if view.keys else "")
 
 
 class EventView:
-    """Loads events into the composer, and knows which saved event is there."""
+    """Loads events into the composer, and keeps track of the saved event in it."""
 
     def __init__(self, composer: Composer, layout: FireLayout, view: Callable[[], Snapshot | None]) -> None:
         """`view` returns the last snapshot."""
@@ -56,10 +56,10 @@ class EventView:
         self.parts = layout.parts
         self._filling: VariableSources | None = None
         self._restoring: tuple[ComposerDraft, str | None, bool] | None = (
-            None  # once there are parts and a view
+            None  # what to restore once the parts are mounted and a snapshot exists
         )
-        self._wanted: tuple[str, str | None] | None = None  # asked for before there was a view
-        self.first = ""  # the hook that a run is opened at: the one that was fired at
+        self._wanted: tuple[str, str | None] | None = None  # requested before the first snapshot
+        self.first = ""  # the hook whose row is selected when a run opens
         self._loaded: LoadedEvent | None = None  # the saved event in the composer
 
     @property
@@ -67,12 +67,12 @@ class EventView:
         return self._view_now()
 
     def show_all(self) -> None:
-        """The composer is mounted: show what is known so far."""
+        """Show what is known so far, once the composer is mounted."""
         if self._filling is not None:
             self._composer.show_filling(self._filling)
 
     def show_view(self) -> None:
-        """Show a new snapshot, and load the event that waited for one."""
+        """Show a new snapshot, and load the event that was requested before there was one."""
         view, composer = self._view, self._composer
         composer.show_view(view)
         if view is None:
@@ -92,8 +92,8 @@ class EventView:
     ) -> None:
         """Put an event with this key into the composer, for the hook `only` if given.
 
-        `first`: the hook whose row its runs open at, unless a failure is more important. `focus`: focus the
-        event afterwards.
+        `first`: the hook whose row is selected when a run opens, unless another row failed. `focus`: focus
+        the event afterwards.
         """
         self.first = first
         if self._view is None:
@@ -106,7 +106,7 @@ class EventView:
             composer.begin(key, only)
         self._layout.zoom(None)
         self._layout.prefer_plan(True)
-        if focus:  # a pane just shown takes no focus before
+        if focus:  # a pane that was just shown cannot take the focus earlier
             self._composer.call_after_refresh(self._layout.focus_key)
 
     @property
@@ -153,14 +153,14 @@ class EventView:
 
     @when_parts_mounted
     def kept_as(self, file: Path, draft: EventDraft) -> None:
-        """Note that this file now contains `draft`, unless the composer holds another event now."""
+        """Record that `file` now contains `draft`, unless the composer has another event by now."""
         if draft.key == self.key:
             self._loaded = LoadedEvent(file, draft)
             self._composer.settled(draft)
             self._draw_title()
 
     def kept(self) -> tuple[ComposerDraft, str | None, bool]:
-        """The composer's event, the part that fills the pane, and whether the form is shown."""
+        """Return the composer's event, the part that fills the pane, and whether the form is shown."""
         if self._restoring is not None:
             return self._restoring
         composer = self._composer
@@ -195,7 +195,7 @@ class EventView:
         self._layout.zoom(part)
 
     def came_from(self, file: Path, saved: SavedDraft | None) -> None:
-        """Note the file of the composer's event; `saved` is None if the file is gone."""
+        """Record the file of the composer's event; `saved` is None if the file is gone."""
         self.parts.when_mounted(partial(self._came_from, file, saved))
 
     def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
@@ -225,9 +225,9 @@ class EventView:
 
 
 FRAME_SECONDS = 0.1  # seconds between two drawings of a running run
-NOTICEABLE_SECONDS = 0.3  # seconds after which somebody may want to stop something
-JUST_ENDED_SECONDS = 1.0  # seconds in which a key that was to stop it means nothing else
-START_SECONDS = 0.5  # seconds in which most things are begun; what takes longer is named
+NOTICEABLE_SECONDS = 0.3  # seconds after which the user may want to cancel a job
+JUST_ENDED_SECONDS = 1.0  # seconds after its end in which the cancel key only reports that
+START_SECONDS = 0.5  # seconds after which a job that has not started a run is named
 
 
 class RunView:
@@ -248,15 +248,15 @@ class RunView:
         self.parts = layout.parts
         self.runs = RecentRuns(clock)
         self.plan: Plan | None = None
-        self.asked: dict[int, Asked] = {}  # how each run was fired that the composer or a save has begun
+        self.asked: dict[int, Asked] = {}  # the request of each run that the composer or a save started
         self._problem = ""  # why there is no plan
         self._began = 0.0
-        self._over = ("", 0.0)  # what has ended last that could have been stopped, and when
+        self._over = ("", 0.0)  # the last job that could have been cancelled, and when it ended
         self._frame: Timer | None = None
-        self._unseen = False  # something goes on for a while, and no run of it is on the screen
+        self._unseen = False  # a job has been running for a while without a run on the screen
         self.awaited: datetime | None = None  # the time of the event whose run gets the focus
-        self.brings_focus = False  # its run gets the focus from other panes too
-        self._waited = False  # did a handler wait for a word when the run was drawn last
+        self.brings_focus = False  # that run takes the focus from other panes too
+        self._waited = False  # whether a handler was paused when the run was last drawn
 
     def show_job(self, before: str, job: str) -> None:
         """Show the running job, or none."""
@@ -265,41 +265,41 @@ class RunView:
             self._over = before, now
         if job:
             self._began = now
-            self._pane.set_timer(START_SECONDS, self._still_goes, name="fire-job")
+            self._pane.set_timer(START_SECONDS, self._show_long_job, name="fire-job")
         elif self._unseen:
             self._unseen = False
             self.draw_run()
 
     @property
     def just_over(self) -> str:
-        """Return what has just ended, as the start of a sentence; otherwise an empty text."""
+        """The job that has just ended, as the start of a sentence; else empty."""
         name, at = self._over
         return name if self._clock() - at < JUST_ENDED_SECONDS else ""
 
     @property
     def going(self) -> str:
-        """Return what is running, as the start of a sentence; otherwise an empty text."""
+        """The current run or job, as the start of a sentence; else empty."""
         running = self.runs.running
         return f"Run {running}" if running is not None else self._job()
 
     @property
     def waits(self) -> bool:
-        """Return whether a handler of the current run waits for a command."""
+        """Whether a handler of the current run is paused."""
         running = self.runs.running
         return any(sheet.number == running and sheet.paused is not None for sheet in self.runs.sheets)
 
-    def _still_goes(self) -> None:
+    def _show_long_job(self) -> None:
         if self._job() and self.runs.running is None:
             self._unseen = True
             self.draw_run()
 
     def compared(self, number: int, checked: SavedEventResult | None) -> None:
-        """Show a run's comparison with its saved event; None: that event is gone."""
+        """Show a run's comparison with its saved event; `checked` None: that event is gone."""
         self.runs.check(number, checked)
         self.draw_run()
 
     def show_plan(self, plan: Plan | None, problem: str = "") -> None:
-        """Show the plan, or why there is none."""
+        """Show the plan, or why there is no plan."""
         self.plan, self._problem = plan, problem
         if self.parts.parts_mounted:
             self.draw_plan()
@@ -308,7 +308,7 @@ class RunView:
         """Add runs of earlier sessions and of other programs."""
         for run in past:
             self.runs.recall(run)
-        if past and self.runs.current is None:  # else the first run of this sitting was faster
+        if past and self.runs.current is None:  # else a run of this session is already shown
             self.runs.show(past[-1].id)
         self.draw_run()
 
@@ -324,12 +324,12 @@ class RunView:
         return self._pane.query_one(RunPane).as_text()
 
     def show_past(self, past: PastRun) -> None:
-        """Show a run from the journal, at its place among the others."""
+        """Show a run from the journal, in order among the others."""
         self.runs.recall(past)
         self.show_run(past.id)
 
     def firing_started(self, number: int, plan: Plan, fired: Asked | None = None) -> None:
-        """Show the rows of a run that has started. `fired`: its request, if known."""
+        """Show the rows of a run that has started. `fired`: the request of the run, if known."""
         view = self._view()
         limits = view.limits if view is not None else Limits()
         self.runs.begin(number, plan, datetime.now(UTC), limits)
@@ -353,11 +353,11 @@ class RunView:
         """Add a step; it is drawn with the next frame."""
         first = isinstance(step, Paused) and not self.runs.has_begun(number)
         self.runs.step(number, step)
-        if first and self.parts.parts_mounted:  # out of an editor: the words for it are letters
+        if first and self.parts.parts_mounted:  # leave the editor: the keys to step are letters
             self._pane.query_one("#fire-run Waterfall").focus()
 
     def firing_ended(self, number: int, run: Run | None, problem: str = "") -> None:
-        """Show a completed run, or why there is none."""
+        """Show a completed run, or why it failed to start."""
         self.runs.end(number, run, problem)
         if self._frame is not None and self.runs.running is None:
             self._frame.stop()
@@ -385,20 +385,20 @@ class RunView:
         self.runs.settle()
         if not self.parts.parts_mounted:
             return
-        if self._waited is not self.waits:  # other keys can act now
+        if self._waited is not self.waits:  # other keys are available now
             self._waited = self.waits
             self._pane.refresh_bindings()
         older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
         neighbours = (("fire.older", older), ("fire.newer", newer))
         beside = key_hints(*((key, f"run {number}") for key, number in neighbours if number is not None))
-        pane, goes = self._pane.query_one(RunPane), Content("")
+        pane, job_hint = self._pane.query_one(RunPane), Content("")
         if self._unseen:
             sign = Content.styled(f"» {self._job()} is still running", "$text-accent")
-            goes = Content("   ").join(filter(None, (sign, key_hints(("fire.leave", "stops it")))))
-            beside = Content("   ").join(filter(None, (goes, beside)))
+            job_hint = Content("   ").join(filter(None, (sign, key_hints(("fire.leave", "cancels it")))))
+            beside = Content("   ").join(filter(None, (job_hint, beside)))
         self._pane.query_one(PlanView).border_subtitle = (
-            "" if pane.size else goes
-        )  # a small screen has no room
+            "" if pane.size else job_hint
+        )  # on a small screen, the run may be hidden
         self._layout.make_room_for_run(self.runs.current is not None)
         pane.show(self.runs.current, self.runs.clock(), beside, self._event.first)
         self._pane.query_one(History).show(self.runs.sheets, self.runs.shown)

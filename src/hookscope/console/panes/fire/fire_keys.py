@@ -11,12 +11,12 @@ FIRE_BINDINGS: list[BindingType] = [
         "again",
         "Re-fire",
         id="fire.again",
-        tooltip="Fire the event of the shown run again, as it was fired",
+        tooltip="Fire the event of the shown run again, with the same options",
     ),
-    Binding("b", "step", "Step", id="fire.step", tooltip="Fire handler by handler; then run the waiting one"),
-    Binding("i", "pass_over", "Skip", id="fire.pass_over", tooltip="Skip the waiting handler"),
+    Binding("b", "step", "Step", id="fire.step", tooltip="Fire handler by handler; then run the paused one"),
+    Binding("i", "pass_over", "Skip", id="fire.pass_over", tooltip="Skip the paused handler"),
     Binding(
-        "f", "run_all", "Run all", id="fire.run_all", tooltip="Run the waiting handler and all later ones"
+        "f", "run_all", "Run all", id="fire.run_all", tooltip="Run the paused handler and all later ones"
     ),
     Binding(
         "B",
@@ -24,7 +24,7 @@ FIRE_BINDINGS: list[BindingType] = [
         "By line",
         id="fire.debug",
         show=False,
-        tooltip="Debug line by line; then show the stop again",
+        tooltip="Debug line by line; during a run, show the debugger again",
     ),
     Binding("x", "cancel", "Cancel", id="fire.cancel", show=False, tooltip="Cancel the running job"),
     Binding(
@@ -33,7 +33,7 @@ FIRE_BINDINGS: list[BindingType] = [
         "Cancel",
         id="fire.leave",
         show=False,
-        tooltip="Cancel; else leave the editor, then go back",
+        tooltip="Cancel the running job; else leave the editor, then go back",
     ),
     Binding(
         "w,f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"

@@ -19,15 +19,15 @@ from hookscope.console.panes.fire.run_pane import RunPane
 from hookscope.console.state import fire_requests
 from hookscope.console.widgets.painting import RemovableWidget
 
-BESIDE_WIDTH, TALL_HEIGHT = 100, 34  # cells from which the plan stands beside the composer; lines, below it
-FLAT_HEIGHT = 17  # lines below which the composer keeps two lines of text
-WIDE_SCREEN = 160  # cells from which the screen shows other panes beside this one
-PART_NAMES = ("composer", "plan", "run")  # what can be alone: their ids begin with `fire-`
+BESIDE_WIDTH, TALL_HEIGHT = 100, 34  # cells that fit the plan beside the composer; lines, below it
+FLAT_HEIGHT = 17  # with fewer lines, the composer has two lines of text
+WIDE_SCREEN = 160  # cells of a screen that shows other panes beside this one
+PART_NAMES = ("composer", "plan", "run")  # the parts that can fill the pane; their ids begin with `fire-`
 LAYOUT_CLASSES = ("beside", "tall", "stacked", "flat")
 
 
 def layout_classes(width: int, height: int) -> frozenset[str]:
-    """Return `beside`, `tall` (all below each other) or `stacked` (plan or run), perhaps with `flat`."""
+    """Return `beside`, `tall` (all parts) or `stacked` (plan or run), with `flat` if the height is low."""
     if width >= BESIDE_WIDTH:
         return frozenset({"beside"})
     if height >= TALL_HEIGHT:
@@ -117,7 +117,7 @@ class LazyParts:
         self._pane, self._make, self._show_all = pane, make, show_all
         self._at_once = self._furnishing = at_once
         self._there = asyncio.Event()
-        self._waiting: list[Callable[[], None]] = []  # for the parts
+        self._waiting: list[Callable[[], None]] = []  # calls to make once the parts are mounted
 
     def compose(self) -> Iterator[Widget]:
         """Yield the parts if they are mounted with the pane."""
@@ -125,13 +125,13 @@ class LazyParts:
             yield from self._make()
 
     def pane_mounted(self) -> None:
-        """The pane is mounted, and with it any composed parts."""
+        """Complete the parts if they were mounted with the pane."""
         if self._at_once:
             self._complete()
 
     @property
     def parts_mounted(self) -> bool:
-        """True if the parts are mounted."""
+        """Whether the parts are mounted."""
         return self._there.is_set()
 
     def mount_parts(self) -> None:
@@ -146,7 +146,7 @@ class LazyParts:
         await self._there.wait()
 
     def when_mounted(self, call: Callable[[], None]) -> None:
-        """Call this once the parts are mounted: now, or on first use."""
+        """Make this call once the parts are mounted: now, or on first use."""
         if self.parts_mounted:
             call()
         else:
@@ -155,7 +155,7 @@ class LazyParts:
     async def _mount(self) -> None:
         await self._pane.mount(*self._make())
         if self._pane.leaving:
-            return  # as the console ends: none of them was mounted
+            return  # the console is ending, so no part was mounted
         self._complete()
         self._pane.post_message(fire_requests.PartsMounted())
 
@@ -184,15 +184,15 @@ def when_parts_mounted(
     """Return a method that mounts the parts, and runs once they are mounted."""
 
     @wraps(method)
-    def done(owner: Owner, /, *given: Params.args, **named: Params.kwargs) -> None:
-        owner.parts.when_mounted(partial(method, owner, *given, **named))
+    def deferred(owner: Owner, /, *args: Params.args, **kwargs: Params.kwargs) -> None:
+        owner.parts.when_mounted(partial(method, owner, *args, **kwargs))
         owner.parts.mount_parts()
 
-    return done
+    return deferred
 
 
 class FireLayout:
-    """Arranges composer, plan, runs and run: side by side, stacked, or one alone."""
+    """Arranges composer, plan, list of runs and run: side by side, stacked, or only one of them."""
 
     def __init__(
         self, pane: RemovableWidget, composer: Composer, show_all: Callable[[], object], *, at_once: bool
@@ -200,7 +200,7 @@ class FireLayout:
         self._pane, self._composer = pane, composer
         self.parts = LazyParts(pane, self._make_parts, show_all, at_once=at_once)
         self.zoomed: str | None = None  # the part that has all the room
-        self._left: Widget | None = None  # what had the focus before it went to a run
+        self._left: Widget | None = None  # the widget that had the focus before the run got it
         pane.add_class("-plan", "-unfired")
 
     def _make_parts(self) -> Iterator[Widget]:
@@ -215,15 +215,15 @@ class FireLayout:
         self._pane.update_classes({f"-{name}": name in now for name in LAYOUT_CLASSES})
 
     def make_room_for_run(self, fired: bool) -> None:
-        """Give the event the room while there is no run."""
+        """Give the composer the space of the run until an event was fired."""
         self._pane.set_class(not fired, "-unfired")
 
     def make_room_to_write(self) -> None:
-        """Give an editor that is being typed in more lines on a small screen."""
+        """On a small screen, give the composer more lines while its editor has the focus."""
         self._pane.set_class(self._composer.sheet.has_focus_within, "-writing")
 
     def end_writing(self) -> None:
-        """Give the other parts their lines back."""
+        """Return the lines of `make_room_to_write` to the other parts."""
         self._pane.remove_class("-writing")
 
     @property
@@ -234,7 +234,7 @@ class FireLayout:
         return next((part for part in PART_NAMES if f"fire-{part}" in ids), None)
 
     def focus_run(self, *, from_elsewhere: bool) -> None:
-        """Focus the run, unless letters are being written. `from_elsewhere`: also from other panes."""
+        """Focus the run, unless the user is typing. `from_elsewhere`: also if another pane has the focus."""
         focused = self._pane.screen.focused
         writing = isinstance(focused, Input | TextArea)
         part = self.part_in_focus
@@ -243,7 +243,7 @@ class FireLayout:
             self._pane.query_one("#fire-run Waterfall").focus()
 
     def leave_run(self) -> bool:
-        """Focus what had the focus before the run; return False if the run does not have it."""
+        """Focus the widget that had the focus before the run; return False if the run has no focus."""
         if self.part_in_focus != "run":
             return False
         left = self._left
@@ -255,7 +255,7 @@ class FireLayout:
 
     def focus_key(self) -> None:
         """Focus the event key, so that the next key is a command."""
-        if self._pane.display:  # and the user has not gone elsewhere meanwhile
+        if self._pane.display:  # the user may have left the pane meanwhile
             self._pane.query_one(KeyField).focus()
 
     def zoom(self, part: str | None) -> None:
@@ -264,7 +264,7 @@ class FireLayout:
         self._pane.update_classes({f"-zoom-{name}": name == part for name in PART_NAMES})
 
     def prefer_plan(self, plan: bool) -> None:
-        """Choose between plan and run if only one fits."""
+        """Show the plan, or else the run, if only one of them fits."""
         pane = self._pane
         if not self.parts.parts_mounted:
             pane.set_class(plan, "-plan")
@@ -276,7 +276,7 @@ class FireLayout:
             self._focus_lower()
 
     def swap(self) -> None:
-        """Focus the plan, or from there the run."""
+        """Focus the plan, or the run if the plan has the focus."""
         pane = self._pane
         if pane.has_class("-stacked"):
             pane.set_class(not pane.has_class("-plan"), "-plan")

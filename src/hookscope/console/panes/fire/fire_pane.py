@@ -1,4 +1,4 @@
-"""The Fire pane: handles its keys (fire, step, replay, compare, save, choose) by posting requests."""
+"""The Fire pane: turns its keys (fire, step, replay, compare, save, choose) into posted requests."""
 
 from __future__ import annotations
 
@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
 
 
-DEFAULT_SESSION_MESSAGE = "hi"  # of a session that is played with no message in the composer
-
-
+DEFAULT_SESSION_MESSAGE = "hi"  # message of a simulated session if the composer has none
+NOTHING_FIRED = "Nothing was fired yet. Press {fire.fire} to fire the event."
 TURN_ACTIONS = {"turn_run(-1)": -1, "turn_run(1)": 1}
 
 
@@ -59,7 +58,7 @@ class FirePane(RemovableWidget):
     DEFAULT_CSS = FIRE_CSS
 
     view: reactive[Snapshot | None] = reactive(None, init=False)
-    job: reactive[str] = reactive("", init=False)  # what is on its way, as the beginning of a sentence
+    job: reactive[str] = reactive("", init=False)  # the running job, as the start of a sentence
 
     def __init__(
         self,
@@ -78,9 +77,9 @@ class FirePane(RemovableWidget):
             self, self._arrangement, self.event_view, clock, lambda: self.view, lambda: self.job
         )
         self._told: fire_requests.DraftChanged | None = None
-        self._options = FireOptions()  # as it was last chosen
+        self._options = FireOptions()  # as last chosen
 
-    # Its parts.
+    # The parts.
 
     @property
     def _parts(self) -> LazyParts:
@@ -88,7 +87,7 @@ class FirePane(RemovableWidget):
 
     @property
     def parts_mounted(self) -> bool:
-        """True if the parts are mounted."""
+        """Whether the parts are mounted."""
         return self._parts.parts_mounted
 
     def mount_parts(self) -> None:
@@ -116,7 +115,7 @@ class FirePane(RemovableWidget):
         """The part with the focus: composer, plan or run."""
         return self._arrangement.part_in_focus
 
-    # What it shows.
+    # What the pane shows.
 
     def _show_all(self) -> None:
         self.event_view.show_all()
@@ -133,13 +132,13 @@ class FirePane(RemovableWidget):
 
     def _show_view(self) -> None:
         self.query_one(RunPane).view = self.view
-        self._told = None  # the same event may now mean another plan
+        self._told = None  # the same event may have another plan now
         self.event_view.show_view()
         if self.view is not None:
             self.run_view.draw_plan()
 
     def name_keys(self) -> None:
-        """Show the keys in force."""
+        """Show the current keys."""
         if self.parts_mounted:
             self._composer.read()
             self.run_view.draw_plan()
@@ -151,24 +150,23 @@ class FirePane(RemovableWidget):
         host = self.view.host.dialect if self.view is not None else None
         if action == "play" and (host is None or "stream" not in host.kinds):
             other = key_of("console.dialect")
-            sends = f"{host.product} sends no stream of events" if host is not None else "Still scanning"
-            return f"{sends}: there is no session to simulate. {other} selects another dialect."
+            sends = f"{host.product} has no stream events" if host is not None else "Still scanning"
+            return f"{sends}: there is no session to simulate. Press {other} to select another dialect."
         if action == "part" and self.parts_mounted:
             ctx = has_second_argument(self._composer.draft.key, self.view)
             return "" if ctx else "Handlers of this event get no second argument."
         if action in TURN_ACTIONS and self.run_view.runs.neighbour(TURN_ACTIONS[action]) is None:
             return self._no_neighbour(TURN_ACTIONS[action])
         if action in ("pass_over", "run_all") and not self.run_view.waits:
-            return self._nobody_waits()
+            return self._not_paused_text()
         if action == "cancel" and not self.run_view.going:
-            return with_keys("Nothing is running: {fire.fire} fires the event.")
+            return with_keys("Nothing is running. Press {fire.fire} to fire the event.")
         return ""
 
     def _busy(self) -> bool:
         if self.run_view.going:
-            self._say(
-                f"{self.run_view.going} is still going on: {key_of('fire.cancel')} cancels it.", "warning"
-            )
+            next_step = f"Press {key_of('fire.cancel')} to cancel it."
+            self._say(f"{self.run_view.going} is still running. {next_step}", "warning")
         return bool(self.run_view.going)
 
     def _fire(
@@ -182,9 +180,9 @@ class FirePane(RemovableWidget):
         written: bool = False,
     ) -> None:
         now = replace(event, timestamp=datetime.now(UTC))
-        strange = options if options is not None and not options.plain else None
+        special = options if options is not None and not options.plain else None
         self.run_view.awaited = now.timestamp
-        self.post_message(fire_requests.FireRequested(now, only, guarded, file, strange, written))
+        self.post_message(fire_requests.FireRequested(now, only, guarded, file, special, written))
 
     def _composed(self) -> Composer:
         """Return the composer, after it has read the latest input."""
@@ -215,16 +213,16 @@ class FirePane(RemovableWidget):
             self._fire(event, only, options=options, written=True)
 
     def action_pass_over(self) -> None:
-        self._word("pass_over")
+        self._send_step("pass_over")
 
     def action_run_all(self) -> None:
-        self._word("run_all")
+        self._send_step("run_all")
 
-    def _word(self, said: fire_requests.StepCommand) -> None:
+    def _send_step(self, command: fire_requests.StepCommand) -> None:
         if self.run_view.waits:
-            self.post_message(fire_requests.StepRequested(said))
+            self.post_message(fire_requests.StepRequested(command))
         else:
-            self._say(self._nobody_waits())
+            self._say(self._not_paused_text())
 
     @on(LineList.Chosen, "#fire-runs")
     def _run_chosen(self, event: LineList.Chosen) -> None:
@@ -234,7 +232,7 @@ class FirePane(RemovableWidget):
     def action_again(self) -> None:
         sheet = self.run_view.runs.current
         if sheet is None:
-            self._say(with_keys("Nothing was fired yet: {fire.fire} fires."))
+            self._say(with_keys(NOTHING_FIRED))
         elif not self._busy():
             file = sheet.checked.file if sheet.checked is not None else None
             guarded = sheet.run is not None and sheet.run.guarded is not None
@@ -249,11 +247,11 @@ class FirePane(RemovableWidget):
         sheet = self.run_view.runs.current
         row = self.query_one(RunPane).row
         if sheet is None:
-            self._say(with_keys("Nothing was fired yet: {fire.fire} fires."))
+            self._say(with_keys(NOTHING_FIRED))
         elif from_here and (row is None or row.follow_up is not None):
             self._say("Select the handler to start from.")
         elif from_here and row is not None and row.result is None and not sheet.running:
-            self._say(f"{row.name} did not run: select one that did.")
+            self._say(f"{row.name} did not run. Select a handler that ran.")
         elif not self._busy():
             self.post_message(
                 fire_requests.ReplayRequested(sheet.place_of(row) if from_here and row is not None else None)
@@ -265,16 +263,16 @@ class FirePane(RemovableWidget):
     def action_accept(self) -> None:
         sheet = self.run_view.runs.current
         if sheet is None:
-            self._say(with_keys("Nothing was fired yet: {fire.fire} fires."))
+            self._say(with_keys(NOTHING_FIRED))
         elif sheet.checked is None:
-            then = (
-                "load it and fire"
+            next_step = (
+                "load one and fire it"
                 if self.event_view.loaded
-                else f"{key_of('fire.save')} saves the event, then fire it"
+                else f"press {key_of('fire.save')} to save the event, then fire it"
             )
-            self._say(f"Run {sheet.number} has no saved event: {then}.")
+            self._say(f"Run {sheet.number} has no saved event: {next_step}.")
         elif sheet.checked.accepted:
-            self._say(f"{safe_word(sheet.checked.file.name)} expects this already.")
+            self._say(f"{safe_word(sheet.checked.file.name)} already expects these results.")
         else:
             self.post_message(fire_requests.AcceptRequested(sheet.number, sheet.checked))
 
@@ -285,12 +283,12 @@ class FirePane(RemovableWidget):
         else:
             self.run_view.show_run(number)
 
-    def _nobody_waits(self) -> str:
-        return with_keys("No handler waits: {fire.step} fires the event handler by handler.")
+    def _not_paused_text(self) -> str:
+        return with_keys("No handler is paused. Press {fire.step} to fire step by step.")
 
     def _no_neighbour(self, by: int) -> str:
         if self.run_view.runs.current is None:
-            return with_keys("Nothing was fired yet: {fire.fire} fires.")
+            return with_keys(NOTHING_FIRED)
         return "There is no older run in memory." if by < 0 else "This is the newest run."
 
     @on(Composer.Changed)
@@ -327,7 +325,7 @@ class FirePane(RemovableWidget):
     @on(LineList.Chosen, "#fire-plan")
     def _plan_chosen(self, event: LineList.Chosen) -> None:
         event.stop()
-        self._say(with_keys("{fire.fire} fires; {plan.others} lists hooks with other events."))
+        self._say(with_keys("Press {fire.fire} to fire, {plan.others} to list hooks with other events."))
 
     @on(LineList.Moved)
     def _line_moved(self, event: LineList.Moved) -> None:
@@ -337,7 +335,7 @@ class FirePane(RemovableWidget):
         self.action_fire(guarded=True)
 
     def fire_composed(self) -> None:
-        """Fire the event in the composer, once there is one, and focus its run."""
+        """Fire the composer's event, once the parts are mounted, and focus its run."""
         self.run_view.brings_focus = True
         self._parts.when_mounted(self.action_fire)
         self._parts.mount_parts()
@@ -361,11 +359,11 @@ class FirePane(RemovableWidget):
             self._say(f"Not fired: {safe_word(composer.checked.problem or 'still scanning')}.", "warning")
             composer.go_to_mistake()
             return
-        listening = (
+        subscribed = (
             list(dict.fromkeys(call.name for call in self.run_view.plan.calls)) if self.run_view.plan else []
         )
         chosen = replace(self._options, only=composer.draft.only)
-        screen = FireOptionsScreen(event.key, chosen, hooks_for_event(self.view, event), listening)
+        screen = FireOptionsScreen(event.key, chosen, hooks_for_event(self.view, event), subscribed)
         self.app.push_screen(screen, self._fire_with_options)
 
     def _fire_with_options(self, options: FireOptions | None) -> None:
@@ -381,11 +379,11 @@ class FirePane(RemovableWidget):
             self._say(problem)
             return
         event = self._composed().checked.event
-        said = event.context.get("message") if event is not None else None
+        message = event.context.get("message") if event is not None else None
         if not self._busy():
             self.post_message(
                 fire_requests.SessionRequested(
-                    said if isinstance(said, str) and said else DEFAULT_SESSION_MESSAGE
+                    message if isinstance(message, str) and message else DEFAULT_SESSION_MESSAGE
                 )
             )
 
@@ -429,9 +427,9 @@ class FirePane(RemovableWidget):
         if self.run_view.going:
             self.post_message(fire_requests.CancelRequested())
         elif self.run_view.just_over:
-            self._say(f"{self.run_view.just_over} is already done.")
+            self._say(f"{self.run_view.just_over} has already ended.")
         elif share_a_key("fire.cancel", "console.export"):
-            raise SkipAction  # the key means that while nothing runs
+            raise SkipAction  # while nothing runs, the key means `console.export`
         else:
             self._say(self.cannot("cancel"))
 
@@ -441,9 +439,9 @@ class FirePane(RemovableWidget):
         elif self._arrangement.zoomed is not None:
             self._arrangement.zoom(None)
         elif isinstance(self.screen.focused, Input | TextArea):
-            self.query_one(KeyField).focus()  # out of the editor: letters are keys again
+            self.query_one(KeyField).focus()  # leave the editor: letters are keys again
         elif self._arrangement.leave_run():
-            pass  # back to what was written
+            pass  # the focus is where it was before the run
         else:
             await self.run_action("screen.back")
 
@@ -457,7 +455,7 @@ class FirePane(RemovableWidget):
             return
         if (
             not zoomed or self.screen.size.width >= WIDE_SCREEN
-        ):  # the whole pane: more room, or what is wanted
+        ):  # zoom the whole pane, or show the other panes again
             await self.run_action("screen.zoom")
 
     def action_template(self) -> None:
@@ -465,7 +463,7 @@ class FirePane(RemovableWidget):
         if self.view is None:
             self._say("The hooks are still being scanned.")
         elif not composer.draft.key:
-            self._say(with_keys("Choose an event first: {fire.keys} lists them."))
+            self._say(with_keys("Choose an event first: press {fire.keys} to list the events."))
         else:
             before = composer.draft
             composer.load(before.key, before.only)
@@ -478,7 +476,7 @@ class FirePane(RemovableWidget):
     def action_environment(self) -> None:
         filling = self._composer.filling
         if filling is None or not filling.environments:
-            self._say("There is no environment. Create .hookscope/environments/dev.yaml.")
+            self._say("There are no environments. Create .hookscope/environments/dev.yaml.")
         else:
             self.app.push_screen(EnvironmentScreen(filling), self._environment_chosen)
 
@@ -514,7 +512,7 @@ class FirePane(RemovableWidget):
             return
         text = self.query_one(RunPane).copied_text()
         if not text:
-            self._say(with_keys("Nothing was fired yet: {fire.fire} fires."))
+            self._say(with_keys(NOTHING_FIRED))
             return
         self.app.copy_to_clipboard(text)
         self._say("Copied the open tab.")

@@ -52,7 +52,7 @@ PlanItem: TypeAlias = Registration | NotRun | PlanRow
 
 
 def plan_items(plan: Plan | None, problem: str, unfolded: bool) -> tuple[PlanItem, ...]:
-    """Return the whole plan, top to bottom: called handlers, hooks that are not called, and notes."""
+    """Return the lines of the plan: handlers that are called, hooks that are not, and notes."""
     if plan is None:
         return (
             PlanRow("✗" if problem else "–", "", safe_word(problem, 300) or "no event yet", "$text-error"),
@@ -80,8 +80,8 @@ def nothing_runs_text(plan: Plan) -> str:
     if not listeners:
         return f"nothing would run: no hook subscribes to {safe_word(plan.event.key, 60)}"
     if len(listeners) == 1:
-        return f"nothing would run: {safe_word(listeners[0].name, 40)} is subscribed, but stopped"
-    return f"nothing would run: {len(listeners)} are subscribed, but all are stopped"
+        return f"nothing would run: {safe_word(listeners[0].name, 40)} is subscribed, but blocked"
+    return f"nothing would run: {len(listeners)} hooks are subscribed, but all are blocked"
 
 
 def plan_summary(plan: Plan | None) -> str:
@@ -94,7 +94,7 @@ def plan_summary(plan: Plan | None) -> str:
 
 
 def untrusted_folders(plan: Plan | None, view: Snapshot | None) -> tuple[TrustTarget, ...]:
-    """Return the folders whose trust subscribed hooks need."""
+    """Return the folders that must be trusted before subscribed hooks can run."""
     if plan is None or view is None:
         return ()
     hooks = [item.hook for item in plan.not_run if item.hook is not None and item.subscribed]
@@ -104,7 +104,7 @@ def untrusted_folders(plan: Plan | None, view: Snapshot | None) -> tuple[TrustTa
 
 
 def hook_state(hook: Hook | None, view: Snapshot | None) -> State | None:
-    """Return a hook's state in this snapshot; None if it is not in it."""
+    """Return a hook's state in this snapshot; None if the snapshot does not contain the hook."""
     if hook is None or view is None:
         return None
     row = view.status_of(hook)
@@ -118,7 +118,7 @@ def _call_row(number: int, call: Registration, plan: Plan, view: Snapshot | None
     if call.priority:
         parts.append(f"priority {call.priority}")
     if any(call in group.calls and group.concurrent and len(group.calls) > 1 for group in plan.groups):
-        parts.append("at once")
+        parts.append("concurrent")
     if isinstance(call.target, Code):
         target = call.target
         inside = target.path.is_relative_to(target.root.parent)
@@ -144,9 +144,9 @@ def _not_run_row(not_run: NotRun, view: Snapshot | None) -> PlanRow:
     if state is State.UNTRUSTED and not_run.subscribed and not_run.hook is not None and view is not None:
         target = trust_target(not_run.hook, view.host)
         folder = safe_word(view.host.machine.short(target.folder), 200)
-        reason = f"untrusted   {key_of('plan.trust')} trusts {folder}"
+        reason = f"untrusted   press {key_of('plan.trust')} to trust {folder}"
         if target.refusal_reason:
-            reason = f"untrusted   {folder} is too wide to trust, since {target.refusal_reason}"
+            reason = f"untrusted   {folder} is too wide to trust: {target.refusal_reason}"
     return PlanRow(glyph, safe_word(not_run.name), reason, style, quiet=not not_run.subscribed)
 
 
@@ -241,18 +241,18 @@ class PlanView(LineList):
         self.lines_changed()
 
     def _row(self, index: int) -> PlanRow:
-        """Return the content of one line. Only visible lines are made, of thousands."""
+        """Return the content of one line. There may be thousands, so only visible ones are created."""
         return _plan_row(index, self._items[index], self._plan, self._view, self._keys)
 
     def line_at(self, index: int, width: int) -> Content:
         return _plan_line(self._row(index), self._width, width)
 
     def as_drawn(self) -> Callable[[], str]:
-        """Return a function that gives the current lines as plain text, in any thread."""
+        """Return a function that returns the current lines as plain text, and may run in any thread."""
         return partial(_plan_text, self._items, self._plan, self._view, self._width, self._keys)
 
     def action_choose(self) -> None:
-        """Show why the hook of this line runs or not; unfold the last line."""
+        """Show why the hook of this line runs or not; on the last line, list or hide the other hooks."""
         item = self._items[self.cursor] if self._items else None
         if isinstance(item, PlanRow) and item.folds:
             self.action_unfold()
@@ -270,13 +270,13 @@ class PlanView(LineList):
 
     @property
     def _waiting(self) -> tuple[TrustTarget, ...]:
-        """The folders to trust; computed once, on first use."""
+        """The folders that subscribed hooks need; computed once per plan, on first use."""
         if self._folders is None:
             self._folders = untrusted_folders(self._plan, self._view)
         return self._folders
 
     def cannot(self, action: str) -> str:
-        """Return why an action would have no effect now."""
+        """Return why an action would have no effect now; empty if it would have one."""
         is_trust = action == "trust_folders"
         return "" if not is_trust or self._waiting else "No subscribed hook needs trust."
 

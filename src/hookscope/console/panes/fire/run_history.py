@@ -1,4 +1,4 @@
-"""The recent runs: the last fifty, the shown one, and their list, newest first."""
+"""The last fifty runs, which of them is shown, and their list, newest first."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_KEPT_RUNS = 50
 
 
 class RecentRuns:
-    """Stores every step at once and folds them on use: a flood of steps costs one pass a frame."""
+    """The recent runs. Steps are stored on arrival and applied together, in one pass per frame."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
@@ -63,7 +63,7 @@ class RecentRuns:
         self._make_room(number)
 
     def recall(self, past: PastRun) -> None:
-        """Add a run from the journal, in its place."""
+        """Add a run from the journal, in order of its number."""
         if past.id not in self._sheets:
             self._sheets[past.id] = begin_sheet(past.id, past.plan, self.clock(), past.at)
             self.end(past.id, past.run, "its program ended early")
@@ -79,7 +79,7 @@ class RecentRuns:
             self._waiting.pop(number, None)
 
     def has_begun(self, number: int) -> bool:
-        """Return True if the run has reported any step."""
+        """Return True if the run has reported a step, or is not kept."""
         sheet = self._sheets.get(number)
         return number in self._waiting or sheet is None or any(row.phase != "waiting" for row in sheet.rows)
 
@@ -89,19 +89,19 @@ class RecentRuns:
             self._waiting.setdefault(number, []).append(step)
 
     def settle(self) -> None:
-        """Fold all stored steps."""
+        """Apply all stored steps."""
         waiting, self._waiting = self._waiting, {}
         for number, steps in waiting.items():
             if number in self._sheets:
                 self._sheets[number] = advance_sheet(self._sheets[number], steps, self.clock())
 
     def end(self, number: int, run: Run | None, problem: str) -> None:
-        """End a run with its result. None: it failed to run, with the problem."""
+        """End a run with its result; `run` None: it failed because of `problem`."""
         self.settle()
         if number in self._sheets:
             sheet = replace(self._sheets[number], before=self._last_of(number))
             self._sheets[number] = (
-                finish_sheet(sheet, run) if run else fail_sheet(sheet, problem or "no reason")
+                finish_sheet(sheet, run) if run else fail_sheet(sheet, problem or "unknown reason")
             )
 
     def sheet(self, number: int) -> RunSheet | None:
@@ -109,7 +109,7 @@ class RecentRuns:
         return self._sheets.get(number)
 
     def check(self, number: int, checked: SavedEventResult | None) -> None:
-        """Store the comparison with the run's saved event; None: that event is gone."""
+        """Store a run's comparison with its saved event; `checked` None: that event is gone."""
         if number in self._sheets:
             self._sheets[number] = replace(self._sheets[number], checked=checked)
 
@@ -122,7 +122,7 @@ class RecentRuns:
         return None
 
     def neighbour(self, by: int) -> int | None:
-        """Return the number of the run that many older (below 0) or newer than the shown one."""
+        """Return the number of the run `by` places newer than the shown one (older if negative), or None."""
         numbers = list(self._sheets)
         if self.shown not in self._sheets:
             return None
@@ -180,7 +180,7 @@ class History(LineList):
         sheet = self._sheets[index]
         words, phase = brief_run_outcome(sheet)
         mark = OUTCOME_MARKS[phase]
-        took = f"{duration(sheet.run.took):>9}  " if sheet.run else "  "  # else the outcome needs the room
+        took = f"{duration(sheet.run.took):>9}  " if sheet.run else "  "  # else the outcome needs the space
         time = f"{sheet.number:>3}  {short_time(sheet.at):8}  "
         fixed_cells = 23  # time and outcome
         return Content.assemble(

@@ -26,7 +26,7 @@ MOST_COMPARED_HANDLERS = 3  # handlers to name one by one
 
 
 def comparison_summary(before: Run, after: Run) -> str:
-    """Return changed outcomes, messages and context, then the time; "as before" if only that differs."""
+    """Return changes of outcomes, messages and context ("as before" if there are none), and both times."""
     old, new = results_by_call(before), results_by_call(after)
     parts = [*_outcome_changes(old, new), *_message_changes(before, after)]
     if before.context != after.context:
@@ -45,7 +45,7 @@ def _outcome_changes(old: CallResults, new: CallResults) -> list[str]:
             signs = f"{OUTCOME_MARKS[past.status].glyph} → {OUTCOME_MARKS[result.status].glyph}"
             changes.append(f"{safe_word(call[0], 30)} {signs}")
         if result.stale is not None:
-            changes.append(f"{safe_word(call[0], 30)} is the previous version: the saved one does not load")
+            changes.append(f"{safe_word(call[0], 30)} ran its previous version: the saved one does not load")
     changes += [f"{safe_word(call[0], 30)} did not run" for call in old if call not in new]
     if len(changes) > MOST_COMPARED_HANDLERS:
         return [*changes[:MOST_COMPARED_HANDLERS], f"{len(changes) - MOST_COMPARED_HANDLERS} more"]
@@ -56,7 +56,7 @@ def _message_changes(before: Run, after: Run) -> list[str]:
     if before.messages == after.messages:
         return []
     more = len(after.messages) - len(before.messages)
-    return [f"{'+' if more > 0 else '-'}{counted(abs(more), 'message')}"] if more else ["other messages"]
+    return [f"{'+' if more > 0 else '-'}{counted(abs(more), 'message')}"] if more else ["different messages"]
 
 
 def _handler_time(run: Run) -> float:
@@ -74,11 +74,11 @@ def expectation_remark(checked: SavedEventResult) -> tuple[str, str]:
     if checked.accepted:
         return f"✓ {name} passed", "$text-success"
     if not checked.expects:
-        return f"{name} has no expectations yet: {key_of('fire.accept')} saves the results", MARK_MUTED
+        return f"{name} has no expectations yet: press {key_of('fire.accept')} to save these", MARK_MUTED
     missed = len(checked.misses) + len(checked.could_not_run)
     if not checked.passed:
         return (
-            f"✗ {counted(missed, 'thing')} not as {name} expects: {key_of('fire.accept')} accepts",
+            f"✗ {counted(missed, 'result')} not as {name} expects: press {key_of('fire.accept')} to accept",
             "$text-error",
         )
     return f"✓ as {name} expects", "$text-success"
@@ -111,17 +111,17 @@ FEW_SKIPPED = 2  # subscribed hooks that did not run and are shown without unfol
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line of our own: a remark on the run, or on hooks that are not listed."""
+    """A line of Hookscope's own: a remark on the run, or on hooks that are not listed."""
 
     text: str
     folds: bool = False  # enter unfolds or folds the others
-    about: Literal["", "copies", "expected"] = ""  # what is shown below while the cursor is on it
+    about: Literal["", "copies", "expected"] = ""  # what is shown below if the line is selected
     style: str = MARK_MUTED
 
 
 @dataclass(frozen=True, slots=True)
 class GroupHeading:
-    """The host's name for the calls below it, if an event goes through several executors."""
+    """A heading with the host's name for the calls below it, if an event goes through several executors."""
 
     lane: str
     note: str = ""
@@ -158,7 +158,7 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[Waterfall
     if len(listeners) > len(shown):
         folded.append(f"{len(listeners)} subscribed hooks did not run")
     if near_misses and len(listed) > len(shown):
-        folded.append(f"{counted(len(near_misses), 'other')} near misses")
+        folded.append("1 near miss" if len(near_misses) == 1 else f"{len(near_misses)} near misses")
     if others:
         verb = "subscribes" if len(others) == 1 else "subscribe"
         folded.append(f"{counted(len(others), 'other')} {verb} to other events")
@@ -171,7 +171,7 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[Waterfall
 
 
 def entries_with_headings(sheet: RunSheet) -> tuple[WaterfallEntry, ...]:
-    """Return the calls with a heading for each executor; the event is recorded after the channel."""
+    """Return the calls with a heading for each executor, and `recorded` after those of the channel."""
     if not any(row.lane for row in sheet.rows):
         return sheet.rows
     listed: list[WaterfallEntry] = []
@@ -199,18 +199,16 @@ def run_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
         return (Remark(safe_word(sheet.problem, 300)),) if sheet.problem else ()
     against: tuple[str, ...] = ()
     if sheet.before is not None:
-        against = (f"against run {sheet.before[0]}: {comparison_summary(sheet.before[1], sheet.run)}",)
+        against = (f"compared with run {sheet.before[0]}: {comparison_summary(sheet.before[1], sheet.run)}",)
     of_stream = (
         sheet.run.event.kind == "stream"
-    )  # for streams it is the error of a call, shown with the follow-up events
+    )  # a stream's failure is the error of a call, shown with the follow-up events
     failure = (sheet.run.ending.failure,) if sheet.run.ending.failure and not of_stream else ()
     assumed = (
-        (f"fired with assumptions: {', '.join(sorted(sheet.run.assumed))} assumed",)
-        if sheet.run.assumed
-        else ()
+        (f"fired with assumptions: {', '.join(sorted(sheet.run.assumed))}",) if sheet.run.assumed else ()
     )
     forced = dict.fromkeys(result.call.name for result in sheet.run.results if result.forced)
-    called = (f"forced: otherwise {', '.join(map(safe_word, forced))} would not have run",) if forced else ()
+    called = (f"forced: {', '.join(map(safe_word, forced))} would not run otherwise",) if forced else ()
     texts = (
         *called,
         *against,
@@ -247,8 +245,8 @@ def _follow_up_note(caused: Run) -> str:
 def _copies_remark(guarded: SandboxResult) -> Remark:
     kinds = Counter(change.kind for change in guarded.changes)
     counts = ", ".join(f"{counted(kinds[kind], 'file')} {kind}" for kind in FILE_CHANGE_KINDS if kinds[kind])
-    walls = (
-        "no network, no other disk"
+    isolation = (
+        "no network, other files read-only"
         if guarded.no_network and guarded.read_only_disk
         else "copies only, no isolation"
     )
@@ -260,7 +258,7 @@ def _copies_remark(guarded: SandboxResult) -> Remark:
     )
     counts = ", ".join(filter(None, (counts, past)))
     none = "no copy was changed" if guarded.complete else "not everything could be compared"
-    return Remark(f"on copies ({walls}): {counts or none}", about="copies")
+    return Remark(f"on copies ({isolation}): {counts or none}", about="copies")
 
 
 def _changed_originals(originals: OriginalsCheck) -> str:
@@ -321,14 +319,14 @@ def run_title(sheet: RunSheet | None, now: float) -> Content:
 def paused_text(row: CallRow) -> Content:
     """Return a paused handler's keys, and the event it would get."""
     keys = (
-        "It waits: {fire.step} runs it, {fire.pass_over} skips it, {fire.run_all} runs it and "
-        "all that follow, {fire.cancel} ends the run."
+        "Paused: {fire.step} runs this handler, {fire.pass_over} skips it, {fire.run_all} runs it and "
+        "all later ones, {fire.cancel} cancels the run."
     )
     return Content("\n").join(
         [
             Content(with_keys(keys)),
             Content(),
-            muted("the event that it would get"),
+            muted("the event that it would receive"),
             safe_block(readable_json(row.event), MOST_EVENT_CHARACTERS),
         ]
     )
@@ -338,7 +336,7 @@ def ending_text(sheet: RunSheet | None) -> Content:
     """Return the text to show if no handler was called."""
     if sheet is None:
         return Content.styled(
-            with_keys("Nothing has been fired yet: {fire.fire} fires the event above."), MARK_MUTED
+            with_keys("Nothing was fired yet. Press {fire.fire} to fire the event above."), MARK_MUTED
         )
     lines = ["No handler was called."] if sheet.run else ["Waiting for the first handler."]
     if sheet.run is not None:

@@ -1,4 +1,4 @@
-"""One run on the screen: its time line, the tab bar, and the text of the open tab."""
+"""The pane of one run: its time line, the tab bar, and the text of the open tab."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class TabBar(Widget):
             yield JumpTarget(at, partial(self.post_message, self.Picked(tab)))
 
     def _places(self) -> Iterator[tuple[Tab, int, int]]:
-        """Yield each tab with its start and its end."""
+        """Yield each tab with its first cell and the cell after its last."""
         edge = 2
         for tab, text in self._labels.items():
             yield tab, edge, edge + len(text) + 2
@@ -103,7 +103,7 @@ class Body(KeyScroll, can_focus=True):
 
 
 class RunPane(RemovableWidget, Vertical):
-    """Shows a sheet and opens its tabs. Knows no other runs."""
+    """Shows the sheet of one run, and opens its tabs."""
 
     ALLOW_MAXIMIZE = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -159,7 +159,7 @@ class RunPane(RemovableWidget, Vertical):
         self.call_after_refresh(self._draw)
 
     def show(self, sheet: RunSheet | None, now: float, beside: Content = EMPTY, first: str = "") -> None:
-        """Show a run as of `now`, a new one at hook `first`; `beside`: a note on its neighbours."""
+        """Show a run as of `now`; another run opens at the hook `first`. `beside`: keys of other runs."""
         before = self._sheet  # the previous state of this run
         if before is None or sheet is None or before.number != sheet.number:
             before = None
@@ -181,11 +181,11 @@ class RunPane(RemovableWidget, Vertical):
         self._draw()
 
     def forget(self) -> None:
-        """Draw everything again the next time."""
+        """Draw everything again the next time, even if nothing has changed."""
         self._drawn = None
 
     def _open_news(self, sheet: RunSheet, waterfall: Waterfall) -> None:
-        """Open the tab of a new error; otherwise the reader's place stays."""
+        """Open the tab of an error or of a blocking answer; otherwise keep row and tab if possible."""
         if sheet.first_news is not None:
             row = waterfall.selected
             if not (isinstance(row, CallRow) and (row.failed or row.stale)):
@@ -198,7 +198,7 @@ class RunPane(RemovableWidget, Vertical):
             self._tab = first_tab(sheet)
 
     def _open_misses(self, sheet: RunSheet, waterfall: Waterfall) -> None:
-        """Open failed expectations, unless an error already explains them."""
+        """Select the failed expectations, unless an error already explains them."""
         if sheet.first_news is None and sheet.checked is not None and not sheet.checked.passed:
             waterfall.go_to_expected()
 
@@ -216,10 +216,10 @@ class RunPane(RemovableWidget, Vertical):
         if row is None or self._sheet is None or self.view is None:
             return Content()
         if self._sheet.paused is not None:
-            words = (("fire.step", "begins"), ("fire.pass_over", "skip"), ("fire.run_all", "run all"))
+            words = (("fire.step", "run"), ("fire.pass_over", "skip"), ("fire.run_all", "run all"))
             return key_hints(*words)
         frame = run_tabs.failure_frame(TabInput(self._sheet, row, self.view.host))
-        return key_hints(("run.edit", f"opens line {frame.line}")) if frame else Content()
+        return key_hints(("run.edit", f"open line {frame.line}")) if frame else Content()
 
     @property
     def row(self) -> CallRow | None:
@@ -331,5 +331,5 @@ class RunPane(RemovableWidget, Vertical):
 
 
 def handler_file(row: CallRow) -> Path | None:
-    """Return the file of the handler."""
+    """Return the file of the handler; None if it was registered by code."""
     return row.call.target.path if isinstance(row.call.target, Code) else None

@@ -55,11 +55,11 @@ class TabInput:
 
     @property
     def product(self) -> str:
-        """The host's name for people."""
+        """The host's display name."""
         return self.host.dialect.product
 
     def path(self, path: str) -> str:
-        """Return a path for people, shortened below the hooks folder, the current folder or home."""
+        """Return a path for display: relative below the folder of hooks, with `~` below the home folder."""
         target = self.row.call.target
         if isinstance(target, Code):
             base = f"{target.root.parent}/"
@@ -70,22 +70,22 @@ class TabInput:
 
 
 def muted(text: str) -> Content:
-    """Return our own words beside the answer, muted."""
+    """Return words of Hookscope's own, muted to set them apart from a handler's output."""
     return Content.styled(text, MARK_MUTED)
 
 
 def join_lines(lines: Iterable[Content]) -> Content:
-    """Return lines below one another."""
+    """Return the lines as one text."""
     return Content("\n").join(lines)
 
 
 def safe_block(text: str, limit: int) -> Content:
-    """Return foreign text of several lines. Tabs become spaces: after a bar their width is wrong."""
+    """Return foreign text of several lines. Tabs become spaces, as after a bar their width is wrong."""
     return safe_text(text[:limit].replace("\t", "    ") + text[limit:], limit)
 
 
 def quoted_lines(text: str, bar: str, style: str, limit: int) -> list[Content]:
-    """Return foreign text of several lines behind a bar, so that it cannot pass for ours."""
+    """Return foreign lines behind a bar, so that they cannot be mistaken for Hookscope's own."""
     rule = Content.styled(bar, style)
     return [rule + piece for piece in safe_block(text, limit).split("\n", allow_blank=True)]
 
@@ -124,7 +124,7 @@ def source_excerpt(files: Files, frame: Frame, around: int = LINES_AROUND) -> So
 
 
 def excerpt_as_run(frame: Frame) -> SourceExcerpt | None:
-    """Return the one source line that the handler's process reported."""
+    """Return the source line that the handler's process reported; None if it reported none."""
     return SourceExcerpt(frame.line, (frame.source,), frame.line) if frame.source else None
 
 
@@ -153,7 +153,7 @@ MOST_MESSAGE_CHARACTERS = 4_000  # characters of an error message to draw; the r
 
 
 def failure_text(shown: TabInput) -> Content:
-    """Return the error of one handler, or that there is none."""
+    """Return the error of one handler, or a note that there was no error."""
     return join_lines(_failure_lines(shown))
 
 
@@ -182,14 +182,14 @@ def _failure_lines(shown: TabInput) -> Iterator[Content]:
         if failure.phase in PHASE_TEXTS:
             yield muted(f"It failed {PHASE_TEXTS[failure.phase]}.")
         yield from _frame_lines(shown, failure)
-        if failure.phase == "run" and row.phase == "error":  # raised by the handler, not by its end
+        if failure.phase == "run" and row.phase == "error":  # raised by the handler, which was not stopped
             yield from _handler_input_lines(shown, failure)
     yield from _host_log_lines(shown)
     yield from (muted("note         ") + safe_block(note, 400) for note in row.result.notes)
 
 
 def _stale_lines(shown: TabInput, failure: Failure | None) -> Iterator[Content]:
-    """Yield which version ran if it is not the saved one, and why that does not load."""
+    """Yield a note if the previous version ran, and why the saved one does not load."""
     if failure is None:
         return
     yield Content.styled("The previous version ran. The saved one does not load:", "$text-warning")
@@ -201,7 +201,7 @@ def _stale_lines(shown: TabInput, failure: Failure | None) -> Iterator[Content]:
 def _no_result_text(shown: TabInput) -> Content:
     match shown.row.phase:
         case "waiting":
-            return muted("It waits for its turn.")
+            return muted("It has not started yet.")
         case "running":
             return muted("It is running. ") + Content("x") + muted(" cancels.")
         case _:
@@ -223,7 +223,7 @@ def _frame_lines(shown: TabInput, failure: Failure) -> Iterator[Content]:
     yield _frame_place(shown, first)
     source = source_excerpt(shown.host.machine.files, first, shown.around)
     if source is not None and source.changed:
-        yield Content.styled("The file changed since; this is the line that ran.", "$text-warning")
+        yield Content.styled("The file has changed since. This is the line that ran:", "$text-warning")
         source = excerpt_as_run(first)
     yield from _excerpt_lines(source or excerpt_as_run(first))
     for frame in further[:MOST_ITEMS]:
@@ -299,7 +299,7 @@ def message_delivery(shown: TabInput) -> Content:
 
 
 def output_text(shown: TabInput) -> Content:
-    """Return standard output, standard error, and what was cut."""
+    """Return standard output, standard error, and notes, such as on truncated output."""
     result = shown.row.result
     if result is None:
         return muted("Output is shown when the handler has ended.")
@@ -330,12 +330,8 @@ def changes_text(shown: TabInput) -> Content:
     lines = [_change_line(change, name, width) for change, name in zip(changes, names, strict=False)]
     if len(changes) > MOST_ITEMS:
         lines.append(muted(f"and {counted(len(changes) - MOST_ITEMS, 'more change')}"))
-    if len(shown.row.result.patch) > MOST_PATCH_OPERATIONS:
-        lines.append(
-            muted(
-                f"of {len(shown.row.result.patch):,} operations the first {MOST_PATCH_OPERATIONS:,} were read"
-            )
-        )
+    if (count := len(shown.row.result.patch)) > MOST_PATCH_OPERATIONS:
+        lines.append(muted(f"only the first {MOST_PATCH_OPERATIONS:,} of {count:,} operations were read"))
     return join_lines([*lines, *_later_handler_lines(shown, changes)])
 
 
@@ -383,17 +379,17 @@ def _later_handler_lines(shown: TabInput, changes: tuple[ValueChange, ...]) -> l
     touched = {change.path[1] for change in changes if len(change.path) > 1 and change.path[0] == "context"}
     used = sorted(touched & set(event_type.mutable)) if event_type is not None else []
     if used:
-        lines.append(muted(f"{shown.product} continues with {', '.join(used)}"))
+        lines.append(muted(f"{shown.product} uses the new value of {', '.join(used)}"))
     return lines
 
 
 def has_answer(result: Result) -> bool:
-    """Return True if the handler returned or requested anything."""
+    """Return True if the handler returned a value or requested an action."""
     return result.returned is not None or bool(result.asked)
 
 
 def answer_text(shown: TabInput) -> Content:
-    """Return the answer; for plugin events first what it changed, and the merged answer."""
+    """Return the answer. For plugin events, first what it changed in the merged answer."""
     result = shown.row.result
     if result is None:
         return muted("Its answer is shown when the handler has ended.")
@@ -415,14 +411,14 @@ def ignores_answers(shown: TabInput) -> bool:
 def _answer_lines(shown: TabInput, result: Result) -> list[Content]:
     if not has_answer(result):
         return [muted("It returned nothing.")]
-    asked_lines = [Content(f"asked: {', '.join(result.asked)}")] if result.asked else []
+    request_lines = [Content(f"requested: {', '.join(result.asked)}")] if result.asked else []
     if result.returned is None:
-        return asked_lines
-    return [*asked_lines, muted("it returned"), safe_block(readable_json(result.returned), shown.limit)]
+        return request_lines
+    return [*request_lines, muted("it returned"), safe_block(readable_json(result.returned), shown.limit)]
 
 
 def merge_step_of(shown: TabInput) -> MergeStep | None:
-    """Return this call's step of the merged answer; None if it was not merged."""
+    """Return this call's step of the merged answer; None if its answer was not merged."""
     plan = shown.sheet.plan
     done = {row.call: row.result for row in shown.sheet.rows if row.result and row.follow_up is None}
     results = [done[call] for call in plan.calls if call in done]
@@ -443,7 +439,7 @@ def _merge_lines(step: MergeStep) -> list[Content]:
     if step.answer:
         lines.append(muted(f"merged so far: {brief_json(dict(step.answer))}"))
     if step.stopped:
-        lines.append(Content.styled("⊘ it ends here: later handlers are not called", "$text-warning"))
+        lines.append(Content.styled("⊘ stopped here: later handlers are not called", "$text-warning"))
     return lines
 
 
@@ -462,14 +458,11 @@ def timing_text(shown: TabInput) -> Content:
     return join_lines(
         [
             _timing_line(
-                "load",
-                loaded,
-                total_seconds,
-                "importing it, before it ran" if loaded else "it was loaded already",
+                "load", loaded, total_seconds, "importing the handler" if loaded else "already loaded"
             ),
             _timing_line("run", took, total_seconds, f"{share:.0%} of the run, {of_limit}"),
             _timing_line(
-                "whole run", total, total_seconds, f"it began {duration(row.started)} after the run did"
+                "whole run", total, total_seconds, f"the handler started after {duration(row.started)}"
             ),
         ]
     )
@@ -512,7 +505,7 @@ def tabs_of_run(sheet: RunSheet | None) -> tuple[Tab, ...]:
 
 
 def first_tab(sheet: RunSheet) -> Tab:
-    """Return the most useful tab if nothing failed: stream hooks rarely return anything."""
+    """Return the tab to open if nothing failed: Output if stream hooks returned nothing, else the second."""
     results = [row.result for row in sheet.rows if row.result is not None]
     if sheet.plan.event.kind == "stream" and not any(map(has_answer, results)):
         return "output"
