@@ -453,7 +453,7 @@ class FieldForm(RemovableWidget, Container):
         self.post_message(self.Moved())
 
     def entered(self, value: str) -> None:
-        """Go to the next row; add an absent field with its example, or in the last row a field `value`."""
+        """Go to the next row; add an absent field with its example, or in the last row one named `value`."""
         row, name = self.row, value.strip()
         existing = self._form.find(name)
         if row.field is not None:

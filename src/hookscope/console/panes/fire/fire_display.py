@@ -226,7 +226,7 @@ class EventView:
 
 FRAME_SECONDS = 0.1  # seconds between two drawings of a running run
 NOTICEABLE_SECONDS = 0.3  # seconds after which the user may want to cancel a job
-JUST_ENDED_SECONDS = 1.0  # seconds after its end in which the cancel key only reports that
+JUST_ENDED_SECONDS = 1.0  # seconds after a job in which the cancel key only reports its end
 START_SECONDS = 0.5  # seconds after which a job that has not started a run is named
 
 

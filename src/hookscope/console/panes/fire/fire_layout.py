@@ -19,7 +19,7 @@ from hookscope.console.panes.fire.run_pane import RunPane
 from hookscope.console.state import fire_requests
 from hookscope.console.widgets.painting import RemovableWidget
 
-BESIDE_WIDTH, TALL_HEIGHT = 100, 34  # cells that fit the plan beside the composer; lines, below it
+BESIDE_WIDTH, TALL_HEIGHT = 100, 34  # least cells for the plan beside the composer; lines, below
 FLAT_HEIGHT = 17  # with fewer lines, the composer has two lines of text
 WIDE_SCREEN = 160  # cells of a screen that shows other panes beside this one
 PART_NAMES = ("composer", "plan", "run")  # the parts that can fill the pane; their ids begin with `fire-`

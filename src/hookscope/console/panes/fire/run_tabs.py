@@ -13,6 +13,7 @@ from typing import Any, Literal
 from textual.content import Content
 
 from hookscope.analysis.run_explanation import MergeStep, handler_input, merge_steps
+from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.panes.fire.event_draft import readable_json
 from hookscope.console.panes.fire.run_sheet import (
     ABSENT,
@@ -203,7 +204,7 @@ def _no_result_text(shown: TabInput) -> Content:
         case "waiting":
             return muted("It has not started yet.")
         case "running":
-            return muted("It is running. ") + Content("x") + muted(" cancels.")
+            return muted("It is running. ") + Content(key_of("fire.cancel")) + muted(" cancels.")
         case _:
             return muted("It did not run: ") + safe_block(shown.row.reason, 400)
 
