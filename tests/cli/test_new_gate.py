@@ -99,7 +99,7 @@ def test_the_console_shows_a_new_gate(call: Callable[..., str], workspace: Path)
     text = why_sheet(row, view, None, WhyOptions(100, unfolded=True)).plain
     assert "✗ licence" in text
     assert "the drawer" in text
-    assert "writes licence.accepted: true" in text
+    assert "to write licence.accepted: true" in text
 
 
 def test_every_kind_of_fix_has_its_function() -> None:
