@@ -132,7 +132,7 @@ def test_a_boolean_is_no_limit_of_a_handler(
     make_hook(workspace / "hooks", "odd", json.dumps(own))
     (row,) = looked("openclaw", workspace, tmp_path).hooks
     assert row.hook.meta.limits == {"load": 1.0}
-    assert any("the limit `run` is ignored: it must be seconds" in note for note in row.notes)
+    assert any("the limit `run` is ignored: it must be a number of seconds" in note for note in row.notes)
 
 
 @pytest.mark.parametrize("dialect", HOSTS)

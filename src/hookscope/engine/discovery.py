@@ -233,9 +233,7 @@ def unsent_event_notes(
         if other := catalogue.other_dialect_of(key):
             notes.append(f"{key}: {other} sends this event, {host.dialect.name} does not")
         elif known is not None and key in folder_events and known.kind == "plugin":
-            notes.append(
-                f"{key} is received with `on`: handlers that `registerHook` registers are not called for it"
-            )
+            notes.append(f"{key} needs `api.on`: `registerHook` has no effect for it")
         elif known is not None and kind == "folder" and known.kind == "plugin":
             notes.append(f"{key} is a plugin hook's name; HOOK.md folders never receive it")
         elif known is not None and kind == "plugin" and known.kind == "folder":

@@ -1,4 +1,4 @@
-"""The answers of a host's own program about its hooks, and ours in the same form."""
+"""What a host's own program reports about its hooks, and Hookscope's report in the same form."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FILE_FIELDS = {"filePath": "HOOK.md", "handlerPath": "handler"}
 
 
 def command_answers(host: Host, inventory: Inventory, names: Sequence[str]) -> Answers:
-    """Return the documents that the host's command would print, as Hookscope knows it."""
+    """Return the JSON documents that Hookscope expects the host's command to print."""
     command = host.dialect.command
-    assert command is not None, "only dialects with a command are read by it"
+    assert command is not None, "the dialect has no command"
     flags = CommandFlags()
     return {
         "list": command.list(host, inventory, flags).document,
@@ -31,7 +31,7 @@ def command_answers(host: Host, inventory: Inventory, names: Sequence[str]) -> A
 
 
 def listed_items(answers: Answers) -> tuple[ReportedItem, ...]:
-    """Return the hooks of `list`, with what `check` and `info` add."""
+    """Return the hooks of `list`, each with the facts that `check` and `info` add."""
     ready = _ready_names(answers.get("check"))
     return tuple(
         ReportedItem(
@@ -97,7 +97,7 @@ def _result_facts(
 
 
 def discovery_answers(host: Host, inventory: Inventory, names: Sequence[str]) -> Answers:
-    """Return the hook files and diagnostics that the host's own discovery would find."""
+    """Return the hook files and diagnostics that Hookscope expects from the host's own discovery."""
     rules, files = stream_system_of(host.dialect).file_rules, host.machine.files
     found = [discover_agent(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
     root = host.workspace / "agent"
@@ -118,7 +118,7 @@ def discovery_answers(host: Host, inventory: Inventory, names: Sequence[str]) ->
 
 
 def discovered_items(answers: Answers) -> tuple[ReportedItem, ...]:
-    """Return the hook files of a discovery, and the files that it reports something about."""
+    """Return the hook files of a discovery, and the files that its diagnostics name."""
     discovery = answers.get("discovery")
     if not isinstance(discovery, Mapping):
         return ()

@@ -72,9 +72,9 @@ def test_package_json_names_the_entry_file(place: Home) -> None:
 REJECTED: tuple[tuple[str | None, str | None, str, int], ...] = (
     (None, None, "neither openclaw.plugin.json nor an entry file", 0),
     ("{", "plugin.py", "openclaw.plugin.json, line 1", 1),
-    ("[]", "plugin.py", "holds no object", 1),
+    ("[]", "plugin.py", "is not a JSON object", 1),
     ("{}", "plugin.py", "has no `id`", 1),
-    ('{\n  "id": 3\n}', "plugin.py", "needs a text as `id`", 2),
+    ('{\n  "id": 3\n}', "plugin.py", "needs a string as `id`", 2),
     ('{"id": "x"}', None, "no entry file", 0),
     ('{"id": "x", "entry": "../y.py"}', "plugin.py", "not in the plugin's folder", 1),
     ('{"id": "x", "entry": "/tmp/y.py"}', "plugin.py", "not in the plugin's folder", 1),

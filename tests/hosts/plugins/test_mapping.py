@@ -1,4 +1,4 @@
-"""Handlers that settings map to plugin hooks (guide 003, "Gateway Hooks")."""
+"""Handlers that settings map to plugin hooks (OpenClaw's plugin guide, "Gateway Hooks")."""
 
 from math import inf, nan
 from typing import Any
@@ -56,9 +56,9 @@ def test_a_closed_schema_refuses_the_key(audit: Home) -> None:
 
 
 WRONG: tuple[tuple[Any, str, int], ...] = (
-    (3, "a definition is {event, module or file}; this is the number 3", 4),
+    (3, "a definition is {event, module or file}, not the number 3", 4),
     ({}, "it names no `event`", 4),
-    ({"event": 3}, "`event` must be a text, not the number 3", 5),
+    ({"event": 3}, "`event` must be a string, not the number 3", 5),
     (
         {"event": "message-snt", "file": "audit.py"},
         "no plugin hook message-snt; did you mean message_sent?",
@@ -68,14 +68,14 @@ WRONG: tuple[tuple[Any, str, int], ...] = (
     ({"event": "message_sent"}, "neither a `module` nor a `file`", 4),
     ({"event": "message_sent", "module": "a", "file": "b"}, "both a `module` and a `file`", 6),
     ({"event": "message_sent", "module": "../audit"}, "without `..`", 6),
-    ({"event": "message_sent", "module": "/etc/audit"}, "named from the workspace", 6),
-    ({"event": "message_sent", "module": ["audit"]}, "`module` must be a text", 6),
+    ({"event": "message_sent", "module": "/etc/audit"}, "must be a relative path", 6),
+    ({"event": "message_sent", "module": ["audit"]}, "`module` must be a string", 6),
     ({"event": "message_sent", "file": "audit.py", "priority": "high"}, "`priority` must be a whole", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": 1.5}, "`priority` must be a whole", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": True}, "`priority` must be a whole", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": inf}, "`priority` must be a whole", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": nan}, "`priority` must be a whole", 7),
-    ({"event": "message_sent", "file": "audit.py", "export": 3}, "`export` must be a text", 7),
+    ({"event": "message_sent", "file": "audit.py", "export": 3}, "`export` must be a string", 7),
 )
 
 

@@ -151,7 +151,7 @@ MERGES: tuple[tuple[str, list[Any], Any, str], ...] = (
             {"params": {"c": 2}, "requireApproval": {"title": "Again?"}},
         ],
         {"params": {"c": 1}, "requireApproval": {"title": "Sure?", "pluginId": "p0"}},
-        "approval asked by p0: Sure?",
+        "approval requested by p0: Sure?",
     ),
     (
         "before_tool_call",

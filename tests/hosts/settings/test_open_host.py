@@ -66,7 +66,7 @@ def test_variables_move_the_state_folder_and_the_settings(home: Path) -> None:
     ("text", "says"),
     [
         ("{", "openclaw.json, line 1, column 1: unclosed object"),
-        ("[]", "needs an object at its top"),
+        ("[]", "must contain an object"),
         ('{"a": "\x01', "openclaw.json, line 1"),
     ],
 )
@@ -106,7 +106,7 @@ WRONG = {
     "{internal: {handlers: {}}}": "hooks.internal.handlers is ignored: it must be a list, not a mapping",
     "{internal: {enabled: 'false'}}": "must be true or false, not the string 'false'",
     "5": "hooks is ignored: it must be a mapping, not the number 5",
-    "{internal: {entries: {a: {env: {TOKEN: 5}}}}}": "entries.a.env.TOKEN is ignored: it must be a text",
+    "{internal: {entries: {a: {env: {TOKEN: 5}}}}}": "entries.a.env.TOKEN is ignored: it must be a string",
     "{internal: {entries: {a: true}}}": "entries.a is ignored: it must be a mapping, not true",
     "{internal: {entries: {a: {enabled: 'no'}}}}": "entries.a.enabled is ignored",
 }

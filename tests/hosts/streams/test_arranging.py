@@ -67,9 +67,9 @@ def test_what_is_registered_by_code_is_a_plain_hook_of_every_agent() -> None:
 @pytest.mark.parametrize(
     ("ctx", "runs", "reasons"),
     [
-        ({}, "root", {"child": f"it receives {CHILDS}; this is {ROOTS} {DECIDES}"}),
-        (OF_ROOT, "root", {"child": f"it receives {CHILDS}; this is {ROOTS} {DECIDES}"}),
-        (OF_CHILD, "child", {"root": f"it receives {ROOTS}; this is {CHILDS} {DECIDES}"}),
+        ({}, "root", {"child": f"it receives {CHILDS}; this event is in {ROOTS} {DECIDES}"}),
+        (OF_ROOT, "root", {"child": f"it receives {CHILDS}; this event is in {ROOTS} {DECIDES}"}),
+        (OF_CHILD, "child", {"root": f"it receives {ROOTS}; this event is in {CHILDS} {DECIDES}"}),
     ],
 )
 def test_a_hook_hears_its_own_agents_stream_only(
@@ -87,7 +87,7 @@ def test_what_ends_a_session_from_outside_a_turn_reaches_no_hook(dialect: str, k
     assert [label for label, _ in inside] == ["channel", "typed", "*"]
     outside, reasons = arranged(event(kind, meta={OUTSIDE: True}), *calls, dialect=dialect)
     assert outside == [("channel", ["channels/http"])]
-    text = f"{kind} written from outside a turn reaches the channel and the stream, and no hook"
+    text = f"{kind} written from outside a turn reaches the channel and the stream, but no hook"
     assert reasons == {"a": text, "b": text}
 
 
@@ -95,7 +95,7 @@ def test_under_0_18_a_subagent_that_is_called_reaches_no_hook() -> None:
     calls = call("channels/http", "subagent.called", "channel"), call("a", "*")
     groups, reasons = arranged(event("subagent.called"), *calls, dialect="eve@0.18")
     assert groups == [("channel", ["channels/http"])]
-    assert reasons == {"a": "subagent.called reaches the channel and the stream, and no hook"}
+    assert reasons == {"a": "subagent.called reaches the channel and the stream, but no hook"}
     assert arranged(event("subagent.called"), *calls, dialect="eve")[1] == {}
 
 

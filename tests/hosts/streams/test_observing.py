@@ -137,8 +137,8 @@ async def test_a_throw_stops_the_rest_and_fails_the_event(opened: OpenProject, d
     assert ran(run) == [("a", "turn.started")]
     assert run.ending.failure == "boom"
     assert [(item.name, item.reason) for item in run.not_run] == [
-        ("b", "an earlier handler failed the event"),
-        ("b", "an earlier handler failed the event"),
+        ("b", "an earlier handler made the event fail"),
+        ("b", "an earlier handler made the event fail"),
     ]
 
 

@@ -58,7 +58,7 @@ async def test_every_event_can_be_fired_at_a_function(opened: OpenProject, diale
     await engine.close()
     if (dialect, key) == ("eve@0.18", "subagent.called"):
         assert seen == []
-        reason = "subagent.called reaches the channel and the stream, and no hook"
+        reason = "subagent.called reaches the channel and the stream, but no hook"
         assert {item.reason for item in run.not_run} == {reason}
     else:
         assert seen == [("typed", known.context), (key, known.context)]

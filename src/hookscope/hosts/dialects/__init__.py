@@ -17,9 +17,9 @@ from hookscope.hosts.dialects.openclaw_2026_9 import OPENCLAW_2026_9
 from hookscope.model.host import Dialect
 from hookscope.model.text import nearest_word
 
-# In the order in which hosts are detected if none is named.
+# In the order in which hosts are detected if the user names none.
 GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA, EVE)
-# Programs as shipped; used only if named.
+# Programs as shipped; used only if the user names them.
 SHIPPED: tuple[Dialect, ...] = (
     OPENCLAW_2026_9,
     OPENCLAW_2026_7,
@@ -43,5 +43,5 @@ def dialect_named(name: str) -> Dialect:
     if name in DIALECTS:
         return DIALECTS[name]
     closest = nearest_word(name, DIALECTS)
-    hint = f"did you mean {closest}?" if closest else f"known are {', '.join(DIALECTS)}."
+    hint = f"did you mean {closest}?" if closest else f"known dialects: {', '.join(DIALECTS)}."
     raise UnknownDialect(f"There is no dialect {name!r}; {hint}")

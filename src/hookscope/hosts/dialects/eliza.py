@@ -1,4 +1,4 @@
-"""Eliza, as its guide says (seed 000)."""
+"""Eliza as its guide describes it."""
 
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,12 @@ STATE = "~/.eliza"
 
 
 def legacy_roots(host: Host) -> tuple[Path, ...]:
-    """Return the roots of legacy modules: ~/.eliza/. Source: guide 000, "Legacy Handler Config"."""
+    """Return the roots of legacy modules: ~/.eliza/. Source: Eliza's guide, "Legacy Handler Config"."""
     return (host.machine.files.real(host.machine.absolute(STATE)),)
 
 
 def error_text(key: str, event: str, message: str) -> str:
-    """Return the host's error text, with the key that matched. Source: guide 000, "Error Handling"."""
+    """Return the log line of an error, with the matched key. Source: Eliza's guide, "Error Handling"."""
     return f'[hooks] Handler error for "{key}": {message}'
 
 

@@ -19,7 +19,7 @@ from hookscope.hosts.folders import folder_system_of
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
 
 LEGACY = LegacyRule(roots=resolved_roots, links_resolved=True, refusal=REFUSED_MODULE, literal=True)
-RUNTIME_PROGRAMS = ("node",)  # it also searches the folder of its own runtime
+RUNTIME_PROGRAMS = ("node",)  # programs in the folder of its own runtime, which it also searches
 GUIDE = folder_system_of(ELIZA)
 
 ELIZA_BETA_2 = replace(
@@ -44,7 +44,7 @@ ELIZA_BETA_2 = replace(
         legacy_registered=LEGACY_REGISTERED,
         not_loaded="[hooks] Failed to load handler {file}: {type}: {plain}",
     ),
-    clears_when_off=False,  # it returns before clearing, unlike its guide
+    clears_when_off=False,  # unlike in its guide, it returns before it clears its hooks
     load_rules=LOAD_RULES,
     entry_env=False,
     catalogue=partial(catalogue, CATALOGUE),

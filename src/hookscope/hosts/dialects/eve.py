@@ -1,4 +1,4 @@
-"""Eve, as its guide says (seed 002, for 0.11 to 0.26)."""
+"""Eve as its guide for versions 0.11 to 0.26 describes it."""
 
 import re
 from functools import partial
@@ -22,19 +22,19 @@ from hookscope.model.hook import LogLine
 from hookscope.model.host import Dialect, HostLayout, SettingsRules, SwitchRules
 from hookscope.model.run import Event, Module, Registration
 
-# Files that its development server loads, highest precedence first; variables already set stay.
+# Files that Eve's development server loads, highest precedence first; they replace no set variable.
 DOTENV = (".env.development.local", ".env.local", ".env.development", ".env")
-NEIGHBOUR_PREFIX = "beside\n"  # a failure of the module: a file beside it does not load, and why
+NEIGHBOUR_PREFIX = "beside\n"  # of a module's finding that a file beside it does not load
 BUILD = "BuildStopped"
-HOOK_FAILED = "HOOK_FAILED"  # the guide gives its failures no code
-# The guide links to a list of the events; this is the list of its version.
+HOOK_FAILED = "HOOK_FAILED"  # the guide names no code
+# The guide links to a list of events; this is the list of the same version.
 VOCABULARY = partial(catalogue, "eve_0_18")
 
 
 def swallowed_error_log(event: Event, call: Registration, failure: Failure) -> LogLine:
-    """Return the log line of a channel's or resolver's error, which has no effect.
+    """Return the log line of an error in a channel or resolver, which has no other effect.
 
-    Source: eve 20; read in the source for resolvers.
+    Source: eve 20 for channels; the host's code for resolvers.
     """
     if role_of(call) == CHANNEL:
         return LogLine("error", "[eve:channel.adapter] adapter event handler threw — event swallowed")
@@ -43,9 +43,9 @@ def swallowed_error_log(event: Event, call: Registration, failure: Failure) -> L
 
 
 def build_failure(module: Module) -> Failure | None:
-    """Return the failure of a build, as shipped.
+    """Return the failure of the build if a file beside the module does not load; else None.
 
-    A tool or connection that does not load stops the build, and so every hook.
+    A tool or connection that does not load stops the build, and so every hook (shipped versions).
     """
     failures = sorted(entry for entry in module.findings if entry.startswith(NEIGHBOUR_PREFIX))
     if not failures:
@@ -55,13 +55,13 @@ def build_failure(module: Module) -> Failure | None:
 
 
 def bundled_error_text(text: str, file: str) -> str:
-    """Return the error text with the name that the bundler gives an unnamed class: that of its file."""
+    """Return the error text with the bundler's name for an unnamed class, which is derived from `file`."""
     own = re.sub(r"\W", "_", Path(file).stem, flags=re.ASCII)
     return text.replace("Class constructor default cannot", f"Class constructor {own}_default cannot")
 
 
 def events_after_throw(event: Event, failure: Failure) -> tuple[Event, ...]:
-    """Return the events after a hook throws. Source: seed 002, "What happens when a hook throws"."""
+    """Return the events after a hook throws. Source: Eve's guide, "What happens when a hook throws"."""
     if event.type == "session.failed":
         return ()  # nothing is left to fail
     if event.type in FAILURE_CASCADE:

@@ -24,7 +24,7 @@ from hookscope.model.host import LoadRules
 from hookscope.model.program_report import ProgramReport
 from hookscope.model.run import Event, Registration
 
-# Sent while the model's reply is handled: a throw counts as the model's (eve 12, rules note 3.1.2).
+# Sent while the model's reply is handled: a throw counts as a failure of the model (eve 12).
 IN_THE_MODEL_STEP = frozenset(
     {
         "reasoning.appended",
@@ -67,7 +67,7 @@ def throw_log(event: Event, call: Registration, failure: Failure) -> LogLine:
 def events_after_throw(event: Event, failure: Failure) -> tuple[Event, ...]:
     """Return the events after a throw, for an event fired by hand.
 
-    In a session the step is first run three more times.
+    A session runs the step three more times before it sends them.
     """
     message = failure.own_text
     if event.type in IN_THE_MODEL_STEP:
@@ -77,7 +77,7 @@ def events_after_throw(event: Event, failure: Failure) -> tuple[Event, ...]:
 
 
 def load_error_text(failure: Failure, file: str) -> str:
-    """Return the host's error about an invalid module: other quotes, and the failed step (eve 08, 09, 21)."""
+    """Return the error about an invalid module in the words of this version (eve 08, 09, 21)."""
     if failure.type == BUILD:
         return failure.message
     if failed := FAILED.match(failure.message):
@@ -117,7 +117,7 @@ EVE_0_18 = replace(
             session_rules=SESSIONS_0_18,
             file_rules=FileRules(skips_tests=False, skips_declarations=False, layout=AGENT_LAYOUT),
             unreachable_events={
-                "subagent.called": "subagent.called reaches the channel and the stream, and no hook"
+                "subagent.called": "subagent.called reaches the channel and the stream, but no hook"
             },
             marks_python=True,
         ),

@@ -55,7 +55,7 @@ def _line(level: str, text: str, event: Event, call: Registration, **members: An
 
 
 def load_error_text(failure: Failure, file: str) -> str:
-    """Return why a module does not compile: its shape, in the host's words, or the module that threw.
+    """Return the host's error about a module that has an invalid shape, or that throws.
 
     Source: eve 08, 09, 21.
     """
@@ -78,7 +78,7 @@ EVE_0_80 = replace(
     version="0.80.1",
     until="0.81.0",
     load_rules=LoadRules(failed="{error}", reword_failure=load_error_text, refusal_of_module=build_failure),
-    since="0.68.0",  # the first version that only logs a throw, and has `ctx.cancel()` (rules note 3.1)
+    since="0.68.0",  # the first version that only logs a throw, and has `ctx.cancel()`
     systems=(
         replace(
             stream_system_of(EVE),

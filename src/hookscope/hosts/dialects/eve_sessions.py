@@ -1,4 +1,4 @@
-"""Eve's sessions: the guide's, and those of 0.18.1 and 0.80.1 as recorded."""
+"""The rules of Eve's sessions: those of its guide, and those recorded from 0.18.1 and 0.80.1."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_ANSWER = "The model did not return a response. Please try again."
 
 
 def _runtime(version: str, *, model: bool = False) -> Callable[[SessionAgent], Mapping[str, Any]]:
-    """Return a function that makes the `runtime` data of session.started."""
+    """Return a function that returns the `runtime` data of session.started."""
 
     def runtime(agent: SessionAgent) -> Mapping[str, Any]:
         runtime_data = {"agentId": agent.name, "agentName": agent.name, "eveVersion": version}
@@ -81,7 +81,7 @@ GUIDE_SESSIONS = replace(
     throw_effect=ThrowEffect.SURFACES,
     reopens_finished=False,
     delegation_prompt="",  # the guide mentions no prompt before the caller's message
-    hook_failed_code="HOOK_FAILED",  # the guide gives its failures no code
+    hook_failed_code="HOOK_FAILED",  # the guide names no code
     shows_calls_to_hooks=True,
     failures_first=False,
 )

@@ -33,7 +33,7 @@ REQUIREMENT_GATES = frozenset(REQUIREMENT_FIELDS)
 
 
 def guide_gates(path: GateRule, legacy: LegacyRule) -> Mapping[str, GateRule]:
-    """Return the gate rules of a guide dialect in display order: the hook's files, the machine, the user."""
+    """Return the gate rules of a guide in display order: about files, the machine, then user settings."""
     return rules_of(
         HANDLER,
         FIELDS,
@@ -55,7 +55,7 @@ def lowest_first_places(state: str) -> Places:
     """Return the search paths: extra, bundled, managed, workspace; each overrides those before it.
 
     Extra folders of the settings must be below the state folder, which contains managed hooks.
-    Source: guides 000 and 001, "Hook Discovery".
+    Source: the guides of Eliza and Milady, "Hook Discovery".
     """
     allowed = accept_below(state, f'[hooks] Rejected config extraDir "{{written}}": must be under {state}/')
 

@@ -1,4 +1,4 @@
-"""Milady, as its guide says (seed 001)."""
+"""Milady as its guide describes it."""
 
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ STATE = "~/.milady"
 
 
 def legacy_roots(host: Host) -> tuple[Path, ...]:
-    """Return the hooks folders, including accepted extra ones. Source: guide 001, "Path Safety"."""
+    """Return the hooks folders, with accepted extra ones. Source: Milady's guide, "Path Safety"."""
     return tuple(folder.path for folder in host.folders)
 
 
@@ -52,7 +52,7 @@ MILADY = Dialect(
     ),
     loader_messages=TEXTS,
     switch_rules=SwitchRules(when_noticed="Milady notices when it loads its hooks again."),
-    clears_when_off=False,  # if disabled, it returns before clearing
+    clears_when_off=False,  # if hooks are disabled, it returns before it clears them
     pack_rules=PackRules("milady"),
     catalogue=partial(catalogue, "milady"),
 )

@@ -1,7 +1,7 @@
 """The gates of Milady and Eliza as shipped: metadata is used as written, whatever its types.
 
-Text where a list is expected is iterated letter by letter, or ends the whole load. Source: rules
-note, sections 1.1 and 1.4; recorded in milady 06 to 10 and their namesakes of eliza.
+A string in place of a list is iterated letter by letter, or ends the whole load. Source: cases 06 to 10
+of milady and eliza.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, GateRule
 from hookscope.model.host import Host
 
-ITERATED_FIELDS = ("bins", "env", "config")  # item by item; a text letter by letter
+ITERATED_FIELDS = ("bins", "env", "config")  # item by item; a string letter by letter
 ENDINGS = ".COM;.EXE;.BAT;.CMD"  # the default of PATHEXT on Windows
 
 FOLDERS = (".", "./", "..", "../")  # folder names that exist everywhere
@@ -31,9 +31,9 @@ ProgramFinder = Callable[[str, Host], str | None]
 
 
 def fields_gate(looked_up: tuple[str, ...]) -> GateRule:
-    """Check that no field of the wrong type ends the load. The host throws an error that nothing catches.
+    """Return the check that no field of the wrong type makes the host throw, which ends the whole load.
 
-    `looked_up` are the lists whose items must be texts.
+    `looked_up` are the lists whose items must be strings.
     """
 
     def rule(hook: Hook, host: Host) -> Gate:
@@ -72,7 +72,7 @@ def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
 
 
 def _has_length(value: object) -> bool:
-    """Return whether a value passes for a non-empty list without being one."""
+    """Return whether the host takes this object for a non-empty list, because of its `length`."""
     length = value.get("length") if isinstance(value, Mapping) else None
     return isinstance(length, int | float) and length > 0
 
@@ -86,7 +86,7 @@ def events_gate(hook: Hook, host: Host) -> Gate:
 
 
 def os_gate(hook: Hook, host: Host) -> Gate:
-    """Check that this platform is one of those named. A match inside a text counts."""
+    """Check that the hook names this platform, or none. A match inside a string counts."""
     names, here = hook.meta.os, host.machine.platform
     if not names or here in names:
         return OS_PASSED if not names else Gate("os", True, needed=names, found=here)
@@ -95,7 +95,7 @@ def os_gate(hook: Hook, host: Host) -> Gate:
 
 
 def bins_gate(find: ProgramFinder) -> GateRule:
-    """Return the check that `find` finds all these programs."""
+    """Return the check that `find` finds all programs in `bins`."""
 
     def rule(hook: Hook, host: Host) -> Gate:
         needed = _iterated(hook, "bins")
@@ -106,7 +106,7 @@ def bins_gate(find: ProgramFinder) -> GateRule:
 
 
 def any_bins_gate(find: ProgramFinder) -> GateRule:
-    """Return the check that `find` finds one of these programs."""
+    """Return the check that `find` finds one of the programs in `anyBins`."""
 
     def rule(hook: Hook, host: Host) -> Gate:
         needed = hook.meta.requires.any_bins
@@ -151,9 +151,9 @@ def setting_at(path: str, host: Host) -> Any:
 
 
 def find_on_path(name: str, host: Host) -> str | None:
-    """Return anything of that name in a folder of PATH: it need not be a file, nor executable.
+    """Return the first path of that name on PATH, even if it is a folder or not executable.
 
-    An empty entry of PATH is the root folder to this host.
+    The host takes an empty entry of PATH for the root folder.
     """
     return _first_existing((f"{folder}/{name}" for folder in host.machine.path_entries()), host)
 
@@ -161,7 +161,7 @@ def find_on_path(name: str, host: Host) -> str | None:
 def find_on_path_or_known(own: tuple[str, ...]) -> ProgramFinder:
     """Return a finder like `find_on_path` that also accepts absolute paths and the host's own programs.
 
-    `own` are the programs beside the host's runtime. On Windows, names match without their ending.
+    `own` are the programs beside the host's runtime. On Windows, names match without their suffix.
     `..` in a name is resolved as text.
     """
 
@@ -202,16 +202,16 @@ def _exists(path: str, host: Host) -> bool:
 
 
 def _searched_places(host: Host) -> str:
-    return f"not on PATH ({len(host.machine.search_path())} folders looked in)"
+    return f"not on PATH ({len(host.machine.search_path())} folders searched)"
 
 
 def _iterated(hook: Hook, name: str) -> tuple[str, ...]:
-    """Return the items that the host iterates over: the list, or each letter of a text."""
+    """Return the items that the host iterates over: those of the list, or each letter of a string."""
     unchecked = hook.meta.unvalidated.get(name)
     if isinstance(unchecked, str):
         return tuple(unchecked)
-    asked: tuple[str, ...] = getattr(hook.meta.requires, name)
-    return asked
+    listed: tuple[str, ...] = getattr(hook.meta.requires, name)
+    return listed
 
 
 def _all_present_gate(
@@ -220,8 +220,8 @@ def _all_present_gate(
     """Return the gate for items that must all be present, with one reason for each missing item."""
     if not needed:
         return nothing_needed(name)
-    missing = tuple(thing for thing in needed if places.get(thing) is None)
-    found = [place for thing in dict.fromkeys(needed) if (place := places.get(thing)) is not None]
+    missing = tuple(item for item in needed if places.get(item) is None)
+    found = [place for item in dict.fromkeys(needed) if (place := places.get(item)) is not None]
     if missing:
         found.append(_searched_places(host) if name == "bins" else f"{len(missing)} not set")
     return Gate(
@@ -230,6 +230,6 @@ def _all_present_gate(
         needed,
         missing,
         found=", ".join(found),
-        reason=", ".join(f"{lack}: {thing}" for thing in missing),
+        reason=", ".join(f"{lack}: {item}" for item in missing),
         setting=tuple((missing or needed)[0].split(".")) if name == "config" else None,
     )

@@ -1,7 +1,4 @@
-"""Rules that Milady and Eliza as shipped share. Their guides differ from them; see the rules note.
-
-Both run the same loader under different names (rules note, section 2).
-"""
+"""Rules that Milady and Eliza share as shipped: they run the same loader, which differs from their guides."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -43,7 +40,7 @@ LEGACY_REGISTERED = "[hooks] Registered legacy handler: {event} -> {module}"
 FAILED = "[hooks] {count} hook handler(s) failed — errors were logged above"
 ROOTS = (BUNDLED, MANAGED, WORKSPACE)  # legacy modules may be below these, not below extra folders
 
-# A class counts as a function until it is called (rules note 1.5). Recorded under Node only.
+# A class counts as a function until it is called. Recorded under Node only.
 LOAD_RULES = LoadRules(plain=True, imports_hooks_without_events=True, accepts_classes=True)
 
 
@@ -78,8 +75,8 @@ def shipped_folder_system(
 ) -> FolderSystem:
     """Return the guide's system of folder hooks with the rules of the shipped program.
 
-    `find_program` searches the programs of `bins`; `looked_up` are the lists in which a value
-    that is not a string ends the load; `error_format` is how the program logs an error.
+    `find_program` finds a program of `bins`; `looked_up` are the lists in which a value that is not a
+    string ends the load; `error_format` is how the program logs an error.
     """
     return replace(
         guide,
@@ -123,7 +120,7 @@ def lowest_first_labelled(state: str, name: str) -> Places:
 
 
 def _labelled(folder: Folder, name: str) -> Folder:
-    """Return the folder with the host's label: it labels extra folders as managed."""
+    """Return the folder with the host's label; the host labels extra folders as managed."""
     return replace(folder, label=f"{name}-{MANAGED if folder.source == EXTRA else folder.source}")
 
 
@@ -148,10 +145,10 @@ def _extra_folders(state: str, host: Host) -> tuple[list[Folder], tuple[Problem,
 
 
 def _iterated_folders(listed: Any) -> Sequence[Any]:
-    """Return the folders in the settings. A text in place of a list is iterated letter by letter."""
+    """Return the folders in the settings. A string in place of a list is iterated letter by letter."""
     if listed is None or isinstance(listed, str | list):
         return listed or ()
-    return (listed,)  # not a text, so the load ends
+    return (listed,)  # not a string, so the load ends
 
 
 def _load_stopped(name: str, value: Any, place: FilePosition | None) -> Problem:
@@ -161,9 +158,9 @@ def _load_stopped(name: str, value: Any, place: FilePosition | None) -> Problem:
 
 
 def _expanded_path(written: str, host: Host) -> Path:
-    """Return the path; a relative one is resolved against the current folder.
+    """Return the absolute path; a relative path is resolved against the current folder.
 
-    A leading `~` is home, whatever follows.
+    A leading `~` becomes the home folder, whatever follows.
     """
     home = str(host.machine.home)
     return host.machine.absolute(home + written[1:] if written.startswith("~") else written)
@@ -175,5 +172,5 @@ def unresolved_roots(host: Host) -> tuple[Path, ...]:
 
 
 def resolved_roots(host: Host) -> tuple[Path, ...]:
-    """Return the roots of legacy modules, links resolved (eliza 15; rules note 1.5)."""
+    """Return the roots of legacy modules, links resolved (eliza 15)."""
     return tuple(folder.real or folder.path for folder in host.folders if folder.source in ROOTS)

@@ -1,7 +1,4 @@
-"""Hooks in folders, each a HOOK.md and a handler.
-
-`FolderSystem` combines the choices of a dialect.
-"""
+"""Folder hooks: folders with a HOOK.md and a handler. `FolderSystem` combines the rules of a dialect."""
 
 from __future__ import annotations
 
@@ -29,11 +26,11 @@ SETTING_TYPES = {
     ("handlers",): (list, "a list"),
     ("installs",): (Mapping, "a mapping"),
 }
-ENTRY_TYPES = {"enabled": (bool, "true or false"), "env": (Mapping, "a mapping of texts")}
+ENTRY_TYPES = {"enabled": (bool, "true or false"), "env": (Mapping, "a mapping of strings")}
 
 
 def wrong_type_problems(host: Host) -> tuple[Problem, ...]:
-    """Return a problem, with its line, for each hooks setting of the wrong type."""
+    """Return a problem, with its line, for each setting below the hooks settings that has the wrong type."""
     problems: dict[KeyPath, Problem] = {}
     for base in host.dialect.layout.hooks:
         for path, expected, value in _wrong_below(base, host):
@@ -68,7 +65,7 @@ def _wrong(base: KeyPath, block: Mapping[str, Any]) -> Iterator[tuple[KeyPath, s
         env = entry.get("env")
         for name, value in env.items() if isinstance(env, Mapping) else ():
             if not isinstance(value, str):
-                yield (*base, "entries", key, "env", name), "a text", value
+                yield (*base, "entries", key, "env", name), "a string", value
 
 
 def _problem(path: KeyPath, expected: str, value: object, host: Host) -> Problem:
@@ -99,7 +96,7 @@ class FolderSystem:
     failure_text: FailureText = own_error_text  # the host's text of a handler's error
     finder: HookFinder = find_folder_hooks
     ranker: HookRanker | None = None  # instead of ranking by folder, then by order
-    catalogue: Callable[[], Catalogue] | None = None  # says for which events the host does not wait
+    catalogue: Callable[[], Catalogue] | None = None  # knows for which events the host does not wait
 
     @property
     def kind(self) -> EventKind:
@@ -107,7 +104,7 @@ class FolderSystem:
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
         folders, problems = self.search_paths(host)
-        if host.dialect.settings_rules.check is not None:  # then wrong ones are refused, not ignored
+        if host.dialect.settings_rules.check is not None:  # refused, not ignored
             return folders, problems
         return folders, wrong_type_problems(host) + problems
 
@@ -137,9 +134,9 @@ class FolderSystem:
         return Arrangement((CallGroup(called),) if called else (), tuple(not_run))
 
     def plan_key(self, event: Event) -> tuple[str, str]:
-        """Return type and action, because different events share a key.
+        """Return type and action: the key would be ambiguous.
 
-        `command` with the action `new:x` and `command:new` with `x` have the same key.
+        `command` with the action `new:x` has the same key as `command:new` with the action `x`.
         """
         return event.type, event.action
 
@@ -158,7 +155,7 @@ class FolderSystem:
 
 
 def folder_system_of(dialect: Dialect) -> FolderSystem:
-    """Return the folder hooks of a dialect, as the base of a newer version.
+    """Return the folder system of a dialect, to derive another version from it.
 
     Raises LookupError if the dialect has none.
     """

@@ -13,7 +13,7 @@ from hookscope.model.text import one_line
 from hookscope.values import dataclass
 
 ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the event, message) → log line
-FailureText = Callable[[Failure], str]  # the host's text of an error
+FailureText = Callable[[Failure], str]  # error → the text that the host logs
 
 
 def own_error_text(failure: Failure) -> str:
@@ -28,9 +28,9 @@ def error_chain_text(failure: Failure) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SharedEvent:
-    """All handlers get the same event; a failure is logged in the host's words and the rest run.
+    """Handlers share one event; a failure is logged in the host's words, and the remaining handlers run.
 
-    Source: guides 000 ("Error Handling"), 001 ("Hook Registry"), 004 (sections 4 and 10).
+    Source: guides of Eliza ("Error Handling"), Milady ("Hook Registry"), OpenClaw (sections 4 and 10).
     """
 
     error_text: ErrorText
@@ -38,7 +38,7 @@ class SharedEvent:
     batched: bool = True
     failure_summary: str | None = None  # the host's last line if handlers failed: {count}
     failure_text: FailureText = own_error_text
-    reads_changes: bool = True  # False: the host goes on before its handlers have run
+    reads_changes: bool = True  # False: the host does not wait for the handlers
 
     def start(self, event: Event) -> Fold:
         return Fold(event.live if event.live is not None else mutable_copy(event))
@@ -57,9 +57,9 @@ class SharedEvent:
         if self.reads_changes:
             return ()
         names = dict.fromkeys(_changed_name(str(step.get("path"))) for step in result.patch)
-        why = f"the host does not wait for handlers of {self.event_key}, and reads nothing back"
+        why = f"the host neither waits for handlers of {self.event_key} nor reads their changes"
         return tuple(
-            f"its change of context.{one_line(name, 60)} is ignored: {why}" for name in names if name
+            f"its change to context.{one_line(name, 60)} is ignored: {why}" for name in names if name
         )
 
     def finish(self, fold: Fold) -> Ending:
@@ -70,7 +70,7 @@ class SharedEvent:
 
 
 def _changed_name(path: str) -> str:
-    """Return the member of the context that a patch changes; empty for other parts of the event."""
+    """Return the context member that a patch step at `path` changes; empty for other parts of the event."""
     part, _, rest = path.lstrip("/").partition("/")
     return rest.partition("/")[0].replace("~1", "/").replace("~0", "~") if part == "context" else ""
 

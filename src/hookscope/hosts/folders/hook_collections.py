@@ -1,7 +1,6 @@
-"""Hooks in collections and packs, or in a folder that is itself a hook.
+"""Finds hooks in collections and packs, and folders that are themselves a hook, as shipped OpenClaw does.
 
-Links may not lead outside; hard links are refused. Source: rules-openclaw section 1, "Folder
-shapes" and "Files".
+Links out of a hook or pack and hard links are refused. Source: disc-06 to disc-13.
 """
 
 import json
@@ -37,10 +36,10 @@ PACKAGE = "package.json"
 
 @dataclass(frozen=True, slots=True)
 class CollectionRules:
-    """What one host version finds in its folders."""
+    """What one host version accepts as hooks and packs."""
 
-    namespaces: tuple[str, ...]  # of the metadata; the first one present counts
-    package_key: str  # package.json → this → `hooks`
+    namespaces: tuple[str, ...]  # under `metadata`; the first one present counts
+    package_key: str  # in package.json; its `hooks` lists hook folders
     install_labels: Mapping[str, str]  # see `install_methods`
     may_be_hook_sources: frozenset[str]  # sources whose folder may itself be a hook or a pack
     largest: int = LARGEST_MANIFEST  # bytes of a HOOK.md
@@ -63,7 +62,7 @@ def find_in_collections(
 
 
 def _hook_folders(folder: Folder, rules: CollectionRules, search: HookSearch) -> Iterator[tuple[Path, bool]]:
-    """Yield the candidate folders, each with whether a link may have led to it."""
+    """Yield the candidate folders, each with whether its path may contain a link."""
     if folder.source in rules.may_be_hook_sources:
         packed = _pack(folder.path, folder, rules, search)
         if packed is not None:
@@ -117,17 +116,17 @@ def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch
         if target is None or facts is None or not search.files.real(target).is_relative_to(real):
             search.warn(search.texts.out_of_package, entry=entry, folder=path)
             missing = target if facts is None else None
-            problem = "and there is no such folder" if missing else "which is not in the package"
+            problem = "but there is no such folder" if missing else "which is not in the package"
             reason = f"{PACKAGE} lists {entry}, {problem}"
             search.reject(folder, missing or path, reason, place=place(), name=_entry_name(entry))
         elif MANIFEST in _names(target, search):
             hook_folders.append(target)
         else:
-            reason = f"listed in {PACKAGE} and without a {MANIFEST}"
+            reason = f"listed in {PACKAGE}, but it has no {MANIFEST}"
             search.reject(folder, target, reason, place=place(), name=target.name)
     for unlisted in _report_unlisted(path, hook_folders, search):
         entry = "./" if unlisted == path else f"./{unlisted.relative_to(path).as_posix()}"
-        reason = f'it has a {MANIFEST}, and the hooks of {PACKAGE} leave it out: "{entry}" is not listed'
+        reason = f'it has a {MANIFEST}, but the hooks in {PACKAGE} do not list "{entry}"'
         list_of_hooks = _place_in(path / PACKAGE, (rules.package_key, "hooks"), search)
         search.reject(folder, unlisted, reason, place=list_of_hooks, name=unlisted.name)
     return hook_folders
@@ -156,7 +155,7 @@ def _entry_name(entry: str) -> str:
 
 
 def _place_in(file: Path, path: KeyPath, search: HookSearch) -> FilePosition:
-    """Return the position of a value in the package file."""
+    """Return the position of the value at `path` in `file`, or of the whole file."""
     try:
         span = formats.locate_json5(search.files.read(file), path)
     except OSError:
@@ -165,9 +164,9 @@ def _place_in(file: Path, path: KeyPath, search: HookSearch) -> FilePosition:
 
 
 def _listed(path: Path, key: str, search: HookSearch) -> dict[int, str]:
-    """Return the `hooks` of a package by their index in the list.
+    """Return the `hooks` that a package lists, by their index in the list.
 
-    Empty if there is no package, or none that can be read (disc-06).
+    Empty if there is no package.json, or it cannot be read (disc-06).
     """
     file = path / PACKAGE
     facts = search.files.facts(file)
@@ -186,7 +185,7 @@ def _listed(path: Path, key: str, search: HookSearch) -> dict[int, str]:
 def _below(path: Path, entry: str) -> Path | None:
     """Return the path that an entry names, or None if it is outside the folder.
 
-    `..` is resolved as text, so a path may pass through a neighbouring folder.
+    `..` is resolved as text, so an entry may leave the folder and return to it.
     """
     steps = [] if entry.startswith("/") else list(path.parts[1:])
     for step in entry.split("/"):
@@ -232,7 +231,7 @@ def _scan_folder(
     notes = (
         ()
         if header_block(source, rules.header) is not None
-        else (f"{MANIFEST} has no header between two lines `---`",)
+        else (f"{MANIFEST} has no header between two `---` lines",)
     )
     search.hooks.append(
         Hook(
@@ -253,7 +252,7 @@ def _scan_folder(
 
 
 def _manifest(file: Path, real: Path, folder: Folder, largest: int, search: HookSearch) -> bytes | None:
-    """Return the bytes of a HOOK.md inside its boundaries; None if it is rejected (disc-11 to disc-13)."""
+    """Return the bytes of a HOOK.md; None if it is rejected (disc-11 to disc-13)."""
     refused = boundary_violation(file, real, search)
     facts = search.files.facts(file)
     if not refused and facts is not None and facts.size > largest:
@@ -271,7 +270,7 @@ def _manifest(file: Path, real: Path, folder: Folder, largest: int, search: Hook
 def _handler(
     path: Path, real: Path, names: frozenset[str], candidates: tuple[str, ...], search: HookSearch
 ) -> tuple[Path | None, str]:
-    """Return the first candidate inside its boundaries, links resolved, and why others were refused.
+    """Return the first allowed candidate, links resolved, and why the last refused one was refused.
 
     Source: disc-09.
     """

@@ -1,4 +1,4 @@
-"""Which folders are hooks, and why others are not: each is a hook, rejected, or ignored."""
+"""Finds folder hooks: each folder is a hook, is rejected with a reason, or is ignored."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class FolderShape:
     """What makes a folder a hook."""
 
     namespace: str  # metadata.<namespace>
-    handlers: tuple[str, ...]  # the host's own names, first wins
-    older_namespaces: tuple[str, ...] = ()  # older ones that the host still reads
+    handlers: tuple[str, ...]  # the host's own names, in order of precedence
+    older_namespaces: tuple[str, ...] = ()  # former namespaces that the host still reads
     follows_links: bool = True  # whether a linked hook folder is a hook
     rejects_outside_handler: bool = (
         False  # a handler that links out of its folder counts as missing (disc-11)
@@ -48,7 +48,7 @@ class FolderShape:
 
 @dataclass(frozen=True, slots=True)
 class FolderTexts:
-    """The host's own log lines during a scan; None if it logs nothing."""
+    """The host's own log lines during a scan; None where it logs nothing."""
 
     no_handler: str | None = None  # {folder} {name}
     bad_header: str | None = None  # {file}
@@ -71,7 +71,7 @@ class HookSearch:
     log: list[LogLine] = field(default_factory=list)
 
     def warn(self, template: str | None, **parts: object) -> None:
-        """Log the host's warning, if it has a sentence for this case."""
+        """Log the host's warning, if it has one for this case."""
         if template is not None:
             self.log.append(LogLine("warn", template.format(**parts) if parts else template))
 
@@ -88,12 +88,12 @@ BUILD_FOLDERS = frozenset({"dist", "build", "out", "lib", "src"})  # where packa
 
 
 def report_loose_files(children: list[FolderItem], folder: Folder, search: HookSearch) -> None:
-    """Reject files of a hook that lie directly in the hooks folder; reported once."""
+    """Reject the first file of a hook, if any, that is directly in the hooks folder."""
     hook_file_names = (MANIFEST, *(name for name in search.shape.candidates if name.startswith("handler.")))
     loose = {child.name: child for child in children if child.name in hook_file_names and not child.folder}
     if name := next((name for name in hook_file_names if name in loose), None):
         parent = folder.path.name
-        reason = f"{name} lies in {parent} itself; a hook is a folder below it, such as {parent}/NAME"
+        reason = f"{name} is in {parent} itself; a hook needs a folder of its own, such as {parent}/NAME"
         search.reject(folder, loose[name].path, reason, name=name)
 
 
@@ -111,9 +111,9 @@ def report_missing_manifest(path: Path, names: list[str], folder: Folder, search
         search.reject(folder, path, reason, name=path.name)
     elif found := _too_deep(path, search):
         parent, first = folder.path.name, found[0].relative_to(path)
-        verb = f"and {len(found) - 1} more lie" if len(found) > 1 else "lies"
+        verb = f"and {len(found) - 1} more are" if len(found) > 1 else "is"
         reason = (
-            f"{first / MANIFEST} {verb} too deep: a hook is a folder directly in {parent}, "
+            f"{first / MANIFEST} {verb} too deep: a hook must be a folder directly in {parent}, "
             f"such as {parent}/{first.name}"
         )
         search.reject(folder, path, reason, name=path.name, place=FilePosition(found[0] / MANIFEST))
@@ -147,7 +147,7 @@ def _may_hold_hooks(child: FolderItem) -> bool:
 
 
 def missing_header_reason(source: bytes) -> str:
-    """Return why no header was found; the most specific reason first."""
+    """Return the most specific reason why no header was found."""
     if source.startswith(MARKS_OF_UTF_16):
         return UTF_16
     if not source.strip(b"\xef\xbb\xbf \t\r\n"):
@@ -157,20 +157,22 @@ def missing_header_reason(source: bytes) -> str:
     except FormatError:
         header = None
     if header is not None and source.startswith(b"\xef\xbb\xbf"):
-        return f"{MANIFEST} begins with a byte order mark: its first line is not --- to this host"
+        return f"{MANIFEST} begins with a byte order mark, so this host does not find --- in its first line"
     if header is not None:
-        return f"{MANIFEST} has a header without `name`, which this host passes over"
+        return f"{MANIFEST} has a header without `name`, so this host ignores it"
     return f"{MANIFEST} has no frontmatter: its first line must be ---"
 
 
 def describe_non_file(path: Path, files: Files) -> str:
     """Describe what is at a path that should be a file."""
     facts = files.facts(path)
-    return "a link that leads nowhere" if facts is None else "a folder" if facts.folder else "no regular file"
+    if facts is None:
+        return "a link that leads nowhere"
+    return "a folder" if facts.folder else "not a regular file"
 
 
 def missing_handler_reason(names: frozenset[str], refused: str, shape: FolderShape) -> str:
-    """Return why a folder with a manifest has no handler: what was refused, or a similar name."""
+    """Return why a folder with a manifest has no handler, with the refused file or a similar name."""
     looked_for = ", ".join(shape.candidates)
     if refused:
         return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"
@@ -178,7 +180,7 @@ def missing_handler_reason(names: frozenset[str], refused: str, shape: FolderSha
     build_folders = sorted(names & BUILD_FOLDERS)
     hint = f"; {similar_names[0]} is not one of them" if similar_names else ""
     if build_folders and not similar_names:
-        hint = f"; it must lie beside {MANIFEST}, and not in {build_folders[0]}/"
+        hint = f"; it must be beside {MANIFEST}, not in {build_folders[0]}/"
     return f"{MANIFEST} but no handler: looked for {looked_for}{hint}"
 
 
@@ -197,7 +199,7 @@ def find_folder_hooks(
 
 
 def children_of(folder: Folder, search: HookSearch) -> list[FolderItem]:
-    """Return the entries of a hooks folder by name; empty, with a problem, if it cannot be read."""
+    """Return the entries of a hooks folder; if it cannot be read, record a problem and return none."""
     error: OSError | None
     try:
         return search.files.children(folder.path)
@@ -207,7 +209,7 @@ def children_of(folder: Folder, search: HookSearch) -> list[FolderItem]:
             search.problems.append(_report_unreadable(folder, error))
     except NotADirectoryError:
         search.problems.append(
-            Problem(f"{blocking_file(folder.path, search.files)}; hooks are looked for in folders")
+            Problem(f"{blocking_file(folder.path, search.files)}; a hooks folder is expected there")
         )
     except OSError as caught:
         facts = search.files.facts(folder.path)
@@ -218,7 +220,7 @@ def children_of(folder: Folder, search: HookSearch) -> list[FolderItem]:
 
 
 def _report_unreadable(folder: Folder, error: OSError) -> Problem:
-    """Return the problem of a hooks folder that exists and cannot be read.
+    """Return the problem of a hooks folder that cannot be read.
 
     A folder whose name is too long cannot exist, so it hides no hook.
     """
@@ -229,13 +231,13 @@ def _report_unreadable(folder: Folder, error: OSError) -> Problem:
 
 
 def blocking_file(path: Path, files: Files) -> str:
-    """Return a phrase that names the file where a folder should be: the path itself or a parent."""
+    """Return a phrase that names the file in the place of a folder: `path` itself or a parent."""
     existing = next((place for place in (path, *path.parents) if files.facts(place) is not None), path)
     return f"{existing} is a file"
 
 
 def os_error_reason(error: OSError) -> str:
-    """Return an OSError as a phrase with its path."""
+    """Describe an OSError in a phrase, after its path."""
     description = (error.strerror or str(error)).lower()
     return f"{error.filename}: {description}" if error.filename else description
 
@@ -338,8 +340,7 @@ def _without_handler(
 def _manifest_bytes(manifest: Path, search: HookSearch) -> bytes:
     """Read a HOOK.md.
 
-    Raises OSError, also if it is a folder or too large, and FormatError for a header without an
-    end.
+    Raises OSError, also for a folder or a file too large, and FormatError for a header without an end.
     """
     files, longest = search.files, search.shape.longest_header
     facts = files.facts(manifest)
@@ -355,7 +356,7 @@ def _manifest_bytes(manifest: Path, search: HookSearch) -> bytes:
 def _real_folder(child: FolderItem, folder: Folder, files: Files) -> Path:
     """Return the real path of a hook folder.
 
-    Only links are resolved: it costs a system call for each part of the path.
+    Resolves the path only where a link is involved: that costs a system call for each part of the path.
     """
     if child.linked or folder.real is None:
         return files.real(child.path)
@@ -365,7 +366,7 @@ def _real_folder(child: FolderItem, folder: Folder, files: Files) -> Path:
 def _handler_of(
     child: FolderItem, names: frozenset[str], real: Path, search: HookSearch
 ) -> tuple[Path | None, Path | None, str]:
-    """Return the handler file, its real path if that is outside the folder, and what was refused."""
+    """Return the handler file, its real path if outside the folder, and why a candidate was refused."""
     refused = ""
     for name in search.shape.candidates:
         if name not in names:

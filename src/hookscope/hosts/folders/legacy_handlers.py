@@ -23,7 +23,7 @@ class LegacyRule:
     roots: Callable[[Host], tuple[Path, ...]]
     links_resolved: bool  # False: the path is compared as text, so a link may leave the roots
     refusal: str  # the host's sentence: {module}
-    literal: bool = False  # `~` is not expanded, and relative paths start at the current folder
+    literal: bool = False  # `~` and types are taken literally; paths are relative to the current folder
 
 
 def legacy_hooks(host: Host, rule: LegacyRule | None) -> list[Hook]:
@@ -42,9 +42,9 @@ def legacy_hooks(host: Host, rule: LegacyRule | None) -> list[Hook]:
 
 
 def _hooks_of_non_list(listed: Any, folder: Folder, rule: LegacyRule, host: Host) -> list[Hook]:
-    """Return what a host that checks no types makes of `handlers` that is not a list.
+    """Return the hooks that a host without type checks makes of `handlers` if it is not a list.
 
-    It iterates over a text letter by letter, and fails on anything else.
+    The host iterates over a string letter by letter, and fails on any other truthy value.
     """
     if not rule.literal or not is_truthy(listed):
         return []
@@ -96,7 +96,7 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
 def _events(item: Mapping[str, Any], rule: LegacyRule) -> tuple[str, ...]:
     """Return the event that the handler subscribes to.
 
-    A literal host registers any value, or none, as text.
+    A literal host registers any value as a string, and an absent one as `undefined`.
     """
     event = item.get("event")
     if rule.literal:
@@ -109,11 +109,11 @@ def _refusal_of(item: Mapping[str, Any], rule: LegacyRule) -> Mapping[str, str]:
     if not rule.literal or isinstance(event, str):
         return {}
     found = describe_value(event) if "event" in item else "nothing"
-    return dict.fromkeys(_events(item, rule), f"`event` is {found}, which no event is equal to")
+    return dict.fromkeys(_events(item, rule), f"`event` is {found}, so no event matches it")
 
 
 def _export(export: Any, rule: LegacyRule) -> str:
-    """Return the name of the export. A literal host uses any value as a name."""
+    """Return the name of the export. A literal host converts any value to a name."""
     if rule.literal:
         return "default" if export is None else script_text(export)
     return export.strip() or "default" if isinstance(export, str) else "default"
@@ -122,8 +122,8 @@ def _export(export: Any, rule: LegacyRule) -> str:
 def _module_of(hook: Hook, rule: LegacyRule, host: Host) -> Path | None:
     """Return the file to compare with the roots; None if it cannot be determined.
 
-    Where links are resolved, a dangling link is refused, and a file that does not exist is compared
-    as written: a literal host fails to import it (eliza 19).
+    If links are resolved, a literal host refuses a dangling link, but compares the path of a missing file
+    as written and fails to import it later (eliza 19).
     """
     assert hook.handler is not None
     if not rule.links_resolved:

@@ -1,4 +1,4 @@
-"""The contents of a HOOK.md. A wrong type in its header becomes a fault; nothing is lost."""
+"""Reads HOOK.md files. A header field of the wrong type becomes a fault; the other fields are still read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REQUIREMENT_FIELDS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "conf
 
 @dataclass(slots=True)
 class HeaderReading:
-    """Collects the faults of one header. Lives as long as the reading."""
+    """Collects the faults and notes of one header while it is read."""
 
     faults: list[MetadataFault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -31,7 +31,7 @@ class HeaderReading:
         )
 
     def texts(self, source: Mapping[str, Any], name: str, path: KeyPath) -> tuple[str, ...]:
-        """Return a list of strings; empty if absent or null."""
+        """Return a list of strings; empty if it is absent or null. Another type is recorded as a fault."""
         value = source.get(name)
         if value is None:
             return ()
@@ -41,7 +41,7 @@ class HeaderReading:
         return ()
 
     def text(self, source: Mapping[str, Any], name: str, path: KeyPath) -> str | None:
-        """Return a text; None if it is absent, or has another type, which is a fault."""
+        """Return a string; None if it is absent. Another type is recorded as a fault."""
         value = source.get(name)
         if value is None or type(value) is str:
             return value
@@ -49,15 +49,15 @@ class HeaderReading:
         return None
 
     def optional_text(self, source: Mapping[str, Any], name: str) -> str | None:
-        """Return a text that nothing depends on: a wrong type is only a note."""
+        """Return a string that only people read, so a wrong type is only a note."""
         value = source.get(name)
         if value is None or type(value) is str:
             return value
-        self.notes.append(f"`{name}` is ignored: it must be a text, not {describe_value(value)}")
+        self.notes.append(f"`{name}` is ignored: it must be a string, not {describe_value(value)}")
         return None
 
     def mapping(self, source: Mapping[str, Any], name: str, path: KeyPath) -> Mapping[str, Any]:
-        """Return a mapping; empty if it is absent, or has another type, which is a fault."""
+        """Return a mapping; empty if it is absent. Another type is recorded as a fault."""
         value = source.get(name)
         if value is None:
             return {}
@@ -67,7 +67,7 @@ class HeaderReading:
         return {}
 
     def flag(self, source: Mapping[str, Any], name: str, path: KeyPath) -> bool:
-        """Return a boolean; false if it is absent, or has another type, which is a fault."""
+        """Return a boolean; false if it is absent. Another type is recorded as a fault."""
         value = source.get(name)
         if value is None or type(value) is bool:
             return bool(value)
@@ -101,8 +101,8 @@ def shortened(text: str, limit: int = 40) -> str:
 def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
     """Return the metadata of a header under `metadata.<namespace>`.
 
-    Fields and types: guides 000 ("Eligibility Fields"), 001 ("Milady Metadata Fields"), 004
-    ("Hook Metadata Schema"); they agree.
+    Source: the guides of Eliza ("Eligibility Fields"), Milady ("Milady Metadata Fields") and OpenClaw
+    ("Hook Metadata Schema"), which agree.
     """
     reading = HeaderReading()
     block = reading.mapping(header, "metadata", ())
@@ -135,10 +135,10 @@ def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
 
 
 def misplaced_metadata(header: Mapping[str, Any], block: Mapping[str, Any], namespace: str) -> list[str]:
-    """Return notes about metadata where this dialect does not read it: the usual cause of "no events"."""
+    """Return a note about metadata that the host does not read, the usual cause of "no events"."""
     others = [name for name, value in block.items() if isinstance(value, dict) and "events" in value]
     if others:
-        return [f"the metadata is under `metadata.{others[0]}`; read is `metadata.{namespace}`"]
+        return [f"the metadata is under `metadata.{others[0]}`, but the host reads `metadata.{namespace}`"]
     if "events" in block:
         return [f"`events` is under `metadata`; the host reads `metadata.{namespace}.events`"]
     if "events" in header:
@@ -171,10 +171,10 @@ def limits_in(block: Mapping[str, Any], reading: HeaderReading) -> Mapping[str, 
     limits: dict[str, float] = {}
     for name, value in written.items():
         if name not in LIMITS:
-            reading.notes.append(f"the limit `{shortened(str(name))}` is ignored: there are `load` and `run`")
+            reading.notes.append(f"the limit `{shortened(str(name))}` is ignored: use `load` or `run`")
         elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             reading.notes.append(
-                f"the limit `{name}` is ignored: it must be seconds, not {describe_value(value)}"
+                f"the limit `{name}` is ignored: it must be a number of seconds, not {describe_value(value)}"
             )
         else:
             limits[name] = float(value)
@@ -188,17 +188,17 @@ class Manifest:
     name: str
     description: str = ""
     meta: Metadata = Metadata()
-    notes: tuple[str, ...] = ()  # notes for the author about its name
+    notes: tuple[str, ...] = ()  # notes for the author about the hook's name
     warnings: tuple[str, ...] = ()  # what the host logs while reading
 
 
-# (source, name of its folder, namespace) → manifest; None, or an empty name, without a header
-# that counts. Raises FormatError for a header that cannot be read.
+# (bytes of a HOOK.md, name of its folder, namespace) → manifest; None or an empty name if it has no valid
+# header. Raises FormatError if the header cannot be parsed.
 ManifestReader = Callable[[bytes, str, str], Manifest | None]
 
 
 def read_yaml_header(source: bytes, folder_name: str, namespace: str) -> Manifest | None:
-    """Read a YAML header, as the guides describe it. A ManifestReader."""
+    """Read a YAML header as the guides describe it. A ManifestReader."""
     header = read_frontmatter(source)
     if header is None:
         return None
@@ -210,12 +210,12 @@ def read_yaml_header(source: bytes, folder_name: str, namespace: str) -> Manifes
 
 
 def _name_of(header: Mapping[str, object], folder_name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the hook's name, and notes about it. Without a name it has its folder's."""
+    """Return the hook's name, by default its folder's, and notes about the name."""
     name = header.get("name")
     if isinstance(name, str) and name.strip():
         return name.strip(), ()
     if isinstance(name, int | float) and not isinstance(name, bool):
         return str(name), ()
     if name is None or name == "":
-        return folder_name, ("no `name` in the header: it has its folder's",)
-    return folder_name, (f"`name` must be a text, not {describe_value(name)}: it has its folder's",)
+        return folder_name, ("no `name` in the header: the folder's name is used",)
+    return folder_name, (f"`name` must be a string, not {describe_value(name)}: the folder's name is used",)

@@ -19,17 +19,17 @@ from hookscope.values import dataclass
 
 
 def may_win(newcomer: Hook, holder: Hook) -> bool:
-    """Return whether the newcomer may take the name: not if the host sees only the holder."""
+    """Return whether `newcomer` may replace `holder`: not if the host finds only `holder`."""
     return holder.beyond_host or not newcomer.beyond_host
 
 
 def rank_hooks(found: FoundHooks, *, reports_by_rank: bool) -> Ranking:
     """Return the winners in load order and in report order, and each loser with its winner.
 
-    The higher folder wins; of equal rank, the later hook. A winner takes the position of the hook
-    that it replaces, as in a JavaScript Map: the call order depends on it (recorded in milady 03
-    and openclaw disc-03). Hooks that only Hookscope runs come last and never replace a hook that
-    the host sees. Legacy handlers have no names of their own and never collide.
+    The hook in the folder with the higher rank wins; among equal ranks, the later hook. A winner takes
+    the position of the hook that it replaces, as in a JavaScript Map, and so its place in the call order
+    (milady 03, disc-03). Hooks that only Hookscope finds come last and never replace a hook of the host.
+    Legacy handlers have no names of their own and never collide.
     """
     by_name: dict[str, Hook] = {}
     for hook in sorted(found.hooks, key=lambda hook: hook.beyond_host):
@@ -52,7 +52,7 @@ def rank_hooks(found: FoundHooks, *, reports_by_rank: bool) -> Ranking:
 
 @dataclass(frozen=True, slots=True)
 class SourcePolicy:
-    """Which sources may replace which, by label."""
+    """Which labels of hooks folders may replace which others."""
 
     replaces: Mapping[str, frozenset[str]]  # a newcomer's label → the labels it may replace
     refusal: str  # the host's warning: {source} {name} {other}
@@ -61,11 +61,10 @@ class SourcePolicy:
 def rank_by_source(found: FoundHooks, policy: SourcePolicy) -> Ranking:
     """Return the winners in load order and in report order, and each loser with its winner.
 
-    Hooks are merged by rank, one after another. A newcomer that may replace takes the position of
-    the hook that it replaces; otherwise it is ignored with a warning. Reports sort the winners by
-    rank again. Source: rules-openclaw section 1 (disc-02 to disc-05, disc-17). A folder that the
-    settings name twice is merged twice: it keeps its first position, and wins by its last. A hook
-    that the host does not see never takes a name from one that it sees.
+    Hooks are merged by rank, one after another. A newcomer that the policy allows takes the position of
+    the hook that it replaces; any other is ignored with a warning. The report order is by rank. A folder
+    that the settings name twice is merged twice: its hooks keep their first position, and win by their
+    last. Hooks that only Hookscope finds never replace one of the host. Source: disc-02 to disc-05, disc-17.
     """
     hooks = _by_rank(hook for hook in found.hooks if hook.kind != "legacy")
     by_name: dict[str, Hook] = {}
@@ -92,7 +91,7 @@ def rank_by_source(found: FoundHooks, policy: SourcePolicy) -> Ranking:
 
 
 def _by_rank(hooks: Iterable[Hook]) -> list[Hook]:
-    """Return the hooks by rank.
+    """Return the hooks sorted by rank.
 
     Hooks of extra folders come first within their rank, once for each time the folder is named.
     """
@@ -114,7 +113,7 @@ def _may_replace(newcomer: Hook, holder: Hook, policy: SourcePolicy) -> bool:
 
 BUNDLED, EXTRA, MANAGED, WORKSPACE, PLUGIN = "bundled", "extra", "managed", "workspace", "plugin"
 
-# (path, text as written, host) → None if the folder may be used, else the host's refusal
+# (path, path as written, host) → None if the folder may be used, else the host's refusal
 ExtraRule = Callable[[Path, str, Host], str | None]
 
 
@@ -131,9 +130,8 @@ def hooks_folder(
 ) -> Folder:
     """Return a hooks folder, with its real path and trust. It need not exist.
 
-    `label` is the host's own word for its source; `plugin` the id of the plugin that provides it. A
-    bundled folder is trusted only if it is `shipped`: otherwise somebody other than the user named
-    it.
+    `label` is the host's own word for `source`; `plugin` is the id of the plugin that provides the folder.
+    A bundled folder is trusted without the user's consent only if `shipped`.
     """
     facts = host.machine.files.facts(path)
     real = host.machine.files.real(path) if facts is not None else None
@@ -144,10 +142,10 @@ def hooks_folder(
 def extra_folders(
     host: Host, rank: int, allowed: ExtraRule, *, label: str | None = None, base: Path | None = None
 ) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """Return the extra folders of the embedding program (unchecked), then those of the settings.
+    """Return the extra folders of the calling program, unchecked, then those of the settings.
 
-    Relative ones are resolved against `base`, by default the settings file's folder. Refused
-    folders and wrong types are problems.
+    Relative paths are resolved against `base`, by default the settings file's folder. Refused
+    folders and values of the wrong type become problems.
     """
     folders = [
         hooks_folder(host, EXTRA, path, rank, "given by the caller", label=label)
@@ -190,7 +188,7 @@ def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[
     if bundled is None and host.overrides.bundled_variable:
         from_env = host.env.get(host.dialect.layout.bundled_variable or "", "").strip()
         bundled = host.machine.absolute(from_env) if from_env else None
-        trusted = from_env.startswith("~") or Path(from_env).is_absolute()  # the current folder decides
+        trusted = from_env.startswith("~") or Path(from_env).is_absolute()  # else it depends on cwd
     own = host.overrides.own_bundled
     shipped = (
         () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label, shipped=trusted),)
@@ -226,7 +224,7 @@ class BundleRules:
     """Where one host version finds bundles: plugins in the format of another program."""
 
     manifests: Mapping[str, str | None]
-    """By manifest in the bundle: the default folder of its hooks; None: its hooks are not read."""
+    """Path of a manifest in the bundle → default folder of the hooks; None: its hooks are not read."""
     extensions: str  # the folder of installed plugins
     settings: KeyPath = ("plugins",)  # `enabled`, `allow`, `deny`, `entries`, and `load.paths`
     hooks: str = "hooks"  # key of the manifest
@@ -235,8 +233,8 @@ class BundleRules:
 def bundle_folders(host: Host, rank: int, label: str, rules: BundleRules) -> Iterator[Folder]:
     """Yield a folder for each hooks folder of an active bundle: configured paths first, then installed ones.
 
-    Source: rules-openclaw section 1, rank 20 (disc-17), fy-05. A hooks folder outside its bundle is
-    skipped. Of two bundles with one id the first counts.
+    A hooks folder outside its bundle is skipped. Of two bundles with the same id, the first counts.
+    Source: disc-17.
     """
     settings = host.settings.get(rules.settings)
     plugins: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
@@ -255,13 +253,13 @@ def bundle_folders(host: Host, rank: int, label: str, rules: BundleRules) -> Ite
 
 
 def bundle_id(name: object, root: Path) -> str:
-    """Return a bundle's id: its name, or that of its folder, in small letters and dashes."""
+    """Return a bundle's id: its name, else its folder's, in lower case, with dashes for other characters."""
     written = name.strip() if isinstance(name, str) else ""
     return re.sub(r"[^a-z0-9]+", "-", (written or root.name).lower()).strip("-") or "bundle-plugin"
 
 
 def _bundle_roots(plugins: Mapping[str, Any], host: Host, rules: BundleRules) -> dict[Path, bool]:
-    """Return the folders that may be bundles, and whether each must be enabled by its entry."""
+    """Return the folders that may be bundles, and whether each must be enabled in the settings."""
     load = plugins.get("load")
     paths = load.get("paths") if isinstance(load, Mapping) else None
     roots: dict[Path, bool] = {}

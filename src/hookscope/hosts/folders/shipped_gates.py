@@ -1,6 +1,6 @@
 """Gates of shipped hosts where they differ from their guides. A rule is `(hook, host) → Gate`.
 
-Source: rules-openclaw sections 3 and 5. Reason texts are the host's own, as its lists print them.
+Recorded from OpenClaw 2026.9.6. Reasons are the host's own texts, as its lists print them.
 """
 
 from collections.abc import Mapping
@@ -24,13 +24,13 @@ from hookscope.values import dataclass
 
 PATHEXT = ".EXE;.CMD;.BAT;.COM"  # the default on Windows
 NEVER_RESOLVED = frozenset({"__proto__", "constructor", "prototype"})
-ABSENT: Final = object()  # no setting at all: null is one
+ABSENT: Final = object()  # the setting is absent; null counts as present
 SETTINGS_PASSED = Gate("settings", True, reported=False)
 SELECTED_BY_ALL = Gate("selected", True, found="all hooks are selected", reported=False)
 
 
 def settings_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the host accepts its settings (cfg-02, cfg-03)."""
+    """Check that the host accepts its own settings (cfg-02, cfg-03)."""
     refusal = host.settings.refusal
     if not refusal:
         return SETTINGS_PASSED
@@ -42,9 +42,7 @@ def settings_gate(hook: Hook, host: Host) -> Gate:
 
 
 SETTINGS = register_gate(
-    GateKind(
-        "settings", fix=FixKind.BY_HAND_SETTINGS, why_no_fix="the settings file must be mended by hand first"
-    )
+    GateKind("settings", fix=FixKind.BY_HAND_SETTINGS, why_no_fix="correct the settings file by hand first")
 )
 
 
@@ -59,7 +57,7 @@ class ReportedOsGate:
     """Check the platform as reports compare it: case-insensitive, with aliases for platforms (req-06)."""
 
     aliases: Mapping[str, str]
-    exact: bool = False  # letters count
+    exact: bool = False  # whether names must be equal, with no aliases
 
     def __call__(self, hook: Hook, host: Host) -> Gate:
         names, here = hook.meta.os, host.machine.platform
@@ -73,7 +71,7 @@ class ReportedOsGate:
 
 @cached_by_field(attrgetter("meta.os"))
 def loader_os_gate(hook: Hook, host: Host) -> Gate:
-    """Check the platform as the loader compares it: case-sensitive; the lists do not show it (req-06)."""
+    """Check the platform as the loader does: case-sensitive. The host's lists omit this gate (req-06)."""
     gate = os.os_gate(hook, host)
     if gate.passed is not False:
         return replace(gate, reported=False)
@@ -86,7 +84,7 @@ OS_OF_LOADER = register_gate(GateKind("osOfLoader", check=loader_os_gate, remedy
 
 @cached_by_field(attrgetter("meta.requires.bins"))
 def bins_gate(hook: Hook, host: Host) -> Gate:
-    """Check that all these programs are on PATH and executable; a folder of that name counts (req-01)."""
+    """Check that all programs in `bins` are on PATH and executable; a folder of that name counts (req-01)."""
     needed = hook.meta.requires.bins
     if not needed:
         return NO_BINS
@@ -98,7 +96,7 @@ def bins_gate(hook: Hook, host: Host) -> Gate:
 
 @cached_by_field(attrgetter("meta.requires.any_bins"))
 def any_bins_gate(hook: Hook, host: Host) -> Gate:
-    """Check that one of these programs is on PATH; otherwise all of them are missing (req-01)."""
+    """Check that a program in `anyBins` is on PATH; otherwise all of them are reported missing (req-01)."""
     needed = hook.meta.requires.any_bins
     if not needed:
         return NO_ANY_BINS
@@ -109,7 +107,7 @@ def any_bins_gate(hook: Hook, host: Host) -> Gate:
 
 
 def _program(name: str, host: Host) -> str | None:
-    """Return the path of the program in a folder of PATH. An absolute name is joined to each folder too."""
+    """Return the path of the program in a folder of PATH. Even an absolute name is joined to each folder."""
     here, name = host.machine, name.lstrip("/")
     endings = here.env.get("PATHEXT", PATHEXT).split(";") if here.platform == "win32" else []
     for ending in ("", *filter(None, endings)):
@@ -210,7 +208,7 @@ def setting_at(path: str, value: Any) -> Any:
 
 @cached_by_field(lambda _: None)
 def loader_switch_gate(hook: Hook, host: Host) -> Gate:
-    """Check that hooks are enabled at all; the lists do not show it (sel-04)."""
+    """Check that hooks are enabled at all. The host's lists omit this gate (sel-04)."""
     return replace(enabled.switch_gate(hook, host), reported=False)
 
 
@@ -218,7 +216,7 @@ def loader_switch_gate(hook: Hook, host: Host) -> Gate:
 class EnabledGate:
     """Check that this hook is enabled (req-07).
 
-    A plugin's hook always is; a workspace hook only if its entry says so.
+    A plugin's hook always is; a workspace hook only if `enabled` in its entry is true.
     """
 
     workspace_reason: str
@@ -262,7 +260,7 @@ def selected_before_2026_8(hook: Hook, host: Host) -> Gate:
 
 
 def _hook_names(install: Any) -> list[str]:
-    """Return the hooks that an install brought, as the settings of older versions list them."""
+    """Return the names of the hooks that an install added, as the settings of older versions list them."""
     listed = install.get("hooks") if isinstance(install, Mapping) else None
     names = [script_trim(name) for name in listed or () if isinstance(name, str)]
     return [name for name in names if name]
@@ -271,8 +269,8 @@ def _hook_names(install: Any) -> list[str]:
 def selected_gate(hook: Hook, host: Host) -> Gate:
     """Check that the loader selects the hook (sel-01 to sel-04).
 
-    Entries are an allow-list; without them the loader selects all hooks or none. The lists do not
-    show it. Installs that the host tracks elsewhere are not read.
+    Entries are an allow-list; without them the loader selects all hooks or none. The host's lists omit
+    this gate. Installs that the host records outside the settings are not read.
     """
     on, _ = host.hooks_setting("enabled")
     _, where = host.hooks_setting("entries")
@@ -282,7 +280,7 @@ def selected_gate(hook: Hook, host: Host) -> Gate:
         return SELECTED_BY_ALL
     if on is not True and not names:
         fix = _switched_on(host)
-        outer = (*where[:-2], "enabled")  # the switch of webhooks, one level further out
+        outer = (*where[:-2], "enabled")  # enables webhooks, one level further out
         other = f"; {'.'.join(map(str, outer))} is for webhooks" if host.settings.get(outer) is True else ""
         reason = f"the settings configure no hooks, so none is loaded{other}"
         return _unselected("nothing is selected", reason, where, fix)
@@ -302,13 +300,13 @@ SELECTED = register_gate(
         state=State.OFF,
         check=selected_gate,
         evidence=enabled.similar_entries,
-        next_step="{hooks.fix} names it in the settings",
+        next_step="{hooks.fix} adds it to the settings",
     )
 )
 
 
 def has_hook_settings(host: Host) -> bool:
-    """Return whether the settings configure hooks at all; if not, the loader scans for none (sel-01)."""
+    """Return whether the settings configure any hooks; if not, the loader does not scan (sel-01)."""
     on, _ = host.hooks_setting("enabled")
     found, _ = host.hooks_setting("entries")
     entries = found.values() if isinstance(found, Mapping) else ()
@@ -334,7 +332,7 @@ def _names_switched_on(host: Host) -> frozenset[str]:
 
 
 def _entries_by_name(host: Host) -> Mapping[str, list[Any]]:
-    """Return the entries of each name, read once for all hooks."""
+    """Return the settings entries by hook name, read once for all hooks."""
     known: dict[str, list[Any]] | None = host.known.get(_entries_by_name)
     if known is None:
         found, _ = host.hooks_setting("entries")

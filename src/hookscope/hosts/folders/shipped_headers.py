@@ -1,4 +1,4 @@
-"""HOOK.md headers as shipped hosts read them (rules note 1.3; milady 04, 05, 12; fm-07 to fm-09)."""
+"""HOOK.md headers as shipped hosts read them (milady 04, 05 and 12; fm-07 to fm-09)."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifes
 def _metadata_in(block: str, value: str) -> Any:
     """Return the JSON of the metadata; None if there is no brace; _NOTHING if it is not JSON.
 
-    Tried are the text from the first brace after the first `metadata:` to the last brace of the
-    block, then the value on this line alone.
+    Parses the text from the first brace after the first `metadata:` to the last brace of the block;
+    if that fails, only `value`, the rest of the line.
     """
     rest = block[block.index("metadata:") :]
     start, end = rest.find("{"), rest.rfind("}")
@@ -89,7 +89,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _why_unread(block: str, metadata: Any, warnings: list[str], namespace: str) -> tuple[str, ...]:
-    """Return a note why a hook has no metadata: the host logs few of these cases."""
+    """Return a note that says why a hook has no metadata: the host logs few of these cases."""
     if isinstance(metadata, dict) and is_truthy(metadata.get(namespace)):
         return ()
     if warnings:
@@ -103,7 +103,7 @@ def _why_unread(block: str, metadata: Any, warnings: list[str], namespace: str) 
 
 
 def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadata:
-    """Return the fields as written: lists of texts under their names, all else in `unvalidated`."""
+    """Return the fields as written: lists in their own fields, unusable values in `unvalidated`."""
     if not is_truthy(own):
         return Metadata(homepage=homepage, notes=notes)
     fields: Mapping[str, Any] = own if isinstance(own, dict) else {}
@@ -140,20 +140,20 @@ def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) 
 
 
 def unmatched_event_keys(events: list[Any]) -> dict[str, str]:
-    """Return the event keys that are not texts, each with why no event matches it.
+    """Return the event keys that are not strings, each with the reason why no event matches it.
 
-    The host registers them as they are; no event is ever equal to one.
+    The host registers them as they are, and no event key ever equals them.
     """
     texts = {item for item in events if isinstance(item, str)}
     others = ((javascript_text(item), item) for item in events if not isinstance(item, str))
-    template = "`events` has {} in place of the text, which no event is equal to"
+    template = "`events` has {} instead of a string, so no event matches it"
     return {key: template.format(describe_value(item)) for key, item in others if key not in texts}
 
 
 def unequal_key_positions(events: list[Any]) -> frozenset[int]:
-    """Return the positions of non-texts whose text form is also in the list.
+    """Return the positions of items that are not strings, if the list also has them as strings.
 
-    The event of that text calls the hook through the real text.
+    An event with that key calls the hook because of the string.
     """
     texts = {item for item in events if isinstance(item, str)}
     return frozenset(
@@ -164,7 +164,7 @@ def unequal_key_positions(events: list[Any]) -> frozenset[int]:
 
 
 def javascript_text(item: object) -> str:
-    """Return a list item as JavaScript joins it: null is empty."""
+    """Return a list item as JavaScript joins it: null becomes an empty string."""
     return "" if item is None else script_text(item)
 
 
@@ -183,8 +183,7 @@ def metadata_of_texts(
 ) -> Metadata:
     """Return the metadata in the text under `metadata`: JSON or JSON5, in the first namespace present.
 
-    Source: rules-openclaw section 2 (fm-04 to fm-09). `install_labels`: by kind, see
-    `install_methods`.
+    `install_labels`: see `install_methods`. Source: fm-04 to fm-09.
     """
     block = _object_in(header.get("metadata", ""))
     own = next((value for name in namespaces if _is_object(value := block.get(name))), None)
@@ -193,7 +192,7 @@ def metadata_of_texts(
     if own is None:
         reading.notes += misplaced_metadata(header, block, namespaces[0])
         if header.get("metadata") and not block:
-            reading.notes.append("`metadata` is read as JSON5 text, and is none")
+            reading.notes.append("`metadata` is ignored: it is not valid JSON5")
     requires = fields.get("requires")
     needs = requires if isinstance(requires, Mapping) else {}
     homepage = _first_present(_text(fields.get("homepage")), *(header.get(name) for name in HOMEPAGES))
@@ -215,7 +214,7 @@ def metadata_of_texts(
 
 
 def text_list(value: object) -> tuple[str, ...]:
-    """Return a list, or comma-separated text, as trimmed, non-blank texts; empty for other types (fm-07)."""
+    """Return a list or comma-separated string as trimmed, non-blank strings; empty for others (fm-07)."""
     items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
     trimmed = (script_trim(script_text(item)) for item in items)
     return tuple(text for text in trimmed if text)
@@ -224,8 +223,8 @@ def text_list(value: object) -> tuple[str, ...]:
 def install_methods(value: object, labels: Mapping[str, str]) -> tuple[Mapping[str, object], ...]:
     """Return the install methods, each with id, kind, label and bins; invalid ones are dropped (fm-09).
 
-    `labels`: kind → the default label, which may name `{package}` or `{repository}`; under "" the
-    label if those are missing too.
+    `labels`: kind → the default label, which may contain `{package}` or `{repository}`; the label under
+    "" is used if the method lacks these.
     """
     kept: list[Mapping[str, object]] = []
     for item in value if isinstance(value, list) else []:
@@ -254,7 +253,7 @@ def _label(labels: Mapping[str, str], kind: str, item: Mapping[str, Any]) -> str
         return labels[""]
 
 
-DEEPEST_METADATA = 500  # lists and objects in one another; the program has no limit (fx-16)
+DEEPEST_METADATA = 500  # nested lists and objects; the program has no limit
 
 
 def _object_in(text: str) -> Mapping[str, Any]:
@@ -274,5 +273,5 @@ def _text(value: object) -> str | None:
 
 
 def _first_present(*values: str | None) -> str | None:
-    """Return the first value that is not None. An empty text counts and hides later values (fm-08)."""
+    """Return the first value that is not None. An empty string counts (fm-08)."""
     return next((value for value in values if value is not None), None)

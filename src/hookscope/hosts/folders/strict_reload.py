@@ -1,7 +1,7 @@
 """A reload that loads all hooks or none.
 
-A selected hook that has lost its HOOK.md, metadata or handler ends the reload. Source: openclaw
-2026.9.6, when it reloads folders of every kind; rules-openclaw section 5 (load-03).
+A selected hook that has lost its HOOK.md, metadata or handler ends the reload. Recorded from OpenClaw
+2026.9.6 when it reloads folders of all kinds (load-03).
 """
 
 from collections.abc import Callable, Iterable
@@ -25,20 +25,20 @@ class StrictFolders:
     names_in_settings: Callable[[Host], frozenset[str]]  # the hooks that the settings name
     is_configured: Callable[
         [Host], bool
-    ]  # whether the settings configure hooks: if not, the host scans for none
+    ]  # whether the settings configure any hooks: if not, the host does not scan
     lost_manifest: str  # the host's sentences: {name} {file}
     lost_handler: str  # {name} {folder}
 
     def sources(self, host: Host, hooks: Iterable[Hook]) -> StrictLoadState:
-        """Return the state that a lenient load leaves behind."""
+        """Return the state after a lenient load, for a later strict reload."""
         found = tuple(hook for hook in hooks if hook.kind == "folder") if self.is_configured(host) else ()
         return StrictLoadState(found, self.names_in_settings(host))
 
     def check(self, host: Host, previous: StrictLoadState) -> tuple[StrictLoadState, tuple[str, str] | None]:
-        """Return the state after this load, and the first hook that ends it, with the host's sentence.
+        """Return the state after this load, and the first hook that ends it, with the host's message.
 
-        A HOOK.md without a handler takes part, and so hides a hook below it. A hook of the last
-        load that is gone, or has no metadata any more, takes part as it was.
+        A folder with a HOOK.md and no handler counts, so it shadows hooks of lower rank. A hook of the
+        previous load that is gone, or has lost its metadata, counts as it was.
         """
         if not self.is_configured(host):
             return StrictLoadState((), self.names_in_settings(host)), None
@@ -61,7 +61,7 @@ class StrictFolders:
         return sources, None
 
     def _is_chosen(self, hook: Hook, host: Host) -> bool:
-        """Return whether settings and machine let the hook load, whatever the state of its files."""
+        """Return whether the settings and the machine allow the hook to load, regardless of its files."""
         rules = {name: rule for name, rule in self.system.rules.items() if name not in FILE_GATES}
         gates = gates_of(hook, host, rules, self.system.always_skips)
         return all(gate.passed is not False for gate in gates)
@@ -70,10 +70,9 @@ class StrictFolders:
 def _with_lost_hooks(
     found: Iterable[Hook], previous: StrictLoadState, current_names: frozenset[str], host: Host
 ) -> tuple[tuple[Hook, ...], frozenset[int]]:
-    """Return the current hooks, lost ones after the others of their folder, and the ids of the lost ones.
+    """Return the current and the lost hooks by folder, lost ones last, and the `id()` of each lost hook.
 
-    A hook is not lost if its folder no longer belongs to the host, or the settings no longer name
-    it.
+    A hook is not lost if its folder no longer belongs to the host, or the settings no longer name it.
     """
     by_folder: dict[object, list[Hook]] = {_root(folder): [] for folder in host.folders_of("folder")}
     for hook in found:

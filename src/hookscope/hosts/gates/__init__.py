@@ -1,5 +1,5 @@
-"""The gates that kinds of hook systems share, one file each: its checks, its evidence and its GateKind.
+"""The gates that several kinds of hook system share: a file each, with checks, evidence and GateKind.
 
-A gate of one kind of hook systems is in that kind's folder, and one that the engine makes is in `engine`.
-To add a gate, write its file here, and name it in `rules_of` of each dialect whose host checks it.
+A gate of a single kind is in the folder of that kind, and a gate that the engine makes is in `engine`.
+To add a gate, write its file here, and pass it to `rules_of` in each dialect whose host checks it.
 """

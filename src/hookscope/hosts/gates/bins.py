@@ -1,4 +1,4 @@
-"""The `bins` and `anyBins` gates: are all, or any, of the hook's programs on PATH?"""
+"""The `bins` and `anyBins` gates: are all, or any, of the programs that the hook needs on PATH?"""
 
 from operator import attrgetter
 from pathlib import Path
@@ -11,7 +11,7 @@ from hookscope.model.host import Host
 NO_BINS = nothing_needed("bins")
 NO_ANY_BINS = nothing_needed("anyBins")
 
-# Where programs often are, and where services often do not look.
+# Folders that often contain programs but are often missing from the PATH of a service.
 USUAL_FOLDERS = (
     "~/.local/bin",
     "~/bin",
@@ -29,7 +29,7 @@ USUAL_FOLDERS = (
 
 @cached_by_field(attrgetter("meta.requires.bins"))
 def bins_gate(hook: Hook, host: Host) -> Gate:
-    """Check that all these programs are on PATH and executable."""
+    """Check that all programs in `bins` are on PATH and executable."""
     needed = hook.meta.requires.bins
     if not needed:
         return NO_BINS
@@ -38,19 +38,19 @@ def bins_gate(hook: Hook, host: Host) -> Gate:
     missing = tuple(name for name, program in programs.items() if program.path is None)
     found = [program.path for program in programs.values() if program.path is not None]
     misses = [
-        f"{program.unrunnable} may not be run"
+        f"{program.unrunnable} is not executable"
         for program in programs.values()
         if program.path is None and program.unrunnable is not None
     ]
     if missing:
-        found += misses or [f"not on PATH ({len(folders)} folders looked in)"]
+        found += misses or [f"not on PATH ({len(folders)} folders searched)"]
     reason = ", ".join(f"Binary missing: {name}" for name in missing)
     return Gate("bins", not missing, needed, missing, found=", ".join(found), reason=reason)
 
 
 @cached_by_field(attrgetter("meta.requires.any_bins"))
 def any_bins_gate(hook: Hook, host: Host) -> Gate:
-    """Check that at least one of these programs is on PATH and executable."""
+    """Check that at least one of the programs in `anyBins` is on PATH and executable."""
     needed = hook.meta.requires.any_bins
     if not needed:
         return NO_ANY_BINS
@@ -59,7 +59,7 @@ def any_bins_gate(hook: Hook, host: Host) -> Gate:
         program = host.machine.files.program(name, folders)
         if program.path is not None:
             return Gate("anyBins", True, needed, found=program.path)
-    found = f"none on PATH ({len(folders)} folders looked in)"
+    found = f"none on PATH ({len(folders)} folders searched)"
     return Gate("anyBins", False, needed, needed, found=found, reason=f"None of: {', '.join(needed)}")
 
 
@@ -71,12 +71,12 @@ def _programs(gate: Gate, hook: Hook, host: Host) -> Evidence:
     for name in gate.missing:
         program = here.files.program(name, folders)
         if program.path is None and program.unrunnable is not None:
-            near.append(f"{here.short(Path(program.unrunnable))} is there and may not be run")
+            near.append(f"{here.short(Path(program.unrunnable))} exists but is not executable")
         else:
             beside = here.files.program(name, elsewhere).path
             if beside is not None:
                 folder = here.short(Path(beside).parent)
-                near.append(f"{here.short(Path(beside))} is there; {folder} is not on PATH")
+                near.append(f"{here.short(Path(beside))} exists, but {folder} is not on PATH")
     return folders or ("PATH, which is empty",), tuple(near)
 
 

@@ -13,14 +13,14 @@ from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, regis
 from hookscope.model.host import Host
 
 NO_CONFIG = nothing_needed("config")
-MOST_VISITED = 2000  # settings that are looked at for a name that stands elsewhere
+MOST_VISITED = 2000  # settings searched for the last step of a missing path
 
 
 @cached_by_field(attrgetter("meta.requires.config"))
 def config_gate(hook: Hook, host: Host) -> Gate:
     """Check that each dotted path has a truthy value in the settings.
 
-    An absent `workspace.dir` is the current workspace. Not truthy: absent, null, false, 0, empty text.
+    An absent `workspace.dir` is the current workspace. Null, false, 0 and the empty string are not truthy.
     """
     needed = hook.meta.requires.config
     if not needed:
@@ -40,7 +40,7 @@ def config_gate(hook: Hook, host: Host) -> Gate:
 
 
 def setting_at(path: str, host: Host) -> Any:
-    """Return the setting at a path as hooks write it; an absent `workspace.dir` is the current workspace."""
+    """Return the setting at a dotted `path`; an absent `workspace.dir` is the current workspace."""
     value = host.settings.get(path.split("."))
     if value is None and path == "workspace.dir":
         return str(host.workspace)
@@ -48,7 +48,7 @@ def setting_at(path: str, host: Host) -> Any:
 
 
 def _presence_of(value: Any, missing: bool) -> str:
-    """Return the kind of a value in one word; never the value, which may be a secret."""
+    """Return whether a value is set, in one word. A set value is never shown: it may be a secret."""
     if not missing:
         return "set"
     if value is None:
@@ -63,7 +63,7 @@ def _settings(gate: Gate, hook: Hook, host: Host) -> Evidence:
 
 
 def _near_settings(path: str, host: Host) -> Iterator[str]:
-    """Yield the same path with one step misspelled, else the last step elsewhere in the settings."""
+    """Yield a set path that differs from `path` in one step, or else one that has the same last step."""
     value: Any = host.settings.value
     steps = path_steps(path)
     for place, step in enumerate(steps):
@@ -79,7 +79,7 @@ def _near_settings(path: str, host: Host) -> Iterator[str]:
                 return
         break
     else:
-        return  # it stands there, and does not count: `found` says what it is
+        return  # the path exists but is not truthy, which `found` shows
     for other in _paths_ending_in(steps[-1], host.settings.value):
         is_near = set(other[:-1]) & set(steps[:-1]) or len(steps) == 1 or len(other) == 1
         if is_near and not is_of_another_hook(other, steps, host):
@@ -96,7 +96,7 @@ def _paths_ending_in(name: str, settings: Mapping[str, Any]) -> Iterator[KeyPath
     """Yield the paths that end in this name, top levels first."""
     waiting: list[tuple[KeyPath, Any]] = [((), settings)]
     visited = 0
-    for path, value in waiting:  # grows while it is walked
+    for path, value in waiting:  # grows during the loop
         for key, part in value.items() if isinstance(value, Mapping) else ():
             visited += 1
             if visited > MOST_VISITED:

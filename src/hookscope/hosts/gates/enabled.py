@@ -1,4 +1,4 @@
-"""The switch gates: are hooks enabled, and is this one?"""
+"""The `switch` and `enabled` gates: are hooks enabled, and is this hook enabled?"""
 
 from collections.abc import Mapping
 
@@ -14,12 +14,12 @@ ENABLED_PASSED = Gate("enabled", True, needed=("not false",), found="not set")
 
 @cached_by_field(lambda _: None)
 def switch_gate(hook: Hook, host: Host) -> Gate:
-    """Check that hooks are enabled: `enabled` of the hooks settings is not false."""
+    """Check that hooks are enabled: `enabled` in the hooks settings is not false."""
     return _not_false_gate("switch", "all hooks are switched off in the settings", host, "enabled")
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
-    """Check that this hook is enabled: its entry's `enabled` is not false. Legacy handlers have no entry."""
+    """Check that `enabled` in the hook's entry is not false. Legacy handlers have no entry."""
     if hook.kind == "legacy" or not host.has_entries:
         return ENABLED_PASSED
     return _not_false_gate("enabled", "disabled in config", host, "entries", hook.key, "enabled")
@@ -31,24 +31,24 @@ def _not_false_gate(name: str, reason: str, host: Host, *path: str) -> Gate:
         return SWITCH_PASSED if name == "switch" else ENABLED_PASSED
     dotted = ".".join(str(part) for part in where)
     if value is not False:
-        said = "true" if value is True else "not false"
-        return Gate(name, True, ("not false",), found=f"{dotted} is {said}", setting=where)
+        state = "true" if value is True else "not false"
+        return Gate(name, True, ("not false",), found=f"{dotted} is {state}", setting=where)
     fix = Edit(host.settings.file, where, True, f"{dotted}: false → true")
     found = f"{dotted} is false"
     return Gate(name, False, ("not false",), ("true",), found, reason, fix=fix, setting=where)
 
 
 def similar_entries(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    """Return an entry that was perhaps meant for this hook."""
+    """Return the location of the setting, and entries that were probably meant for this hook."""
     entries, where = host.hooks_setting("entries")
     looked = (setting_location(gate.setting, host),) if gate.setting is not None else ()
     if not isinstance(entries, Mapping) or hook.key in entries:
         return looked, ()
     dotted = ".".join(map(str, where))
     if hook.name in entries:
-        return looked, (f"{dotted}.{hook.name} is there; its entry is {hook.key}",)
+        return looked, (f"{dotted}.{hook.name} exists; this hook's entry is {hook.key}",)
     return looked, tuple(
-        f"{dotted}.{like} is there; its entry is {hook.key}"
+        f"{dotted}.{like} exists; this hook's entry is {hook.key}"
         for like in similar_to_no_hook(hook.key, map(str, entries), host)
     )
 

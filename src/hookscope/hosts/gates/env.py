@@ -1,4 +1,4 @@
-"""The `env` gate: is each variable set that the hook needs, in the environment or in its settings entry?"""
+"""The `env` gate: is each needed variable set, in the environment or in the hook's settings entry?"""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -40,7 +40,7 @@ def _needed_variables(needed: tuple[str, ...], own: Mapping[str, str], host: Hos
 
 
 def _env_found(needed: tuple[str, ...], missing: tuple[str, ...], host: Host) -> str:
-    """Return where each variable is set; for a missing one, a similar one that is set. Never a value."""
+    """Return where each variable is set; for a missing variable, a similar one. Values are never shown."""
     words = []
     for name in needed:
         if name in missing:
@@ -76,18 +76,18 @@ def _near_variables(name: str, hook: Hook, host: Host) -> Iterator[str]:
     if name in host.env or name in listed:
         at = "" if name in host.env else " in its entry"
         value = host.env.get(name, listed.get(name))
-        yield f"{name} is set{at}, and {'empty' if isinstance(value, str) else 'no text'}"
+        yield f"{name} is set{at}, but {'empty' if isinstance(value, str) else 'not a string'}"
     for like in _similar_variables(name, host):
         yield f"{like} is set; {name} is needed"
     for like in similar_names(name, tuple(map(str, listed))) if listed else ():
         yield f"{like} is in its entry; {name} is needed"
     other, where = host.hooks_setting("entries", hook.name, "env", name)
     if other is not None and hook.key != hook.name:
-        yield f"{'.'.join(map(str, where))} is set; its entry is {hook.key}"
+        yield f"{'.'.join(map(str, where))} is set; this hook's entry is {hook.key}"
     read = host.dialect.settings_rules.dotenv
     for folder in dict.fromkeys((host.workspace, host.state)):
         if (folder != host.state or read is None) and name in _dotenv(folder / DOTENV, host):
-            yield f"{host.machine.short(folder / DOTENV)} sets {name}, and the host does not read it"
+            yield f"{host.machine.short(folder / DOTENV)} sets {name}, but the host does not read this file"
 
 
 def _similar_variables(name: str, host: Host) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ ENV = register_gate(
         check=env_gate,
         evidence=_variables,
         fix=FixKind.SET_VARIABLES,
-        next_step="{hooks.fix} sets it in its settings entry; or set it where the host starts",
+        next_step="{hooks.fix} sets it in the hook's settings entry; or set it in the host's environment",
         problem="{missing} {is} not set",
         remedy="set {missing}",
         is_requirement=True,

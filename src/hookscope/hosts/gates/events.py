@@ -8,13 +8,13 @@ from hookscope.model.host import Host
 
 
 def events_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the hook subscribes to an event. Source: guide 004 section 10, "Missing events"."""
+    """Check that the hook subscribes to an event. Source: OpenClaw's guide, "Missing events"."""
     keys = hook.meta.events
     if keys is None:
         return Gate("events", None, needed=("1 or more",), found="known after a load")
     if keys:
         return _events_passed(keys)
-    elsewhere = next((note for note in hook.meta.notes if "read is" in note), "")
+    elsewhere = next((note for note in hook.meta.notes if "but the host reads" in note), "")
     reason = f"no events ({elsewhere})" if elsewhere else "no events"
     return Gate("events", False, needed=("1 or more",), missing=("events",), found="none", reason=reason)
 
@@ -25,7 +25,7 @@ def _events_passed(keys: tuple[str, ...]) -> Gate:
 
 
 def _header(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    """Return misplaced events of its header, which the host does not read."""
+    """Return the notes about the hook, such as misplaced `events`, that are not in the reason already."""
     return (), tuple(note for note in (*hook.meta.notes, *hook.notes) if note not in gate.reason)
 
 
@@ -38,8 +38,7 @@ EVENTS = register_gate(
         fix=FixKind.MOVE_EVENTS,
         problem="its header names no event that the host reads",
         why_no_fix="only its author knows its events",
-        entry_advice="write `event` and `module`, both as texts, into {entry}",
-        next_step="{hooks.fix} moves or names them; "
-        "{hooks.edit} opens HOOK.md: it needs metadata with `events`",
+        entry_advice="write `event` and `module`, both as strings, into {entry}",
+        next_step="{hooks.fix} moves or adds them; {hooks.edit} opens HOOK.md, whose metadata needs `events`",
     )
 )

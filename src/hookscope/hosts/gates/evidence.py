@@ -1,4 +1,4 @@
-"""Evidence for a failed gate: searched locations and near misses. Never shows a value."""
+"""Evidence for a failed gate: searched locations and close matches. Never shows a value."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,18 +11,18 @@ from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate
 from hookscope.model.host import Host
 
-SIMILARITY = 0.75  # of difflib: rather silent than wrong
+SIMILARITY = 0.75  # cutoff for difflib: high, because no suggestion is better than a wrong one
 MOST_COMPARED = 50_000  # names in one search
 
 
 def with_evidence(gate: Gate, hook: Hook, host: Host) -> Gate:
-    """Return a failed gate with `looked` and `near`, if there is anything to report."""
+    """Return a failed gate with its evidence, `looked` and `near`; any other gate unchanged."""
     if gate.passed is not False:
         return gate
     if not gate.kind.evidence_of_host:
         return _find_evidence(gate, hook, host)
     key = (with_evidence, id(gate))
-    if key not in host.known:  # with the gate itself, which keeps its id from being another one's
+    if key not in host.known:  # the entry keeps the gate alive, so no other gate gets its id
         host.known[key] = (gate, _find_evidence(gate, hook, host))
     found: Gate = host.known[key][1]
     return found
@@ -52,28 +52,26 @@ def setting_location(path: KeyPath, host: Host) -> str:
 
 
 def note_hooks(hooks: Iterable[Hook], host: Host) -> None:
-    """Record the hooks that a scan found: their names and settings keys are not typos."""
+    """Record the names and settings keys of the hooks that a scan found: these are not typos."""
     real_names: set[str] = host.known.setdefault(note_hooks, set())
     real_names.update(word for hook in hooks for word in (hook.name, hook.key))
 
 
 def is_of_another_hook(path: KeyPath, needed: KeyPath, host: Host) -> bool:
-    """Return True if a path of the settings is in the entry of a hook that the needed path does not name."""
+    """Return True if a settings path is in the entry of a hook that the `needed` path does not name."""
     real_names: set[str] = host.known.get(note_hooks, set())
     owners = {name for above, name in pairwise(path) if above == "entries" and name in real_names}
     return not owners.issubset(needed)
 
 
 def similar_to_no_hook(name: str, names: Iterable[str], host: Host) -> tuple[str, ...]:
-    """Return the similar names that belong to no hook: each of the others is meant as it is."""
+    """Return the names similar to `name`, except those of existing hooks, which are not typos."""
     real_names: set[str] = host.known.get(note_hooks, set())
     return similar_among(name, tuple(other for other in names if other not in real_names), host)
 
 
 def similar_among(name: str, names: tuple[str, ...], host: Host) -> tuple[str, ...]:
-    """Do the same as `similar_names`, within a limit for one scan: a thousand hooks may each compare a
-    thousand entries.
-    """
+    """Return `similar_names`; empty once a scan has compared `MOST_COMPARED` names, which bounds its time."""
     compared: int = host.known.get(similar_among, 0) + len(names)
     host.known[similar_among] = compared
     return similar_names(name, names) if compared <= MOST_COMPARED else ()
@@ -81,7 +79,7 @@ def similar_among(name: str, names: tuple[str, ...], host: Host) -> tuple[str, .
 
 @lru_cache(maxsize=1024)
 def similar_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return at most two similar names, those that differ only in case first."""
+    """Return at most two names similar to `name`, closest first; a different case counts as equal."""
     known = {other.lower(): other for other in names if other != name}
     near = get_close_matches(name.lower(), known, n=2, cutoff=SIMILARITY)
     return tuple(known[word] for word in near)

@@ -1,4 +1,4 @@
-"""The `export` gate: does the handler file have the called function? Read, never run."""
+"""The `export` gate: does the handler file have the function to call? The file is read, never run."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -13,20 +13,20 @@ WRONG_ARGUMENTS = "other arguments"
 
 @lru_cache(maxsize=256)
 def unknown_export_gate(export: str) -> Gate:
-    """Return the gate of a file whose exports only a load can tell."""
+    """Return the gate of a file whose exports are known only after a load."""
     return Gate("export", None, needed=(export,), found=KNOWN_AFTER_LOAD)
 
 
 def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: bool = True) -> Gate:
-    """Check that the export exists and is a function. `default` means `default` if defined, else `handler`.
+    """Check that the export `wanted` exists and is a function; if `default` is missing, `handler` counts.
 
-    `called`: the function is called with only the event, so one with two arguments does not count.
+    `called`: the host calls the function with the event only, so it must accept exactly one argument.
     """
     names = ("default", "handler") if wanted == "default" else (wanted,)
     found = next((exports[name] for name in names if name in exports), None)
     if found is None:
         if "*" in exports:
-            return Gate("export", None, needed=names, found=f"bound while it runs: {KNOWN_AFTER_LOAD}")
+            return Gate("export", None, needed=names, found=f"assigned at run time: {KNOWN_AFTER_LOAD}")
         return _missing_export_gate(exports, names[-1], path)
     place = FilePosition(path, found.line)
     match found.kind:
@@ -52,12 +52,12 @@ def _missing_export_gate(exports: dict[str, Export], name: str, path: Path) -> G
     near = nearest_word(name, functions)
     like = (f"{near} is there; {name} is needed",) if near else ()
     if near:
-        then = f"; did you mean {near}?"
+        suggestion = f"; did you mean {near}?"
     elif functions:
-        then = f"; it defines {', '.join(functions[:5])}"
+        suggestion = f"; it defines {', '.join(functions[:5])}"
     else:
-        then = "; it defines no function"
-    reason = f"{path.name} has no `{name}`{then}"
+        suggestion = "; it defines no function"
+    reason = f"{path.name} has no `{name}`{suggestion}"
     return Gate("export", False, (name,), (name,), "absent", reason, place=FilePosition(path), near=like)
 
 
@@ -67,6 +67,6 @@ EXPORT = register_gate(
         state=State.BROKEN,
         fix=FixKind.NAME_EXPORT,
         why_no_fix="only its author knows which function is meant",
-        next_step="{hooks.fix} mends it if it can; {hooks.edit} opens it there",
+        next_step="{hooks.fix} corrects it if possible; {hooks.edit} opens the handler",
     )
 )

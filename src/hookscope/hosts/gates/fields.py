@@ -1,4 +1,4 @@
-"""The `fields` gate: has every field of the header, manifest or setting the expected type?"""
+"""The `fields` gate: does every field of the header, manifest or setting have the expected type?"""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -20,7 +20,7 @@ def fields_gate(hook: Hook, host: Host) -> Gate:
 
 
 def typed_fields_gate(hook: Hook, host: Host, locate: Locate) -> Gate:
-    """Return the gate for a manifest's faults; `locate` finds the position of the first one."""
+    """Return the gate for the faults of a manifest; `locate` finds the position of the first fault."""
     faults = hook.meta.faults
     if not faults:
         return FIELDS_PASSED
@@ -53,7 +53,7 @@ FIELDS = register_gate(
         check=fields_gate,
         fix=FixKind.FIELD_TYPES,
         why_no_fix="only its author knows what was meant",
-        entry_advice="write `event` and `module`, both as texts, into {entry}",
-        next_step="{hooks.fix} mends it if it can; {hooks.edit} opens HOOK.md there",
+        entry_advice="write `event` and `module`, both as strings, into {entry}",
+        next_step="{hooks.fix} corrects it if possible; {hooks.edit} opens HOOK.md at this field",
     )
 )

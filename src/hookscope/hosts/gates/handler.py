@@ -1,4 +1,4 @@
-"""The `handler` gate: is there a handler file?"""
+"""The `handler` gate: does the handler file exist?"""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
 
-# Most hooks pass most gates; a gate that has nothing to say is made once.
+# Shared by all hooks with these handler names: most hooks pass.
 HANDLER_PASSED = {
     name: Gate("handler", True, found=name)
     for name in ("handler.py", "handler.ts", "handler.js", "index.ts", "index.js")
@@ -16,7 +16,7 @@ HANDLER_PASSED = {
 
 
 def handler_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the handler exists. A folder without one is not a hook; a legacy module may be absent."""
+    """Check that the handler file exists. A hook folder always passes: without a handler it is not a hook."""
     path = hook.handler
     assert path is not None
     if hook.role == UNNAMED:
@@ -30,7 +30,7 @@ def handler_gate(hook: Hook, host: Host) -> Gate:
 
 
 def _modules(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    """Return similar files beside a missing handler: another extension, or another case."""
+    """Return files beside a missing handler whose names differ in extension, in case or by a typo."""
     path = hook.handler
     if path is None or not gate.missing:
         return (), ()
@@ -54,7 +54,7 @@ HANDLER = register_gate(
         evidence=_modules,
         fix=FixKind.BY_HAND_HANDLER,
         why_no_fix="only its author can write what belongs there",
-        entry_advice="write {file}, or name a file that is there as `module` of {entry}",
+        entry_advice="create {file}, or set `module` of {entry} to an existing file",
         next_step="{hooks.edit} opens it there",
     )
 )

@@ -13,7 +13,7 @@ OS_PASSED = Gate("os", True, found="any")
 
 @cached_by_field(attrgetter("meta.os"))
 def os_gate(hook: Hook, host: Host) -> Gate:
-    """Check that this platform is one of those named, exactly."""
+    """Check that the hook names this platform in exactly the same spelling, or names none."""
     names, here = hook.meta.os, host.machine.platform
     if not names:
         return OS_PASSED
@@ -26,7 +26,7 @@ def os_gate(hook: Hook, host: Host) -> Gate:
 def _platforms(gate: Gate, hook: Hook, host: Host) -> Evidence:
     here = host.machine.platform
     near = (name for name in gate.missing if PLATFORM_SYNONYMS.get(name.lower(), name.lower()) == here)
-    return (), tuple(f"{name} is written; this platform is called {here}" for name in near)
+    return (), tuple(f"`os` names {name}; this platform is called {here}" for name in near)
 
 
 OS = register_gate(

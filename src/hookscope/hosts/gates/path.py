@@ -1,4 +1,4 @@
-"""The `path` gate: is the handler where its host allows it, with links resolved?"""
+"""The `path` gate: is the handler, with links resolved, in a place that its host allows?"""
 
 from hookscope.hosts.gates.trusted import is_inside_hooks_folder
 from hookscope.model.hook import Hook
@@ -9,16 +9,16 @@ PATH_PASSED = Gate("path", True)
 
 
 def own_folder_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the handler's real file is in its hook's folder. Source: guide 004 section 6, step 5."""
+    """Check that the handler's real file is in its hook's folder. Source: OpenClaw's guide, section 6."""
     if hook.leads_out is None:
         return PATH_PASSED
     return _failed_path(hook, f"Handler path escapes the hook's folder: {hook.leads_out}")
 
 
 def allowed_roots_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the handler's real file is below a hooks folder. Source: guide 001, "Path Safety".
+    """Check that the handler's real file is below a hooks folder; accepted extra folders count.
 
-    Accepted extra folders count as hooks folders.
+    Source: Milady's guide, "Path Safety".
     """
     if hook.leads_out is None and is_inside_hooks_folder(hook):
         return PATH_PASSED
@@ -31,7 +31,7 @@ def allowed_roots_gate(hook: Hook, host: Host) -> Gate:
 
 
 def any_path_gate(hook: Hook, host: Host) -> Gate:
-    """Return the gate of a host that does not check real paths."""
+    """Pass every hook, for a host that does not check real paths."""
     return PATH_PASSED
 
 
@@ -44,8 +44,8 @@ PATH = register_gate(
         "path",
         state=State.BROKEN,
         fix=FixKind.BY_HAND_PATH,
-        why_no_fix="its handler must lie in the hook's own folder: move it there",
-        entry_advice="let its file lie below the workspace, and name it there as `module` of {entry}",
+        why_no_fix="its handler must be in the hook's own folder: move it there",
+        entry_advice="move its file below the workspace, and set `module` of {entry} to the new path",
         next_step="move the handler into the hook's own folder",
         shows_needed=False,
     )

@@ -1,4 +1,4 @@
-"""The gate rules of a hook system: listed, cached and run. A rule is `(hook, host) → Gate`."""
+"""Functions that list, cache and run the gate rules of a hook system. A rule is `(hook, host) → Gate`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,15 +12,15 @@ from hookscope.model.host import Host
 
 @cache
 def nothing_needed(name: str) -> Gate:
-    """Return the passed gate of a hook without such a requirement."""
+    """Return the passed gate `name` of a hook without such a requirement."""
     return Gate(name, True, found="none needed")
 
 
-UNNAMED = "unnamed"  # the role of an entry of the settings that names no file
+UNNAMED = "unnamed"  # the role of a legacy handler whose settings entry names no file
 
 
 def rules_of(*gates: GateKind | tuple[GateKind, GateRule]) -> Mapping[str, GateRule]:
-    """Return the rules by name, in this order; a kind alone has the rule that the guides describe."""
+    """Return the rules by gate name, in this order; a GateKind without a rule uses its `check`."""
     rules: dict[str, GateRule] = {}
     for gate in gates:
         kind, rule = gate if isinstance(gate, tuple) else (gate, gate.check)
@@ -30,25 +30,25 @@ def rules_of(*gates: GateKind | tuple[GateKind, GateRule]) -> Mapping[str, GateR
 
 
 def cached_by_field(of: Callable[[Hook], Any]) -> Callable[[GateRule], GateRule]:
-    """Decorate a rule that depends on one field only: hooks with an equal field share the gate."""
+    """Decorate a rule that depends only on `of(hook)`: hooks with an equal value share the gate."""
 
-    def once(rule: GateRule) -> GateRule:
-        def asked(hook: Hook, host: Host) -> Gate:
-            key = (asked, of(hook))
+    def decorate(rule: GateRule) -> GateRule:
+        def cached(hook: Hook, host: Host) -> Gate:
+            key = (cached, of(hook))
             known: Gate | None = host.known.get(key)
             if known is None:
                 known = host.known[key] = rule(hook, host)
             return known
 
-        return asked
+        return cached
 
-    return once
+    return decorate
 
 
 def gates_of(
     hook: Hook, host: Host, rules: Mapping[str, GateRule], always_skips: frozenset[str]
 ) -> tuple[Gate, ...]:
-    """Return every gate of a hook. Those that `always` skips have `passed=None`."""
+    """Return every gate of a hook. If its `always` is true, those in `always_skips` have `passed=None`."""
     if not hook.meta.always:
         return tuple([rule(hook, host) for rule in rules.values()])
     return tuple(

@@ -22,7 +22,7 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
         return SENT_PASSED
     later = next((host.dialect.later_events[key] for key in keys if key in host.dialect.later_events), "")
     if later:
-        return Gate("sent", True, found=f"by {later}; this guide has none of them")
+        return Gate("sent", True, found=f"by {later}; not listed in this guide")
     others = " and ".join(dict.fromkeys(filter(None, map(catalogue.other_dialect_of, keys))))
     if others:
         reason = f"{host.dialect.name} never sends {' or '.join(keys)}; {others} does"
@@ -33,7 +33,7 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
 def _events(gate: Gate, hook: Hook, host: Host) -> Evidence:
     catalogue, kind = host.dialect.catalogue(), event_kind(hook)
     dead = (unsent_event(key, kind, catalogue) for key in gate.missing if key not in hook.meta.folder_events)
-    near = tuple(f"{like} is an event; {one.key} is written" for one in dead for like in one.instead)
+    near = tuple(f"{like} is an event; the hook names {one.key}" for one in dead for like in one.instead)
     return (f"the events of {host.dialect.title}",), near
 
 
@@ -45,6 +45,6 @@ SENT = register_gate(
         evidence=_events,
         fix=FixKind.EVENT_NAMES,
         why_no_fix="no event of this host is close enough to its events",
-        next_step="{hooks.fix} corrects what lint calls a slip; {hooks.fire} fires it by hand all the same",
+        next_step="{hooks.fix} corrects a typo that lint reports; {hooks.fire} still fires the hook by hand",
     )
 )

@@ -11,7 +11,7 @@ TRUSTED_PASSED = Gate("trusted", True, found="yes")
 
 
 def trusted_gate(hook: Hook, host: Host) -> Gate:
-    """Check that its code may run here. Not a host's rule: Hookscope asks before it runs a folder's code."""
+    """Check that the hook's folder is trusted. This is a rule of Hookscope, not of a host."""
     if hook.role == UNNAMED:
         return Gate("trusted", None, found="it names no file")
     if hook.folder.trusted and hook.leads_out is None and is_inside_hooks_folder(hook):
@@ -30,7 +30,7 @@ def trusted_gate(hook: Hook, host: Host) -> Gate:
 
 
 def is_inside_hooks_folder(hook: Hook) -> bool:
-    """Return True if its folder is really in the hooks folder: trust stops at links."""
+    """Return True if the hook's real path is in the real hooks folder: trust does not follow links."""
     real, folder = hook.real, hook.folder.real
     return real is not None and folder is not None and is_within(real, folder)
 
@@ -42,7 +42,7 @@ TRUSTED = register_gate(
         check=trusted_gate,
         fix=FixKind.TRUST,
         problem="its folder is not trusted",
-        next_step="{hooks.trust} asks and allows the folder",
+        next_step="{hooks.trust} trusts the folder after you confirm",
         shows_needed=False,
     )
 )

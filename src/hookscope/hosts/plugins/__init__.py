@@ -1,4 +1,4 @@
-"""Hooks that the code of plugins registers. `PluginSystem` combines the choices of a dialect."""
+"""Hooks that the code of plugins registers. `PluginSystem` combines the rules of a dialect."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -38,14 +38,14 @@ class PluginSystem:
     mappings: MappingRules
     gate_rules: Mapping[str, GateRule]  # name → rule, in display order
     order: Order
-    merge_rules: Mapping[str, MergeRule]  # hook → how its answers are merged; none: they are ignored
+    merge_rules: Mapping[str, MergeRule]  # hook → how its answers are merged; without one they are ignored
     catalogue: Callable[[], Catalogue]
     isolated_events: frozenset[str] = frozenset()  # hooks whose handlers each get their own copy of the event
     frozen_events: frozenset[str] = frozenset()  # of those, hooks whose copies are read-only
     fail_closed_events: frozenset[str] = frozenset()
     merges_ctx: bool = False  # see PluginPolicy
     texts: PluginTexts = PluginTexts()
-    check_settings: SettingsCheck | None = None  # why plugins make the host refuse its settings
+    check_settings: SettingsCheck | None = None  # refusals because of plugins
 
     @property
     def kind(self) -> EventKind:
@@ -72,7 +72,7 @@ class PluginSystem:
         return found
 
     def settings_issues(self, host: Host) -> tuple[SchemaIssue, ...]:
-        """Return why the host refuses its settings, if they do not fit a plugin's schema."""
+        """Return why the host refuses its settings because of a plugin's schema; empty if it accepts them."""
         if self.check_settings is None or host.settings.refusal:
             return ()
         key = (self.check_settings, self.kind)
@@ -97,7 +97,7 @@ class PluginSystem:
         return plugin_call_groups(event, registrations, self._event_type(event), self.order)
 
     def plan_key(self, event: Event) -> tuple[object, ...]:
-        """Return what `arrange` reads of the event, and the name as written."""
+        """Return the parts of the event that `arrange` depends on, and the event's name as written."""
         canonical = self._with_canonical_name(event)
         is_copied = canonical.type not in self.isolated_events or isolated_payload(event.context) is not None
         return event.type, event.action, is_copied, *filter_values(canonical)
@@ -105,7 +105,7 @@ class PluginSystem:
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
         """Return the event in the host's spelling, with the known members of `ctx` filled in.
 
-        Known values replace examples; values that somebody else wrote are kept.
+        Known values replace the catalogue's examples; any other values are kept.
         """
         event = self._with_canonical_name(event)
         event_type = self._event_type(event)

@@ -1,7 +1,6 @@
 """Handlers that settings map to plugin hooks: `[{event, module or file, export, priority, name}]`.
 
-Source: guide 003, "Gateway Hooks": definitions become registrations; event names and handler paths
-are validated.
+Event names and handler paths are validated. Source: OpenClaw's plugin guide, "Gateway Hooks".
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +40,7 @@ class _Definitions:
 
 
 class _InvalidDefinition(Exception):
-    """A definition is not valid. The text says why; `field` is the field."""
+    """A definition is not valid. The text says why; `field` names the invalid field, if known."""
 
     def __init__(self, text: str, field: str = "") -> None:
         super().__init__(text)
@@ -49,7 +48,7 @@ class _InvalidDefinition(Exception):
 
 
 def mapped_hooks(host: Host, rules: MappingRules) -> FoundHooks:
-    """Return a hook for each valid definition, in order: the host's settings first, then the project's."""
+    """Return a hook for each valid definition: those of the host's settings first, then the project's."""
     hooks, rejected, problems = list[Hook](), list[RejectedHook](), list[Problem]()
     for definitions in _lists(host, rules, problems):
         folder = Folder(
@@ -88,7 +87,7 @@ def _lists(host: Host, rules: MappingRules, problems: list[Problem]) -> Iterator
 def _hook(item: Any, title: str, folder: Folder, host: Host) -> Hook:
     """Return the hook of a definition. Raises _InvalidDefinition."""
     if not isinstance(item, Mapping):
-        raise _InvalidDefinition(f"a definition is {{event, module or file}}; this is {describe_value(item)}")
+        raise _InvalidDefinition(f"a definition is {{event, module or file}}, not {describe_value(item)}")
     event = _event(item, host)
     file = _file(item, host)
     real = host.machine.files.real(file)
@@ -136,7 +135,7 @@ def _event(item: Mapping[str, Any], host: Host) -> str:
 def _file(item: Mapping[str, Any], host: Host) -> Path:
     """Return the handler's file, which need not exist.
 
-    Raises _InvalidDefinition for a path not allowed.
+    Raises _InvalidDefinition for a path that is not allowed.
     """
     file, module = _text(item, "file"), _text(item, "module")
     if file and module:
@@ -148,13 +147,13 @@ def _file(item: Mapping[str, Any], host: Host) -> Path:
     parts = module.replace("\\", "/").split("/")
     if Path(module).is_absolute() or module.startswith("~") or ".." in parts:
         raise _InvalidDefinition(
-            f"a module is named from the workspace, without `..`; this is {one_line(module)}", "module"
+            f"`module` must be a relative path without `..`, not {one_line(module)}", "module"
         )
     return _module(module, host)
 
 
 def _module(module: str, host: Host) -> Path:
-    """Return a module below the workspace, else below the state folder; its suffix may be omitted."""
+    """Return the file of a module in the workspace, else in the state folder; the suffix may be omitted."""
     files = host.machine.files
     bases = [host.machine.absolute(module, base=root) for root in (host.workspace, host.state)]
     for base in bases:
@@ -167,10 +166,10 @@ def _module(module: str, host: Host) -> Path:
 
 
 def _text(item: Mapping[str, Any], key: str) -> str:
-    """Return a text field; empty if it is absent. Raises _InvalidDefinition for another type."""
+    """Return a string field; empty if it is absent. Raises _InvalidDefinition for another type."""
     value = item.get(key)
     if value is not None and not isinstance(value, str):
-        raise _InvalidDefinition(f"`{key}` must be a text, not {describe_value(value)}", key)
+        raise _InvalidDefinition(f"`{key}` must be a string, not {describe_value(value)}", key)
     return value.strip() if value else ""
 
 

@@ -1,4 +1,4 @@
-"""How handlers' answers are merged, and the guides' rule for each hook (guides 003 and 004, section 8)."""
+"""How handlers' answers are merged, with the rule for each hook in OpenClaw's guides (section 8)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLANK_LINE = "\n\n"
 class HandlerAnswer:
     """The answer of one handler."""
 
-    value: Any  # None only if it explicitly answered null
+    value: Any  # None only if the handler explicitly answered null
     plugin: str  # the handler's plugin
     payload: Payload  # the event as this handler got it
     options: Mapping[str, Any] = field(default_factory=dict)  # of its registration
@@ -32,13 +32,13 @@ class HandlerAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The answer so far, with one more handler's merged in."""
+    """The merged answer so far, including that of one more handler."""
 
     answer: Answer
-    is_answer: bool = True  # whether it counts as an answer to its hook
+    is_answer: bool = True  # whether the handler's answer counts as an answer to its hook
     stop: bool = False  # no other handler is called
     event_changes: Mapping[str, Any] | None = None  # event fields for the next handler
-    failure: str = ""  # why merging fails in the host, as if the handler had thrown it
+    failure: str = ""  # the error with which the host fails to merge, as if the handler had thrown it
 
 
 Merge = Callable[[Answer, HandlerAnswer], Merged]
@@ -50,12 +50,12 @@ def empty_answer(payload: Payload) -> Answer:
 
 
 def answer_if_answered(answer: Answer, answered: bool, called: bool) -> Answer | None:
-    """Return None if no handler answered, whether or not any was called."""
+    """Return the answer; None if no handler answered, even if some were called."""
     return answer if answered else None
 
 
 def answer_always(answer: Answer, answered: bool, called: bool) -> Answer:
-    """Return the answer, whether or not any handler was called."""
+    """Return the answer, even if no handler was called."""
     return answer
 
 
@@ -96,7 +96,7 @@ def first_answer_wins(*names: str) -> Merge:
 
 
 def joined_text(left: Any, right: Any) -> Any:
-    """Join two texts with a blank line. If one is empty: the second, unless it is absent."""
+    """Join two texts with a blank line. If either is empty, return `right`, or `left` if `right` is None."""
     if is_truthy(left) and is_truthy(right):
         return script_text(left) + BLANK_LINE + script_text(right)
     return left if right is None else right
@@ -110,13 +110,13 @@ def with_joined_texts(answer: Answer, handler_answer: HandlerAnswer, names: Sequ
 
 def join_texts(*names: str) -> Merge:
     """Return a merge that joins texts in call order."""
-    return lambda answer, told: Merged(with_joined_texts(answer, told, names))
+    return lambda answer, added: Merged(with_joined_texts(answer, added, names))
 
 
 def last_answer_wins(*names: str, sticky: str) -> Merge:
     """Return a merge in which the last answer wins, field by field.
 
-    The field named `sticky` stays once it is true, and stops the calls.
+    Once the field named `sticky` is true, it stays true, and no more handlers are called.
     """
 
     def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
@@ -134,9 +134,9 @@ def modify_fields(
 ) -> Merge:
     """Return a merge in which the last answer wins, field by field.
 
-    `fields` maps each field that a handler may answer to its name in the merged answer; the next
-    handler sees it under both. `texts` are joined with a blank line. `stops` maps the fields that
-    stop the calls when they are true, likewise.
+    `fields` maps each field that a handler may answer to its name in the merged answer; the event of the
+    next handler has it under both names. `texts` are joined with a blank line. `stops` maps, in the same
+    way, the fields that stop the calls when they are true.
     """
 
     def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
@@ -158,12 +158,12 @@ def modify_fields(
 
 
 def same_names(*names: str) -> dict[str, str]:
-    """Return fields that have the same name in event and answer."""
+    """Return `fields` that have the same names in the answer of a handler and in the merged one."""
     return {name: name for name in names}
 
 
 def unblocked_answer(payload: Payload) -> Answer:
-    """Return what the caller of `before_tool_call` reads before any handler is called."""
+    """Return the answer to `before_tool_call` before any handler is called."""
     return {"blocked": False, "params": payload.get("params", {})}
 
 

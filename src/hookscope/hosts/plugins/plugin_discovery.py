@@ -1,4 +1,4 @@
-"""Which folders are plugins (by a manifest or an entry file), and which plugin wins an id."""
+"""Finds plugins, by a manifest or an entry file, and decides which plugin wins an id."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
 
 PATHS = ("plugins", "load", "paths")
-PLUGINS_FOLDER = "plugins"  # in the workspace and in the state folder, as the guides say
+PLUGINS_FOLDER = "plugins"  # in the workspace and in the state folder, according to the guides
 FOLDER_ITSELF = "the folder itself"
 WORKSPACE_RANK, MANAGED_RANK, EXTRA_RANK = 40, 30, 20
 
 
 def plugins_folder(host: Host, source: str, path: Path, rank: int, declared: str = "") -> Folder:
-    """Return a folder of plugins, or one plugin's own. It need not exist."""
+    """Return a folder of plugins, or the folder of one plugin. It need not exist."""
     label = f"{source} plugins"
     return replace(hooks_folder(host, source, path, rank, declared, label=label), hook_kind="plugin")
 
@@ -88,7 +88,7 @@ def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]
 
 
 INSTALLED = "installed"
-INSTALLED_RANK = 10  # below every folder: a workspace plugin wins its name
+INSTALLED_RANK = 10  # lowest, so a plugin in a folder wins over an installed one
 
 
 def installed_hooks(host: Host) -> tuple[Hook, ...]:
@@ -155,8 +155,8 @@ class PluginShape:
     other_manifests: tuple[str, ...] = ()  # manifests of bundles without code; ignored
     access: AccessOf = full_access
     marks_python: bool = False  # whether Python plugins are marked as not run by the host
-    prefers_built: bool = False  # of an entry in package.json, the file that it is built to is loaded
-    skips_guide_folders: bool = False  # plugins in the guide's folders are reported, not found
+    prefers_built: bool = False  # whether the file built from an entry in package.json is loaded instead
+    skips_guide_folders: bool = False  # whether plugins in the guides' folders are rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +225,8 @@ def _misplaced_plugins(search: _PluginSearch) -> Iterator[RejectedHook]:
             if known & {path, search.files.real(path)} or not marks & _names_in(path, search.files):
                 continue
             reason = (
-                f"{host.dialect.product} {host.dialect.version} does not look in {short(folder)}; "
-                f"move it to {short(better)}, or name it in {'.'.join(PATHS)}"
+                f"{host.dialect.product} {host.dialect.version} does not search {short(folder)}; "
+                f"move it to {short(better)}, or list it in {'.'.join(PATHS)}"
             )
             yield RejectedHook(path, source, reason, name=path.name, kind="plugin")
 
@@ -246,9 +246,9 @@ def _names_in(folder: Path, files: Files) -> frozenset[str]:
 
 
 def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
-    """Yield the candidate folders: those in the folder, or itself if it is a plugin.
+    """Yield the candidate folders: the subfolders of `folder`, or `folder` itself if it is a plugin.
 
-    Only configured paths (`plugins.load.paths`) may be a plugin themselves.
+    Only a configured path (`plugins.load.paths`) may be a plugin itself.
     """
     try:
         children = search.files.children(folder.path)
@@ -259,7 +259,7 @@ def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
         return
     except NotADirectoryError:
         blocked_by = blocking_file(folder.path, search.files)
-        search.problems.append(Problem(f"{blocked_by}; plugins are looked for in folders"))
+        search.problems.append(Problem(f"{blocked_by}; a plugins folder is expected there"))
         return
     except OSError as error:
         search.problems.append(Problem(f"cannot read the plugins folder: {os_error_reason(error)}"))
@@ -369,14 +369,14 @@ def _config(manifest_facts: _ManifestFacts, host: Host) -> Mapping[str, Any]:
 class RegisteredEvents:
     """The events that a plugin's source registers, as Metadata has them."""
 
-    events: tuple[str, ...] | None = None  # None: only a load can tell
+    events: tuple[str, ...] | None = None  # None: known only after a load
     priorities: Mapping[str, int] = field(default_factory=dict)
     folder_events: frozenset[str] = frozenset()  # only where the host accepts `registerHook("NAME", …)`
-    unread: int = 0  # registrations whose event only a load shows
+    unread: int = 0  # registrations whose event is known only after a load
 
 
 def events_registered_in(entry: Path, language: Language, host: Host, root: Path) -> RegisteredEvents:
-    """Return the events that the source registers: the entry file, and relative files in `root`."""
+    """Return the events registered in the source of `entry`, and of the files in `root` that it imports."""
     files = host.machine.files
     try:
         source = files.read(entry, formats.LONGEST_SCRIPT + 1)
@@ -405,7 +405,7 @@ BUILT_SUFFIXES = {
     ".mts": (".mjs", ".js", ".cjs"),
     ".cts": (".cjs", ".js", ".mjs"),
 }
-SOURCE_OF_BUILT = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}  # TypeScript names the file that it will be
+SOURCE_OF_BUILT = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}  # TypeScript imports name the built file
 
 
 def _relative_module(importer: str, written: str, *, root: Path, host: Host) -> tuple[str, bytes] | None:
@@ -431,16 +431,16 @@ def _relative_module(importer: str, written: str, *, root: Path, host: Host) -> 
 
 
 def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _ManifestFacts:
-    """Return the manifest; for a folder with only an entry file, its name. Raises _NotAPlugin."""
+    """Return the facts of the manifest; for a folder without one, only its name. Raises _NotAPlugin."""
     if search.shape.manifest not in names:
         return _ManifestFacts(path.name)
     file = path / search.shape.manifest
     source, value = _document(file, search.files)
     if not isinstance(value, Mapping):
-        raise _NotAPlugin(f"{file.name} holds no object", FilePosition(file))
+        raise _NotAPlugin(f"{file.name} is not a JSON object", FilePosition(file))
     name = value.get("id")
     if not isinstance(name, str) or not name.strip():
-        problem = "has no `id`" if name is None else "needs a text as `id`"
+        problem = "has no `id`" if name is None else "needs a string as `id`"
         raise _NotAPlugin(f"{file.name} {problem}", _place(file, source, ("id",)))
     entry = next((key for key in ENTRY_KEYS if value.get(key) is not None), "")
     if entry and not isinstance(value[entry], str):
@@ -488,8 +488,8 @@ def _entry(
 ) -> Path:
     """Return the file whose `register` is called. Raises _NotAPlugin.
 
-    Searched are the manifest, package.json, then the known names. A file that is named need not
-    exist: the `handler` gate reports it.
+    Reads the manifest, then package.json, then looks for the known names. A file that a manifest names
+    need not exist: the `handler` gate reports a missing one.
     """
     written, declared_in = manifest_facts.entry, search.shape.manifest
     if not written:
@@ -509,7 +509,7 @@ def _entry(
 
 
 def _package_entry(path: Path, source: str, names: frozenset[str], search: _PluginSearch) -> str:
-    """Return the first entry file in package.json, or what it is built to; empty if none can be read."""
+    """Return the first entry in package.json, or the file built from it; empty if there is none."""
     if "package.json" not in names:
         return ""
     try:
@@ -520,19 +520,19 @@ def _package_entry(path: Path, source: str, names: frozenset[str], search: _Plug
     entry, built = (_first_text(own, key) for key in ("extensions", "runtimeExtensions"))
     if not search.shape.prefers_built or not entry:
         return entry
-    if built or source == "workspace":  # there the program looks for no built file by itself
+    if built or source == "workspace":  # there the host looks for no other built file
         return built or entry
     return next((one for one in built_entries(entry) if search.files.facts(path / one) is not None), entry)
 
 
 def _first_text(package: object, key: str) -> str:
-    """Return the first text of a list in package.json; empty if there is none."""
+    """Return the first string in the list `key` of package.json; empty if there is none."""
     listed = package.get(key) if isinstance(package, Mapping) else None
     return next((item for item in listed if isinstance(item, str)), "") if isinstance(listed, list) else ""
 
 
 def built_entries(entry: str) -> Iterator[str]:
-    """Yield the files that a TypeScript entry may be built to, in the order in which the program looks."""
+    """Yield the files that may be built from a TypeScript entry, in the host's search order."""
     source = PurePosixPath(entry)
     if source.suffix not in BUILT_SUFFIXES:
         return
@@ -543,14 +543,14 @@ def built_entries(entry: str) -> Iterator[str]:
 
 
 def _no_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> _NotAPlugin:
-    """Return the rejection of a folder without an entry file; with `main`, what names that as the entry."""
+    """Return the rejection of a folder without an entry file, with a fix if package.json has `main`."""
     shape, looked_for = search.shape, ", ".join(_entries(search.shape))
     where, main = path / "package.json", None
     with suppress(_NotAPlugin):
         source, package = _document(where, search.files) if where.name in names else (b"", {})
         main = package.get("main") if isinstance(package, Mapping) else None
     if not isinstance(main, str) or not main.strip():
-        return _NotAPlugin(f"{shape.manifest} and no entry file: looked for {looked_for}")
+        return _NotAPlugin(f"{shape.manifest} but no entry file: looked for {looked_for}")
     entry = f"./{main.strip().removeprefix('./')}"
     return _NotAPlugin(
         f"no entry file: the host does not read `main` of package.json; "
@@ -560,9 +560,9 @@ def _no_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> _NotA
 
 
 def rank_plugins(found: FoundHooks) -> Ranking:
-    """Return the winners: the plugin in the higher folder wins its id; in one folder, the first.
+    """Return the winners: the plugin in the folder of higher rank wins its id; in one folder, the first.
 
-    Mapped hooks never collide. Plugins load in the order of finding, mapped hooks after them.
+    Mapped hooks never collide. Plugins load in the order in which they were found, then mapped hooks.
     """
     plugins = [hook for hook in found.hooks if hook.role != MAPPED_ROLE]
     winners: dict[str, Hook] = {}

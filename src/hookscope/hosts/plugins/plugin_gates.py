@@ -30,7 +30,7 @@ from hookscope.model.run import EventKind
 from hookscope.values import dataclass
 
 ENTRIES: KeyPath = ("plugins", "entries")
-# Source: rules-openclaw section 6, "Nine conversation hooks"; the list follows its documentation.
+# The events that OpenClaw's documentation calls conversation hooks.
 CONVERSATION_EVENTS = (
     "before_model_resolve",
     "agent_turn_prepare",
@@ -48,7 +48,7 @@ MAX_TIMEOUT_MS = 600_000  # milliseconds
 
 @dataclass(frozen=True, slots=True)
 class PluginAccess:
-    """A plugin's limits, as Metadata has them, and why it does not receive an event."""
+    """A plugin's time limits, and why it does not receive some events, in the form of Metadata."""
 
     limits: Mapping[str, float] = field(default_factory=dict)  # seconds by event; `run`: all others
     excluded_events: Mapping[str, str] = field(default_factory=dict)
@@ -57,8 +57,8 @@ class PluginAccess:
 def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
     """Return the access in the plugin's entry: `hooks.timeouts`, `hooks.timeoutMs`, `allow…`.
 
-    Conversation events reach a plugin that does not ship with the host only if that is explicitly
-    allowed; prompts may be changed unless that is forbidden.
+    A plugin that does not ship with the host receives conversation events only if its entry allows
+    this. Any plugin may change prompts unless its entry forbids this.
     """
     where = (*ENTRIES, plugin, "hooks")
     hooks = host.settings.get(where)
@@ -108,7 +108,7 @@ def fields_gate(hook: Hook, host: Host) -> Gate:
 def path_gate(hook: Hook, host: Host) -> Gate:
     """Check that the real path of the code is allowed.
 
-    A plugin's is in its own folder, a mapped handler's in the workspace or the state folder.
+    A plugin's code must be in its own folder, a mapped handler in the workspace or the state folder.
     """
     files, code = host.machine.files, hook.handler
     assert code is not None
@@ -164,7 +164,7 @@ def allow_gate(hook: Hook, host: Host) -> Gate:
 def _listed(gate: Gate, hook: Hook, host: Host) -> Evidence:
     looked = (setting_location(gate.setting, host),) if gate.setting is not None else ()
     similar = similar_to_no_hook(hook.name, gate.needed, host)
-    return looked, tuple(f"{like} is in the list; it is {hook.name}" for like in similar)
+    return looked, tuple(f"{like} is in the list; this plugin is {hook.name}" for like in similar)
 
 
 ALLOW = register_gate(
@@ -198,7 +198,7 @@ def listed_ids(host: Host, key: str) -> tuple[str, ...]:
 def sent_gate(hook: Hook, host: Host) -> Gate:
     """Check that the host sends one of the plugin's events.
 
-    They are known when the plugin registers its handlers.
+    Undecided while some events are known only after a load.
     """
     keys = hook.meta.events
     if keys is None:
@@ -217,7 +217,7 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
         (host.dialect.later_plugin_events[key] for key in keys if key in host.dialect.later_plugin_events), ""
     )
     if later:
-        return Gate("sent", True, found=f"by {later}; this guide has none of them")
+        return Gate("sent", True, found=f"by {later}; not listed in this guide")
     return Gate("sent", False, keys, keys, "never sent", never_sent_reason(hook, host))
 
 

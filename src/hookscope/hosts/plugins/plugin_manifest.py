@@ -21,7 +21,7 @@ PACKAGE = "package.json"
 
 
 def read_document(file: Path, host: Host) -> Mapping[str, Any]:
-    """Return the object in a file; empty if there is none, or it cannot be read."""
+    """Return the object in a JSON file; empty if it is missing, unreadable or not an object."""
     key = (read_document, file)
     if key not in host.known:
         host.known[key] = _read(file, host)
@@ -44,7 +44,7 @@ def schema_of(hook: Hook, host: Host) -> Mapping[str, Any] | None:
 
 
 def kinds_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the kinds that the plugin declares: `kind`, a text or a list of strings."""
+    """Return the kinds that the plugin declares: `kind`, a string or a list of strings."""
     declared = manifest.get("kind")
     listed = declared if isinstance(declared, list) else [declared]
     return tuple(kind for kind in listed if isinstance(kind, str))
@@ -59,7 +59,7 @@ def tools_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
-    """Return the packages that its package.json requires, sorted."""
+    """Return the packages that the plugin's package.json requires, sorted, without optional ones."""
     manifest = read_document(hook.path / PACKAGE, host) if hook.path is not None else {}
     needed, optional = (manifest.get(name) for name in ("dependencies", "optionalDependencies"))
     optional_names = optional if isinstance(optional, Mapping) else {}
@@ -71,7 +71,7 @@ def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
 
 
 def is_installed(package: str, folder: Path, host: Host) -> bool:
-    """Return whether the package is in a `node_modules` of the folder or above it."""
+    """Return whether the package is in a `node_modules` folder in `folder` or above it."""
     files = host.machine.files
     return any(files.facts(place / PACKAGE) is not None for place in node_package_folders(package, folder))
 
@@ -95,7 +95,7 @@ SchemaIssue = tuple[KeyPath, str]  # path in the value, and the error
 
 
 def with_defaults(schema: object, value: Any) -> Any:
-    """Return the value with the schema's defaults, in existing objects and lists."""
+    """Return the value with the schema's defaults added to existing objects and lists."""
     if not isinstance(schema, Mapping):
         return value
     if isinstance(value, list):
@@ -113,7 +113,7 @@ def with_defaults(schema: object, value: Any) -> Any:
 
 
 def schema_error(schema: object, path_text: str = "<schema>") -> str:
-    """Return why this is not a valid schema; empty if it is. No value fits an invalid one."""
+    """Return why `schema` is not a valid schema; empty if it is valid."""
     if isinstance(schema, bool):
         return ""
     if not isinstance(schema, Mapping):
@@ -160,7 +160,7 @@ def _wrong_below(schema: Mapping[str, Any], path_text: str) -> str:
 
 
 def value_errors(schema: object, value: Any) -> tuple[SchemaIssue, ...]:
-    """Return the errors of a value; empty if it fits the schema."""
+    """Return the errors of a value; empty if it fits the schema. No value fits an invalid schema."""
     error = schema_error(schema)
     return (
         (((), f"invalid schema: {error}"),)
@@ -220,9 +220,9 @@ def _of_members(schema: Mapping[str, Any], value: Mapping[str, Any], at: KeyPath
 
 
 def _of_others(schema: Mapping[str, Any], others: Mapping[str, Any], at: KeyPath) -> Iterator[SchemaIssue]:
-    """Yield the errors of members that are not listed.
+    """Yield the errors of members that are not in `properties`.
 
-    If there are `patternProperties`, none are reported: their patterns are JavaScript's.
+    If there are `patternProperties`, yield nothing, because their patterns are JavaScript's.
     """
     if _map(schema, "patternProperties"):
         return

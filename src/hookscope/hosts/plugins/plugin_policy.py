@@ -39,7 +39,7 @@ from hookscope.model.run import (
 from hookscope.model.text import one_line
 from hookscope.values import dataclass
 
-MAX_TIMEOUT = 600.0  # seconds; the longest limit (rules-openclaw section 6)
+MAX_TIMEOUT = 600.0  # seconds; the longest limit that the host accepts
 OWNED_EVENT = "inbound_claim"  # goes only to the plugin that owns the conversation
 Order = Literal["higher first", "lower first"]
 
@@ -92,13 +92,13 @@ def plugin_call_groups(
 
 
 def by_priority(registrations: Iterable[Registration], order: Order) -> list[Registration]:
-    """Sort by priority, then in order of registration (plug-01; guide 003: lower numbers first)."""
+    """Sort by priority, then in order of registration (plug-01; in the plugin guide, lower first)."""
     sign = -1 if order == "higher first" else 1
     return sorted(registrations, key=lambda call: sign * call.priority)
 
 
 def with_time_limit(call: Registration, event_type: EventType | None) -> Registration:
-    """Return the call with the host's limit for this hook if it has none, capped at the host's maximum."""
+    """Return the call with its own limit, else the host's for this hook, capped at the host's maximum."""
     limit = call.limit
     if limit is None and event_type is not None:
         limit = event_type.limit
@@ -108,7 +108,7 @@ def with_time_limit(call: Registration, event_type: EventType | None) -> Registr
 
 
 def skip_reason(event: Event, call: Registration) -> str:
-    """Return why the host skips this registration for this event; empty if it does not."""
+    """Return why the host skips this registration for this event; empty if it calls the handler."""
     exclusion = call.hook.meta.excluded_events.get(call.key) if call.hook is not None else None
     if exclusion:
         return exclusion
@@ -123,7 +123,7 @@ def skip_reason(event: Event, call: Registration) -> str:
 
 
 def filter_values(event: Event) -> tuple[str, ...]:
-    """Return the parts of an event, beside its name, that `skip_reason` depends on."""
+    """Return the parts of an event, other than its name, that `skip_reason` depends on."""
     owner = (_owner(event),) if event.type == OWNED_EVENT else ()
     return (
         *owner,
@@ -151,7 +151,7 @@ def _filter_mismatch(event: Event, options: Mapping[str, Any], rule: Registratio
     value = _filter_value(event, rule)
     if _is_among(value, accepted, rule.ignores_case) if value else not rule.requires_value:
         return ""
-    found = f"this event's is {value}" if value else "this event names none"
+    found = f"this event's is {value}" if value else "this event has none"
     return f"{rule.option} is {', '.join(accepted)}; {found}"
 
 
@@ -169,8 +169,8 @@ def ignored_changes(
 ) -> Iterator[str]:
     """Yield a sentence for each changed member that the host reads only from the returned answer.
 
-    Changes to nested values are certainly lost only where the host passes copies. A handler may add
-    members of its own.
+    A nested change is certainly lost only where the host passes copies, so others are not reported, nor
+    are members that the handler adds.
     """
     returned = result.returned if isinstance(result.returned, Mapping) else {}
     seen: set[str] = set()
@@ -181,11 +181,11 @@ def ignored_changes(
         seen.add(name)
         prefix = f"its change to event.{one_line(name, 60)} has no effect"
         if rule is not None and name in rule.answer_members:
-            yield f"{prefix}: return {{ {name} }}, since its host reads what it returns"
+            yield f"{prefix}: return {{ {name} }}, because the host reads only what it returns"
         elif name in payload and rule is not None:
-            yield f"{prefix}: what it returns counts, and no more"
+            yield f"{prefix}: only its return value counts"
         elif name in payload:
-            yield f"{prefix}: {hook} only tells its handlers what happens"
+            yield f"{prefix}: {hook} only notifies its handlers"
 
 
 def _changed_members(patch: Patch) -> Iterator[tuple[str, bool]]:
@@ -196,9 +196,9 @@ def _changed_members(patch: Patch) -> Iterator[tuple[str, bool]]:
 
 
 def with_kept_changes(event: Mapping[str, Any], rule: MergeRule, result: Result) -> Mapping[str, Any]:
-    """Return the event with changes that a worker made inside members that the host keeps.
+    """Return the event with the changes that a handler in a worker made inside `kept_members` of the rule.
 
-    A handler in this process has changed the object itself.
+    A handler in this process has already changed the event itself.
     """
     steps = [step for step in result.patch if isinstance(result.call.target, Code) and _is_inside(step, rule)]
     if not steps:
@@ -214,7 +214,7 @@ def _is_inside(step: Mapping[str, Any], rule: MergeRule) -> bool:
 
 
 def _apply_step(value: Any, path: list[str], step: Mapping[str, Any]) -> None:
-    """Apply one step of a patch. A step that does not fit is skipped: the result shows it."""
+    """Apply one step of a patch to `value`. Skip a step that cannot be applied."""
     *above, last = path
     try:
         for part in above:
@@ -272,7 +272,7 @@ def result_sentence(
         return f"cancelled by {last}" + _because(fields.get("cancelReason") or fields.get("reason"))
     approval = fields.get("requireApproval")
     if isinstance(approval, Mapping):
-        return f"approval asked by {approval.get('pluginId')}" + _because(approval.get("title"))
+        return f"approval requested by {approval.get('pluginId')}" + _because(approval.get("title"))
     if "action" in fields:
         return f"{fields['action']}" + _because(fields.get("reason"))
     return f"changed {', '.join(changed)}" if changed else "allowed"
@@ -308,15 +308,15 @@ class PluginTexts:
         "this hook is synchronous and the result was ignored."
     )
     not_isolated: str = "[hooks] {hook} mutable input isolation failed"
-    prefix: str = "[plugins] "  # of logged lines, not of thrown errors
-    max_length: int = 0  # of {text} in characters, then on one line; 0: unchanged
+    prefix: str = "[plugins] "  # for logged lines, not for thrown errors
+    max_length: int = 0  # characters of {text}, which is then on one line; 0: unchanged
 
 
 @dataclass(frozen=True, slots=True)
 class PluginPolicy:
     """How the handlers of one plugin hook are called, and how their answers are merged.
 
-    Source: rules-openclaw section 6 (plug-01 to plug-04); guide 004 section 8.
+    Source: plug-01 to plug-04; OpenClaw's guide, section 8.
     """
 
     hook: str  # the event's name
@@ -326,9 +326,9 @@ class PluginPolicy:
     isolated: bool = False  # every handler gets its own copy of the event
     frozen: bool = False  # the copy is read-only: a change throws
     fails_closed: bool = False
-    merges_ctx: bool = False  # the event argument has the members of `ctx` too (guide 003)
+    merges_ctx: bool = False  # the event argument has the members of `ctx` too, as in the plugin guide
     texts: PluginTexts = PluginTexts()
-    batched: bool = False  # a handler may stop the next
+    batched: bool = False  # a handler may stop the calls
 
     def start(self, event: Event) -> Fold:
         copy = isolated_payload(event.context)
@@ -345,8 +345,8 @@ class PluginPolicy:
     def view(self, fold: Fold, call: Registration) -> Any:
         """Return the arguments of a handler.
 
-        Handlers that run one by one share them, and so see each other's changes; where the host
-        makes an event for each, a handler gets its own.
+        Handlers that run one by one share the arguments, and so see each other's changes. If the host
+        makes an event for each handler, a handler gets its own.
         """
         event, ctx = fold.event[EVENT], fold.event[CTX]
         if self.isolated:
@@ -421,7 +421,7 @@ class PluginPolicy:
         return replace(fold, answer=answer, log=(*fold.log, line)), Next.GO
 
     def _error_text(self, result: Result, error: Failure) -> str:
-        """Return the host's text of an error; after a timeout, how long the limit was."""
+        """Return the host's text of an error; after a timeout, it names the limit."""
         if result.status == "timeout" and error.phase == "run" and result.call.limit:
             return f"timed out after {result.call.limit * 1000:g}ms"
         if self.mode == SYNCHRONOUS and result.status == "error":

@@ -1,7 +1,4 @@
-"""How the program as shipped merges answers: a rule for each hook.
-
-Source: rules-openclaw section 6.
-"""
+"""How OpenClaw as shipped merges the answers to each hook. Source: plug-01 to plug-05."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -30,11 +27,11 @@ NO_PAYLOAD = "Cannot destructure property 'trustedLocalMedia' of 'next' as it is
 NOT_ITERABLE = "(next.findings ?? []) is not iterable"
 CONTEXTS = ("prependContext", "appendContext")
 SYSTEM_CONTEXTS = ("prependSystemContext", "appendSystemContext")
-OUTCOMES = "outcomes"  # of evaluators: an answer is an object, so their list needs a name
+OUTCOMES = "outcomes"  # key for the list of evaluators' outcomes: an answer must be an object
 
 
 def merge_prompt_build(tools: ToolNames) -> Merge:
-    """Return a merge of the first system prompt, all contexts, and the tools that every handler allows."""
+    """Return a merge that keeps the first system prompt, all contexts, and the tools that all allow."""
 
     def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
         merged = with_joined_texts(answer, handler_answer, (*CONTEXTS, *SYSTEM_CONTEXTS))
@@ -49,7 +46,7 @@ def merge_prompt_build(tools: ToolNames) -> Merge:
 
 
 def merge_tool_call(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
-    """Keep the last params until a handler requests approval; a block is final and stops (plug-02)."""
+    """Keep the last params until a handler requests approval; a block stops the calls (plug-02)."""
     approval_requested = "requireApproval" in answer
     merged = {
         **answer,
@@ -83,8 +80,7 @@ def merge_agent_run(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
 def _is_decision(fields: Answer) -> bool:
     """Return whether the answer is a valid decision.
 
-    A pass has no other member; a block has a reason, and may have a message, a category and
-    metadata.
+    A pass has no other member; a block has a reason, and may have a message, a category and metadata.
     """
     if fields.get("outcome") == "pass":
         return len(fields) == 1
@@ -124,7 +120,7 @@ def merge_agent_finalize(answer: Answer, handler_answer: HandlerAnswer) -> Merge
 
 
 def _retry(answer: Answer, handler_answer: HandlerAnswer) -> dict[str, Answer]:
-    """Return the first usable retry."""
+    """Return the first usable retry as `retry`; empty if there is none."""
     retry = answer.get("retry") or _usable(handler_answer.fields.get("retry"))
     return {"retry": retry} if retry else {}
 
@@ -138,7 +134,7 @@ def _usable(retry: object) -> Answer | None:
 
 
 def merge_reply_payload(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
-    """Pass the payload from handler to handler; a cancel is final and stops."""
+    """Pass the payload from handler to handler; a cancel stops the calls."""
     own = "payload" in handler_answer.fields
     if own and handler_answer.fields["payload"] is None:
         return Merged(answer, failure=NO_PAYLOAD)
@@ -151,7 +147,7 @@ def merge_reply_payload(answer: Answer, handler_answer: HandlerAnswer) -> Merged
 
 
 def merge_install(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
-    """Collect all findings; a block is final and stops."""
+    """Collect all findings; a block stops the calls."""
     found = handler_answer.fields.get("findings")
     if not isinstance(found, list | str | None):
         return Merged(answer, failure=NOT_ITERABLE)
@@ -179,7 +175,7 @@ def merge_claim(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
 def merge_message(blocks: bool) -> Merge:
     """Return a merge that passes the message from handler to handler.
 
-    `blocks`: whether one may block it.
+    `blocks`: whether a handler may block the message.
     """
 
     def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
@@ -234,7 +230,7 @@ def _members(value: object) -> Answer:
 
 
 def _spread(value: object) -> Answer:
-    """Return the members of any value, as `{...value}` does: those of texts and lists by index."""
+    """Return the members of any value, as `{...value}` does: those of strings and lists by index."""
     if isinstance(value, str | list):
         return {str(place): item for place, item in enumerate(value)}
     return _members(value)

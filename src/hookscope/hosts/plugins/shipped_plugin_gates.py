@@ -1,4 +1,4 @@
-"""Gates that a shipped host adds for plugins, and its refusal of settings that break a schema."""
+"""Gates that a shipped host adds for plugins, and its refusal of settings that do not fit a schema."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ HOST_REFUSES = "the host refuses its settings"
 
 
 def setting_errors(hook: Hook, host: Host) -> tuple[SchemaIssue, ...]:
-    """Return the errors of a plugin's settings under its schema: a path in them and a sentence each."""
+    """Return the errors of a plugin's settings under its schema: a path in them and a message each."""
     schema = schema_of(hook, host)
     return value_errors(schema, dict(hook.meta.config)) if schema is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlugins:
-    """The plugins whose settings the host checks before it accepts any.
+    """The plugins whose settings the host checks before it accepts its own settings.
 
-    These are plugins that pass the gates `on`, and plugins that have settings, enabled or not.
+    These are the plugins that pass the gates `on`, and those that have settings, enabled or not.
     """
 
     on: tuple[GateRule, ...]
 
     def issues(self, found: FoundHooks, host: Host) -> tuple[SchemaIssue, ...]:
-        """Return what makes the host refuse its settings: a path and a sentence for each."""
+        """Return the issues that make the host refuse its settings: a path and a message each."""
         winners = rank_plugins(found).load_order
         return tuple(issue for hook in winners for issue in self._of_one(hook, host))
 
     def _of_one(self, hook: Hook, host: Host) -> Iterator[SchemaIssue]:
         where = (*ENTRIES, hook.name, "config")
         wrong = setting_errors(hook, host)
-        said = isinstance(host.settings.get(where), Mapping)
-        if wrong and (said or all(rule(hook, host).passed for rule in self.on)):
+        has_settings = isinstance(host.settings.get(where), Mapping)
+        if wrong and (has_settings or all(rule(hook, host).passed for rule in self.on)):
             yield from (((*where, *at), f"invalid config: {text}") for at, text in wrong)
 
 
 def setting_problems(issues: tuple[SchemaIssue, ...], host: Host) -> tuple[Problem, ...]:
-    """Return a problem for each issue, at the setting or the closest existing one above it."""
+    """Return a problem for each issue, with the position of the setting or of the closest one above it."""
     return tuple(
         Problem(f"{'.'.join(map(str, path))}: {text}; {HOST_REFUSES}", _place(path, host))
         for path, text in issues
@@ -80,7 +80,7 @@ def _place(path: KeyPath, host: Host) -> FilePosition:
     return next(filter(None, map(host.settings.locate, above)), FilePosition(host.settings.file))
 
 
-SWITCH_GATES = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # the gates of what is enabled
+SWITCH_GATES = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # they decide if it is on
 
 
 def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
@@ -101,12 +101,12 @@ MANIFEST = register_gate(
 
 
 def packages_gate(hook: Hook, host: Host, *, brought: frozenset[str]) -> Gate:
-    """Check that all dependencies of its package.json are installed: the program checks before any load."""
+    """Check that the dependencies in the plugin's package.json are installed, except those in `brought`."""
     needed = tuple(name for name in packages_of(hook, host) if name not in brought)
     folder = hook.path
     missing = tuple(name for name in needed if folder is not None and not is_installed(name, folder, host))
     if not missing:
-        return Gate("packages", True, needed, found=", ".join(needed) or "it needs none")
+        return Gate("packages", True, needed, found=", ".join(needed) or "none needed")
     reason = f"Plugin dependency {missing[0]} is missing from {folder}; install its dependencies and reload."
     return Gate("packages", False, needed, missing, "not installed", reason)
 
@@ -115,12 +115,12 @@ PACKAGES = register_gate(GateKind("packages", fix=FixKind.PACKAGES))
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the plugin is enabled. One in the workspace is disabled until the settings name it."""
+    """Check that the plugin is enabled. A workspace plugin is disabled until the settings name it."""
     gate = plugin_gates.enabled_gate(hook, host)
     where: KeyPath = (*ENTRIES, hook.name, "enabled")
     is_local = hook.folder.source == "workspace"
-    said = host.settings.get(where) is not None or hook.name in plugin_gates.listed_ids(host, "allow")
-    if not gate.passed or not is_local or said or hook.folder.declared or hook.beyond_host:
+    is_named = host.settings.get(where) is not None or hook.name in plugin_gates.listed_ids(host, "allow")
+    if not gate.passed or not is_local or is_named or hook.folder.declared or hook.beyond_host:
         return gate
     fix = Edit(host.settings.file, where, True, f"{'.'.join(map(str, where))}: not set → true")
     reason = "workspace plugin (disabled by default)"
@@ -130,7 +130,7 @@ def enabled_gate(hook: Hook, host: Host) -> Gate:
 def configured_gate(hook: Hook, host: Host) -> Gate:
     """Check that the plugin's settings fit its schema.
 
-    If an entry does not, the program refuses them all.
+    If those of one plugin do not, the host refuses all its settings.
     """
     where = (*ENTRIES, hook.name, "config")
     wrong = tuple(
@@ -146,7 +146,7 @@ SCHEMA_FITS = register_gate(
     GateKind(
         "schema",
         check=configured_gate,
-        why_no_fix="only its user knows what belongs there: write it into its entry's `config`",
+        why_no_fix="only you know the right values: write them into the entry's `config`",
     )
 )
 
@@ -155,12 +155,12 @@ def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
     """Check that the plugin is the selected one of its kind: `plugins.slots` selects one."""
     where: KeyPath = (*plugin_gates.PLUGINS_PATH, "slots", kind)
     kinds = kinds_of(read_document(hook.manifest, host)) if hook.manifest is not None else ()
-    said = host.settings.get(where)
-    chosen = (said.strip() if isinstance(said, str) else "") or default
+    written = host.settings.get(where)
+    chosen = (written.strip() if isinstance(written, str) else "") or default
     chosen = "none" if chosen.lower() == "none" else chosen
     if kind not in kinds or (
         len(kinds) > 1 and chosen != hook.name
-    ):  # a plugin of several kinds keeps its others
+    ):  # a plugin of several kinds stays active for the others
         return Gate("slot", True)
     if chosen == hook.name:
         return Gate("slot", True, (hook.name,), found=f"selected {kind} slot", setting=where)
@@ -205,9 +205,8 @@ def shipped_plugin_gates(
 ) -> Mapping[str, GateRule]:
     """Return all gate rules in display order.
 
-    `brought` are the packages that the program provides itself, `memory` is the plugin of the
-    memory slot if the settings select none, `settings` checks whether the program accepts its
-    settings.
+    `brought` are the packages that the host provides, `memory` is the default plugin of the memory slot,
+    and `settings` checks whether the host accepts its settings.
     """
     known = dict(plugin_gates.PLUGIN_GATES)
     handler, trusted, sent = known.pop("handler"), known.pop("trusted"), known.pop("sent")

@@ -46,7 +46,7 @@ class ToolNames:
         return list(dict.fromkeys(tool for name in tools for tool in self.groups.get(name, (name,))))
 
     def registration_failure(self, module: Module) -> Failure | None:
-        """Return why the host fails the plugin that registers this, in its words; None if it does not."""
+        """Return the host's failure if the plugin registers an invalid tool matcher, else None."""
         matchers = (
             declared.options.get("matcher") for declared in module.declares if declared.key in TOOL_EVENTS
         )

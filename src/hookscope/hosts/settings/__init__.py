@@ -1,7 +1,7 @@
 """Reads a host's settings, and opens a Host with them.
 
-Never writes. A settings file that cannot be read is a problem with its line. The host opens as if
-it were empty, and no hook passes its `settings` gate, since the file might disable any of them.
+Never writes. If the settings file cannot be read, the host has a problem with file and line, and opens as
+if the file were empty. No hook passes its `settings` gate then, because the file might disable any hook.
 """
 
 from hookscope.hosts.settings.host_opener import open_host

@@ -1,12 +1,11 @@
-"""Settings with a closed schema: the host refuses all of them for one unknown key or wrong type.
+"""Checks settings with a closed schema: one unknown key or wrong type makes the host refuse all settings.
 
-A shape is `"boolean"`, `"string"` or `"number"`; `""` for anything; `["string"]` for a list; `("a",
-"b")` for one of these texts; `{"key": shape}` for an object with these keys, and no others unless
-it has `OTHER_KEYS` with their shape; it lacks none in `REQUIRED_KEYS`. `{EACH_KEY: shape}` is an
-object with keys of the user, which must match `KEY_PATTERN` if it has one.
+A shape is `"boolean"`, `"string"` or `"number"`; `""` for any value; `["string"]` for a list; `("a", "b")`
+for one of these strings; `{"key": shape}` for an object with these keys. `OTHER_KEYS` in an object gives
+the shape of other keys, which are refused otherwise; the keys in `REQUIRED_KEYS` must be present.
+`{EACH_KEY: shape}` is an object with any keys, which must match `KEY_PATTERN` if that is given.
 
-Source: rules-openclaw section 8 (cfg-02 to cfg-04). Sentences are those of the host's schema
-library.
+Source: cfg-02 to cfg-04. The messages are those of the host's schema library.
 """
 
 import json
@@ -29,7 +28,7 @@ _NEVER_READ: Final = "__proto__"  # a key that JavaScript hosts skip
 
 
 def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
-    """Yield the issues of the value at `path`: a path and a sentence for each."""
+    """Yield the issues of `value`, which is at `path`: a path and a message for each."""
     match shape:
         case "":
             return
@@ -94,7 +93,7 @@ def json_type_name(value: object) -> str:
 
 
 def unknown_keys(block: Mapping[str, Any], known: Collection[str], path: KeyPath) -> Iterator[Issue]:
-    """Yield one issue for all keys of `block` that its schema does not know."""
+    """Yield one issue for all keys of `block` that are not in `known`, if any."""
     names = [f'"{name}"' for name in block if name not in known]
     if names:
         yield path, f"{UNKNOWN_KEY}{'s' if len(names) > 1 else ''}: {', '.join(names)}"

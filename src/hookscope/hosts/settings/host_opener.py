@@ -14,7 +14,7 @@ from hookscope.hosts.settings.settings_reader import (
 from hookscope.model.host import AgentWorkspaces, Dialect, Host, Overrides, Settings, Trust
 from hookscope.model.machine import Machine
 
-EVENT_VARIABLES_FILE = ".env"  # of the workspace: fills `${NAME}` in events under every dialect
+EVENT_VARIABLES_FILE = ".env"  # in the workspace: sets `${NAME}` in events under every dialect
 
 
 def open_host(
@@ -27,8 +27,8 @@ def open_host(
 ) -> Host:
     """Open the host of `dialect` on `machine`: settings read, workspace and folders known.
 
-    `settings` replace the file if an embedding program passes them. Never raises for the contents
-    of files: problems are part of the Host.
+    `settings`: used instead of the settings file. Never raises for the contents of files: the Host lists
+    the problems.
     """
     machine = _with_own_home(dialect, machine)
     state = state_folder(dialect, machine)
@@ -72,9 +72,9 @@ def open_host(
 
 
 def state_folder(dialect: Dialect, machine: Machine) -> Path:
-    """Return the host's state folder: below home, unless its variable moves it.
+    """Return the host's state folder: below home, or where its environment variable says.
 
-    A host without one uses the current folder.
+    A host without a state folder uses the current folder.
     """
     machine, layout = _with_own_home(dialect, machine), dialect.layout
     if from_env := _folder_from_env(layout.state_variable, machine):
@@ -92,7 +92,7 @@ def _with_own_home(dialect: Dialect, machine: Machine) -> Machine:
 
 
 def _config_folder(dialect: Dialect, machine: Machine, state: Path) -> Path:
-    """Return the folder of managed hooks and plugins: beside the settings that a variable names."""
+    """Return the folder of managed hooks and plugins: `state`, or beside settings that a variable names."""
     layout = dialect.layout
     named = _folder_from_env(layout.settings_variable, machine) if layout.hooks_beside_settings else ""
     if not named or _folder_from_env(layout.state_variable, machine):
@@ -117,9 +117,9 @@ def configured_workspace(
 ) -> Path:
     """Return the workspace of the settings, else of the variable, else the default in the state folder.
 
-    Of several agents `agent` counts, else the host's default. Only one of them has the host's own
-    workspace; another without its own has a folder of its name in it, or beside it in the state
-    folder.
+    `agent` selects one of several agents, by default the host's default agent. Only one agent uses the
+    host's own workspace. The default of the others is a subfolder of the host's workspace if the settings
+    set that, else a folder in the state folder.
     """
     agents = _agents(dialect, settings)
     name = agents.id_of(agent) if agent else agents.default
@@ -151,7 +151,7 @@ def agent_names(dialect: Dialect, settings: Settings) -> tuple[str, ...]:
 
 
 def known_agent(dialect: Dialect, settings: Settings, name: str) -> str | None:
-    """Return the id of the agent that somebody named; None if the settings have no such agent."""
+    """Return the id of the agent called `name`; None if the settings have no such agent."""
     agents = _agents(dialect, settings)
     found = agents.id_of(name)
     return found if found in agents.workspaces else None

@@ -1,4 +1,4 @@
-"""A settings file as values, each with its file and line on request."""
+"""Reads a settings file: its values, and on request the file and line of each value."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _VARIABLE = re.compile(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
 def fill_variables(
     value: Any, env: Mapping[str, str], on_missing: Callable[[KeyPath, str], None], at: KeyPath = ()
 ) -> Any:
-    """Return the value with `${NAME}` replaced in every text; `$${NAME}` becomes `${NAME}`.
+    """Return the value with `${NAME}` replaced in every string; `$${NAME}` becomes `${NAME}`.
 
-    A variable that is unset or empty stays as written, and `on_missing` is called with its path.
-    Source: rules-openclaw section 8.
+    An unset or empty variable is left as written, and `on_missing` is called with its path and name.
+    Source: OpenClaw 2026.9.6.
     """
     match value:
         case str() if "$" in value:
@@ -56,7 +56,7 @@ def fill_variables(
 
 
 def with_dotenv(env: Mapping[str, str], file: Path, files: Files) -> Mapping[str, str]:
-    """Return the environment with the variables of a `.env` file that it does not set."""
+    """Return `env` with the variables of a `.env` file that it does not set; `env` if that is unreadable."""
     try:
         return {**_variables_in(file, files), **env}
     except OSError:
@@ -84,7 +84,7 @@ def _variables_in(file: Path, files: Files) -> Mapping[str, str]:
 
 
 def with_settings_variables(env: Mapping[str, str], variables: Any) -> Mapping[str, str]:
-    """Return the environment with the variables of the settings that it does not set, or sets to blank."""
+    """Return `env` with those `variables` of the settings that are absent or blank in it."""
     own = variables if isinstance(variables, Mapping) else {}
     texts = {name: value for name, value in own.items() if isinstance(value, str) and value.strip()}
     return {**env, **{name: value for name, value in texts.items() if not env.get(name, "").strip()}}
@@ -92,15 +92,15 @@ def with_settings_variables(env: Mapping[str, str], variables: Any) -> Mapping[s
 
 MAX_DEPTH = 10  # nesting of files
 MAX_FILE_BYTES = 2 * 1024 * 1024  # size of one file
-# For all files; a file counts each time it is included. The program has no such limit: it hangs if files
-# include each other several times.
+# Of all included files together; a file counts each time that it is included. The host has no such limits:
+# it hangs if files include each other several times.
 MAX_FILES, MAX_TOTAL_BYTES = 1_000, 16 * 1024 * 1024
 
 
 class IncludeError(ValueError):
-    """A file may not be included, or cannot be read: one sentence that names it.
+    """A file may not be included, or cannot be read. The text names the file.
 
-    `host_text` is the sentence of the host's program.
+    `host_text` is the host's own message.
     """
 
     def __init__(self, text: str, host_text: str) -> None:
@@ -110,7 +110,7 @@ class IncludeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _IncludedFile:
-    """An included file with all that it includes itself, and their number and size."""
+    """The value of an included file, and the number and size of the files that it consists of."""
 
     value: Any
     files: int
@@ -118,13 +118,13 @@ class _IncludedFile:
 
 
 class Includes:
-    """The allowed root of included files, and the files read so far. Source: rules-openclaw section 8.
+    """Resolves the includes of one settings file. Source: OpenClaw 2026.9.6.
 
-    Serves one reading. Each file is read once, however often it is included.
+    Each file is read once, however often it is included.
     """
 
     def __init__(self, key: str, files: Files, root: Path) -> None:
-        """Resolve the key `key`; all included files must be in `root`, the folder of the settings."""
+        """Resolve includes under `key`; all included files must be in `root`, the folder of the settings."""
         self._key, self._files, self._root, self._real_root = key, files, root, files.real(root)
         self._read: dict[Path, Any] = {}
         self._parts: dict[tuple[Path, tuple[Path, ...]], _IncludedFile] = {}
@@ -133,7 +133,7 @@ class Includes:
     def resolved(self, value: Any, file: Path, chain: tuple[Path, ...] = ()) -> Any:
         """Return the value with every include replaced. Raises IncludeError.
 
-        `file` contains the value, and is included by the files of `chain`.
+        `file` contains the value; `chain` are the files that include it, outermost first.
         """
         if isinstance(value, list):
             return [self.resolved(item, file, chain) for item in value]
@@ -158,7 +158,7 @@ class Includes:
             included = part if number == 0 else merge_values(included, part)
         if own_members and not isinstance(included, Mapping):
             raise IncludeError(
-                f"{self._key} in {file} is beside other keys, and the included value is not an object",
+                f"{self._key} in {file} has other keys beside it, but the included value is not an object",
                 "Sibling keys require included content to be an object",
             )
         return merge_values(included, own_members) if own_members else included
@@ -203,11 +203,11 @@ class Includes:
         if path in chain:
             ring = " -> ".join(map(str, (*chain, path)))
             raise IncludeError(
-                f"{file} includes {name}, which includes it again", f"Circular include detected: {ring}"
+                f"{file} includes {name}, which includes this file", f"Circular include detected: {ring}"
             )
         if len(chain) > MAX_DEPTH:
             raise IncludeError(
-                f"{file} includes {name}: more than {MAX_DEPTH} files in one another",
+                f"{file} includes {name}: includes are nested more than {MAX_DEPTH} deep",
                 f"Maximum include depth ({MAX_DEPTH}) exceeded at: {name}",
             )
         facts = self._files.facts(path)
@@ -244,7 +244,7 @@ _JAVASCRIPT_TYPES: Mapping[type, str] = {bool: "boolean", int: "number", float: 
 
 
 def _unread_include(file: Path, name: str, path: Path, error: OSError) -> IncludeError:
-    """Return the error for a file that cannot be read; Node names the system's call, and the code twice."""
+    """Return the error for a file that cannot be read, with Node's text, which has the error code twice."""
     code = errno.errorcode.get(error.errno or 0, "EIO")
     words = "no such file or directory" if code == "ENOENT" else (error.strerror or "unknown").lower()
     cause = f"{code}: {words}, {'lstat' if code == 'ENOENT' else 'open'} '{path}'"
@@ -255,7 +255,7 @@ def _unread_include(file: Path, name: str, path: Path, error: OSError) -> Includ
 
 
 def merge_values(first: Any, second: Any) -> Any:
-    """Merge objects, concatenate lists; of anything else the second value wins."""
+    """Merge two objects, concatenate two lists; for any other values return `second`."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         both = {key: merge_values(first[key], second[key]) for key in first.keys() & second.keys()}
         return {**first, **second, **both}
@@ -265,7 +265,7 @@ def merge_values(first: Any, second: Any) -> Any:
 
 
 DEFAULT_RULES = SettingsRules()
-NO_HOOK_RUNS = "no hook runs until it is mended"  # since it may disable any of them
+NO_HOOK_RUNS = "no hook runs until this is fixed"  # because the file may disable any hook
 ROOT_PATH = "<root>"  # the hosts' name for the path of the whole document
 
 
@@ -274,7 +274,7 @@ def read_settings(
 ) -> Settings:
     """Return the settings in `file` (JSON5); empty if it does not exist. `env`: variables for `${NAME}`.
 
-    For a file that exists and cannot be read, `unread_reason` says why.
+    If the file exists but cannot be read, `unread_reason` says why.
     """
     facts = files.facts(file)
     if facts is None:
@@ -315,7 +315,7 @@ def parse_settings(
     files: Files | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Return the settings that `source` would be as the contents of `file`."""
+    """Return the settings in `source`, the contents of `file`."""
     try:
         value = formats.read_json5(source)
     except FormatError as error:
@@ -326,7 +326,7 @@ def parse_settings(
             file, exists=True, problems=(problem,), refusal=refusal, unread_reason=_cause_of(problem)
         )
     if not isinstance(value, dict):
-        problem = Problem(f"{file.name} needs an object at its top; {NO_HOOK_RUNS}", FilePosition(file))
+        problem = Problem(f"{file.name} must contain an object; {NO_HOOK_RUNS}", FilePosition(file))
         kind = _KINDS.get(type(value), "number")
         refusal = _refusal(rules, file, [((), f"Invalid input: expected object, received {kind}")])
         return Settings(
@@ -352,7 +352,7 @@ def _cause_of(problem: Problem) -> str:
 
 
 def given_settings(value: Mapping[str, Any], file: Path) -> Settings:
-    """Return settings that an embedding program passes; they are in no file."""
+    """Return settings that an embedding program passes; their values have no positions."""
     return Settings(file, value, exists=False)
 
 
@@ -379,7 +379,7 @@ def _with_includes(
             place = settings.locate(path) or FilePosition(settings.file)
             problems.append(
                 Problem(
-                    f"{dotted_path(path)} names ${{{name}}}, which is not set: it stays as written", place
+                    f"{dotted_path(path)} names ${{{name}}}, which is not set: it is left as written", place
                 )
             )
 
@@ -388,7 +388,7 @@ def _with_includes(
 
 
 def check_settings(settings: Settings, rules: SettingsRules) -> Settings:
-    """Return the settings, refused if the host refuses them: each reason is a problem with its position."""
+    """Return the settings, with a refusal and a problem for each reason if the host refuses them."""
     if rules.check is None or settings.refusal:
         return settings
     issues = rules.check(settings.value)
@@ -424,7 +424,7 @@ def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]
 def _own_variables(variables: Any) -> Any:
     """Return the variables that the settings set.
 
-    One that refers to itself, as `"A": "${A}"`, comes from elsewhere and is excluded.
+    A variable that refers to itself, as `"A": "${A}"`, is set elsewhere and therefore excluded.
     """
     if not isinstance(variables, Mapping):
         return variables

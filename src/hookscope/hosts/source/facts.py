@@ -1,6 +1,6 @@
 """Facts of a handler's source, and the names that the Python and script readers look for.
 
-The parser process loads it too.
+The parser process loads this module too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class HandlerFacts:
-    """What one file does, as far as its source shows it literally. Computed names are excluded."""
+    """What one file does, as far as its source names it literally; computed names are excluded."""
 
     env: tuple[Occurrence, ...] = ()  # variables it reads; kind "optional": it works without
     programs: tuple[Occurrence, ...] = ()  # programs it starts, by name
@@ -39,12 +39,12 @@ class HandlerFacts:
     changes: tuple[Occurrence, ...] = ()  # members of the event's context that it sets
     strays: tuple[Occurrence, ...] = ()  # members that it reads on the event and no event has
     puts: tuple[Occurrence, ...] = ()  # members that it sets on the event and no event has
-    guards: tuple[Occurrence, ...] = ()  # values that it compares; kind: "type" or "action"
+    guards: tuple[Occurrence, ...] = ()  # values compared with the event's type or action; kind: which
     pushes: tuple[Occurrence, ...] = ()  # messages for the user; kind: what is pushed if it is not text
     items: tuple[Occurrence, ...] = ()  # objects put into a list of the context; kind: their members
     answers: tuple[Occurrence, ...] = ()  # members of a returned object; kind "other": of no known answer
-    parameters: tuple[Occurrence, ...] = ()  # of the handler, behind the event; without a default
-    homes: tuple[Occurrence, ...] = ()  # texts that begin with a home folder
+    parameters: tuple[Occurrence, ...] = ()  # required ones of the handler after the event
+    homes: tuple[Occurrence, ...] = ()  # strings that begin with a home folder
     imports: tuple[
         Occurrence, ...
     ] = ()  # by statement; kind "type": type-only, "types": only types but unmarked
@@ -52,7 +52,7 @@ class HandlerFacts:
     module: str = ""  # esm, commonjs, both; empty: neither
     error: Occurrence | None = None  # the first syntax error; its name says why
     doubt: Occurrence | None = None  # of a script: the first node the grammar cannot read; Node may read it
-    exports: Mapping[str, bool] | None = None  # of an ES module, and whether a function; None: unknown
+    exports: Mapping[str, bool] | None = None  # export → whether it is a function; None: unknown
 
 
 def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
@@ -78,7 +78,7 @@ def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
     return HandlerFacts(**parts)
 
 
-EVENT_NAMES = re.compile(r"_?(?:event|evt|hook_?event)\Z", re.IGNORECASE)  # what authors call the event
+EVENT_NAMES = re.compile(r"_?(?:event|evt|hook_?event)\Z", re.IGNORECASE)  # usual names of the event
 GUARDED_MEMBERS = ("type", "action")
 RETURNED_MEMBERS = frozenset(  # of tool-call hooks and other programs' hooks
     {
@@ -106,13 +106,13 @@ SHELL_BUILT_INS = frozenset(COMMON_PROGRAMS.split())
 
 
 def first_program(command: str) -> str:
-    """Return the first program that a command line starts; empty if it is built in, a path or computed."""
+    """Return the first program of a command line; empty if it is built in, a path or computed."""
     found = SHELL_WORD.match(command.strip())
     return looked_up_program(found["word"]) if found else ""
 
 
 def looked_up_program(name: str) -> str:
-    """Return the program if PATH decides which one it is and not every machine has it; else empty."""
+    """Return `name` if it is a program to look up on PATH that not every machine has; else empty."""
     return name if PROGRAM.match(name) and name not in SHELL_BUILT_INS else ""
 
 
@@ -128,7 +128,7 @@ class HandlerUses:
 
     @property
     def descriptions(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Return what the handler does, in words, each with its names; without what it does not do."""
+        """Return a phrase for each kind of use that the handler has, with the names used."""
         parts = (
             ("reads variables", (*self.env, *self.optional_env)),
             ("starts programs", self.bins),
@@ -139,7 +139,7 @@ class HandlerUses:
 
 
 def handler_uses(facts: HandlerFacts) -> HandlerUses:
-    """Return the uses in the facts of a source; each name once, in order."""
+    """Return the uses in the facts of a source, each name once, in source order."""
     needed = _occurrence_names(occurrence for occurrence in facts.env if occurrence.kind != "optional")
     return HandlerUses(
         env=needed,

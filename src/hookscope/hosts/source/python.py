@@ -28,7 +28,7 @@ class PythonNames:
     def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST]) -> None:
         self._modules = dict(_imported(nodes))
         self._events = _event_names(tree)
-        self._contexts = frozenset[str]()  # during the search, only `event.context` counts
+        self._contexts = frozenset[str]()  # empty during the search, which calls `is_context`
         self._contexts = self._context_names(nodes)
 
     def dotted(self, node: ast.AST) -> str:
@@ -63,7 +63,7 @@ class PythonNames:
         return ""
 
     def takes_event(self, scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
-        """Return whether the first parameter is the event."""
+        """Return whether the first parameter of `scope` is the event."""
         return any(argument.arg in self._events for argument in scope.args.args[:1])
 
     def _context_names(self, nodes: Sequence[ast.AST]) -> frozenset[str]:
@@ -100,7 +100,7 @@ def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
 def _event_names(tree: ast.Module) -> frozenset[str]:
     """Return the names of the event.
 
-    They are the first parameters of top-level functions if named like an event, or of `handler`.
+    They are first parameters of top-level functions: those named like an event, and that of `handler`.
     """
     found = set()
     for node in tree.body:
@@ -136,7 +136,7 @@ class PythonFallbacks:
         return False
 
     def is_checked_by_condition(self, name: str, node: ast.AST) -> bool:
-        """Return whether an enclosing condition names it: `if "A" in os.environ: use(os.environ["A"])`."""
+        """Return whether an enclosing condition has `name`: `if "A" in os.environ: use(os.environ["A"])`."""
         for _ in range(FARTHEST):
             parent = self._parents.get(node)
             if parent is None or isinstance(parent, SCOPES):
@@ -152,7 +152,7 @@ class PythonFallbacks:
         return False
 
     def _texts_of(self, condition: ast.expr) -> frozenset[str]:
-        """Return the texts in a condition. Read once: many nodes may be below it."""
+        """Return the strings in a condition, cached, because many nodes may be below it."""
         found = self._texts.get(condition)
         if found is None:
             texts = (text_of(part) for part in ast.walk(condition))
@@ -160,7 +160,7 @@ class PythonFallbacks:
         return found
 
     def is_in_try(self, node: ast.AST) -> bool:
-        """Return whether the node is in a `try` that catches the KeyError."""
+        """Return whether the node is in a `try` that catches a KeyError."""
         while (parent := self._parents.get(node)) is not None:
             if isinstance(parent, ast.Try) and node in parent.body:
                 return any(_takes_key_error(handler.type) for handler in parent.handlers)
@@ -178,7 +178,7 @@ def _before(node: ast.AST, values: list[ast.expr]) -> list[ast.expr]:
 
 
 def text_of(node: ast.AST) -> str | None:
-    """Return the literal text of a node; None for anything else."""
+    """Return the value of a string literal; None for any other node."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
@@ -428,17 +428,14 @@ class _PythonReader:
 
 
 def _plain_start(node: ast.AST) -> str:
-    """Return the literal start of an f-string, up to its last blank.
-
-    The name of the program in it is then complete.
-    """
+    """Return the literal start of an f-string up to its last blank, so that its words are complete."""
     if isinstance(node, ast.JoinedStr) and node.values:
         return (text_of(node.values[0]) or "").rpartition(" ")[0]
     return ""
 
 
 def _not_text(node: ast.expr | None) -> str:
-    """Return what a literal is called that is not text; empty for a text, and for what is not a literal."""
+    """Describe a literal that is not a string; empty for a string and for any other expression."""
     match node:
         case ast.Dict():
             return "an object"

@@ -54,7 +54,7 @@ class ScriptFallbacks:
         self._parents = parents
 
     def enclosing(self, node: Node) -> tuple[Node | None, Node]:
-        """Return the expression that contains a value, and its part; brackets and types are skipped."""
+        """Return the expression around a value, and its child with the value, without brackets and types."""
         parent = self._parents.get(node.id)
         while parent is not None and parent.type in WRAPPERS:
             node, parent = parent, self._parents.get(parent.id)
@@ -83,7 +83,7 @@ class ScriptFallbacks:
         return False
 
     def _out_of_chain(self, parent: Node | None, node: Node) -> tuple[Node | None, Node]:
-        """Return what contains the whole chain, if the node is the last of a chain such as `a || b`."""
+        """Return `enclosing` of the whole chain if `node` ends one such as `a || b`, else both arguments."""
         for _ in range(FARTHEST):
             sign = parent.child_by_field_name("operator") if parent is not None else None
             if (
@@ -97,7 +97,7 @@ class ScriptFallbacks:
         return parent, node
 
     def is_tested_later(self, parent: Node | None, node: Node, tested: frozenset[str]) -> bool:
-        """Return whether it gets a name that is tested later: `const a = …; if (a) use(a)`."""
+        """Return whether the value gets a name in `tested`: `const a = …; if (a) use(a)`."""
         parent, node = self._out_of_chain(parent, node)
         name = (
             parent.child_by_field_name("name")
@@ -122,7 +122,7 @@ class ScriptFallbacks:
         return sign is not None and sign.type in ELSE_OPERATORS and is_field_of_parent(parent, "left", used)
 
     def is_checked_by_condition(self, name: str, node: Node) -> bool:
-        """Return whether an enclosing condition names it: `if (process.env.A) use(process.env.A)`."""
+        """Return whether an enclosing condition contains `name`: `if (process.env.A) use(process.env.A)`."""
         word = re.compile(rf"\b{re.escape(name)}\b")
         for _ in range(FARTHEST):
             parent = self._parents.get(node.id)
@@ -150,7 +150,7 @@ def _condition_of(node: Node) -> Node | None:
 
 
 def is_field_of_parent(parent: Node | None, field: str, node: Node) -> bool:
-    """Return whether the node is that field of its parent."""
+    """Return whether the node is the `field` of `parent`."""
     return parent is not None and parent.child_by_field_name(field) == node
 
 
@@ -177,7 +177,7 @@ class _ScriptReader:
 
     def __init__(self, root: Node, source: bytes) -> None:
         self._nodes = [root]
-        self._parents: dict[int, Node] = {}  # `node.parent` searches from the root each time
+        self._parents: dict[int, Node] = {}  # `node.parent` would search from the root
         _walk(self._nodes, self._parents)
         self._lines = source.split(b"\n")
         self._names = ScriptNames(self._nodes, self._parents)
@@ -234,9 +234,9 @@ class _ScriptReader:
         return module_exports(root) if self._is_plain_module(module) else None
 
     def _is_plain_module(self, module: str) -> bool:
-        """Return whether exports use only syntax of the language.
+        """Return whether the file can export only by `export`.
 
-        Exports by `Object.assign(exports, …)` cannot be read.
+        Other exports, such as by `Object.assign(exports, …)`, cannot be read.
         """
         return module == "esm" or (not module and not any(b"exports" in line for line in self._lines))
 
@@ -381,7 +381,7 @@ class _ScriptReader:
         self._function(node)
 
     def _function(self, node: Node) -> None:
-        """Record the second parameter of a function that the host calls with the event alone."""
+        """Record required parameters after the first, because the host passes the event only."""
         if self._names.is_called_by_host(node, self._parents):
             for parameter in further_parameters(node):
                 self._record("parameters", text_of(parameter), parameter)
@@ -415,7 +415,7 @@ NOT_TEXT |= dict.fromkeys(("true", "false"), "a boolean")
 
 
 def _key_of(member: Node) -> str:
-    """Return the name of a member of an object; empty if it is computed, or spread from elsewhere."""
+    """Return the key of a member of an object literal; empty if it is computed or a spread."""
     key = member.child_by_field_name("key") or member.child_by_field_name("name") or member
     return text_of(key) if key.type in KEYS else ""
 
@@ -432,7 +432,7 @@ def _walk(nodes: list[Node], parents: dict[int, Node]) -> None:
 
 
 def _member_name(node: Node) -> str:
-    """Return the plain name of a member: `.name`, `["name"]`; empty for a computed one."""
+    """Return the name in `.name` or `["name"]`; empty if it is computed."""
     name = node.child_by_field_name("property") or node.child_by_field_name("index")
     if name is None or not (name.type == "property_identifier" or is_text(name)):
         return ""

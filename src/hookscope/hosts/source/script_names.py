@@ -35,7 +35,7 @@ def text_of(node: Node) -> str:
 
 
 def is_text(node: Node | None) -> bool:
-    """Return whether the node is a literal text: a string, or a template without substitutions."""
+    """Return whether the node is a literal string, or a template without substitutions."""
     if node is None:
         return False
     is_plain_template = node.type == "template_string" and all(
@@ -54,7 +54,7 @@ def unwrapped(node: Node | None) -> Node | None:
 
 
 def dotted(node: Node | None) -> str:
-    """Return `process.env` for members of a plain name, up to `DEEPEST` of them; empty for anything else."""
+    """Return a dotted name such as `process.env` with at most `DEEPEST` members; empty for any other node."""
     parts: list[str] = []
     node = unwrapped(node)
     while node is not None and node.type == "member_expression" and len(parts) < DEEPEST:
@@ -86,7 +86,7 @@ class ScriptNames:
         return names.get((self._esm, self._commonjs), "")
 
     def imported_name(self, function: Node) -> str:
-        """Return the imported name, such as `child_process.exec`, under any alias; empty for others."""
+        """Return the imported name of an alias, such as `child_process.exec`; empty if it is not imported."""
         name = dotted(function)
         first, _, rest = name.partition(".")
         module = self._modules.get(first, "")
@@ -267,7 +267,7 @@ def exported_names(node: Node) -> Iterator[str]:
 
 
 def further_parameters(function: Node) -> Iterator[Node]:
-    """Yield the parameters behind the first one that must be given: without a default, `?` and `...`."""
+    """Yield the required parameters after the first: those without a default, `?` or `...`."""
     parameters = function.child_by_field_name("parameters")
     found = [child for child in parameters.named_children if child.type != "comment"] if parameters else []
     for parameter in found[1:]:

@@ -1,4 +1,4 @@
-"""Parses scripts in a child process: a batch per child; if one ends early, another continues."""
+"""Parses scripts in child processes, a batch per child; if a child ends early, another continues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS = 8.0  # limit of one child for its batch
 BATCH = 64  # scripts per child: each takes milliseconds, starting a child 0.1 s
 BREAKS = 3  # crashes after which the rest is skipped
 MISSING = 3  # the child's exit code without a parser
-NO_PARSER = "scripts are read with tree-sitter, which is not installed: `{}` brings it"
+NO_PARSER = "parsing scripts needs tree-sitter, which is not installed: run `{}`"
 
 
 def parser_missing_message() -> str:
@@ -33,7 +33,7 @@ class ScriptSource(NamedTuple):
 
 
 ScriptReader = Callable[[Sequence[ScriptSource]], dict[str, HandlerFacts | str]]
-"""Scripts → by name the facts of each, or why there are none."""
+"""Scripts → by name, the facts of each script or why it has none."""
 
 
 def read_scripts(
@@ -59,7 +59,7 @@ def read_scripts(
             found[remaining[0].name] = reason
             del remaining[0]
             crashes += 1
-    return {**found, **{script.name: "the parser failed at others before it" for script in remaining}}
+    return {**found, **{script.name: "skipped: the parser failed too often before" for script in remaining}}
 
 
 def _parser_answers(

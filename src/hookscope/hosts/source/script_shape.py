@@ -30,7 +30,7 @@ HIGHEST = 200  # levels up the tree to the function with that parameter
 
 
 def unknown_event_members(nodes: list[Node], parents: Mapping[int, Node]) -> Iterator[tuple[str, str, Node]]:
-    """Yield members of the event that no event has: `strays` that are read, `puts` that are set."""
+    """Yield uses of members that no event has: `strays` are read, `puts` are set."""
     reader = _EventReader(nodes, parents)
     for node in nodes:
         reader.visit(node)
@@ -49,7 +49,7 @@ class _EventFunction:
 
     def __init__(self, node: Node, name: str, parameter: str, *, called_by_host: bool) -> None:
         self.node, self.name, self.parameter = node, name, parameter
-        self.called_by_host = called_by_host  # by the host
+        self.called_by_host = called_by_host
         self.reads: list[tuple[str, Node]] = []
         self.writes: list[tuple[str, Node]] = []
         self.passes_event_to: set[str] = set()  # functions that it calls with the parameter as first argument
@@ -96,7 +96,7 @@ class _EventReader:
                 self._call(node)
 
     def event_functions(self) -> list[_EventFunction]:
-        """Return the functions that certainly get the event, and those that they pass it to."""
+        """Return the functions that certainly get the event, and the functions to which they pass it."""
         confirmed = [function for function in self.functions.values() if function.is_event_handler]
         for function in confirmed:  # the list grows during the loop
             confirmed += [
@@ -238,7 +238,7 @@ def _listed(clause: Node) -> Iterator[tuple[str | None, bool]]:
 
 
 def commonjs_exports(root: Node, nodes: list[Node]) -> dict[str, bool] | None:
-    """Return the exports of a single `module.exports = {…}`; None if there are others, or unknown ones."""
+    """Return the exports if they are a single `module.exports = {…}` with known names; else None."""
     assigned = [value for node in root.named_children if (value := _assigned_exports(node)) is not None]
     mentions = sum(node.type == "member_expression" and text_of(node) == "module.exports" for node in nodes)
     bare_exports = sum(node.type == "identifier" and text_of(node) == "exports" for node in nodes)
@@ -301,7 +301,7 @@ USED_NAMES = frozenset({"identifier", "shorthand_property_identifier"})
 
 
 def typescript_only_code(node: Node, parent: Node | None) -> str:
-    """Return the word for TypeScript code that is more than types; empty for anything else."""
+    """Return the name of a TypeScript construct that is more than types; empty for any other node."""
     if parent is not None and parent.type == "ambient_declaration":
         return ""  # `declare …`
     if node.type in MODULE_NODES:

@@ -1,6 +1,6 @@
-"""Hooks that are modules of an agent and receive its stream.
+"""Stream hooks: modules of an agent that receive the events of its stream.
 
-`StreamSystem` combines a dialect's choices.
+`StreamSystem` combines the rules of a dialect.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ class StreamSystem:
     failure_rule: FailureRule
     context_rule: ContextRule
     file_rules: FileRules
-    unreachable_events: Mapping[str, str] = field(default_factory=dict)  # event types that no hook gets
+    unreachable_events: Mapping[str, str] = field(default_factory=dict)  # event type → why it reaches no hook
     session_rules: SessionRules | None = None  # the session rules of this version
     marks_python: bool = False  # whether Python modules are marked as not run by the host
 
@@ -60,7 +60,7 @@ class StreamSystem:
         return find_stream_hooks(host, self.file_rules, marks_python=self.marks_python)
 
     def rank(self, found: FoundHooks) -> Ranking:
-        """Return all hooks as winners: of two modules with one slug neither is used (eve 06)."""
+        """Return all hooks as winners: `find` rejects modules with the same slug (eve 06)."""
         return Ranking(found.hooks, found.hooks)
 
     def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
@@ -73,7 +73,7 @@ class StreamSystem:
         return stream_call_groups(event, registrations, self.unreachable_events)
 
     def plan_key(self, event: Event) -> None:
-        """Return None: every part of an event may decide which hooks are called."""
+        """Return None: any part of the event may decide which hooks are called."""
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
         return stamped_event(event, host, entropy, self.context_rule)
@@ -90,7 +90,7 @@ class StreamSystem:
 
 
 def stream_system_of(dialect: Dialect) -> StreamSystem:
-    """Return the stream hooks of a dialect, as the base of another version.
+    """Return the stream system of a dialect, to derive another version from it.
 
     Raises LookupError if the dialect has none.
     """

@@ -1,4 +1,4 @@
-"""What an agent's folder must and must not hold, in the host's words (eve 22 and 23)."""
+"""Discovers the contents of an agent's folder, with the host's own diagnostics about them (eve 22, 23)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from hookscope.values import dataclass
 
 ROOT = "agent"  # below the workspace
 SCOPE_SEPARATOR = "::"  # between the node ids of nested subagents
-# Modules outside `hooks` that may receive events, found by their source. None of it is run.
+# Text in the source of a channel or dynamic resolver, which is searched and not run.
 CHANNEL_SIGN = (b"events",)
 DYNAMIC_SIGNS = (b"defineDynamic", b"define_dynamic")
 DYNAMIC_FOLDERS = ("tools", "skills", "instructions")  # in call order
@@ -375,7 +375,7 @@ def sandbox_diagnostics(
             yield Diagnostic("discover/sandbox-workspace-skills-reserved", RESERVED, skills.path)
 
 
-MODULE = "agent"  # the stem of the file that defines an agent
+MODULE = "agent"  # name without suffix of the file that defines an agent
 SUBAGENTS = "subagents"
 SCHEDULES = "schedules"
 FIRST_INSTRUCTIONS = b"You are a helpful assistant.\n"  # of a new project
@@ -391,7 +391,7 @@ NO_SCHEDULES = 'Local subagent packages cannot define schedules at "{folder}".'
 
 
 def regular_entries_in(folder: Path, rules: FileRules, files: Files) -> list[FolderItem]:
-    """Return a folder's entries in the host's order, without links and tests; empty if it cannot be read."""
+    """Return a folder's entries in the host's order, without links and tests; empty if it is unreadable."""
     try:
         children = sorted(files.children(folder), key=lambda child: collation_key(child.name))
     except OSError:
@@ -518,9 +518,9 @@ def _schedule_diagnostics(root: Path, rules: FileRules, files: Files) -> Iterato
 
 
 def _non_folder_diagnostics(folder: Path, files: Files) -> Iterator[Diagnostic]:
-    """Yield an error for a file in place of the folder.
+    """Yield an error if `folder` is a file.
 
-    A link to a folder is allowed, a dangling link is ignored.
+    A link to a folder is allowed, and a dangling link is ignored.
     """
     facts = files.facts(folder)
     if facts is not None and not facts.folder:

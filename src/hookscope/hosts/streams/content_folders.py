@@ -1,8 +1,7 @@
 """The content folders of an agent, and the host's diagnostics about them when it builds the project.
 
-One error in any of them stops the build, and then no hook runs. The rules come from the host's
-source and from random comparison with the host; recorded in eve 23. Reads only through `Files`;
-runs nothing.
+An error in any of them stops the build, so no hook runs. Source: the host's code, comparisons with the
+host on random folders, and eve 23. Reads only through `Files`; runs nothing.
 """
 
 import errno
@@ -42,23 +41,23 @@ class ContentFolder:
     """A folder of modules or Markdown, and the host's messages for faults in it."""
 
     folder: str
-    code: str  # of the error if it is not a folder
+    code: str  # code of the error if it is not a folder
     text: str  # {folder}
     recursive: bool = False  # whether its subfolders are read
     markdown: bool = False
-    pattern: re.Pattern[str] | None = None  # of a name
+    pattern: re.Pattern[str] | None = None  # of a valid name
     name_code: str = ""
     name_text: str = ""  # {name}
-    stray_code: str = ""  # of the error about a file that is neither
+    stray_code: str = ""  # code of the error about any other file
     stray_text: str = ""  # {file}
-    links_stray: bool = False  # whether a link is such a file
+    links_stray: bool = False  # whether a link is reported in the same way
     check_document: Callable[[bytes], str] | None = (
-        None  # returns the error of a Markdown file; empty for none
+        None  # returns the error in a Markdown file; empty if it is valid
     )
 
 
 def with_read_error(find: Callable[[], Iterator[Diagnostic]]) -> tuple[Diagnostic, ...]:
-    """Return all diagnostics found; if a folder or file cannot be read, the system error is the last one."""
+    """Return all diagnostics that `find` yields; an OSError becomes the last one."""
     kept: list[Diagnostic] = []
     try:
         kept.extend(find())
@@ -86,7 +85,7 @@ def is_plain_folder(child: FolderItem) -> bool:
 
 
 def module_stem(name: str, rules: FileRules) -> str | None:
-    """Return the name of a host module without its ending; None if the file is not a module."""
+    """Return a host module's file name without its suffix; None if the file is not a module."""
     if rules.skips_declarations and DECLARATION.search(name):
         return None
     endings = (ending for ending in MODULE_SUFFIXES if name.endswith(ending) and len(name) > len(ending))
@@ -101,7 +100,7 @@ def modules_named(stem: str, children: list[FolderItem], rules: FileRules) -> li
 
 
 def quoted_names(names: list[str]) -> str:
-    """Return the names as the host lists them."""
+    """Return the names in quotes, as the host lists them."""
     return ", ".join(f'"{name}"' for name in names)
 
 

@@ -1,7 +1,7 @@
 """Extensions that an agent mounts, and the host's diagnostics about them when it builds the project.
 
-Checked are the package that a mount names and whether it exists, not the contents of a package, nor
-the hooks that it adds. Reads only through `Files`; runs nothing.
+Checks whether the package that a mount names exists and is an extension, but not its contents or hooks.
+Reads only through `Files`; runs nothing.
 """
 
 import json
@@ -123,7 +123,7 @@ def mount_diagnostics(
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """A mounted package, and the folder of its sources, or else of its build."""
+    """A mounted package; `root` is the folder of its sources, or else of its build."""
 
     name: str  # of its mount
     package: Path
@@ -222,7 +222,7 @@ def _located(mount: _Mount, workspace: Path, files: Files) -> Iterator[Diagnosti
 
 
 def mounted_package(text: str) -> str | None:
-    """Return the package that a mount exports, found by its text alone, as the host does."""
+    """Return the package that a mount exports, found by searching its text as the host does; else None."""
     reexport = REEXPORTED.search(text)
     if reexport is not None:
         return reexport[1]

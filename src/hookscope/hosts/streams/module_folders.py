@@ -1,4 +1,4 @@
-"""Folders of an agent's modules: which files count, and in which order (eve 03 to 07; rules note 3.2)."""
+"""Folders of an agent's modules: which files are modules, and in which order (eve 03 to 07)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hookscope.values import dataclass
 SIGNS = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
 RANK_OF_SIGN = {sign: place for place, sign in enumerate(SIGNS)}
 DIGIT, LETTER, OTHER = 1, 2, 3
-# Letters that the collation decomposes and Unicode does not.
+# Letters that the collation decomposes, but Unicode normalization does not.
 WRITTEN_AS = str.maketrans(
     {
         "ß": "ss\u035c",
@@ -79,7 +79,7 @@ COLLISION_TEXT = 'Found multiple authored module sources for "{slot}": {files}.'
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A message of the host about its sources at build time.
+    """A message of the host about the project's sources at build time.
 
     An error stops the whole build, a warning does not.
     """
@@ -88,7 +88,7 @@ class Diagnostic:
     message: str
     path: Path
     severity: str = ERROR
-    missing_file: Path | None = None  # the missing file that would fix it
+    missing_file: Path | None = None  # if the error is that a file is missing: this file
 
     @property
     def text(self) -> str:
@@ -98,9 +98,9 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class FoundModule:
-    """A module that was accepted."""
+    """A file that is a module of its folder."""
 
-    slug: str  # its path below its folder, without the ending, with `/`
+    slug: str  # its path below the module folder without the suffix, with `/`
     path: Path
     beyond_host: bool = False
 
@@ -137,7 +137,7 @@ class AgentLayout:
     allows_dockerfile: bool = (
         False  # whether a sandbox may be a Dockerfile; if not, `workspace/skills` is reserved
     )
-    strict_headers: bool = False  # must a Markdown header be closed; if not: known keys only
+    strict_headers: bool = False  # whether a Markdown header must be closed; if not, unknown keys are errors
     checks_skill_names: bool = False  # whether names of skills are checked
     required_package: str = ""  # a dependency that the nearest package.json must have; empty: none
 
@@ -175,7 +175,7 @@ class _Walk:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def reject(self, name: str, path: Path) -> bool:
-        """Record a name that is not a legal part of a slug, and return whether it is one.
+        """Return whether `name` is not a legal part of a slug, and record it if so.
 
         Nothing below a refused folder is read.
         """
@@ -207,7 +207,7 @@ def modules_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> Module
 
 
 def _is_dangling(path: Path, files: Files) -> bool:
-    """Return whether the path is a dangling link. If its folder cannot be read, it is not."""
+    """Return whether a path without a target is a dangling link; False if its folder cannot be read."""
     try:
         return path.name in files.names(path.parent)
     except OSError:
@@ -221,7 +221,7 @@ def _walk(walk: _Walk, folder: Path, parents: tuple[str, ...]) -> None:
     for child in kept:
         if child.folder and len(parents) == MAX_DEPTH:
             walk.skipped.append(
-                SkippedFile(child.path, f"no more than {MAX_DEPTH} folders in one another are read")
+                SkippedFile(child.path, f"folders nested more than {MAX_DEPTH} deep are not read")
             )
         elif child.folder and not walk.reject(child.name, child.path):
             _walk(walk, child.path, (*parents, child.name))
@@ -251,12 +251,12 @@ def _why_ignored(child: FolderItem, rules: FileRules) -> str:
 
 
 def is_test_name(name: str, rules: FileRules) -> bool:
-    """Return whether this is a test file or folder, which this version ignores everywhere."""
+    """Return whether the host ignores this file or folder everywhere because it contains tests."""
     return rules.skips_tests and (name == TESTS_FOLDER or TEST_FILE.search(name) is not None)
 
 
 def stem_of_module(name: str) -> str | None:
-    """Return a module's file name without its ending; None if the file is not a module."""
+    """Return a module's file name without its suffix; None if the file is not a module."""
     for ending in (*MODULE_SUFFIXES, PYTHON_SUFFIX):
         if name.endswith(ending) and len(name) > len(ending):
             return name[: -len(ending)]

@@ -1,9 +1,8 @@
-"""A session of an agent, pure: a state and an input give the next state and one command.
+"""An agent's session as a pure state machine: a state and an input give the next state and one command.
 
-A turn is an agenda of actions, done one after another. Some need something from outside (publish an
-event, query the model) and wait for the answer; a throw or a cancel replaces the agenda.
-`session_turns` and `session_subagents` write the agendas; `session_rules` says what differs between
-versions of a host.
+A turn is an agenda of actions, done one after another. An action that needs the outside (publish an
+event, query the model) becomes a command and waits for its answer; a throw or a cancel replaces the
+agenda. `session_rules` has the differences between versions of the host.
 """
 
 from __future__ import annotations
@@ -84,13 +83,13 @@ def _is_awaited(session: SessionState) -> bool:
 
 
 def wait_for_user(session: SessionState) -> PublishEvent:
-    """Return the event that the session waits for its user."""
+    """Return the event that reports that the session waits for the user's next message."""
     token = {"continuationToken": session.token} if session.rules.includes_token else {}
     return PublishEvent("session.waiting", {**token, "wait": "next-user-message"}, "session")
 
 
 def fail_step(session: SessionState, thrown: Thrown, name: str = "") -> SessionState:
-    """Fail the model's step, because of the model or a hook. Changes of the step are undone."""
+    """Fail the model's step, because of the model or a hook. Changes made in the step are undone."""
     assert session.checkpoint is not None
     kept = session.checkpoint.session.history
     session, digits = session.next_number()
@@ -107,7 +106,7 @@ def fail_step(session: SessionState, thrown: Thrown, name: str = "") -> SessionS
 
 
 def fail_turn(session: SessionState, thrown: Thrown) -> SessionState:
-    """Fail the turn because a hook threw (seed 002)."""
+    """Fail the turn because a hook threw (Eve's guide)."""
     failure = {"code": session.rules.hook_failed_code, "message": thrown.message}
     ending = _after_failure(session, failure, thrown.message)
     return session.with_agenda(PublishEvent("turn.failed", failure, "turn"), *ending, is_failing=True)
@@ -136,14 +135,14 @@ def _session_failed(
 
 
 def fail_session(session: SessionState, thrown: Thrown) -> SessionState:
-    """Fail the session because a hook threw in the failure cascade (seed 002)."""
+    """Fail the session because a hook threw in the failure cascade (Eve's guide)."""
     failure = {"code": session.rules.hook_failed_code, "message": thrown.message}
     rest = Idle(ended=True, failure=thrown.message)
     return session.with_agenda(_session_failed(session, failure), rest)
 
 
 def repeat_step(session: SessionState, thrown: Thrown) -> SessionState:
-    """Run the step again. After its last attempt the session fails, and no hook receives that event."""
+    """Run the step again; after the last attempt, fail the session with an event that no hook receives."""
     checkpoint, rules = session.checkpoint, session.rules
     assert checkpoint is not None
     attempts = checkpoint.attempts + 1
@@ -199,7 +198,7 @@ def open_turn(session: SessionState, message: str) -> SessionState:
 
 
 def continue_after_reply(session: SessionState, reply: ModelReply, *, is_retry: bool) -> SessionState:
-    """Continue after the model's reply. `is_retry`: its reply before this one was empty."""
+    """Continue after the model's reply. `is_retry`: the previous reply was empty."""
     if reply.failure is not None:
         return fail_step(session, reply.failure)
     session = replace(session, last_text=reply.text)
@@ -237,7 +236,7 @@ def _step_completed(reason: str) -> PublishEvent:
 
 
 def _run_calls(session: SessionState, reply: ModelReply) -> SessionState:
-    """Run tools within the step, subagents after it."""
+    """Run the called tools within the step, and the called subagents after it."""
     calls = [replace(call, input={} if call.input is None else call.input) for call in reply.calls]
     tools = tuple(call for call in calls if call.name in session.agent.tools and not call.refusal)
     others = tuple(call for call in calls if call not in tools and _is_subagents(call, session))
@@ -271,7 +270,7 @@ def _is_subagents(call: ToolCall, session: SessionState) -> bool:
 
 def _refused_result(call: ToolCall) -> ConversationEntry:
     """Return the result of a refused call. No event reports it; only the model reads it."""
-    reason = call.refusal or f"there is nothing to call as {call.name} with this"
+    reason = call.refusal or f"no tool or subagent called {call.name} accepts this input"
     return ConversationEntry("tool", call=call, output=reason, failed=True)
 
 
@@ -291,7 +290,7 @@ def _requested_action(call: ToolCall, session: SessionState) -> PublishEvent:
 def continue_after_tools(
     session: SessionState, action: RunTools, results: Sequence[ToolResult]
 ) -> SessionState:
-    """Continue after tools: results are in order of ending in the stream, of calling in the conversation."""
+    """Continue after tools: the stream gets the results by completion, the conversation in call order."""
     names = {call.id: call.name for call in action.calls}
     result_events = (
         PublishEvent(
@@ -401,7 +400,7 @@ def _after_publish(session: SessionState, action: PublishEvent, published: Publi
 
 
 def _apply_event(session: SessionState, kind: str) -> SessionState:
-    """Return the session after an event that is on record."""
+    """Return the session after an event of this type was recorded."""
     if kind == "session.started":
         return replace(session, started=True)
     if kind == "turn.started":

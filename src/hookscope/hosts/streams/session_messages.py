@@ -1,4 +1,4 @@
-"""The inputs of a session and the commands that it returns: one input, then one command, in turn."""
+"""The inputs of a session and the commands that it returns: one command for each input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Data: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Thrown:
-    """A thrown error. `name` is its kind; empty for a bare value."""
+    """A thrown error. `name` is its class; empty if the thrown value is not an error."""
 
     message: str
     name: str = "Error"
@@ -26,7 +26,7 @@ class Thrown:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool or subagent that the model called. `refusal`: why its input does not fit."""
+    """A tool or subagent that the model called. `refusal`: why its input is not valid."""
 
     id: str
     name: str
@@ -111,7 +111,7 @@ class ChildOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ChildOutcomes:
-    """The requested child sessions have ended or wait."""
+    """The requested child sessions have ended, or wait for a message."""
 
     outcomes: tuple[ChildOutcome, ...]
 
@@ -187,8 +187,7 @@ SessionCommand: TypeAlias = Publish | AskModel | CallTools | StartChildren | Wai
 def model_request(command: AskModel) -> dict[str, Any]:
     """Return the input of a scripted model: the conversation, and the results of tools so far.
 
-    Source: recorded in eve 16 (`toolResults`); the other members as the host's own mock model has
-    them, eve 0.80.1.
+    Source: eve 16 for `toolResults`; the mock model of eve 0.80.1 for the other members.
     """
     user_texts = [entry.text for entry in command.history if entry.role == "user"]
     return {

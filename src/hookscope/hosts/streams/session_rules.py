@@ -20,7 +20,7 @@ class ThrowEffect(Enum):
 
     LOGGED = "logged"  # a line in the log; the turn continues (eve 11 and 12, 0.80.1)
     REPEATS = "repeats"  # the step is repeated, then the session fails (eve 11, 0.18.1)
-    SURFACES = "surfaces"  # the turn fails, or in the failure cascade the session (seed 002)
+    SURFACES = "surfaces"  # the turn fails, or in the failure cascade the session (Eve's guide)
 
 
 class Delegation(Enum):
@@ -32,7 +32,7 @@ class Delegation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SessionRules:
-    """The choices of one version. Texts are the host's, as its events have them."""
+    """The rules of one version. Texts are the host's own, as in its events."""
 
     summary: str  # the rule as a sentence for people
     runtime_data: Callable[[SessionAgent], Mapping[str, Any]]  # of session.started
@@ -54,15 +54,15 @@ class SessionRules:
     task_failed: str = ""  # {error} {name}
     no_answer_text: str = ""  # the model's reply was empty twice
     no_answer_name: str = ""
-    empty_fails: bool = False  # whether that fails a user's session, not only a subagent's
-    error_names: bool = False  # whether failed results have the kind of error
+    empty_fails: bool = False  # whether this also fails a user's session, not only a subagent's
+    error_names: bool = False  # whether failed results have the class of the error
     labels_calls: bool = False  # whether calls of subagents have a label
     includes_parts: bool = False  # of message.received
     includes_so_far: bool = False  # of message.appended
-    includes_model: bool = False  # step.started
-    includes_terminal: bool = False  # turn.failed
-    includes_token: bool = False  # session.waiting
-    requires_message: bool = False  # whether a subagent's call without a text is refused
+    includes_model: bool = False  # of step.started
+    includes_terminal: bool = False  # of turn.failed
+    includes_token: bool = False  # of session.waiting
+    requires_message: bool = False  # whether a subagent's call without a message is refused
     output_can_fail: bool = False  # whether an output with `code` and `message` is a failure
     shows_calls_to_hooks: bool = False  # whether hooks receive subagent.called
     failures_first: bool = False  # of tools that end together, whether failed ones come first
@@ -87,7 +87,7 @@ class SessionRules:
     def by_completion(self, results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
         """Return results in stream order; results that end together are in the order of the calls.
 
-        In 0.18.1 failed ones come first then (recorded with two to eight tools).
+        In 0.18.1 the failed ones among these come first (recorded with two to eight tools).
         """
         batches: list[list[ToolResult]] = []
         for result in sorted(results, key=lambda result: result.ended_after):

@@ -82,7 +82,7 @@ def _outcome(result_data: dict[str, Any], rules: SessionRules) -> dict[str, Any]
 
 
 def error_in(output: Any) -> dict[str, str] | None:
-    """Return the code and message in an output, or in its JSON; None if it has none."""
+    """Return the `code` and `message` of an output, which may be JSON text; None if it lacks either."""
     if isinstance(output, str):
         try:
             output = json.loads(output)
@@ -173,8 +173,7 @@ class QueryModel:
 class RunTools:
     """Call tools. `refusals`: what the model reads about calls that cannot be made, in order of the calls.
 
-    `is_deferred`: the results enter the conversation with those of subagents that the step waits
-    for.
+    `is_deferred`: the conversation gets the results together with those of the awaited subagents.
     """
 
     calls: tuple[ToolCall, ...]
@@ -272,7 +271,7 @@ class SessionState:
     agent: SessionAgent
     id: str
     seed: str
-    token: str  # with which a caller continues it
+    token: str  # continuation token
     history: tuple[ConversationEntry, ...] = ()
     started: bool = False
     in_turn: bool = False

@@ -23,11 +23,11 @@ from hookscope.hosts.streams.session_state import (
     model_step,
 )
 
-STOPPED_REASON = "cancelled with its turn, before it had ended"  # the result of such a call for the model
+STOPPED_REASON = "cancelled with its turn before it ended"  # what the model reads as result
 
 
 def subagent_message(call: ToolCall) -> object:
-    """Return the message of a call to its subagent; None if there is none."""
+    """Return the message of a call to a subagent; None if the call has no message."""
     return call.input.get("message") if isinstance(call.input, Mapping) else None
 
 
@@ -63,7 +63,7 @@ def join_children(
 ) -> SessionState:
     """Continue after awaited subagents: the same step of the turn queries the model again.
 
-    If that fails, the conversation does not contain the calls (recorded with 0.18.1).
+    If the query fails, the conversation does not contain the calls (recorded with 0.18.1).
     """
     events: list[Action] = []
     entries = list(session.deferred_entries)
@@ -149,6 +149,6 @@ def settle_task(session: SessionState) -> SessionState:
 
 
 def stop_tasks(session: SessionState, reason: str) -> tuple[PublishEvent, ...]:
-    """Return the events that cancel open tasks with their turn, and why."""
+    """Return the events that cancel all open tasks, for this `reason`."""
     end: dict[str, Any] = {"status": "cancelled", "cancel": {"reason": reason}}
     return tuple(PublishEvent("task.settled", _task(task, **end), "session") for task in session.tasks)

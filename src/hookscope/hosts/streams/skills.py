@@ -39,7 +39,7 @@ class _Header:
 
 
 def skill_error(source: bytes, flat: bool, layout: AgentLayout) -> str:
-    """Return the host's error about a skill's Markdown. A flat one, `skills/x.md`, needs no header."""
+    """Return the host's error about a skill's Markdown. A `flat` skill, `skills/x.md`, needs no header."""
     header = _read_header(source, layout)
     if header.error:
         return header.error
@@ -194,7 +194,7 @@ def skill_diagnostics(
 def _check_duplicate(
     skill: _Skill, seen: dict[str, str], child: FolderItem, layout: AgentLayout
 ) -> Iterator[Diagnostic]:
-    """Yield a diagnostic if the name was used before. Only the first two of one name are reported."""
+    """Yield a diagnostic if the name is illegal or was used before; a third use is not reported."""
     if layout.checks_skill_names and not SKILL_NAME.fullmatch(skill.name):
         text = ILLEGAL.format(path=skill.path, name=skill.name)
         yield Diagnostic("discover/skill-name-invalid", text, child.path)
@@ -257,7 +257,7 @@ def _invalid(file: Path, error: str) -> Diagnostic:
 def schedule_content(layout: AgentLayout) -> ContentFolder:
     """Return the content folder of the root agent's schedules.
 
-    A bad document is thrown, not reported.
+    An invalid document makes the host throw instead of reporting a diagnostic.
     """
     return ContentFolder(
         "schedules",

@@ -53,7 +53,7 @@ KNOWN_AFTER_LOAD = Gate("sent", None, found="known after a load")
 
 
 def build_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the host builds the project: one error anywhere stops the build (rules note 3.2)."""
+    """Check that the host builds the project: one error anywhere stops the build (eve 23)."""
     if hook.build is None:
         return BUILD_PASSED
     reason = f"{host.dialect.product} cannot build the project: {hook.build.text}"
@@ -75,7 +75,7 @@ BUILD = register_gate(
 
 
 def handler_gate(hook: Hook, host: Host) -> Gate:
-    """Pass with the name of the module. Its handlers are known after a load."""
+    """Pass, showing the name of the module: its handlers are known only after a load."""
     return Gate("handler", True, found=hook.handler.name if hook.handler else "")
 
 
@@ -87,7 +87,7 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
 
 
 def scope_gate(hook: Hook, host: Host) -> Gate:
-    """Pass with the agent whose stream the hook receives; this gate never fails."""
+    """Pass, showing the agent whose stream the hook receives."""
     return Gate("scope", True, found=hook.scope or "the root agent")
 
 
@@ -101,7 +101,7 @@ def stream_gates_of(hook: Hook, host: Host) -> tuple[Gate, ...]:
 
 
 PACKAGE = "package.json"
-LARGEST = 1_048_576  # bytes of it that are read
+LARGEST = 1_048_576  # bytes of a package.json that are read
 NO_JSON = "The package.json at {file} is not valid JSON."
 NO_PROJECT = "No {package} project contains {folder}: {file} names no {package} among its dependencies."
 
@@ -168,7 +168,7 @@ class _ProjectScan:
     files: Files
     marks_python: bool
     build_problem: Problem | None = None
-    build_threw: bool = False  # whether the host threw it; then it reports nothing else
+    build_threw: bool = False  # whether the host threw the problem, and so reports nothing else
     hooks: list[Hook] = field(default_factory=list)
     rejected: list[RejectedHook] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -177,7 +177,7 @@ class _ProjectScan:
 def find_stream_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> FoundHooks:
     """Return all hooks, channels and dynamic resolvers of a project, by agent, in the host's order.
 
-    One build error applies to every hook: the host builds none of them (rules note 3.2).
+    A build error applies to every hook, because the host then builds none of them (eve 23).
     """
     folders = {folder.path: folder for folder in host.folders}
     scan = _ProjectScan(folders, host.machine.files, marks_python)
@@ -201,7 +201,7 @@ def find_stream_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Fo
 
 
 def _check_project(host: Host, rules: FileRules, scan: _ProjectScan) -> None:
-    """Record a problem if the workspace is not a project; then the host reports nothing else."""
+    """Record a build problem if the workspace is not a project of the host."""
     package = rules.layout.required_package if rules.layout is not None else ""
     diagnostic = project_diagnostic(host.workspace, package, scan.files) if package else None
     if diagnostic is not None:
@@ -210,7 +210,7 @@ def _check_project(host: Host, rules: FileRules, scan: _ProjectScan) -> None:
 
 
 def _with_agent(text: str, agent: Agent) -> str:
-    """Return the host's message with the agent's label: it is the same for each subagent."""
+    """Return the host's message with the agent's label, unless the message contains it."""
     return text if agent.label in text else f"{text.removesuffix('.')} ({agent.label})."
 
 
@@ -292,7 +292,7 @@ def _hook(
 
 
 def _subscribed_events(path: Path, files: Files) -> tuple[str, ...] | None:
-    """Return the events that the source subscribes to; None if only a load can tell."""
+    """Return the events that the source subscribes to; None if they are known only after a load."""
     try:
         return formats.stream_events(files.read(path, formats.LONGEST_SCRIPT + 1), LANGUAGE_OF[path.suffix])
     except OSError:

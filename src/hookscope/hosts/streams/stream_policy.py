@@ -1,4 +1,4 @@
-"""The policy of stream events: call order, and what a throw or cancel causes (rules note 3.4; eve 03, 20)."""
+"""The policy of stream events: call order, and what a throw or cancel causes (eve 03 and 20)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class ContextRule:
 
 
 def stamped_event(event: Event, host: Host, entropy: bytes, rule: ContextRule) -> Event:
-    """Return the event with a new envelope, and with the missing members of `ctx`.
+    """Return the event with a new envelope and the missing members of `ctx`.
 
-    `entropy` is 16 random bytes. Source: eve 17, rules note 3.4 and 3.5.
+    `entropy` is 16 random bytes. Source: eve 17.
     """
     stamp: dict[str, Any] = {"id": "evt_" + ulid(event.timestamp, entropy)} if rule.stamps_ids else {}
     stamp["at"] = iso(event.timestamp)
@@ -96,7 +96,7 @@ def turn_of(event: Event) -> dict[str, Any]:
 
 
 def ulid(moment: datetime, entropy: bytes) -> str:
-    """Return 26 letters that sort by time: 48 bits of milliseconds, then 80 of the random bytes."""
+    """Return 26 letters and digits that sort by time: 48 bits of milliseconds, then 80 bits of `entropy`."""
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     milliseconds = max(0, int(aware.timestamp() * 1000)) % (1 << 48)
     number = (milliseconds << 80) | int.from_bytes(entropy[:10], "big")
@@ -222,13 +222,14 @@ def role_of(call: Registration) -> str:
 def _skip_reason(call: Registration, event: Event, unreachable: Mapping[str, str]) -> str:
     role, node = role_of(call), node_of(event)
     if call.hook is not None and call.hook.scope != node:
-        return f"it receives {_stream_of(call.hook.scope)}; this is {_stream_of(node)} (ctx.agent.nodeId)"
+        own, this = _stream_of(call.hook.scope), _stream_of(node)
+        return f"it receives {own}; this event is in {this} (ctx.agent.nodeId)"
     if role in ROLES and call.key == ALL_EVENTS:
         return f"`{ALL_EVENTS}` is not an event for a {role} module"
     if role == CHANNEL:
         return _other_channel_reason(call.name, event)
     if event.meta.get(OUTSIDE) and event.type in TERMINAL:
-        return f"{event.type} written from outside a turn reaches the channel and the stream, and no hook"
+        return f"{event.type} written from outside a turn reaches the channel and the stream, but no hook"
     return unreachable.get(event.type, "")
 
 
@@ -257,7 +258,7 @@ def _other_channel_reason(name: str, event: Event) -> str:
 
 DATA = "data"
 ThrowLog = Callable[[Event, Registration, Failure], LogLine]  # the host's log line about a throw
-IgnoredCancelLog = Callable[[Event, Registration], LogLine]  # and about an ignored cancel
+IgnoredCancelLog = Callable[[Event, Registration], LogLine]  # the host's log line about an ignored cancel
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +266,8 @@ class FailureRule:
     """The effects of a handler's throw and of `ctx.cancel()` under one version of a host."""
 
     stops_event: bool  # a hook's throw fails the event, and the remaining handlers do not run
-    swallowed_log: ThrowLog  # the log of a channel's or resolver's throw, its only effect
-    hook_log: ThrowLog | None = None  # the log of a hook's throw
+    swallowed_log: ThrowLog  # log line of a throw in a channel or resolver, the only effect
+    hook_log: ThrowLog | None = None  # log line of a throw in a hook
     events_after_throw: Callable[[Event, Failure], tuple[Event, ...]] = lambda event, failure: ()
     events_after_cancel: Callable[[Event], tuple[Event, ...]] = lambda event: ()
     ignored_cancel_log: IgnoredCancelLog | None = None  # None: there is no `ctx.cancel()`
@@ -274,7 +275,7 @@ class FailureRule:
 
 @dataclass(frozen=True, slots=True)
 class SharedStreamEvent:
-    """The one event of all handlers. Handlers of a channel get only its data, and share it."""
+    """The event that all handlers share. Handlers of a channel get only its data."""
 
     of: Event
     hooks: Arguments
@@ -290,10 +291,9 @@ class SharedStreamEvent:
 
 @dataclass(frozen=True, slots=True)
 class StreamPolicy:
-    """One event's handlers: return values are ignored, changes are visible to later handlers.
+    """The policy of one event: return values are ignored, and changes are visible to later handlers.
 
-    Source: seed 002, "Execution order" and "What happens when a hook throws"; rules note 3.4 to
-    3.7.
+    Source: Eve's guide, "Execution order" and "What happens when a hook throws".
     """
 
     failure_rule: FailureRule
