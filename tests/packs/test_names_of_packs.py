@@ -177,5 +177,5 @@ def test_hooks_inside_node_modules_are_refused(cli: Cli, home: Path, tmp_path: P
 def test_new_refuses_reserved_names(name: str, kind: tuple[str, ...], cli: Cli, workspace: Path) -> None:
     before = on_disk(workspace)
     done = cli("new", name, *kind, "--event", "command:new", "--dialect", "openclaw")
-    assert (done.code, "a name with a meaning of its own" in done.err) == (2, True), done.err
+    assert (done.code, "is a reserved name" in done.err) == (2, True), done.err
     assert on_disk(workspace) == before

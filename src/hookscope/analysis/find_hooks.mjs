@@ -1,4 +1,4 @@
-// Started with the host's module, the name of its function and a workspace: prints what the function finds.
+// Arguments: the host's module, the name of its function, and a workspace. Prints what the function finds.
 import { pathToFileURL } from "node:url";
 
 const [file, name, workspace] = process.argv.slice(2);

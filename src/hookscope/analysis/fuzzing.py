@@ -45,12 +45,12 @@ def check_hypothesis() -> None:
     """Raise Refusal if hypothesis is not installed."""
     if find_spec("hypothesis") is None:
         raise Refusal(
-            "Fuzzing needs hypothesis, which is not installed.", f"`{install_command('fuzz')}` brings it."
+            "Fuzzing needs hypothesis, which is not installed.", f"Run `{install_command('fuzz')}`."
         )
 
 
 def failure_mark(result: Result) -> FailureMark:
-    """Return what identifies a failure of a hook. For a hang or a dead worker the line does not count."""
+    """Return what identifies a failure of a hook. A hang or a dead worker has no position."""
     error = result.error
     frame: Frame | None = error.frames[-1] if error is not None and error.frames else None
     if frame is None or result.status != "error":
@@ -102,7 +102,7 @@ class FailureSearch:
         import hypothesis
         from hypothesis import configuration, strategies
 
-        # By default it stores files in the current folder.
+        # By default, Hypothesis stores files in the current folder.
         configuration.set_hypothesis_home_dir(state_folder() / "hypothesis")
         settings = hypothesis.settings(
             max_examples=examples,
@@ -169,7 +169,7 @@ class _FuzzFailure(Exception):
 
 
 class _SearchStopped(KeyboardInterrupt):
-    """Ends a hypothesis search, which takes every other exception for a failure."""
+    """Ends a hypothesis search, which treats every other exception as a failure."""
 
 
 class _FuzzedEvent:
@@ -184,14 +184,14 @@ def _fuzzed_event(draw: DrawFn, events: SearchStrategy[Event]) -> _FuzzedEvent:
 
 
 def _event_size(event: Event, template: Event) -> tuple[int, str]:
-    """Return the sort key for size: the characters of the context and of everything unlike the template."""
+    """Return the sort key for size: length and text of the context and of what differs from the template."""
     session = [event.session_key] if event.session_key != template.session_key else []
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     text = json.dumps([event.context, ctx, *session], sort_keys=True)
     return len(text), text
 
 
-MOST_EXAMPLES = 200  # default events per hook; shrinking takes more
+MOST_EXAMPLES = 200  # default events per hook; shrinking fires more
 LIMIT = 1.0  # default seconds per handler
 FUZZ_EXPECTATION = {"errors": 0}  # of a saved event: it passes once its hook is fixed
 
@@ -203,10 +203,10 @@ class FoundFailure:
     hook: str
     status: Status
     type: str  # of its error
-    place: FailurePlace | None  # of the handler's own line; None where it hung or died
+    place: FailurePlace | None  # the failing line; None if the handler hung or died
     error: Failure | None  # as it was for this event
     event: Event
-    times: int  # how many events led to it
+    times: int  # number of events that caused it
     run: Run | None = None  # run of this event, fired again and recorded; None if the search was stopped
     reproduced: bool = True  # the failure occurred again
     file: Path | None = None  # the file with the saved event
@@ -240,16 +240,16 @@ class FuzzResult:
 
 
 class Fuzzer:
-    """Fires malformed events at each subscribed hook alone, and searches the smallest that fails.
+    """Fires malformed events at each subscribed hook alone, and searches for the smallest that makes it fail.
 
-    Handlers really run, in their workers, hundreds of times; with `sandbox` on copies that are removed at
+    Handlers really run, in their workers, hundreds of times; with `sandbox`, on copies that are removed at
     the end. Bundled hooks, which would fill logs and memories, are skipped unless they are named or run on
     copies. Only the smallest failing events are recorded. Raises Refusal if hypothesis is not installed or
     no hook subscribes to the event; `run` raises OSError if copies cannot be made.
 
     Args:
         template: a realistic event of the key.
-        only: this hook alone.
+        only: fuzz only this hook.
         on_failure: called with each failure when first seen, in the event loop's thread.
     """
 
@@ -276,10 +276,10 @@ class Fuzzer:
         selected = (call for call in calls if only is not None or sandbox or not _is_bundled(call))
         self.hooks = tuple(dict.fromkeys(call.name for call in selected))
         if not self.hooks:
-            reason = f"{only} does not run" if only is not None else "no hook of yours runs"
+            reason = f"{only} does not run" if only is not None else "none of your hooks runs"
             raise Refusal(
                 f"There is nothing to fuzz: {reason} for {template.key}.",
-                f"`hookscope plan {template.key}` says why.",
+                f"`hookscope plan {template.key}` shows why.",
             )
 
     def stop(self) -> None:
@@ -289,7 +289,7 @@ class Fuzzer:
             self._firing.cancel()
 
     async def run(self) -> FuzzResult:
-        """Search all hooks, one after another. A cancellation waits until nothing of it runs any more."""
+        """Search all hooks, one after another. If cancelled, it first waits until its handlers have ended."""
         task = asyncio.get_running_loop().create_task(self._run())
         await wait_until_done(task, self.stop)
         return task.result()
@@ -400,7 +400,7 @@ def _save_failure(bench: Workbench, view: Snapshot, found: FoundFailure, name: s
             return file
         if _is_same_event(bench, view, file, found.event):
             return file
-    raise AssertionError("numbers end")
+    raise AssertionError("unreachable")
 
 
 def _is_same_event(bench: Workbench, view: Snapshot, file: Path, event: Event) -> bool:

@@ -55,7 +55,7 @@ def _changes_at_host(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
         return
     if cell.row.verdict.shadowed_by is not None:
         winner = cell.row.verdict.shadowed_by
-        yield f"keep one copy, or give this one another name: the {winner.folder.source} one wins"
+        yield f"keep one copy, or rename this one: the {winner.folder.source} copy takes precedence"
         return
     if not cell.host_runs:
         yield from _rewrite_hint(line)
@@ -72,12 +72,12 @@ def _not_there(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
     if cell.state == NO_HOOK:
         yield from _repairs(cell, line)
     elif have is not None and (have.kind == "legacy" or event_kind(have) not in cell.side.dialect.kinds):
-        yield "write it as a folder with a HOOK.md, too"
+        yield "also write it as a folder with a HOOK.md"
     elif have is not None and have.kind == "plugin":
         yield from _plugin_folder_hint(cell, have)
     elif have is not None:
         workspace = cell.side.host.machine.short(cell.side.host.workspace)
-        yield f"put it into {workspace}/hooks, where all of them look"
+        yield f"put it into {workspace}/hooks, which all hosts scan"
 
 
 def _plugin_folder_hint(cell: HookAtHost, plugin: Hook) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _repairs(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
     handler = unknown_handler(cell)
     if not handler:
         is_plugin = cell.rejected is not None and cell.rejected.kind == "plugin"  # its reason says what to do
-        yield from () if is_plugin else (f"mend it: {cell.why}",)
+        yield from () if is_plugin else (f"fix it: {cell.why}",)
     elif handler.endswith(".py"):
         yield from _rewrite_hint(line)
     else:
@@ -106,16 +106,16 @@ def _rename_hint(handler: str, line: ComparedHook) -> str:
     kind = LANGUAGE_OF.get(PurePath(handler).suffix)
     same = [name for name in names if LANGUAGE_OF.get(PurePath(name).suffix) == kind]
     if not names:
-        return f"no name of a handler is known to all of them: write one beside {handler} for each"
+        return f"no handler name is loaded by all hosts: add a handler for each host beside {handler}"
     new_name = (same or names)[0]
     module = ", as an ES module" if handler.endswith(COMMONJS_ENDINGS) else ""
-    return f"rename {handler} to {new_name}{module}: all of them look for that name"
+    return f"rename {handler} to {new_name}{module}: all hosts load that name"
 
 
 def _rewrite_hint(line: ComparedHook) -> Iterator[str]:
     names = common_handlers(line)
     if names:
-        yield f"write the handler as {names[0]}: the host itself runs no Python"
+        yield f"write the handler as {names[0]}: the host itself does not run Python"
 
 
 def _namespace_hint(line: ComparedHook) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _wants_json(cell: HookAtHost) -> bool:
 def _spelling_hint(cell: HookAtHost) -> str:
     if _wants_json(cell):
         return "write `metadata` as JSON that begins on its line: YAML is not read"
-    return f"mend the metadata: {cell.why or 'nothing of it is read'}"
+    return f"correct the metadata: {cell.why or 'the host reads none of it'}"
 
 
 def _gate_hint(gate: Gate, cell: HookAtHost) -> str:
@@ -163,8 +163,8 @@ def _gate_hint(gate: Gate, cell: HookAtHost) -> str:
     if gate.fix is not None:
         return f"in {_short(gate.fix.file, cell.side)}: {gate.fix.meaning}"
     if kind.fix is FixKind.TOGGLE and cell.row is not None:
-        return f"switch it on: `hookscope --dialect {cell.side.dialect.name} enable {cell.row.hook.name}`"
-    return f"mend it: {gate.reason}"
+        return f"enable it: `hookscope --dialect {cell.side.dialect.name} enable {cell.row.hook.name}`"
+    return f"fix it: {gate.reason}"
 
 
 def _event_hint(cell: HookAtHost) -> str:
@@ -172,7 +172,7 @@ def _event_hint(cell: HookAtHost) -> str:
     kind = event_kind(cell.row.hook) if cell.row is not None else "folder"
     sent = [one.key for one in cell.side.dialect.catalogue().events if one.emitted and one.kind == kind]
     if not sent:
-        return "nothing helps: no event is ever sent to hooks there"
+        return "no change helps: the host never sends events to such hooks"
     which = " or ".join(sent) if len(sent) <= MOST_LISTED_EVENTS else "an event that is sent"
     return f"also subscribe to {which}: {never} is never sent"
 
@@ -186,7 +186,7 @@ MOST_EVENTS = 3  # events named one by one
 
 
 def order_differences(sides: Sequence[ComparedHost], lines: Sequence[ComparedHook]) -> OrderSentences:
-    """Return for each hook with which other hook its call order differs from the first host's."""
+    """Return, per line, a sentence for each hook relative to which its call order differs between hosts."""
     keys = tuple(dict.fromkeys(key for line in lines for key in line.events))
     turns = [_all_turns(keys, side, _numbers(lines, at)) for at, side in enumerate(sides)]
     found: dict[
@@ -254,8 +254,8 @@ def _reversed(first: Sequence[int], second: Sequence[int]) -> Iterator[tuple[int
 def align_hosts(sides: Sequence[ComparedHost]) -> HostComparison:
     """Return the hooks of all sides, cell by cell, with differences and suggested changes. Runs nothing.
 
-    A line shows the effective copy at each host: the one that wins its name. A folder that is a hook to one
-    host and rejected by another is one line too. Folders that are clearly not hooks are excluded.
+    A line shows the copy that takes precedence at each host. A folder that is a hook to one host and rejected
+    by another is one line too. Folders that are clearly not hooks are excluded.
     """
     drafts = _DraftLines(len(sides))
     for at, side in enumerate(sides):
@@ -297,7 +297,7 @@ class _DraftLines:
     _by_name: dict[tuple[str, str], _DraftLine] = field(default_factory=dict)
 
     def add_hook(self, at: int, row: HookStatus) -> None:
-        """Add a winner, or a losing copy; losers come last and fill free cells."""
+        """Add an effective or a shadowed copy; shadowed copies come last and fill free cells."""
         hook = row.hook
         key = (event_kind(hook), _hook_path(hook))
         named = (event_kind(hook), hook.name)
@@ -306,7 +306,7 @@ class _DraftLines:
         draft = same or self._free(self._by_name.get(named), at) or same_path
         if draft is None:
             if row.verdict.shadowed_by is not None:
-                return  # the winning copy has the line
+                return  # the effective copy has the line
             draft = self._new(hook.name)
         draft.rows[at] = row
         self._by_path.setdefault(key, draft)

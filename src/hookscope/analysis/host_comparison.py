@@ -17,9 +17,9 @@ Facet = Literal[
 ]  # fmt: skip
 EventDelivery = Literal["sent", "never", "unknown"]  # never: documented but not sent
 MetadataReading = Literal["read", "elsewhere", "unread", "none", ""]
-"""elsewhere: it is under another host's name; unread: under this host's, in a spelling it does not read;
-empty: the hook is none of a folder."""
-NO_HOOK, ABSENT = "no hook", "absent"  # besides State: rejected, and not scanned
+"""elsewhere: it is under another host's name; unread: under this host's name, in an unreadable form;
+empty: the hook is not a folder."""
+NO_HOOK, ABSENT = "no hook", "absent"  # besides the values of State: rejected, and not scanned
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class FolderRules:
     """What a host looks for in a hook's folder."""
 
     namespace: str  # metadata.<namespace>
-    handlers: tuple[str, ...]  # the host's own names, first wins
+    handlers: tuple[str, ...]  # the host's own names; earlier ones take precedence
     json_only: bool = False  # metadata must be JSON that begins on its line
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedHost:
-    """A host, its inventory with every folder trusted, and what it reads of a hook."""
+    """A host, its inventory with every folder trusted, and which hook files it reads."""
 
     host: Host
     inventory: Inventory
@@ -68,7 +68,7 @@ class EventAtHost:
 
 @dataclass(frozen=True, slots=True)
 class HookAtHost:
-    """One hook at one host. Trust is ignored: it is Hookscope's question, and no host's rule."""
+    """One hook at one host. Trust is ignored: it is Hookscope's own check, not a host's."""
 
     side: ComparedHost
     state: str  # of State; NO_HOOK, ABSENT
@@ -82,7 +82,7 @@ class HookAtHost:
 
     @property
     def is_hook(self) -> bool:
-        """True if this host takes it for a hook."""
+        """True if this host accepts it as a hook."""
         return self.row is not None
 
     @property
@@ -151,7 +151,7 @@ class ComparedHook:
 
 @dataclass(frozen=True, slots=True)
 class HostTally:
-    """How many hooks get how far at one host."""
+    """The number of hooks that reach each stage at one host."""
 
     found: int  # hooks it finds
     metadata: int  # hooks whose metadata it reads

@@ -37,9 +37,7 @@ def common_handlers(line: ComparedHook) -> list[str]:
 
 
 def unknown_handler(cell: HookAtHost) -> str:
-    """Return the handler of a rejected folder whose name this host does not know; empty if something
-    else is wrong.
-    """
+    """Return the handler of a rejected folder if this host does not load its name; empty otherwise."""
     reads = cell.side.folder_rules
     if cell.state != NO_HOOK or reads is None:
         return ""
@@ -118,9 +116,9 @@ def _is_json(source: bytes) -> bool:
 
 
 UNREAD_TEXTS: dict[str, str] = {
-    "none": "no metadata is there for {namespace}",
+    "none": "there is no metadata for {namespace}",
     "elsewhere": "the metadata is not under `{namespace}`",
-    "unread": "the metadata is in a spelling that is not read",
+    "unread": "the metadata is in a form that the host does not read",
 }
 
 
@@ -157,21 +155,21 @@ def _found(line: ComparedHook) -> Iterator[str]:
 def _not_found(cell: HookAtHost, have: HookAtHost | None) -> str:
     if cell.rejected is not None:
         handler = unknown_handler(cell)
-        return f"no hook: {handler} is not looked for" if handler else f"no hook: {cell.why}"
+        return f"no hook: it does not load {handler}" if handler else f"no hook: {cell.why}"
     if have is None or have.row is None:
-        return "not looked at"
+        return "not scanned"
     hook = have.row.hook
     if event_kind(hook) not in cell.side.dialect.kinds:
         return f"there are no {event_kind(hook)} hooks"
     if hook.kind == "legacy":
-        return "its settings list no such handler"
-    return f"nothing is looked for in {cell.side.host.machine.short(hook.folder.path)}"
+        return "its settings do not list this handler"
+    return f"it does not scan {cell.side.host.machine.short(hook.folder.path)}"
 
 
 def _handler(cells: Sequence[HookAtHost]) -> Iterator[str]:
     strangers = [cell for cell in cells if not cell.host_runs]
     if strangers and len(strangers) < len(cells):
-        yield f"{_host_names(strangers)}: only Hookscope runs it, the host runs no Python"
+        yield f"{_host_names(strangers)}: only Hookscope runs it; the host does not run Python"
     paths = {cell.path for cell in cells}
     if len(paths) == 1:
         yield from _differing_sentences(
@@ -209,7 +207,7 @@ def _state_text(cell: HookAtHost) -> str | None:
     if cell.state == State.SILENT:
         return None  # reported by `_events`
     if cell.state == State.SHADOWED:
-        return "another copy wins"
+        return "another copy takes precedence"
     return f"{cell.state}, {cell.why}" if cell.why else cell.state
 
 
@@ -223,7 +221,7 @@ def _why(cells: Sequence[HookAtHost]) -> Iterator[str]:
 
 def _winner(cells: Sequence[HookAtHost]) -> Iterator[str]:
     if len({cell.path for cell in cells}) > 1:
-        yield from _differing_sentences(cells, _copy, "{} counts")
+        yield from _differing_sentences(cells, _copy, "uses {}")
 
 
 def _copy(cell: HookAtHost) -> str:
@@ -270,7 +268,7 @@ def _messages(cells: Sequence[HookAtHost]) -> Iterator[str]:
         ]
         undelivered = [cell for cell, event in sent if not event.delivers]
         if undelivered and any(map(_pushes, undelivered)) and len(undelivered) < len(sent):
-            yield f"{_host_names(undelivered)}: what is pushed to `messages` on {key} is not delivered"
+            yield f"{_host_names(undelivered)}: messages pushed on {key} are not delivered"
 
 
 def _pushes(cell: HookAtHost) -> bool:

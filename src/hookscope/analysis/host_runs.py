@@ -42,7 +42,7 @@ class ComparedOutcome:
 
 
 def handler_differences(one: Run, other: Run) -> tuple[RunDifference, ...]:
-    """Return what handlers did differently, without the differences of the hosts' own events."""
+    """Return what handlers did differently, without differences between the hosts' events themselves."""
     input_differences = run_differences(*(replace(run, context=run.event.context) for run in (one, other)))
     known = {found.subject for found in input_differences if found.kind == "context"}
     found = run_differences(one, other)
@@ -61,7 +61,7 @@ def compared_outcomes(runs: Sequence[RunAtHost]) -> tuple[ComparedOutcome, ...]:
         ComparedOutcome("order", tuple(_order(one.run) for one in runs)),
         *_handlers(runs),
         *_messages(runs),
-        ComparedOutcome("context given", tuple(_given(one.run) for one in runs), is_compared=False),
+        ComparedOutcome("input context", tuple(_given(one.run) for one in runs), is_compared=False),
         *_context(runs),
         ComparedOutcome("time", tuple(_time(one.run) for one in runs), is_compared=False),
     )
@@ -104,7 +104,7 @@ def _messages(runs: Sequence[RunAtHost]) -> Iterator[ComparedOutcome]:
         return
     texts = (json.dumps(list(one.run.messages), ensure_ascii=False) if one.run else NO_VALUE for one in runs)
     yield ComparedOutcome("messages", tuple(texts))
-    yield ComparedOutcome("they are", tuple(_fate(one.run) for one in runs))
+    yield ComparedOutcome("delivery", tuple(_fate(one.run) for one in runs))
 
 
 def _fate(run: Run | None) -> str:
@@ -118,7 +118,7 @@ def _given(run: Run | None) -> str:
 
 
 def _context(runs: Sequence[RunAtHost]) -> Iterator[ComparedOutcome]:
-    """Yield a line for each part of the context that handlers left different."""
+    """Yield a line for each part of the context that handlers changed differently."""
     fired = [one.run for one in runs if one.run is not None]
     found = [one for run in fired[1:] for one in handler_differences(fired[0], run) if one.kind == "context"]
     for path in dict.fromkeys(one.subject for one in found):

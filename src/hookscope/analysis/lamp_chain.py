@@ -1,4 +1,4 @@
-"""The chain of lamps from a hook's file to its user, for one event: the first dark lamp is the answer.
+"""The lamps, one for each step from a hook's file to its user: the first dark one shows what is wrong.
 
 Gates, plan and activation links decide; this module only puts their answers in one order.
 """
@@ -79,7 +79,7 @@ class Lamp:
 
 @dataclass(frozen=True, slots=True)
 class LampChain:
-    """All lamps of one hook for one event; `event` is empty if only a load can tell the events."""
+    """All lamps of one hook for one event; `event` is empty if its events are known only after loading."""
 
     hook: str
     event: str
@@ -109,7 +109,7 @@ class LampChain:
             return f"{name} does not run{on}: {_ended(stop.found)}"
         named = {lamp.name: lamp for lamp in self.lamps}
         if not event:
-            return f"Nothing stops {name}; only a load shows which events it subscribes to."
+            return f"Nothing stops {name}; its events are known only after loading."
         if (ran := named["ran"]).passed is False:
             return f"{name} runs{on} and fails: {_ended(ran.found)}"
         if (delivered := named["delivered"]).passed is False:
@@ -145,7 +145,7 @@ def lamp_chains(
 
 
 def _key_to_plan(key: str, view: Snapshot) -> str:
-    """Return the key, or for all events the first that the host sends."""
+    """Return `key`; for the key of all events, the first event that the host sends."""
     events = view.host.dialect.catalogue().events if key == ALL_EVENTS else ()
     return next((one.key for one in events if one.kind == "stream" and one.emitted), key)
 
@@ -179,7 +179,7 @@ def lamp_chain(
     """Return the lamps of a hook for one event. Pure.
 
     Args:
-        plan: the event's plan; None if only a load can tell the hook's events.
+        plan: the event's plan; None if the hook's events are known only after loading.
         links: the activation links of the hook for this event; empty if there are none.
     """
     entry = next((item for item in plan.not_run if item.hook is row.hook), None) if plan else None
@@ -195,7 +195,7 @@ def lamp_chain(
         *_history(links, sent),
     ]
     chain = LampChain(row.hook.name, event, tuple(lamps))
-    if chain.would_run and entry is not None and not is_called:  # as a language without a program
+    if chain.would_run and entry is not None and not is_called:  # such as a language that cannot run here
         reason = Lamp("loads", False, entry.reason)
         return LampChain(chain.hook, event, tuple(reason if one.name == "loads" else one for one in lamps))
     return chain
@@ -209,7 +209,7 @@ def _place(row: HookStatus, view: Snapshot) -> str:
 def _wins(row: HookStatus, view: Snapshot) -> Lamp:
     winner = row.verdict.shadowed_by
     if winner is None:
-        return Lamp("wins", True, f"over {len(row.shadows)} of the same name" if row.shadows else "")
+        return Lamp("wins", True, f"over {len(row.shadows)} with the same name" if row.shadows else "")
     where = winner.path or winner.handler
     fix = f"rename one of the two: the other is {view.host.machine.short(where)}" if where else ""
     return Lamp("wins", False, row.verdict.why(view.host.machine.short), fix)
@@ -222,7 +222,7 @@ def _lamp_of(gate: Gate) -> LampName:
 
 
 def _gate_lamp(name: LampName, row: HookStatus, view: Snapshot) -> Lamp:
-    """Return the lamp of all gates of one kind: dark with the first failed gate."""
+    """Return the lamp of all gates of one kind; if some failed, it is dark and shows the first."""
     gates = [gate for gate in row.verdict.gates if _lamp_of(gate) == name]
     failed = [gate for gate in gates if gate.passed is False]
     if not failed:
@@ -258,7 +258,7 @@ def _loads(row: HookStatus, view: Snapshot, links: Sequence[ActivationLink]) -> 
     if lamp.passed is False:
         return lamp
     if (failed := view.failed_loads.get(row.hook)) is not None:
-        return Lamp("loads", False, failed.why, f"mend it, then hookscope load {quote(row.hook.name)}")
+        return Lamp("loads", False, failed.why, f"fix it, then run hookscope load {quote(row.hook.name)}")
     known = [link for link in links if link.name in ("loads", "export")]
     worst = next((link for link in known if link.passed is False), known[0] if known else None)
     if worst is None:

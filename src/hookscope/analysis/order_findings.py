@@ -14,7 +14,7 @@ from hookscope.model.run import Registration, Result, Run
 from hookscope.model.text import one_line
 from hookscope.values import dataclass
 
-REMOVED = "gone"  # a removed value; unlike other values no JSON
+REMOVED = "gone"  # a removed value; other values are JSON
 UNTOUCHED = ""
 PARTLY_CHANGED = "part"  # part of a list was changed: the patch does not show the whole
 NOT_RUN = "did not run: "
@@ -32,7 +32,7 @@ class FactKind(StrEnum):
     RESULT = "result"  # the merged answer
     PLACE = "place"  # a place of the event afterwards
     CHANGED = "changed"  # what a handler left at a place of the event
-    MESSAGES = "messages"  # a place of the event afterwards, in whatever order
+    MESSAGES = "messages"  # the messages afterwards, regardless of their order
     CAUSED = "caused"  # the events that followed
     FILE = "file"  # content of a file, in a sandbox
 
@@ -59,7 +59,7 @@ class RunFacts:
     """The facts of a run: its number, its call order, and each value as text.
 
     `values` holds only places of the event that differ from `initial_values`. `written` holds the CHANGED
-    subjects that the handler itself changed; the others it found changed and left as they were.
+    subjects that the handler itself changed; the others were changed by earlier handlers.
     """
 
     run: int
@@ -200,7 +200,7 @@ class OrderFinding:
     registered: RunFacts  # a run in registered order
     exchanged: RunFacts  # a run with only these two exchanged
     other_subjects: tuple[FactSubject, ...] = ()  # the other differences
-    required_others: tuple[int, ...] = ()  # handlers without which it does not show
+    required_others: tuple[int, ...] = ()  # other handlers without which the difference disappears
     narrowed: bool = False  # confirmed, and every required handler is needed
     writers: tuple[int, ...] = ()  # of a shared place: all its writers; if the last wins, those that won
 
@@ -217,7 +217,7 @@ class OrderFinding:
 
     @property
     def last_wins(self) -> bool:
-        """True if both write the same in both orders, and the later write stays."""
+        """True if each handler writes the same value in both orders, and the later write stays."""
         if self.subject.kind is not FactKind.PLACE or not self.is_shared_place:
             return False
         (one, again), (other, other_again) = (
@@ -261,9 +261,7 @@ class OrderFindings:
 
 LONGEST_VALUE = 60  # characters of a value
 MOST_ALSO = 4  # other differences listed per finding
-STATE_KEPT_NOTE = (
-    "What handlers keep in files and in memory was there the next time; {} each fire begins anew."
-)
+STATE_KEPT_NOTE = "Handlers kept their files and memory from run to run; {} each run starts afresh."
 NAME_GAP = "\0"  # gap for names in a claim
 
 
@@ -303,7 +301,7 @@ def unexplained_sentences(findings: OrderFindings) -> tuple[str, ...]:
     """Return a sentence for each two orders whose difference the runs did not explain."""
     return tuple(
         f"{_sentence_start(subject, findings.names)} differs between run {one.run} and run {other.run}; "
-        "the fires did not suffice to say why."
+        "there were not enough runs to explain why."
         for subject, one, other in findings.unexplained
     )
 
@@ -320,12 +318,12 @@ def order_summary(findings: OrderFindings) -> str:
         what = len(finding_sentences(findings)) + len(findings.unexplained)
         return f"The order matters: {what} finding{'s' * (what != 1)} in {_orders_phrase(tried, findings)}."
     if tried < 2:
-        return "No other order was tried to the end, so nothing can be said."
-    return f"The order does not matter: the same came of {_orders_phrase(tried, findings)}."
+        return "No other order was run to the end, so there is no result."
+    return f"The order does not matter: {_orders_phrase(tried, findings)} gave the same result."
 
 
 def evidence_lines(finding: OrderFinding, names: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each of the two runs, then what else differed and what is not known."""
+    """Yield a line for each of the two runs, then the other differences and what is not known."""
     for facts in (finding.registered, finding.exchanged):
         outcome = _outcome_phrase(finding.subject, facts.value(finding.subject), names)
         yield f"run {facts.run}  {_calls(facts, names)}  {outcome}"
@@ -335,7 +333,7 @@ def evidence_lines(finding: OrderFinding, names: Sequence[str]) -> Iterator[str]
     if len(finding.other_subjects) > MOST_ALSO:
         yield f"also {len(finding.other_subjects) - MOST_ALSO} more"
     if not finding.narrowed:
-        yield "The fires did not suffice to leave out all who have no part in it."
+        yield "There were not enough runs to exclude all unrelated handlers."
 
 
 def _rank(finding: OrderFinding) -> tuple[object, ...]:
@@ -379,9 +377,11 @@ def _third_party_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
         calls = finding.writers or pair
         who = "both" if len(calls) == 2 else "all"
         if finding.last_wins:
-            return _Claim(f"{NAME_GAP} {who} write {_place(subject.what)}: the last one wins.", calls, "and")
-        what = "what is there" if subject.kind is FactKind.PLACE else "what each leaves there"
-        claim = f"{NAME_GAP} {who} change {_place(subject.what)}: {what} depends on who goes first."
+            return _Claim(
+                f"{NAME_GAP} {who} write {_place(subject.what)}: the last write wins.", calls, "and"
+            )
+        what = "its value" if subject.kind is FactKind.PLACE else "what each leaves there"
+        claim = f"{NAME_GAP} {who} change {_place(subject.what)}: {what} depends on which runs first."
         return _Claim(claim, calls, "and")
     registered, exchanged = finding.values(subject)
     first, second = names[finding.first], names[finding.second]
@@ -407,9 +407,9 @@ def _action_phrase(subject: FactSubject, value: str) -> str:
         case FactKind.ENDED:
             return phrase
         case FactKind.SAID:
-            return f"says {phrase}"
+            return f"pushes {phrase}"
         case FactKind.ANSWERED:
-            return f"answers {phrase}"
+            return f"returns {phrase}"
         case _:
             return f"leaves {_place(subject.what)} as {phrase}"
 
@@ -438,21 +438,21 @@ def _subject_phrase(subject: FactSubject, names: Sequence[str]) -> str:
     who = names[subject.call] if subject.call >= 0 else ""
     words: dict[FactKind, Callable[[], str]] = {
         FactKind.ENDED: lambda: f"how {who} ends",
-        FactKind.SAID: lambda: f"what {who} says",
-        FactKind.ANSWERED: lambda: f"what {who} answers",
+        FactKind.SAID: lambda: f"what {who} pushes",
+        FactKind.ANSWERED: lambda: f"what {who} returns",
         FactKind.VERDICT: lambda: "the verdict",
-        FactKind.RESULT: lambda: "the answer",
+        FactKind.RESULT: lambda: "the merged answer",
         FactKind.PLACE: lambda: _place(subject.what),
-        FactKind.CHANGED: lambda: f"what {who} makes of {_place(subject.what)}",
+        FactKind.CHANGED: lambda: f"what {who} leaves at {_place(subject.what)}",
         FactKind.MESSAGES: lambda: "the messages",
-        FactKind.CAUSED: lambda: "what follows",
+        FactKind.CAUSED: lambda: "the caused events",
         FactKind.FILE: lambda: f"the file {one_line(subject.what, 200)}",
     }
     return words[subject.kind]()
 
 
 def _sentence_start(subject: FactSubject, names: Sequence[str]) -> str:
-    """Return the subject capitalised; names of the context stay as written."""
+    """Return the subject capitalised; names of context fields stay as written."""
     text = _subject_phrase(subject, names)
     return text if subject.kind is FactKind.PLACE else text[:1].upper() + text[1:]
 

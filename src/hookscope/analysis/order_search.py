@@ -36,22 +36,22 @@ __all__ = ["FEWEST_RUNS", "OrderFinding", "OrderFindings", "OrderRuns", "finding
 
 
 class OrderRuns:
-    """Fires a plan in several orders, up to `times`, and narrows down the differences.
+    """Fires a plan in several orders, at most `times` times, and narrows down the differences.
 
     The event is fired twice as registered, then in reverse, then in all orders if there are at most
-    `times`, else in random ones from the seed. A difference is narrowed down before the next order is
+    `times`, else in random orders from the seed. A difference is narrowed down before the next order is
     tried: to two consecutive handlers whose exchange changes the result; other handlers are excluded as
-    long as the difference shows. Only handlers of one group change places: concurrent calls stay, and a
-    host's groups follow each other. The order of messages follows the handlers, and is not a difference.
+    long as the difference shows. Only handlers of one sequential group change places: concurrent
+    calls and the order of groups stay. Messages follow their handlers, so their order is not a difference.
 
     Every fire has a new event with the current time. With `sandbox` each has fresh copies and workers;
-    without, what handlers keep in memory and in files stays, as in their host.
+    without, handlers keep their memory and files between fires, as in their host.
 
     Raises Refusal if fewer than two handlers can change places, or `times` is too small.
 
     Args:
-        times: the most fires; at least FEWEST_RUNS.
-        seed: of the random orders.
+        times: the maximum number of fires; at least FEWEST_RUNS.
+        seed: the seed of the random orders.
     """
 
     def __init__(
@@ -59,12 +59,14 @@ class OrderRuns:
     ) -> None:
         blocks = call_blocks(plan)
         if times < FEWEST_RUNS:
-            raise Refusal(f"To compare orders takes {FEWEST_RUNS} fires at least.", "Ask for more.", code=2)
+            raise Refusal(
+                f"Comparing orders needs {FEWEST_RUNS} fires or more.", "Use a higher number.", code=2
+            )
         if order_count(blocks) == 1:
             key = one_line(plan.event.key)
             untrusted = trust_next_steps(view, plan)
-            next_step = f"{untrusted[0]}." if untrusted else f"`hookscope plan {key}` says why."
-            raise Refusal(f"There is nothing to shuffle: {_call_name(plan)} for {key}.", next_step)
+            next_step = f"{untrusted[0]}." if untrusted else f"`hookscope plan {key}` shows why."
+            raise Refusal(f"There is nothing to shuffle: {_calls_phrase(plan)} for {key}.", next_step)
         self._bench, self._view, self._sandbox = bench, view, sandbox
         self._registered = plan
         self.plan = plan  # plan of the latest fire
@@ -102,7 +104,7 @@ class OrderRuns:
 
 
 def _call_names(plan: Plan) -> list[str]:
-    """Return the handlers' names in order; a hook with two keys of the event has two."""
+    """Return the handlers' names in call order, with the key if a hook is called under several keys."""
     names = [call.name for call in plan.calls]
     return [
         one_line(call.name if names.count(call.name) == 1 else f"{call.name} ({call.key})")
@@ -110,10 +112,10 @@ def _call_names(plan: Plan) -> list[str]:
     ]
 
 
-def _call_name(plan: Plan) -> str:
+def _calls_phrase(plan: Plan) -> str:
     if len(plan.calls) > 1:
-        return f"its {len(plan.calls)} handlers begin at once, or in groups that follow each other,"
-    return f"{one_line(plan.calls[0].name)} alone runs" if plan.calls else "no handler runs"
+        return f"all {len(plan.calls)} handlers start at once, or in groups with a fixed order,"
+    return f"only {one_line(plan.calls[0].name)} runs" if plan.calls else "no handler runs"
 
 
 # Blocks of call positions that can be exchanged within the block; blocks follow each other.
@@ -191,8 +193,8 @@ class OrderSearch:
 
     The registered order runs twice: what differs then does not depend on the order. For each difference
     in another order, the steps between the two orders are bisected until one exchange is left. Then all
-    other handlers are excluded, else one by one: those without which the difference disappears are
-    required. Every finding has been seen twice.
+    other handlers are excluded at once, else in smaller and smaller parts: those without which the difference
+    disappears are required. Every finding has been seen twice.
     """
 
     def __init__(self, blocks: CallBlocks, times: int, seed: int) -> None:
@@ -333,7 +335,7 @@ class OrderSearch:
     def _shrink(
         self, subject: FactSubject, pair: tuple[int, int], trial: tuple[RunFacts, RunFacts]
     ) -> Generator[CallOrder, RunFacts, None]:
-        """Leave out all handlers that are not required, and confirm the finding."""
+        """Exclude all handlers that are not required, and confirm the finding."""
         needed = {*pair, subject.call}
         others = [call for call in trial[0].order if call not in needed]
         alone = (yield from self._try_without(subject, trial, set(others))) if others else None
@@ -380,7 +382,7 @@ class OrderSearch:
         return subject.kind is not FactKind.CHANGED or any(subject in facts.written for facts in self._fired)
 
     def _finished(self, finding: OrderFinding) -> OrderFinding:
-        """Return the finding without redundant subjects; for a last-write place, with all that won."""
+        """Return the finding without redundant subjects; if the last write wins, with all that won."""
         also = _most_significant(one for one in finding.other_subjects if one not in self._unstable)
         kept = {finding.subject, *_most_significant((finding.subject, *also))}
         finding = replace(finding, other_subjects=tuple(one for one in also if one in kept))

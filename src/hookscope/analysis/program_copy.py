@@ -37,9 +37,9 @@ VARIABLE_LINE = re.compile(r"(\s*(?:export\s+)?([A-Za-z_]\w*)\s*=)(.*)", re.DOTA
 
 
 class HostCopy:
-    """The copy, with a home and an environment for a program; `close` removes it.
+    """The copy, with a home folder and an environment for a program; `close` removes it.
 
-    Making one copies files: not in an event loop. Raises OSError if there is no room for it.
+    Creating it copies files, which blocks. Raises OSError if there is not enough space.
     """
 
     def __init__(self, host: Host, report: ProgramReport, redaction: Redaction) -> None:
@@ -72,27 +72,27 @@ class HostCopy:
 
     @property
     def sandbox_filter(self) -> bytes:
-        """The filter that bwrap takes; empty without isolation."""
+        """The seccomp filter for bwrap; empty without isolation."""
         return self._sandbox.filter
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was not copied, a sentence each."""
+        """A sentence for everything that was not copied."""
         return self._sandbox.isolation.skipped_notes
 
     def has(self, path: Path) -> bool:
-        """Return whether this original is in the copy, or is read where it is."""
+        """Return whether the program sees this file: in the copy, or the original itself."""
         copy = self._sandbox.copy_of(path)
         return copy == path or os.path.lexists(copy)
 
     def command(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return the command behind the walls, if there are any."""
+        """Return the command as it runs in the sandbox; unchanged without isolation."""
         machine = self._host.machine
         bundled = [folder.path for folder in self._host.folders if folder.source == BUNDLED]
         return self._sandbox.argv(words, [*map(Path, machine.search_path()), *bundled])
 
     def original_of(self, text: str) -> str:
-        """Return the text with the copy's paths put back."""
+        """Return the text with the original paths in place of the copy's paths."""
         return self._sandbox.original_of(text)
 
     def environment(self) -> dict[str, str]:
@@ -133,7 +133,7 @@ class HostCopy:
                 to.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
 
     def _with_workspace(self, text: str) -> str:
-        """Return the settings with the workspace that the user has named, where they name another."""
+        """Return the settings with the workspace that the user chose, if the settings name one."""
         host, path = self._host, self._host.dialect.layout.workspace_path
         if host.overrides.workspace is None or not isinstance(host.settings.get(path), str):
             return text
@@ -147,7 +147,7 @@ class HostCopy:
         return self._redaction.masker().masked_text(masked_settings(content, self._moved))
 
     def _moved(self, value: str) -> str:
-        """Return a path of the settings as the program must get it; other texts unchanged."""
+        """Return a path in the settings as the program must see it; other texts unchanged."""
         home = self._host.machine.home
         if value.startswith("~/"):
             original = home / value[2:]
@@ -172,7 +172,7 @@ class HostCopy:
         return f"{found[1]}{_safe_value(found[2], value, self._redaction.keys)}{found[3][len(value) :]}"
 
     def _keep_hard_links(self) -> None:
-        """Give copies of hard-linked files a second link: hosts refuse such files."""
+        """Give copies of hard-linked files a second link too, because hosts reject such files."""
         numbers = count()
         for path in islice(self._copied_files(), MOST_LINKED):
             with suppress(OSError):
@@ -190,13 +190,13 @@ def needed_folders(host: Host, report: ProgramReport) -> list[Path]:
     hooks = [folder.path for folder in host.folders if folder.source != BUNDLED]
     state = [host.state / name for name in report.state_entries] if host.dialect.layout.state else []
     wide = is_within(host.machine.home, host.workspace) or is_within(host.state, host.workspace)
-    if host.dialect.layout.state and wide:  # the workspace is the home, say: never copied as a whole
+    if host.dialect.layout.state and wide:  # such a workspace is never copied as a whole
         return [*dict.fromkeys([*hooks, *state])]
     return [*dict.fromkeys([*hooks, *state, host.workspace])]
 
 
 def _safe_value(name: str, value: str, keys: SecretKeys) -> str:
-    """Return `masked` for the value of a variable whose name says that it is a secret."""
+    """Return the value, masked if the variable's name marks a secret. Absolute paths stay."""
     return MASKED_WORD if value.strip() and keys.names_secret(name) and not value.startswith("/") else value
 
 

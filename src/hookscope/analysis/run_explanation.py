@@ -151,7 +151,7 @@ def _pointer_keys(pointer: object, within: list[str]) -> Iterator[str]:
 
 
 def _requested_words(failure: Failure) -> Iterator[str]:
-    """Yield the keys it may have looked for: of a KeyError its own, else those of the failed line."""
+    """Yield the keys that the handler may have looked up: of a KeyError, or of the failed line."""
     if failure.type == "KeyError":
         yield failure.own_text.strip("\"'")
         return

@@ -158,7 +158,7 @@ def _tally_document(tally: HostTally) -> Document:
 
 
 def usual_dialects(bench: Workbench, *, shipped: bool = False) -> tuple[Dialect, ...]:
-    """Return the guides of all hosts with HOOK.md folders; the dialect in force replaces its own guide.
+    """Return the guides of all hosts with HOOK.md folders; the current dialect replaces its guide.
 
     `shipped`: their programs as shipped, in the installed or else the newest known version. For a host
     without hook folders: its own guide and versions, since no other host reads its hooks.
@@ -196,7 +196,7 @@ def chosen_dialects(names: str) -> tuple[Dialect, ...]:
         raise Refusal(str(error), code=2) from None
     if len(found) < 2:
         known = ", ".join(DIALECTS)
-        raise Refusal("--dialects needs two dialects or more.", f"Known are {known}.", code=2)
+        raise Refusal("--dialects needs two dialects or more.", f"Use {known}.", code=2)
     return tuple(found.values())
 
 
@@ -222,7 +222,7 @@ def only_hooks(comparison: HostComparison, names: Sequence[str]) -> HostComparis
     for name in names:
         if name not in known:
             closest = nearest_word(name, known)
-            next_step = f"Did you mean {closest}?" if closest else "`hookscope compare` shows all there are."
+            next_step = f"Did you mean {closest}?" if closest else "`hookscope compare` lists all hooks."
             raise Refusal(f"No host has a hook named {name!r}.", next_step)
     lines = tuple(line for line in comparison.lines if line.name in names)
     return replace(comparison, lines=lines)
@@ -272,7 +272,7 @@ def template_or_saved_event(item: str) -> EventForHost:
 
 
 def exact_event(event: Event) -> EventForHost:
-    """Return a function that gives exactly this event, if the host knows its key or has a subscriber."""
+    """Return a function that returns this event, or raises Refusal if the host cannot have such a key."""
 
     def event_of(bench: Workbench, view: Snapshot) -> Event:
         check_key(view, event.key)
@@ -282,7 +282,7 @@ def exact_event(event: Event) -> EventForHost:
 
 
 class HostRuns:
-    """Fires at each host in its own workers. A host's refusal becomes a sentence in its place."""
+    """Fires at each host in its own workers. A host's refusal becomes the `problem` of its run."""
 
     def __init__(
         self,
@@ -320,7 +320,7 @@ class HostRuns:
         return tuple(folders)
 
     async def run(self) -> tuple[RunAtHost, ...]:
-        """Fire at one host after another; after a cancellation the others are not fired at."""
+        """Fire at one host after another; a cancellation skips the remaining hosts."""
         return tuple([await self._run_at(bench) for bench in self.benches])
 
     def cancel(self) -> None:
@@ -331,13 +331,13 @@ class HostRuns:
 
     async def _run_at(self, bench: Workbench) -> RunAtHost:
         if self._cancelled:
-            return RunAtHost(bench.dialect, problem="cancelled before it")
+            return RunAtHost(bench.dialect, problem="cancelled before this host")
         try:
             return await self._fire(bench)
         except Refusal as refused:
             return RunAtHost(bench.dialect, problem=str(refused))
         except OSError as error:
-            return RunAtHost(bench.dialect, problem=f"no copies could be made: {error}")
+            return RunAtHost(bench.dialect, problem=f"the copies cannot be made: {error}")
         finally:
             self._firing = None
             await bench.close()

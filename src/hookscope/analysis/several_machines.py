@@ -92,12 +92,12 @@ def _explanation(requirement: MissingRequirement) -> HostDifference:
     if not requirement.folder:
         return HostDifference(
             "variable",
-            f"{requirement.name} is set {_location_phrase(requirement.found_at)} and "
+            f"{requirement.name} is set {_location_phrase(requirement.found_at)} but "
             f"not {_location_phrase(requirement.missing_at)}",
         )
     where = _short(Path(requirement.folder, requirement.name), requirement.found_at)
     number = len(requirement.missing_at.host.machine.search_path())
-    folders = f"none of the {number} folders" if number > 1 else "not the one folder"
+    folders = f"none of the {number} folders" if number > 1 else "no folder"
     return HostDifference(
         "program",
         f"{requirement.name} is {where} {_location_phrase(requirement.found_at)}; {folders} of PATH "
@@ -215,15 +215,15 @@ class ComparedMachine:
 def compared_machines(text: str, options: Options) -> tuple[ComparedMachine, ...]:
     """Return the machines in `here,unit:gateway`; a single one is compared with `here`. Raises Refusal.
 
-    All other assumptions of the options apply to each of them.
+    All other assumptions in the options apply to each machine.
     """
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
-        raise Refusal("--surroundings names none.", f"They are {MACHINE_WORDS}.", code=2)
+        raise Refusal("--surroundings names no machine.", f"Use {MACHINE_WORDS}.", code=2)
     if len(names) == 1 and names[0] != THIS_MACHINE:
         names.insert(0, THIS_MACHINE)
     if len(names) == 1:
-        raise Refusal("--surroundings needs another one beside `here`.", f"They are {MACHINE_WORDS}.", code=2)
+        raise Refusal("--surroundings needs a machine besides `here`.", f"Use {MACHINE_WORDS}.", code=2)
     return tuple(_compared_machine(name, options) for name in names)
 
 
@@ -297,8 +297,8 @@ def _remedy(
         case "file" if source is not None:
             return Remedy(place.label, str(source.files[0]), _assigned(assignments))
         case "process":
-            next_step = "A process keeps its environment: start it again with these."
-            return Remedy(place.label, "where it is started from", _assigned(assignments), next_step)
+            next_step = "A process keeps its environment: restart it with these variables."
+            return Remedy(place.label, "where it is started", _assigned(assignments), next_step)
         case "here":
             return Remedy(
                 place.label, "in this shell", tuple(f"export {line}" for line in _assigned(assignments))

@@ -50,10 +50,10 @@ class _FieldStrategy:
 
 
 def events_like(template: Event, known: EventType | None) -> SearchStrategy[Event]:
-    """Return events with the template's key, most of them wrong in one or two places.
+    """Return a strategy of events with the template's key, most of them wrong in one or two places.
 
-    `cfg`, the current settings, is as in the template or missing. A second argument keeps its members,
-    since a saved event cannot omit one.
+    `cfg`, the current settings, is as in the template or missing. The second argument (`ctx`) keeps its
+    members, because a saved event cannot omit one.
     """
     schema: Schema = context_schema(known) if known is not None else {}
     second_schema: Schema = (ctx_schema(known) if known is not None else None) or {}
@@ -81,7 +81,7 @@ def events_like(template: Event, known: EventType | None) -> SearchStrategy[Even
 def _object(
     example: Mapping[str, Any], schema: Schema, may_miss: Callable[[str], bool], *, unknown: bool = False
 ) -> SearchStrategy[dict[str, Any]]:
-    """Return objects with the example's members, and the schema's where those may be missing."""
+    """Return objects with the example's members, and those of the schema that may be missing."""
     properties: Mapping[str, Schema] = schema.get("properties", {})
     names = [*example, *(name for name in properties if name not in example and may_miss(name))]
     fields = [_field(name, example, properties.get(name, {}), may_miss(name), len(names)) for name in names]
@@ -119,7 +119,7 @@ def _field(
 
 
 def _kinds(often: int, *, is_present: bool, may_miss: bool, has_example: bool) -> Iterator[Kind]:
-    """Yield the kinds, simple ones first; mostly as in the template."""
+    """Yield the kinds, simple ones first; most keep the value as in the template."""
     if may_miss:
         yield from repeat("absent", 1 if is_present else often)
         yield "null"

@@ -41,7 +41,7 @@ def write_bundle(
                 masked = redaction.masker(text).masked_text(text)
                 bundle.writestr(name, masked.replace(home, "~") if len(home) > 1 else masked)
     except FileExistsError:
-        raise Refusal(f"{target} exists.", "Name another file.") from None
+        raise Refusal(f"{target} already exists.", "Name another file.") from None
     except OSError as error:
         raise Refusal(f"Cannot write {target}: {error_reason(error)}.", "Name another file.") from None
     return tuple(files)
@@ -50,7 +50,7 @@ def write_bundle(
 def new_bundle(
     folder: Path, bench: Workbench, view: Snapshot, verification: Mapping[str, Any] | None
 ) -> Path:
-    """Write a bundle under a name that is free in the folder, and return it. Raises Refusal."""
+    """Write a bundle under an unused name in the folder, and return its path. Raises Refusal."""
     names = (BUNDLE_NAME, *(f"hookscope-report-{number}.zip" for number in range(2, MOST_BUNDLES)))
     free = next((folder / name for name in names if not os.path.lexists(folder / name)), folder / BUNDLE_NAME)
     write_bundle(free, bench, view, installed_version(), verification)

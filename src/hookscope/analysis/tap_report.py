@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 TapFilesState = Literal["installed", "changed", "gone"]
-LIST_ADVICE = {FixKind.ADD_TO_LIST: "Add it to", FixKind.TAKE_FROM_LIST: "Take it out of"}
+LIST_ADVICE = {FixKind.ADD_TO_LIST: "Add it to", FixKind.TAKE_FROM_LIST: "Remove it from"}
 ONLY_HOOKSCOPE_ASKS = (State.UNTRUSTED, State.SILENT)
 
 
@@ -68,7 +68,7 @@ class SpoolSummary:
     last: datetime | None
     loaded: datetime | None  # when a host last loaded a tap
     pid: int  # of the process that wrote the newest line
-    skipped: int  # lines that were no events
+    skipped: int  # lines that are not events
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def tap_statuses(bench: Workbench, view: Snapshot) -> tuple[TapStatus, ...]:
 
 
 def _shipped_host_hooks(bench: Workbench, view: Snapshot) -> _HostHooks | None:
-    """Return what the shipped program finds, if a guide is in force: it may require more."""
+    """Return the shipped program's hooks if the dialect is a guide: the program may require more."""
     shipped = bench.setup.shipped
     if shipped is None or shipped.product != view.host.dialect.product:
         return None
@@ -114,12 +114,12 @@ def _tap_status(
 def _shipped_differences(
     entry: InstalledTap, shipped: _HostHooks | None, blockers: tuple[TapBlocker, ...]
 ) -> Iterator[str]:
-    """Yield what the shipped program requires besides, unless it does not find the tap at all."""
+    """Yield what else the shipped program requires, unless it does not find the tap at all."""
     if shipped is not None and shipped.row(entry) is not None:
         known = {blocker.gate for blocker in blockers}
         for blocker in _blockers(entry, shipped):
             if blocker.gate not in known:
-                yield f"{shipped.host.dialect.title}: will not run it, {blocker.reason}; {blocker.next_step}"
+                yield f"{shipped.host.dialect.title} will not run it: {blocker.reason}; {blocker.next_step}"
 
 
 def _files_state(entry: InstalledTap) -> TapFilesState:
@@ -144,10 +144,10 @@ def _blockers(entry: InstalledTap, host_hooks: _HostHooks) -> Iterator[TapBlocke
     """Yield every gate that stops the tap at its host. Hookscope's own gates do not count."""
     row = host_hooks.row(entry)
     if row is None:
-        yield TapBlocker("found", "it is not among the hooks that are found", "`hookscope list` says why.")
+        yield TapBlocker("found", "the host does not find it", "`hookscope list` shows why.")
         return
     if row.verdict.shadowed_by is not None:
-        next_step = f"`{command_on(host_hooks.options, 'info', row.hook.name)}` says more."
+        next_step = f"`{command_on(host_hooks.options, 'info', row.hook.name)}` shows more."
         yield TapBlocker("shadowed", row.verdict.why(), next_step)
     for gate in row.verdict.failed():
         if gate_state(gate) not in ONLY_HOOKSCOPE_ASKS:
@@ -160,20 +160,20 @@ def _next_step(gate: Gate, row: HookStatus, host_hooks: _HostHooks) -> str:
         where, file = ".".join(map(str, gate.setting or ())), host_hooks.host.settings.file
         return f"{advice} {where} in {file}."
     if gate_state(gate) is State.OFF and (gate.name != "switch" or row.hook.kind == "folder"):
-        return f"`{command_on(host_hooks.options, 'enable', name)}` switches it on."
+        return f"`{command_on(host_hooks.options, 'enable', name)}` enables it."
     return f"`{command_on(host_hooks.options, 'info', name)}` shows every check."
 
 
 def _notes(entry: InstalledTap, host_hooks: _HostHooks) -> Iterator[str]:
     row, product = host_hooks.row(entry), host_hooks.host.dialect.product
     if entry.language == "python" and not _runs_python(host_hooks.host, entry.kind):
-        yield f"{product} itself runs no Python: this tap is for programs that embed Hookscope."
+        yield f"{product} itself does not run Python: this tap is for programs that embed Hookscope."
     if entry.kind == "stream":
         yield "It is in the project and names a folder of this machine: do not commit it."
     if not os.path.isdir(entry.spool):
-        yield f"It records nothing: the folder {entry.spool} is gone; `hookscope tap install` makes it."
+        yield f"It records nothing: {entry.spool} does not exist; `hookscope tap install` creates it."
     elif entry.spool != spool_path(host_hooks.host):
-        yield f"It writes to {entry.spool}, which is not where it is looked for."
+        yield f"It writes to {entry.spool}, but Hookscope reads {spool_path(host_hooks.host)}."
     if row is not None:
         events_by_reason: dict[str, list[str]] = {}
         for event, reason in row.hook.meta.excluded_events.items():
@@ -207,7 +207,7 @@ def spool_summary_of(view: Snapshot) -> SpoolSummary:
         events=events,
         last=newest.at if newest else None,
         loaded=loaded.at if loaded else None,
-        pid=max(writers, key=lambda heard: heard.at).pid if writers else 0,
+        pid=max(writers, key=lambda recorded: recorded.at).pid if writers else 0,
         skipped=reading.skipped,
     )
 
@@ -232,15 +232,15 @@ class NeverReceived:
 
 @dataclass(frozen=True, slots=True)
 class EventUsage:
-    """Events without hooks, subscriptions without events, and the basis of both."""
+    """Events without hooks, subscriptions without events, and the recording that shows both."""
 
     since: datetime | None  # start of gapless recording; None: nothing recorded
     loaded: datetime | None  # when a host last loaded a tap
     seen: tuple[EventCount, ...]  # all recorded events, most frequent first
     never_received: tuple[NeverReceived, ...]
     without_hook: tuple[EventCount, ...]  # events of `seen` without a subscriber
-    unknown: tuple[str, ...]  # hooks whose events only a load can tell
-    skipped: int  # lines of the spool that were no events
+    unknown: tuple[str, ...]  # hooks whose events are known only after loading
+    skipped: int  # lines of the spool that are not events
 
     @property
     def count(self) -> int:
@@ -277,7 +277,7 @@ def _recording_since(host: Host, oldest: datetime | None) -> datetime | None:
 
 
 def _would_run(row: HookStatus) -> bool:
-    """Return whether the host would run the hook. Hookscope's own gates stop no host."""
+    """Return whether the host would run the hook. Hookscope's own gates do not stop a host."""
     return row.verdict.shadowed_by is None and all(
         gate_state(gate) in ONLY_HOOKSCOPE_ASKS for gate in row.verdict.failed()
     )

@@ -51,7 +51,7 @@ class InstalledProgram:
 
 
 class Verifier:
-    """One verification: `question` says what it starts, `run` starts it. Opening it starts nothing.
+    """One verification: `question` names the program, `run` starts it. Creating a Verifier starts nothing.
 
     Raises Refusal if the host cannot be verified. `seconds`: the limit of one call of the program.
     """
@@ -70,10 +70,10 @@ class Verifier:
         self.notes: tuple[str, ...] = ()
         dialect = shown.dialect
         if options.os is not None:
-            raise Refusal("The program runs on this platform alone.", "Leave out --os.", code=2)
+            raise Refusal("The program runs on this platform only.", "Remove --os.", code=2)
         if dialect.program_report is None and shown.setup.shipped is not None:
             self.notes = (
-                f"{dialect.name} is in force; compared are the rules of {shown.setup.shipped.name}.",
+                f"The dialect is {dialect.name}; the rules of {shown.setup.shipped.name} are compared.",
             )
             dialect = shown.setup.shipped
         if dialect.program_report is None:
@@ -134,7 +134,7 @@ class Verifier:
         try:
             copy = HostCopy(view.host, self.report, self.bench.redaction_of(view.host))
         except OSError as error:
-            raise Refusal(f"The copy cannot be made: {error_reason(error)}.", "Make room for it.") from None
+            raise Refusal(f"The copy cannot be made: {error_reason(error)}.", "Free disk space.") from None
         with copy:
             return self._compared(view, copy, each)
 
@@ -174,7 +174,7 @@ class Verifier:
         return self.report.items(answers)
 
     def _names_for_info(self, ours: Answers, theirs: Answers, view: Snapshot, each: bool) -> list[str]:
-        """Return the hooks whose files and keys are worth a call: that differ, or that have copies."""
+        """Return the hooks to call `info` for: those that differ or have copies; with `each`, all."""
         if not self.report.info_command:
             return []
         mine, other = self._items(ours), self._items(theirs)
@@ -211,7 +211,7 @@ class _Asking:
         return answers, ""
 
     def info_answers(self, names: Iterable[str]) -> Answers:
-        """Return the `info` of these hooks, without those that the program refuses."""
+        """Return the `info` of these hooks, without those for which the program prints no JSON."""
         found = {}
         for name in names:
             arguments = [word.replace("{name}", name) for word in self.verifier.report.info_command]
@@ -289,7 +289,7 @@ def _json_in(text: str) -> Any:
 
 
 def _refusal_in(output: ProgramOutput, host: Host) -> str:
-    """Return the program's refusal of its settings, by the first words that its dialect knows."""
+    """Return the program's refusal of its settings, found by the opening words in the dialect."""
     text = f"{output.stderr}\n{output.stdout}"
     starts = [text.find(words) for words in host.dialect.settings_rules.refusal_starts]
     if output.code == 0 or max(starts, default=-1) < 0:
@@ -303,7 +303,7 @@ def _settings_difference(ours: str, theirs: str) -> tuple[GeneralDifference, ...
     meaning = (
         "The program does not start with these settings, although Hookscope accepts them."
         if theirs
-        else "The program accepts these settings, although Hookscope says that it refuses them."
+        else "The program accepts these settings, although Hookscope expects it to reject them."
     )
     return (GeneralDifference("settings", ours or "accepted", theirs or "accepted", meaning),)
 
@@ -358,7 +358,7 @@ def _module_program(
 
 
 def with_node(verifier: Verifier) -> Verifier:
-    """Start Node for a program that is a module. Looks for Node, and asks it for its version."""
+    """Make a program that is a module run in Node. Runs Node to check its version; raises Refusal."""
     if verifier.report.module:
         node = verifier.bench.worker_pools.node(verifier.host)
         if not isinstance(node, Node):
@@ -390,7 +390,7 @@ def run_host_program(
     sandbox_filter: bytes = b"",
     started: Callable[[subprocess.Popen[bytes]], object] = lambda child: None,
 ) -> ProgramOutput:
-    """Run a command to its end, without a terminal, and end all that it has started.
+    """Run a command without a terminal, then end it and everything that it has started.
 
     `sandbox_filter`: for `bwrap --seccomp`, if the command starts with bwrap. `started` gets the process,
     which another thread may end by `end_program`. Raises OSError if it cannot be started.

@@ -56,7 +56,7 @@ class Verification:
     host: tuple[GeneralDifference, ...] = ()
     not_compared: tuple[str, ...] = ()  # hooks whose files are not in the copy
     notes: tuple[str, ...] = ()
-    both_refuse: bool = False  # the program and Hookscope refuse the settings, and so compare no hooks
+    both_refuse: bool = False  # the program and Hookscope reject the settings, so no hooks are compared
 
     @property
     def agrees(self) -> bool:
@@ -108,7 +108,7 @@ class Verification:
 def compare_items(
     ours: Sequence[ReportedItem], theirs: Sequence[ReportedItem], skipped: Collection[str]
 ) -> tuple[tuple[ItemDifference, ...], int, tuple[str, ...]]:
-    """Return the differences, the number of items that agree, and the skipped ones that occur."""
+    """Return the differences, the number of items that agree, and the skipped names that occur."""
     differences, agreed, left_out = [], 0, []
     for name, mine, other in _pairs(ours, theirs):
         if name in skipped:
@@ -178,7 +178,7 @@ def verification_lines(result: Verification) -> Iterator[str]:
     sign = "✓" if result.agrees else "✗"
     yield f"{sign} {result.summary}: {result.product} {one_line(result.version, 40)} and {result.dialect}"
     if not result.isolated:
-        yield "! Without bubblewrap the program had the network, and could write where you can."
+        yield "! Without bubblewrap, the program had network access and could write wherever you can."
     for one in result.host:
         yield from ("", f"✗ {one.name}: {one_line(one.meaning, 300)}")
         yield from _both(result.product, one.ours, one.theirs)

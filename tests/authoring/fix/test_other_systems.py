@@ -86,7 +86,7 @@ def led_out(folder: Path) -> None:
         (without_code, "found", "looked for index.ts", "only its author"),
         (without_function, "export", "has no `register`", "index.py:1"),
         (unreadable_code, "handler", "was never closed", "index.py:1"),
-        (wrong_type, "found", "needs a text as `id`", "openclaw.plugin.json:1"),
+        (wrong_type, "found", "needs a string as `id`", "openclaw.plugin.json:1"),
         (unreadable_manifest, "found", "unclosed object", "openclaw.plugin.json:1"),
         (led_out, "path", "elsewhere.py", "move "),
     ],
@@ -175,7 +175,7 @@ def test_instructions_that_are_not_there_are_begun(bench: Bench, workspace: Path
     here = bench(dialect)
     here.trust(workspace)
     repair = find_repair(here, here.scan(), "audit")
-    assert [fix.title for fix in repair.fixes] == [f"Begin {workspace / 'agent' / 'instructions.md'}"]
+    assert [fix.title for fix in repair.fixes] == [f"Create {workspace / 'agent' / 'instructions.md'}"]
     assert repair.ready
     apply_repair(here, repair)
     assert [row.state for row in here.scan().inventory.hooks] == [State.READY]
@@ -192,7 +192,7 @@ def test_what_only_its_author_can_mend_is_said_with_its_line(
     (folder / "handler.py").write_text("def handler(event):\n    return (\n")
     here = bench()
     fixes = {fix.gate: fix for fix in find_repair(here, here.scan(), "h").fixes}
-    assert f"mend it at {folder}/handler.py:2" in fixes["handler"].why_not
+    assert f"correct it at {folder}/handler.py:2" in fixes["handler"].why_not
     (folder / "handler.py").unlink()
     (tmp_path / "far.py").write_text("def handler(event): ...\n")
     (folder / "handler.py").symlink_to(tmp_path / "far.py")
@@ -202,7 +202,7 @@ def test_what_only_its_author_can_mend_is_said_with_its_line(
     (home / ".openclaw" / "openclaw.json").write_text('{"hooks": {"internal": {"nonsense": 1}}}')
     here = bench("openclaw@2026.9")
     fixes = {fix.gate: fix for fix in find_repair(here, here.scan(), "h").fixes}
-    assert "mend by hand: ./.openclaw/openclaw.json:1, hooks.internal" in fixes["settings"].why_not
+    assert "correct by hand: ./.openclaw/openclaw.json:1, hooks.internal" in fixes["settings"].why_not
 
 
 def test_a_repair_is_written_whole_or_not_at_all(bench: Bench, home: Path, workspace: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_bundled_hook_is_not_mended_in_place(bench: Bench, tmp_path: Path) -> 
     (folder / "handler.py").write_text("def handler(event): pass\n")
     repair = find_repair(here, here.scan(), "h")
     assert not repair.changes
-    assert "mend a copy in the workspace" in repair.fixes[0].why_not
+    assert "fix a copy in the workspace" in repair.fixes[0].why_not
 
 
 def test_a_hook_that_the_load_never_reaches_names_the_one_that_ends_it(bench: Bench, home: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_variable_that_resembles_the_missing_one_is_named(
     (workspace / ".env").write_text("MEMORY_DIR=somewhere\n")
     gate = gate_of(bench(dialect, MEM_DIR="/hidden").scan(), "keep", "env")
     assert gate.near[0] == "MEM_DIR is set; MEMORY_DIR is needed"
-    assert "sets MEMORY_DIR, and the host does not read it" in gate.near[1]
+    assert "sets MEMORY_DIR, but the host does not read this file" in gate.near[1]
     assert gate.looked[0] == "the assumed environment"
     assert gate.looked[-1].startswith("hooks.internal.entries.keep.env (no file ")
     assert not any(secret in str(gate) for secret in ("/hidden", "somewhere"))
@@ -43,8 +43,8 @@ def test_an_empty_variable_is_distinguished_from_an_unset_one(
 ) -> None:
     make_hook(workspace / "hooks", "keep", needing("openclaw", "env", "TOKEN"))
     settings.write_text("{hooks: {internal: {entries: {keep: {env: {TOKEN: 5}}}}}}")
-    assert gate_of(bench().scan(), "keep", "env").near == ("TOKEN is set in its entry, and no text",)
-    assert gate_of(bench(TOKEN="").scan(), "keep", "env").near == ("TOKEN is set, and empty",)
+    assert gate_of(bench().scan(), "keep", "env").near == ("TOKEN is set in its entry, but not a string",)
+    assert gate_of(bench(TOKEN="").scan(), "keep", "env").near == ("TOKEN is set, but empty",)
 
 
 def test_programs_without_execute_permission_or_outside_path_are_named(
@@ -60,9 +60,9 @@ def test_programs_without_execute_permission_or_outside_path_are_named(
     far.chmod(0o755)
     view = here.scan()
     one, two = gate_of(view, "one", "bins"), gate_of(view, "two", "anyBins")
-    assert one.near == (f"{tmp_path}/tools/made-up is there and may not be run",)
+    assert one.near == (f"{tmp_path}/tools/made-up exists but is not executable",)
     assert one.looked == (f"{tmp_path}/tools",)
-    assert two.near == ("./.local/bin/far-off is there; ./.local/bin is not on PATH",)
+    assert two.near == ("./.local/bin/far-off exists, but ./.local/bin is not on PATH",)
 
 
 @pytest.mark.parametrize(

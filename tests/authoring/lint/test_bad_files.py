@@ -153,8 +153,8 @@ def test_typographic_quotes_are_named(tmp_path: Path, write_hook: WriteHook) -> 
     folder = write_hook({"HOOK.md": header, "handler.py": CODE})
     bench = Workbench(Options(dialect="openclaw", workspace=folder.parent.parent, bundled=tmp_path / "none"))
     (finding,) = lint_hooks(bench, [folder]).report.findings
-    assert finding.text.startswith("The quotes around `“openclaw”` are curly, and so part of the name")
-    assert finding.next_step == 'Write straight quotes, `"`, in their place.'
+    assert finding.text.startswith("The curly quotes around `“openclaw”` are part of the name")
+    assert finding.next_step == 'Replace them with straight quotes (`"`).'
 
 
 def test_a_header_is_limited_to_64_kib(tmp_path: Path, write_hook: WriteHook) -> None:

@@ -115,7 +115,7 @@ def test_an_unused_ignore_comment_is_reported(lint_under: Lint, write_hook: Writ
         ("before_tool_call", "Only a plugin receives it, as `before_tool_call`."),
         ("PreToolUse", "Only a plugin receives it, as `before_tool_call`."),
         ("UserPromptSubmit", "Write `message:received`."),
-        ("command:compact", "`hookscope events` lists what there is."),
+        ("command:compact", "`hookscope events` lists the events."),
         ("message:send", "Write `message:sent`."),
         ("gateway:start", "Write `gateway:startup`."),
         ("mesage:received", "Write `message:received`."),
@@ -123,8 +123,8 @@ def test_an_unused_ignore_comment_is_reported(lint_under: Lint, write_hook: Writ
         ("command-new", "Write `command:new`."),
         ("command:nwe", "Write `command:new`."),
         ("command:*", "Write `command`."),
-        ("message:error", "`hookscope events` lists what there is."),
-        ("subagent", "`hookscope events` lists what there is."),
+        ("message:error", "`hookscope events` lists the events."),
+        ("subagent", "`hookscope events` lists the events."),
         ("tool:call", "Only a plugin receives it, as `before_tool_call` or `after_tool_call`."),
         ("tool:pre-execute", "Only a plugin receives it, as `before_tool_call` or `after_tool_call`."),
         ("tool:post", "Only a plugin receives it, as `after_tool_call`."),
@@ -132,8 +132,8 @@ def test_an_unused_ignore_comment_is_reported(lint_under: Lint, write_hook: Writ
         ("telegram", "What comes nearest is `message:received`."),
         ("user:prompt", "What comes nearest is `message:received`."),
         ("agent:error", "Only a plugin receives it, as `agent_end`."),
-        ("*", "`hookscope events` lists what there is."),
-        ("moon:rise", "`hookscope events` lists what there is."),
+        ("*", "`hookscope events` lists the events."),
+        ("moon:rise", "`hookscope events` lists the events."),
     ],
 )
 def test_an_unknown_event_suggests_a_close_match_or_nothing(
@@ -149,7 +149,7 @@ def test_an_event_missing_in_the_guide_but_sent_is_accepted(lint_under: Lint, wr
     report = lint_under(write_hook(files)).report
     assert [(str(one.severity), one.text) for one in report.findings] == [
         ("warning", "`tool:call` is not an event of OpenClaw: tool calls are not sent."),
-        ("hint", "`session:patch` is not in OpenClaw's guide; openclaw@2026.9 sends it."),
+        ("hint", "`session:patch` is not in OpenClaw's guide, but openclaw@2026.9 sends it."),
     ]
 
 
@@ -193,9 +193,9 @@ def test_text_beside_a_plugin_is_not_linted_as_a_hook(
 ) -> None:
     report = lint_under(write_hook({"HOOK.md": "# What this plugin hears\n", file: text})).report
     (finding,) = report.findings
-    assert (finding.rule, finding.text.partition(":")[0]) == (
+    assert (finding.rule, finding.text.partition(",")[0]) == (
         "header-missing",
-        f"{file} registers a plugin's handlers",
+        f"{file} registers plugin handlers",
     )
     assert not report.failed
 
@@ -206,7 +206,7 @@ def test_a_text_named_hook_md_without_handler_is_not_an_error(
     folder = write_hook({"HOOK.md": "# How our hooks are designed\n\nSome prose.\n"})
     report = lint_under(folder).report
     (finding,) = report.findings
-    assert finding.text == "HOOK.md without front matter: not a hook."
+    assert finding.text == "HOOK.md has no front matter, so it is not a hook."
     assert not report.failed
 
 
@@ -242,13 +242,12 @@ def test_a_hook_in_an_unreadable_folder_is_skipped(
         (
             "handler.ts",
             "export async function tidies(event) {}\n",
-            "Write `export default` before the function that is called, or put `export: tidies` into the "
-            "metadata.",
+            "Write `export default` before the function to call, or put `export: tidies` into the metadata.",
         ),
         (
             "handler.ts",
             "async function handler(event) {}\n",
-            "Write `export default` before the function that is called.",
+            "Write `export default` before the function to call.",
         ),
         (
             "handler.js",
@@ -259,7 +258,7 @@ def test_a_hook_in_an_unreadable_folder_is_skipped(
         (
             "handler.py",
             "def a(event): ...\ndef b(event): ...\n",
-            "Write `def handler(event)`, or name the function in `export` of the metadata.",
+            "Write `def handler(event)`, or name the function in the metadata as `export`.",
         ),
     ],
 )
@@ -323,12 +322,12 @@ def test_code_that_prevents_loading_is_reported_unless_the_host_tolerates_it(
     (folder / "c").mkdir()
     (folder / "c" / "index.js").write_text("")
     assert strict(lint_under, folder) == [
-        ("import-missing", "error", "Write `./a.ts`, or compile both to JavaScript."),
-        ("import-missing", "error", "Write `./b.ts`, or compile both to JavaScript."),
-        ("import-missing", "error", "Write that file, or correct its path."),
-        ("import-missing", "error", "Write that file, or correct its path."),
-        ("import-missing", "warning", "`npm install left-pad` there brings it."),
-        ("import-missing", "warning", "`npm install @some/one` there brings it."),
+        ("import-missing", "error", "Write `./a.ts`, or compile both files to JavaScript."),
+        ("import-missing", "error", "Write `./b.ts`, or compile both files to JavaScript."),
+        ("import-missing", "error", "Create that file, or correct its path."),
+        ("import-missing", "error", "Create that file, or correct its path."),
+        ("import-missing", "warning", "Run `npm install left-pad` there."),
+        ("import-missing", "warning", "Run `npm install @some/one` there."),
         ("import-missing", "warning", "Import only types (`import type`), and remove the other imports."),
     ]
     (folder / "node_modules" / "left-pad").mkdir(parents=True)
@@ -344,9 +343,7 @@ def test_results_written_to_the_event_are_reported_as_ignored(
     text = f"export default async (event) => {{ {body} }};\n"
     (finding,) = lint_under(write_hook({"HOOK.md": header(), "handler.ts": text})).report.findings
     assert (finding.rule, str(finding.severity)) == ("event-member", "warning")
-    assert finding.text.startswith(
-        "The handler puts `event.cancel`, `event.cancelReason` there, and the host"
-    )
+    assert finding.text.startswith("The handler sets `event.cancel`, `event.cancelReason`, which the host")
 
 
 def test_unknown_event_members_give_at_most_two_findings(lint_under: Lint, write_hook: WriteHook) -> None:
@@ -359,7 +356,7 @@ export default async (event) => {
         write_hook({"HOOK.md": header("message:received"), "handler.ts": text})
     ).report.findings
     assert [(str(one.severity), one.text) for one in found] == [
-        ("warning", "No event has `event.from`, `event.content`: they are in its context."),
+        ("warning", "No event has `event.from`, `event.content`: they are in the event's context."),
         ("hint", "No event has `event.a`, `event.b`, `event.c`, `event.d`, `event.e` and 1 more."),
     ]
 
@@ -381,7 +378,7 @@ def test_merge_conflict_markers_are_named(lint_under: Lint, write_hook: WriteHoo
     report = lint_under(write_hook({"HOOK.md": manifest, "handler.py": "def handler(event): ...\n"})).report
     (finding,) = report.findings
     assert finding.rule == "header-broken"
-    assert finding.next_step == "A merge was left in the middle at line 3: keep one of its sides."
+    assert finding.next_step == "Line 3 begins an unresolved merge conflict: keep one side."
 
 
 def test_an_unresolvable_type_import_is_an_error(lint_under: Lint, write_hook: WriteHook) -> None:

@@ -139,7 +139,7 @@ def test_a_new_module_beside_foreign_ones_is_not_trusted(bench: Bench, workspace
 def test_the_default_language_is_one_that_the_host_runs(bench: Bench) -> None:
     guide = new(bench("openclaw"), "first")
     assert guide.plan.language == "python"
-    assert any("Python runs in Hookscope alone" in note for note in guide.notes)
+    assert any("Python runs only in Hookscope" in note for note in guide.notes)
     shipped = new(bench("openclaw@2026.9"), "second")
     assert shipped.plan.language == "typescript"
     assert not shipped.notes

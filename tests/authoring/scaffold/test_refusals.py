@@ -29,24 +29,24 @@ from hookscope.model.text import one_line
         ("two words", {}, "cannot be a hook's name"),
         ("é", {}, "cannot be a hook's name"),
         ("a" * 65, {}, "cannot be a hook's name"),
-        ("node_modules", {}, "a meaning of its own"),
+        ("node_modules", {}, "is a reserved name"),
         ("x", {"description": "two\nlines"}, "needs one line"),
         ("x", {"events": ("gateway:startpu",)}, "Did you mean gateway:startup?"),
         ("x", {"events": ("command:new\x1b[31m",)}, "is not an event"),
         ("x", {"events": ("before_tool_call",)}, "a plugin (`--plugin`) can receive"),
         ("x", {"events": ("*",)}, "is not an event"),
-        ("x", {"dialects": ("milady",), "language": "javascript"}, "that milady would look for"),
+        ("x", {"dialects": ("milady",), "language": "javascript"}, "handler is loaded by milady"),
         (
             "x",
             {"dialects": ("milady@2.0.0-alpha.76",), "events": ("command:new",)},
             "never sends command:new",
         ),
-        ("x", {"dialects": ("eve",), "kind": "plugin"}, "eve has no plugins. Of the guides openclaw has."),
+        ("x", {"dialects": ("eve",), "kind": "plugin"}, "eve has no plugins. Use openclaw."),
         ("x", {"dialects": ("opnclaw",)}, "did you mean openclaw?"),
         ("x", {"where": "HOOK.txt"}, "is a file"),
-        ("taken", {}, "There is ./hooks/taken already."),
-        ("greets", {}, "There is a hook greets already: the new one would shadow"),
-        ("saved", {}, "There is ./.hookscope/events/saved.yaml already."),
+        ("taken", {}, "./hooks/taken already exists."),
+        ("greets", {}, "A hook greets already exists: the new one would shadow"),
+        ("saved", {}, "./.hookscope/events/saved.yaml already exists."),
     ],
 )
 def test_a_refused_new_hook_prints_one_sentence_and_writes_nothing(
@@ -127,4 +127,4 @@ def test_new_can_write_to_another_folder(
     place = home / ".openclaw/hooks" if where == "managed" else workspace / where
     assert made.plan.root == place / "greet"
     assert (made.statuses[0].row is not None) is runs
-    assert any("No host looks" in note for note in made.notes) is not runs
+    assert any("No host scans" in note for note in made.notes) is not runs

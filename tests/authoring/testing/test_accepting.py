@@ -86,7 +86,7 @@ def test_accept_refuses_half_characters_and_writes_nothing(folder: Path) -> None
     file = folder / "half.yaml"
     file.write_text("event: command:new\n")
     run = Run(1, Event("command", "new"), (), (), Ending(), messages=("half \ud800",))
-    with pytest.raises(Refusal, match="cannot be edited with certainty"):
+    with pytest.raises(Refusal, match="cannot be edited safely"):
         accept(SavedEventResult(file, run, ()))
     assert file.read_text() == "event: command:new\n"
 
@@ -137,6 +137,6 @@ def test_accept_refuses_a_step_with_expectations_in_another_file(folder: Path) -
         SavedEventResult(file, run),
         SavedEventResult(other, run, unmet_expectations({"ran": ["nobody"]}, run)),
     )
-    with pytest.raises(Refusal, match=r"far.yaml, step 2 expects what other.yaml says"):
+    with pytest.raises(Refusal, match=r"far.yaml, step 2 uses the expectations in other.yaml"):
         accept(SavedEventResult(file, None, steps=steps))
     assert "expect" not in file.read_text()

@@ -145,8 +145,11 @@ async def test_cancelled_sequence_keeps_its_fired_steps(workspace: Path, write: 
             "line 3: `evnt` is not part of a step. Did you mean `event`?",
         ),
         ("steps:\n  - {after: 5, event: a:b}", "line 2: `after` needs a time such as 250ms, 2s or 1m"),
-        ("steps:\n  - {after: 61m, event: a:b}", "an hour at most"),
-        ("steps:\n  - {event: a:b, with: {}, context: {}}", "`with` is laid over the example that `context`"),
+        ("steps:\n  - {after: 61m, event: a:b}", "at most an hour"),
+        (
+            "steps:\n  - {event: a:b, with: {}, context: {}}",
+            "`with` changes the example context and `context`",
+        ),
         ("steps:\n  - {file: x.yaml, context: {}}", "`context` is not part of a step with `file`."),
         ("steps:\n  - {file: nowhere.yaml}", "nowhere.yaml: no such file or directory."),
         ("steps:\n  - {event: a:b}\nstep: 1", "`step` is not part of a sequence. Did you mean `steps`?"),

@@ -58,7 +58,7 @@ def install_lines(hints: Iterable[Mapping[str, object]]) -> str:
 
 
 def install_words(gate: Gate) -> str:
-    """Return advice on missing programs that HOOK.md says nothing about."""
+    """Return advice on missing programs for which HOOK.md has no install hint."""
     if gate.kind.any_of:
         return "install one of them, or add its folder to PATH"
     if len(gate.missing) > 1:
@@ -70,7 +70,7 @@ Recipe = Callable[[Gate, HookStatus, SimulatedHost, FixValues], Iterator[Fix]]
 
 
 def settings_fix(gate: Gate, title: str, edits: list[Edit], simulated: SimulatedHost) -> Fix:
-    """Return a fix that edits the settings file. Raises ChangeError if that is not certain."""
+    """Return a fix that edits the settings file. Raises ChangeError if the edit is not safe."""
     file = simulated.host.settings.file
     old = simulated.read(file)
     meaning = ", ".join(edit.meaning for edit in edits)
@@ -80,13 +80,13 @@ def settings_fix(gate: Gate, title: str, edits: list[Edit], simulated: Simulated
 def fix_by_switch(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield the switch that the gate itself names."""
+    """Yield the settings edit that the gate itself proposes."""
     if gate.fix is not None:
         yield settings_fix(gate, f"Set {gate.fix.meaning}", [gate.fix], simulated)
 
 
 def fix_env(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
-    """Yield each missing variable in the `env` of the hook's entry."""
+    """Yield a fix that sets each missing variable in the `env` of the hook's settings entry."""
     host = simulated.host
     _, entry = host.hooks_setting("entries", row.hook.key)
     names = tuple(dict.fromkeys(gate.missing))
@@ -106,7 +106,7 @@ def fix_env(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: 
 def fix_config(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield a value at each missing path of the settings."""
+    """Yield a fix that sets a value at each missing path of the settings."""
     host = simulated.host
     names = tuple(dict.fromkeys(path for path in gate.missing if path_steps(path)))
     title = f"Set {', '.join(names)} in {host.machine.short(host.settings.file)}"
@@ -130,7 +130,7 @@ def _value(text: str) -> Any:
 
 
 def fix_bins(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
-    """Yield execute permission for an existing program; else the author's install instructions."""
+    """Yield execute permission for existing programs, then how to install the missing programs."""
     machine = simulated.host.machine
     changes, names = [], []
     for name in gate.missing:
@@ -179,11 +179,11 @@ def fix_deny(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values:
     """Yield the plugin's name removed from the deny-list."""
     listed = simulated.host.settings.get(gate.setting or ())
     kept = [name for name in listed if name != row.hook.name] if isinstance(listed, list) else []
-    yield from _with_list(gate, simulated, kept, f"Take {row.hook.name} out of")
+    yield from _with_list(gate, simulated, kept, f"Remove {row.hook.name} from")
 
 
 def _with_list(gate: Gate, simulated: SimulatedHost, names: list[Any], title: str) -> Iterator[Fix]:
-    """Yield a list replaced by another. A list with comments is refused: they would be lost."""
+    """Yield a fix that replaces a list. Raises CannotEdit if it has comments, which would be lost."""
     path, file = gate.setting, simulated.host.settings.file
     source = simulated.read(file)
     span = locate_json5(source, path) if path and source else None
@@ -192,7 +192,7 @@ def _with_list(gate: Gate, simulated: SimulatedHost, names: list[Any], title: st
     written = text_of(source)[span.start : span.end]
     if "//" in written or "/*" in written:
         raise CannotEdit(
-            f"{dotted_path(path)} has comments in it", f"{dotted_path(path)}: {json.dumps(names)}"
+            f"{dotted_path(path)} contains comments", f"{dotted_path(path)}: {json.dumps(names)}"
         )
     yield settings_fix(
         gate,
@@ -221,7 +221,7 @@ def fix_not_reached(
         (one.hook.name for one in simulated.inventory.hooks if one.verdict.stops_load is not None), ""
     )
     yield Fix(
-        gate.name, "Let the load continue", why_not=f"{stops} ends it; `hookscope fix {stops}` is what helps"
+        gate.name, "Let the load continue", why_not=f"{stops} stops it: run `hookscope fix {stops}` first"
     )
 
 
@@ -248,9 +248,9 @@ def is_entry_gate(gate: Gate, row: HookStatus) -> bool:
 
 
 def fix_entry(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
-    """Yield what the user must write: only they know which file was meant."""
+    """Yield an instruction for the user, who alone knows which file was meant."""
     if gate.place is not None:
-        why = f"mend it at {source_place(gate.place, simulated)}, then look again"
+        why = f"correct it at {source_place(gate.place, simulated)}, then scan again"
     else:
         file = simulated.host.machine.short(row.hook.handler) if row.hook.handler is not None else ""
         why = gate.kind.entry_advice.format(entry=_entry(row, simulated), file=file)
@@ -267,9 +267,9 @@ def _entry(row: HookStatus, simulated: SimulatedHost) -> str:
 
 
 def _hook_folder_advice(row: HookStatus) -> str:
-    """Return the advice to use a hook folder, which hosts look for today."""
+    """Return the advice to use a hook folder instead of an entry in the settings."""
     events, file = row.hook.meta.events or (), row.hook.handler
     if not events or file is None or row.hook.role == UNNAMED:
         return ""
     named = " ".join(f"--event {shell_path(key)}" for key in events)
-    return f"; or begin a folder with a HOOK.md in its place: `hookscope new {shell_path(file.stem)} {named}`"
+    return f"; or create a folder with a HOOK.md instead: `hookscope new {shell_path(file.stem)} {named}`"

@@ -54,7 +54,7 @@ def namespace_of(simulated: SimulatedHost) -> str:
 def header_fixes(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, makes: list[tuple[str, MakeEdit]]
 ) -> Iterator[Fix]:
-    """Yield a fix for each of these edits of the hook's HOOK.md that can be made."""
+    """Yield a fix for each edit in `makes` that succeeds and changes the hook's HOOK.md."""
     file = row.hook.manifest
     source = simulated.read(file) if file is not None else None
     if file is None or source is None:
@@ -106,7 +106,7 @@ EVENT_FIELDS = ("events", "requires", "always", "os", "export", "hookKey", "emoj
 def fix_misplaced_events(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield metadata moved and rewritten so that the host reads it; else a request for events."""
+    """Yield fixes that move or rewrite the metadata so that the host reads it, or that need events."""
     own = namespace_of(simulated)
     if row.hook.kind != "folder" or not own:
         return
@@ -115,7 +115,7 @@ def fix_misplaced_events(
     metadata: dict[str, Any] = block if isinstance(block := header.get(METADATA), dict) else {}
     if isinstance(block, str) and row.hook.manifest is not None:
         metadata = dict(read_header(simulated.read(row.hook.manifest) or b"").metadata)
-        title = "Take metadata out of its quotes"
+        title = "Remove the quotes around metadata"
         out: list[tuple[str, MakeEdit]] = [(title, lambda source: with_one_line(source, METADATA, metadata))]
         yield from header_fixes(gate, row, simulated, out)
     yield from header_fixes(gate, row, simulated, list(_moves(header, metadata, own)))
@@ -198,9 +198,9 @@ TRUE_AND_FALSE = {"true": True, "yes": True, "on": True, "false": False, "no": F
 def fix_unsent_events(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield each event that the host never sends, replaced by the closest match; as lint does."""
+    """Yield a fix that replaces each event that the host never sends by its only close match, like lint."""
     if not row.hook.meta.events:
-        yield Fix(gate.name, gate.reason, why_not="write one there; `hookscope events` lists what there is")
+        yield Fix(gate.name, gate.reason, why_not="add one there; `hookscope events` lists the events")
         return
     if row.hook.kind != "folder":
         yield from fix_event_names(gate, row, simulated, user_values)
@@ -229,36 +229,36 @@ def fix_unsent_events(
 def fix_field_types(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield texts turned into lists, and words into booleans, where those are required."""
+    """Yield a fix that turns strings into lists, and words into booleans, where the host needs them."""
     if row.hook.kind != "folder":
         return
     header, space = metadata_in(row, simulated)
-    mended: dict[KeyPath, object] = {}
+    retyped: dict[KeyPath, object] = {}
     for path in LIST_FIELDS:
         value = header_value(header, METADATA, space, *map(str, path))
         if isinstance(value, str) and value.strip():
-            mended[path] = [part.strip() for part in value.split(",") if part.strip()]
+            retyped[path] = [part.strip() for part in value.split(",") if part.strip()]
         elif isinstance(value, list) and any(isinstance(item, int | float) for item in value):
-            mended[path] = [str(item) if isinstance(item, int | float) else item for item in value]
+            retyped[path] = [str(item) if isinstance(item, int | float) else item for item in value]
     always = header_value(header, METADATA, space, "always")
     if isinstance(always, str) and always.lower() in TRUE_AND_FALSE:
-        mended[("always",)] = TRUE_AND_FALSE[always.lower()]
-    if not mended:
+        retyped[("always",)] = TRUE_AND_FALSE[always.lower()]
+    if not retyped:
         return
 
     def typed(source: bytes) -> bytes:
-        for path, value in mended.items():
+        for path, value in retyped.items():
             source = with_header_value(source, (METADATA, space, *path), value)
         return source
 
-    names = ", ".join(".".join(map(str, path)) for path in mended)
+    names = ", ".join(".".join(map(str, path)) for path in retyped)
     yield from header_fixes(gate, row, simulated, [(f"Give {names} the right type", typed)])
 
 
 def fix_platform(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield this platform's name as the host compares it."""
+    """Yield a fix that writes this platform's name as the host spells it."""
     platform = simulated.host.machine.platform
     if row.hook.kind != "folder" or not any(_platform(name) == platform for name in gate.missing):
         return
@@ -273,7 +273,7 @@ def fix_platform(
                 source = with_header_value(source, (METADATA, space, "os", place), platform)
         return source
 
-    yield from header_fixes(gate, row, simulated, [(f"Call this platform {platform}", renamed)])
+    yield from header_fixes(gate, row, simulated, [(f"Write this platform as {platform}", renamed)])
 
 
 def _platform(name: str) -> str:
@@ -283,10 +283,10 @@ def _platform(name: str) -> str:
 def fix_export(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield the closest matching function as `export` in the metadata."""
+    """Yield a fix that names the closest matching function as `export` in the metadata."""
     path = row.hook.handler
     if gate.found == WRONG_ARGUMENTS:
-        yield Fix(gate.name, gate.reason, why_not="its author writes `(event)`; `event.context` has the rest")
+        yield Fix(gate.name, gate.reason, why_not="its author must write `(event)`; use `event.context`")
         return
     source = simulated.read(path) if path is not None and row.hook.language == "python" else None
     if source is None or row.hook.kind != "folder":

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What can be done about one failed gate. Making one writes nothing.
+    """A fix for one failed gate. Creating a Fix writes nothing.
 
-    With `changes` it can be written; with `required_values` it needs values first. Otherwise `hint` is a
-    command to copy, never run, and `why_not` says why nothing is written; with `is_manual` it says what to
-    do instead.
+    With `changes`, it can be written; with `required_values`, it needs values first. Otherwise `hint` is a
+    command for the user to copy, or `why_not` is the reason why nothing can be written. With `is_manual`,
+    `why_not` is an instruction for the user.
     """
 
     gate: str
@@ -36,14 +36,14 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """All fixes for one hook, and the hook's status after them. Making one writes nothing."""
+    """All fixes for one hook, and the hook's status after them. Creating a Repair writes nothing."""
 
     name: str
     before: HookStatus | None  # None: it was a rejected folder
     after: HookStatus | None
     fixes: tuple[Fix, ...] = ()
     others: tuple[Effect, ...] = ()  # other hooks whose state it changes
-    notices: str = ""  # when the host notices
+    notices: str = ""  # when the host notices the changes
     remarks: tuple[LintFinding, ...] = ()  # lint findings that no fix here covers
 
     @property
@@ -76,10 +76,10 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRepair:
-    """The edits of hooks' own files that help them, all together. Making one writes nothing."""
+    """The edits of all hooks' own files that fix the hooks. Creating a WorkspaceRepair writes nothing."""
 
     repairs: tuple[Repair, ...]  # those with edits
-    left: tuple[Repair, ...]  # hooks that need a value, trust or a person
+    left: tuple[Repair, ...]  # hooks that need a value, trust or a manual fix
 
     @property
     def changes(self) -> tuple[Change, ...]:

@@ -130,7 +130,7 @@ OF_THE_USER = frozenset(
 )
 """Fixes that need a value or a decision."""
 FIRST = FixKind.MOVE_EVENTS  # moving metadata may fix other gates too
-PROGRAM_GATES = "the file belongs to the program that brings it: mend a copy in the workspace"
+PROGRAM_GATES = "the file belongs to the program that ships it: fix a copy in the workspace"
 MOST = 16  # gates fixed one after another
 GateId = tuple[str, bool]  # name, reported: the host's list and its loader may share a gate's name
 
@@ -149,9 +149,9 @@ def make_repair(
     """Return fixes for all failed gates, in order. Reads files; writes nothing.
 
     Args:
-        start: the host after earlier fixes; None: as it is.
-        without: kinds of fixes that are not looked for.
-        only: this gate alone.
+        start: the host after earlier fixes; None: the host as it is now.
+        without: kinds of fixes to skip.
+        only: fix only this gate.
         first: stop after the first gate that can be fixed or needs a value.
         rules: also apply the safe fixes of these lint rules; empty: of all rules. Findings without a
             safe fix become remarks, as do all findings of a hook without failed gates.
@@ -162,7 +162,7 @@ def make_repair(
         fix, simulated = _rejected_fix(sought, simulated)
         fixes.append(fix)
     elif sought.verdict.shadowed_by is not None:
-        fix = Fix("shadowed", sought.verdict.why(), why_not="one name has one hook: rename one of the two")
+        fix = Fix("shadowed", sought.verdict.why(), why_not="two hooks have this name: rename one of them")
         return Repair(sought.hook.name, sought, sought, (fix,))
     row = simulated.find(sought)
     seen: set[GateId] = set()
@@ -197,10 +197,10 @@ def make_repair(
 
 
 def repair_workspace(view: Snapshot) -> WorkspaceRepair:
-    """Return the edits of hooks' own files that help them. Reads files; writes nothing.
+    """Return the edits of hooks' own files that fix the hooks. Reads files; writes nothing.
 
-    The settings stay as they are: what is off, denied or without a value is its user's choice. So do hooks
-    of the program and shadowed ones.
+    The settings are not edited: whether a hook is off, denied or without a value is the user's decision.
+    Hooks shipped with the host and shadowed hooks are skipped.
     """
     simulated = SimulatedHost(view.host, view.inventory)
     repairs: list[Repair] = []
@@ -302,7 +302,7 @@ def _gate_fix(
             if not fix.changes:
                 return fix, simulated
             after_fix = simulated.with_changes(*fix.changes)
-            if _opens(gate, after_fix.find(row)):
+            if _improves(gate, after_fix.find(row)):
                 return fix, after_fix
             problem = f"{fix.title} would not fix it"
     except (ChangeError, OSError) as error:
@@ -315,7 +315,7 @@ def _why_not(gate: Gate) -> str:
     return gate.kind.why_no_fix + at
 
 
-def _opens(gate: Gate, after_fix: HookStatus | RejectedHook | None) -> bool:
+def _improves(gate: Gate, after_fix: HookStatus | RejectedHook | None) -> bool:
     if not isinstance(after_fix, HookStatus):
         return False
     now = next((one for one in after_fix.verdict.gates if _id(one) == _id(gate)), None)
@@ -325,7 +325,7 @@ def _opens(gate: Gate, after_fix: HookStatus | RejectedHook | None) -> bool:
 
 
 def _rejected_fix(item: RejectedHook, simulated: SimulatedHost, steps: int = 3) -> tuple[Fix, SimulatedHost]:
-    """Return the first candidate, or two together, after which the host finds a hook."""
+    """Return the first fix, or combination of up to `steps`, after which the host finds a hook."""
     if item.source == BUNDLED:
         return Fix("found", item.reason, why_not=PROGRAM_GATES), simulated
     problem = ""
@@ -343,7 +343,7 @@ def _rejected_fix(item: RejectedHook, simulated: SimulatedHost, steps: int = 3) 
     except (ChangeError, OSError) as error:
         problem = str(error)
     at = f" ({item.place.file.name}:{item.place.line})" if item.place is not None else ""
-    why = problem or f"only its author can write what belongs there{at}"
+    why = problem or f"only its author knows what belongs there{at}"
     return Fix("found", item.reason, why_not=why), simulated
 
 

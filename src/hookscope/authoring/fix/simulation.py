@@ -131,13 +131,13 @@ class SimulatedHost:
     def find(self, sought: HookStatus | RejectedHook) -> HookStatus | RejectedHook | None:
         """Return the same item after the changes: a hook by folder or name, a rejected folder by path."""
         if isinstance(sought, HookStatus):
-            return next((row for row in self.inventory.hooks if _same_change(row.hook, sought.hook)), None)
+            return next((row for row in self.inventory.hooks if _same_hook(row.hook, sought.hook)), None)
         row = next((row for row in self.inventory.hooks if row.hook.path == sought.path), None)
         same = (item for item in self.inventory.rejected if item.path == sought.path)
         return row or next(same, None)
 
 
-def _same_change(one: Hook, other: Hook) -> bool:
+def _same_hook(one: Hook, other: Hook) -> bool:
     if one.kind != other.kind:
         return False
     if one.path is not None or other.path is not None:

@@ -44,7 +44,7 @@ def lint_fixes(
 def lint_remarks(
     row: HookStatus, simulated: SimulatedHost, rules: Collection[str] | None
 ) -> tuple[LintFinding, ...]:
-    """Return a hook's lint findings; with rules, only their findings without a safe fix."""
+    """Return a hook's lint findings; with `rules`, only findings of these rules without a safe fix."""
     if rules is None:
         return lint_one(row, simulated.host).findings
     return tuple(finding for finding in _findings(row, simulated, rules) if not finding.fix)
@@ -86,7 +86,7 @@ def _fixed_finding(
     remaining = {(other.rule, other.text) for other in _findings(now, after_fix, rules)}
     worse = not isinstance(now, HookStatus) or STATE_ORDER.index(now.state) < STATE_ORDER.index(row.state)
     if worse or (finding.rule, finding.text) in remaining:
-        return Fix(name, title, why_not="its edit would not mend it here"), simulated
+        return Fix(name, title, why_not="the edit would not resolve the finding"), simulated
     return Fix(name, title, changes), after_fix
 
 
@@ -132,7 +132,7 @@ def fix_event_names(
 
 
 def _replaced(source: bytes, key: bytes, replacement: bytes) -> bytes | None:
-    """Return the source with its one quoted text replaced; None if there are several, or none."""
+    """Return the source with the quoted `key` replaced; None unless it occurs exactly once."""
     quotes = [quote for quote in QUOTES for _ in range(source.count(quote + key + quote))]
     if len(quotes) != 1:
         return None
@@ -153,7 +153,7 @@ def advise_syntax(
     """Yield advice for a source that does not parse or cannot be read."""
     if gate.place is not None:
         why = (
-            f"mend it at {source_place(gate.place, simulated)}, then look again; only its "
+            f"correct it at {source_place(gate.place, simulated)}, then scan again; only its "
             f"author knows what was meant"
         )
         yield Fix(gate.name, gate.reason, why_not=why)
@@ -162,16 +162,16 @@ def advise_syntax(
 def advise_build(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield advice for an error that stops the whole project. Missing instructions are created."""
+    """Yield advice for an error that stops the whole project. A missing instructions file is created."""
     missing_file = row.hook.build.missing_file if row.hook.build is not None else None
     if missing_file is not None:
-        title = f"Begin {simulated.host.machine.short(missing_file)}"
+        title = f"Create {simulated.host.machine.short(missing_file)}"
         yield Fix(gate.name, title, (Change(missing_file, title, None, FIRST_INSTRUCTIONS),))
     elif gate.place is not None:
         why = f"its host cannot build the project until {source_place(gate.place, simulated)} is corrected"
         if row.hook.build is not None and NAME_INVALID in row.hook.build.text:
             file = simulated.host.machine.short(gate.place.file)
-            why = f"rename {file}, or move it to a folder in which its host looks for nothing"
+            why = f"rename {file}, or move it to a folder that its host does not scan"
         yield Fix(gate.name, gate.reason, why_not=why)
 
 
@@ -197,7 +197,7 @@ def advise_path(
 def advise_settings(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield advice for settings that the host refuses as a whole."""
+    """Yield advice for settings that the host rejects as a whole."""
     file = simulated.host.settings.file
     others = (one for one in simulated.inventory.problems if one.place is not None and one.place.file == file)
     problems = [
@@ -205,5 +205,5 @@ def advise_settings(
         for one in dict.fromkeys((*simulated.host.settings.problems, *others))
     ]
     short = simulated.host.machine.short(file)
-    why = f"mend by hand: {'; '.join(problems) or f'{short}, which the host refuses as a whole until then'}"
+    why = f"correct by hand: {'; '.join(problems) or f'{short}, which the host rejects until then'}"
     yield Fix(gate.name, gate.reason, why_not=why)

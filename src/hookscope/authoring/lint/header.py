@@ -29,11 +29,11 @@ class LintHeader:
     """The header of one HOOK.md."""
 
     source: bytes = b""  # the bytes that were read
-    value: Mapping[str, Any] = field(default_factory=dict)  # empty without a valid header
+    value: Mapping[str, Any] = field(default_factory=dict)  # empty without front matter
     exists: bool = False
     error: FormatError | None = None  # why YAML cannot read it
     complete: bool = True  # False: the file is longer
-    quoted: bool = False  # `metadata` is a text that holds JSON
+    quoted: bool = False  # `metadata` is a string
     unreadable: bool = False  # HOOK.md exists but cannot be read
 
     @property
@@ -43,28 +43,28 @@ class LintHeader:
 
     @property
     def conflict_line(self) -> int:
-        """The line of an unresolved merge conflict; 0: none."""
+        """The line of an unresolved merge conflict; 0 if there is none."""
         found = CONFLICT.search(self.source)
         return self.source.count(b"\n", 0, found.start()) + 1 if found else 0
 
     @property
     def quoted_line(self) -> str:
-        """The line that YAML refuses for a colon in its value, with the value in quotes; empty for others."""
+        """The line that YAML rejects for a colon in its value, with quotes added; empty for other errors."""
         return quoted_line(self.source, self.error) if self.error is not None else ""
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """The mapping under `metadata`; empty if it is none."""
+        """The mapping under `metadata`; empty if the value is not a mapping."""
         block = self.value.get("metadata")
         return block if isinstance(block, dict) else {}
 
     def namespace_block(self, namespace: str) -> Mapping[str, Any]:
-        """Return the mapping under `metadata.<namespace>`; empty if it is none."""
+        """Return the mapping under `metadata.<namespace>`; empty if the value is not a mapping."""
         value = self.metadata.get(namespace)
         return value if isinstance(value, dict) else {}
 
     def position_of(self, path: KeyPath) -> tuple[int, int]:
-        """Return line and column of a value, else of the nearest enclosing one with a position."""
+        """Return the line and column of the value at `path`, or of its nearest enclosing value."""
         for end in range(len(path), 0, -1):
             span = locate_frontmatter(self.source, path[:end])
             if span is not None:
@@ -98,7 +98,7 @@ def _cut(source: bytes) -> bytes:
 
 
 def _values_by_line(source: bytes, only: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the header's values as texts, `metadata` parsed as JSON5, as some hosts read it."""
+    """Return the header's values as strings, but `metadata` parsed as JSON5, as some hosts read them."""
     texts: dict[str, Any] = dict(read_text_header(source))
     if "metadata" in texts:
         try:

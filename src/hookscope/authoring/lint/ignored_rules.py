@@ -1,4 +1,4 @@
-"""Rules that an author ignores: in HOOK.md for the whole hook, in a comment for one line."""
+"""Reads which rules an author ignores: in HOOK.md for the whole hook, in a comment for one line."""
 
 from __future__ import annotations
 

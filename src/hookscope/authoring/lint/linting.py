@@ -49,7 +49,7 @@ def silent_handler_reasons(run: Run, view: Snapshot) -> list[str]:
         return []
 
     return [
-        f"note: {one_line(row.hook.name)} ran and did nothing that shows: "
+        f"note: {one_line(row.hook.name)} ran without visible effect: "
         f"{one_line(finding.place.file.name)}:{finding.place.line}: {one_line(finding.text, 300)}"
         for row in rows[:MOST_PARSED]
         for finding in lint_one(row, view.host).findings
@@ -94,11 +94,10 @@ class LintResult:
 
 
 def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[str] = ()) -> LintResult:
-    """Lint the hooks of the host in force, without those shipped with Hookscope; with `paths`, the hooks
-    below these folders. A path that does not exist may be the name of a hook.
+    """Lint the hooks below `paths`; without `paths`, the host's hooks except those shipped with Hookscope.
 
-    Reads and parses files; imports and runs nothing. Raises Refusal for an unknown path and for an unknown
-    rule.
+    A path that does not exist is looked up as the name of a hook. Reads and parses files, but imports and
+    runs nothing. Raises Refusal for an unknown path or rule.
     """
     for rule in rules:
         rule_named(rule)
@@ -171,7 +170,7 @@ def host_facts(host: Host) -> HostFacts:
 
 
 def _read_besides(program: str) -> tuple[str, ...]:
-    """Return the older namespaces that a program reads; it also accepts metadata as JSON text."""
+    """Return the older namespaces that a program reads. If any, it also accepts metadata as a string."""
     system = _folder_system(DIALECTS[program]) if program in DIALECTS else None
     return system.shape.older_namespaces if system is not None else ()
 
@@ -184,7 +183,7 @@ def _folder_system(dialect: Dialect) -> FolderSystem | None:
 
 
 def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
-    """Return the hooks at a path or with that name. Raises Refusal."""
+    """Return the hooks at the path `named`, or else the hook with that name. Raises Refusal."""
     path = host.machine.absolute(named)
     if os.path.exists(path):
         return _plugin_hooks(host, path) or _hooks_below(host, path)
@@ -196,11 +195,7 @@ def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
     if row is None:
         where, names = host.machine.short(path), [row.hook.name for row in inventory.hooks]
         closest = closest_match(str(named), names)
-        next_step = (
-            f"Did you mean {closest}?"
-            if closest
-            else "`hookscope lint` takes folders of hooks, and their names."
-        )
+        next_step = f"Did you mean {closest}?" if closest else "Name a folder of hooks, or a hook."
         raise Refusal(f"There is no {where}, and no hook of that name.", next_step, code=2)
     return [read_subject(row.hook, host_facts(host), host.machine.files)]
 
@@ -218,7 +213,7 @@ def _plugin_hooks(host: Host, path: Path) -> list[LintSubject]:
 
 
 def _hooks_below(host: Host, path: Path) -> Iterator[LintSubject]:
-    """Yield what is a hook, or was meant to be one, in a folder, below it, or beside a file."""
+    """Yield the hooks, and rejected folders that look like hooks, in or below a folder, or beside a file."""
     system = _folder_system(host.dialect)
     facts = host_facts(host)
     if system is None:  # hosts without HOOK.md folders have projects
@@ -250,7 +245,7 @@ def _modules_below(inventory: Inventory, target: Path) -> Inventory:
 
 
 def _in_folder(inventory: Inventory, target: Path) -> Inventory:
-    """Return the inventory without the settings' hooks and those beside the named one."""
+    """Return the inventory with only the folder hooks and rejected folders in or below `target`."""
     return replace(
         inventory,
         hooks=tuple(

@@ -86,17 +86,17 @@ class HostFacts:
     product: str
     catalogue: Catalogue
     namespaces: tuple[str, ...] = ()  # under `metadata`, the first one preferred
-    handlers: tuple[str, ...] = ()  # names of handler files, the first one wins
+    handlers: tuple[str, ...] = ()  # names of handler files; earlier ones take precedence
     hookscope_handlers: tuple[str, ...] = ()  # handler names that only Hookscope runs
     packages: tuple[str, ...] = ()  # the names of the host's own package
-    variables: frozenset[str] = frozenset()  # that the host itself may set
+    variables: frozenset[str] = frozenset()  # the host's own environment variables
     later: Mapping[str, str] = field(
         default_factory=dict
     )  # events missing from its guide → the dialect that sends them
     later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same for plugin events
-    program: str = ""  # of a guide: the dialect of its program
+    program: str = ""  # if the host is a guide: the dialect of its program
     program_reads: tuple[str, ...] = ()  # further namespaces that the program reads
-    loads_like_node: bool = False  # it loads scripts as Node does, and corrects no import
+    loads_like_node: bool = False  # it loads scripts as Node does, and does not correct imports
 
 
 NO_HEADER = LintHeader()
@@ -107,10 +107,10 @@ NO_SUCH_FILE = "there is no such file"  # the reason why a handler has no text
 
 @dataclass(frozen=True, slots=True)
 class NodePackage:
-    """The nearest package.json upwards, which decides how Node reads a `.js` file."""
+    """The nearest package.json above a `.js` file, which decides how Node reads the file."""
 
     file: Path
-    type: str = ""  # "module", "commonjs", or what it says; empty: nothing
+    type: str = ""  # its `type`, such as "module" or "commonjs"; empty if it has none
     has_build: bool = False  # it has a script `build`
 
 
@@ -124,7 +124,7 @@ class MissingImport:
 
 @dataclass(frozen=True, slots=True)
 class PackEntryFault:
-    """An entry of a pack's list that names no hook."""
+    """An entry in a pack's list that does not name a hook."""
 
     place: FilePosition  # in package.json
     reason: str  # a sentence
@@ -149,7 +149,7 @@ class LintSubject:
     package: NodePackage | None = None
     hook: Hook | None = None  # None: its host rejects it
     rejected: RejectedHook | None = None
-    pack_faults: tuple[PackEntryFault, ...] = ()  # of a package.json that lists hooks; then it is not a hook
+    pack_faults: tuple[PackEntryFault, ...] = ()  # if the folder is a pack, not a hook
 
     @property
     def kind(self) -> EventKind:
@@ -163,7 +163,7 @@ class LintSubject:
 
     @property
     def metadata_path(self) -> KeyPath:
-        """The path of its metadata: the host's namespace, the used one if there are several."""
+        """The path of its metadata, below the first of the host's namespaces that the header uses."""
         used = (name for name in self.host.namespaces if self.header.namespace_block(name))
         return ("metadata", next(used, self.namespace))
 
@@ -174,7 +174,7 @@ class LintSubject:
 
     @property
     def events(self) -> tuple[str, ...]:
-        """The events it subscribes to, as the host reads them; empty if only a load can tell."""
+        """The events it subscribes to, as the host reads them; empty if only loading shows them."""
         return (self.hook.meta.events or ()) if self.hook is not None else ()
 
     def kind_of(self, key: str) -> EventKind:
@@ -187,7 +187,7 @@ class LintSubject:
         return self.host.catalogue.sends(key, self.kind_of(key))
 
     def received_events(self) -> Iterator[EventType]:
-        """Yield every catalogue event that it receives; for a family, all that the host sends."""
+        """Yield every catalogue event that it receives. A type includes all its sent events."""
         catalogue = self.host.catalogue
         for event in catalogue.events:
             family = event.key.partition(":")[0]

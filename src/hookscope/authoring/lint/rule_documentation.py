@@ -27,19 +27,19 @@ class RuleDocumentation:
     why: str
     bad: RuleExample
     good: RuleExample
-    host: str = ""  # the dialect that the example is of, where not the first one's
+    host: str = ""  # the dialect of the example, if not the default one
     folder: str = "tidy"  # the name of the example's folder
 
 
 def rule_documentation(text: str) -> RuleDocumentation:
-    """Parse a rule's documentation. Raises ValueError if a part is missing: our own mistake."""
+    """Parse a rule's documentation. Raises ValueError if the rule's author left out an example."""
     text = cleandoc(text)
     marks = list(SECTION.finditer(text))
     parts: dict[str, str] = {}
     for mark, after in zip(marks, [*marks[1:], None], strict=True):
         parts[mark[1]] = mark[2] + text[mark.end() : after.start() if after else len(text)]
     if not {"Bad", "Good"} <= parts.keys():
-        raise ValueError("a rule's documentation has an example under `Bad:` and one under `Good:`")
+        raise ValueError("a rule's documentation needs an example under `Bad:` and one under `Good:`")
     title, _, why = text[: marks[0].start()].strip().partition("\n\n")
     return RuleDocumentation(
         " ".join(title.split()),

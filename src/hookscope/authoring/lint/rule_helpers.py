@@ -28,7 +28,7 @@ BUILT_IN = frozenset(NODE.split())
 def missing_imports(
     handler: Path, facts: HandlerFacts, files: Files, *, like_node: bool
 ) -> Iterator[MissingImport]:
-    """Yield failing imports of more than types. `like_node`: the host corrects no import name."""
+    """Yield the imports that fail at run time. `like_node`: the host does not correct import names."""
     for occurrence in facts.imports:
         if occurrence.kind == "type":
             continue  # types are removed before the file runs
@@ -59,7 +59,7 @@ def _file(handler: Path, occurrence: Occurrence, files: Files, *, like_node: boo
 
 
 def _intended_file(imported: Path) -> Iterator[Path]:
-    """Yield what was meant, as bundlers resolve it: `x.js` for x.ts, `x` for x.ts or x/index.ts."""
+    """Yield the files that a bundler tries: for `x.js` also x.ts, for `x` also x.ts and x/index.ts."""
     if imported.suffix in TYPED:
         yield imported.with_suffix(TYPED[imported.suffix])
     for ending in ENDINGS:
@@ -69,7 +69,7 @@ def _intended_file(imported: Path) -> Iterator[Path]:
 
 
 def _is_package(handler: Path, name: str, files: Files) -> bool:
-    """Return whether Node finds the package, or the name is not a file or package name."""
+    """Return whether Node finds the package, or the name is built in, a URL or an alias."""
     first, _, rest = name.partition("/")
     if ":" in first or first in BUILT_IN or name.startswith(MARKS):
         return True
@@ -80,7 +80,7 @@ def _is_package(handler: Path, name: str, files: Files) -> bool:
 
 
 def _by_base_url(folder: Path, first: str, files: Files) -> bool:
-    """Return whether a tsconfig.json beside a folder of this name may be a base URL."""
+    """Return whether a tsconfig.json beside `first` may make its folder a base URL for imports."""
     return files.facts(folder / "tsconfig.json") is not None and files.facts(folder / first) is not None
 
 
@@ -90,7 +90,7 @@ def _is_file(path: Path, files: Files) -> bool:
 
 
 def declare_requirement(subject: LintSubject, kind: str, name: str) -> tuple[Edit, ...] | None:
-    """Return the edit that adds `name` to `requires.<kind>`; None if something else is there."""
+    """Return the edit that adds `name` to `requires.<kind>`; None if the header does not allow it."""
     metadata, requires = subject.metadata, subject.metadata.get("requires")
     if not metadata or not isinstance(requires, Mapping | None) or subject.header.quoted:
         return None
@@ -121,7 +121,7 @@ def doubtful_events(subject: LintSubject) -> tuple[UnsentEvent, ...]:
 
 
 def is_all_dead(subject: LintSubject) -> bool:
-    """Return whether the host sends none of its events, so that it never runs."""
+    """Return whether the host sends none of the hook's events, so that the hook never runs."""
     return bool(subject.events) and not any(_is_sent(key, subject) for key in subject.events)
 
 
@@ -134,7 +134,7 @@ def _is_later(key: str, subject: LintSubject) -> bool:
 
 
 def later_senders(subject: LintSubject) -> Mapping[str, str]:
-    """Return the events missing from its guide, with the program that sends them."""
+    """Return the events missing from the host's guide, with the dialect that sends each."""
     return subject.host.later_plugin if subject.kind == "plugin" else subject.host.later
 
 
@@ -148,7 +148,7 @@ def _dead_events(key: str, subject: LintSubject) -> UnsentEvent:
 
 
 def is_whole_key(occurrence: Occurrence, subject: LintSubject) -> bool:
-    """Return whether a guard compares with a whole key. Actions may hold a colon: `compact:before`."""
+    """Return whether a guard compares with a whole key. Actions may contain a colon: `compact:before`."""
     if ":" not in occurrence.name or occurrence.kind not in ("type", "action"):
         return False
     if occurrence.kind == "type":
@@ -167,8 +167,8 @@ METADATA_KEYS = frozenset(  # below the host's name
 )
 REQUIRES_KEYS = frozenset(REQUIREMENT_FIELDS)
 
-# Keys that are invalid at the top; advice for those that are invalid everywhere.
-EVENTS_KEY = "Events belong in `events` below the host's metadata."
+# Keys that have no effect at the top level → advice for those that have none anywhere.
+EVENTS_KEY = "List events in `events` below the host's metadata."
 MISPLACED_KEYS = {
     **dict.fromkeys(METADATA_KEYS - TOP_KEYS, ""),
     "trigger": EVENTS_KEY,
@@ -176,8 +176,8 @@ MISPLACED_KEYS = {
     "event": EVENTS_KEY,
     "hooks": EVENTS_KEY,
     "hook": EVENTS_KEY,
-    "priority": "Leave it out: hooks run in the order in which they are found.",
-    "channel": "Leave it out, and look at the event's context in the handler.",
-    "filter": "Leave it out, and look at the event in the handler.",
-    "enabled": "Leave it out: a hook is switched on and off in the host's settings.",
+    "priority": "Remove it: hooks run in the order in which they are found.",
+    "channel": "Remove it, and check the event's context in the handler.",
+    "filter": "Remove it, and check the event in the handler.",
+    "enabled": "Remove it: hooks are enabled and disabled in the host's settings.",
 }

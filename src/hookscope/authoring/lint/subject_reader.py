@@ -26,10 +26,7 @@ LARGEST_PACKAGE = 262_144  # bytes
 
 
 def read_subjects(inventory: Inventory, host: HostFacts, files: Files) -> tuple[LintSubject, ...]:
-    """Return everything that is, or was meant to be, a hook, without the facts of its source.
-
-    Never raises.
-    """
+    """Return the hooks, and rejected folders that look like hooks, without facts of sources. Never raises."""
     subjects = [
         read_subject(row.hook, host, files)
         for row in inventory.hooks
@@ -44,7 +41,7 @@ def read_subjects(inventory: Inventory, host: HostFacts, files: Files) -> tuple[
 
 
 def read_pack(folder: Path, host: Host, facts: HostFacts) -> LintSubject | None:
-    """Return a folder whose package.json lists hooks that are not there; None for every other folder."""
+    """Return the folder as a subject if its package.json lists hooks that do not exist; else None."""
     files, source = host.machine.files, _bytes_of(folder / PACKAGE, LARGEST_PACKAGE, host.machine.files)
     try:
         document = json.loads(source.decode("utf-8", "replace")) if source is not None else None
@@ -66,7 +63,7 @@ def _line_with(text: str, lines: Sequence[str]) -> int:
 
 
 class _FolderFiles:
-    """The files of a package that lies on disk."""
+    """The files of a package on disk."""
 
     def __init__(self, folder: Path, files: Files) -> None:
         self._folder, self._files = folder, files

@@ -31,13 +31,13 @@ TELLING_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class HandledEvent:
-    """One event that the new hook subscribes to, and what its first handler reads of it."""
+    """One event that the new hook subscribes to, and what the generated handler reads from it."""
 
     key: str
     when: str
     example_key: str  # the event to fire: for a family or all events, one of them
-    field: str  # a text of the context that the handler reads; empty: none that all hosts send
-    context: Mapping[str, Any]  # of the saved event: the whole example, as in `fire KEY`
+    field: str  # the context field that the handler reads; empty: no text field that all hosts send
+    context: Mapping[str, Any]  # the context of the saved event: the whole example, as in `fire KEY`
     session: str
     delivers: bool  # every host that sends it shows pushed messages
 
@@ -102,17 +102,17 @@ def unsent_notes(keys: Sequence[str], kind: EventKind, targets: TargetHosts) -> 
         if kind == "folder" and key not in catalogue.by_key and catalogue.sends(key, kind):
             single = [one.key for one in catalogue.events if one.kind == kind and not one.family]
             closest = nearest_word(key, single)
-            suggestion = f"; did you mean {closest}?" if closest else ", and sends it where you do."
+            suggestion = f"; did you mean {closest}?" if closest else ": your own code must send it."
             notes.append(f"{targets.first.name} does not list {key}{suggestion}")
     for one in targets.all:
         lost = [key for key in keys if not one.catalogue.sends(key, kind)]
         if lost:
-            notes.append(f"{one.name} never sends {' and '.join(lost)}: it is never called there.")
+            notes.append(f"{one.name} never sends {' and '.join(lost)}: the hook is never called there.")
     return tuple(notes)
 
 
 def handled_event(key: str, kind: EventKind, targets: TargetHosts) -> HandledEvent:
-    """Return what a first handler can read from this event at every host that sends it."""
+    """Return what the generated handler can read from this event under every host that sends it."""
     sending = [one for one in targets.all if one.catalogue.sends(key, kind)]
     example_key = _example_event(key, kind, sending[0])
     known = [event for one in sending if (event := one.catalogue.find(example_key)) is not None]

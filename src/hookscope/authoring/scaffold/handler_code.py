@@ -1,4 +1,4 @@
-"""Source code of a new handler: Python, TypeScript or JavaScript. It holds only checked names."""
+"""Source code of a new handler: Python, TypeScript or JavaScript. Only checked names are inserted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hookscope.authoring.scaffold.events import GUARDED_EVENTS, HandledEvent
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.values import dataclass
 
-PUSHED_MESSAGE = "What is pushed is shown to the user."
-PRINTED_MESSAGE = "The host does not show the messages of this event: print writes to the host's log."
+PUSHED_MESSAGE = "Pushed messages are shown to the user."
+PRINTED_MESSAGE = "The host does not show the messages of this event, so this line goes to the host's log."
 WORSE_HANDLING = ("rm -rf", "mkfs", "git push --force")  # commands that the guard blocks
 
 
@@ -78,12 +78,12 @@ def python_plugin(name: str, events: Sequence[HandledEvent]) -> str:
 def _python_called(name: str, event: HandledEvent) -> Iterator[str]:
     yield f"def {_python_function(event.key)}(event, ctx):"
     if event.key == GUARDED_EVENTS:
-        yield "    # The tool is not run where a handler answers with `block`; the model receives the reason."
+        yield "    # If a handler returns `block`, the tool does not run and the model gets the reason."
         yield '    asked = json.dumps(event["params"])'
         yield "    for words in NEVER:"
         yield "        if words in asked:"
         yield f'            return {{"block": True, "blockReason": f"{name}: {{words}} is never run"}}'
-        yield "    return None  # no opinion: the next handler is asked"
+        yield "    return None  # no decision: the next handler is called"
         return
     yield f"    # {event.when[:1].upper()}{event.when[1:]}."
     yield f"    print({_python_observed(name, event)})"
@@ -109,7 +109,7 @@ def python_module(name: str, events: Sequence[HandledEvent]) -> str:
 
 def _python_event(name: str, event: HandledEvent) -> Iterator[str]:
     yield f"def {_python_stream(event)}(event, ctx):"
-    yield "    # Hooks observe: the event is recorded already, and nothing here changes it."
+    yield "    # Hooks only observe: the event is already recorded, and a hook cannot change it."
     read = f" ({{event.data['{event.field}']}})" if event.field and event.key != ALL_EVENTS else ""
     yield f'    print(f"{name}: {{event.type}}{read}")'
 
@@ -149,7 +149,7 @@ class ScriptCode:
         types = (": HookEvent", ": Promise<void>") if self.typed else ("", "")
         yield f"export default async function handler(event{types[0]}){types[1]} {{"
         if len(events) == 1:
-            yield "  // HOOK.md names the event; asked here too, it stays right when HOOK.md names more."
+            yield "  // HOOK.md names the event already; this check matters once HOOK.md names more."
             yield f"  if ({_script_is_not(events[0])}) return;"
             yield f"  const about = {_script_about(events[0])};"
         else:
@@ -182,7 +182,7 @@ class ScriptCode:
     def _plugin_handler(self, name: str, event: HandledEvent) -> Iterator[str]:
         yield f'  api.on("{event.key}", async (event{": any" if self.typed else ""}) => {{'
         if event.key == GUARDED_EVENTS:
-            yield "    // A tool does not run if a handler answers with `block`; the model gets the reason."
+            yield "    // If a handler returns `block`, the tool does not run and the model gets the reason."
             yield "    const asked = JSON.stringify(event.params);"
             yield "    const found = NEVER.find((words) => asked.includes(words));"
             yield f"    if (found) return {{ block: true, blockReason: `{name}: ${{found}} is never run` }};"
@@ -204,7 +204,7 @@ class ScriptCode:
             read = f" (${{event.data.{event.field}}})" if event.field and event.key != ALL_EVENTS else ""
             lines += [
                 f'    async "{event.key}"(event) {{',
-                "      // Hooks observe: the event is recorded already, and nothing here changes it.",
+                "      // Hooks only observe: the event is already recorded, and a hook cannot change it.",
                 f"      console.info(`{name}: ${{event.type}}{read}`);",
                 "    },",
             ]

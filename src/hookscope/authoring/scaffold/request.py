@@ -36,7 +36,7 @@ class ScaffoldRequest:
     kind: ScaffoldKind | None = None  # None: a hook of the first dialect's first kind
     events: tuple[str, ...] = ()
     language: ScriptLanguage | None = None
-    dialects: tuple[str, ...] = ()  # target dialects; none: the one in force
+    dialects: tuple[str, ...] = ()  # target dialects; empty: the current dialect
     where: str = ""  # workspace, managed, or a folder
     description: str = ""
 
@@ -44,10 +44,10 @@ class ScaffoldRequest:
 def check_name(name: str) -> None:
     """Raise Refusal for a name that some host or file system would not accept."""
     if not NAME.fullmatch(name):
-        rule = "A name begins with a letter and has letters, digits, - and _ behind it, 64 at most."
+        rule = "Use a letter, then letters, digits, - and _; 64 characters at most."
         raise Refusal(f"{one_line(name, 60)!r} cannot be a hook's name.", rule, code=2)
     if name.lower() in RESERVED or fault_of_pack_name(name):
-        raise Refusal(f"{name} is a name with a meaning of its own.", "Choose another.", code=2)
+        raise Refusal(f"{name} is a reserved name.", "Choose another.", code=2)
 
 
 def check_description(text: str) -> None:
@@ -64,4 +64,4 @@ def kind_named(text: str) -> ScaffoldKind:
     streams = {one.product.lower() for one in DIALECTS.values() if "stream" in one.kinds}
     if text.lower() in streams:
         return "stream"
-    raise Refusal(f"There is no kind {one_line(text, 40)!r}.", f"There are {', '.join(KINDS)}.", code=2)
+    raise Refusal(f"There is no kind {one_line(text, 40)!r}.", f"Use one of {', '.join(KINDS)}.", code=2)

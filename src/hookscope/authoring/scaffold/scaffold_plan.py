@@ -82,11 +82,11 @@ metadata: {json.dumps(own)}
 
 {_document_text(description)}
 
-It is called at
+It receives these events:
 
 {when}
 
-and `{file}` is what runs.
+The handler is `{file}`.
 """
 
 
@@ -108,9 +108,9 @@ def default_description(events: Sequence[HandledEvent], kind: EventKind) -> str:
     """Return a description for a request without one."""
     keys = [event.key for event in events]
     if keys == [GUARDED_EVENTS]:
-        return "Keeps tools from destructive commands"
+        return "Blocks destructive commands"
     listed = " and ".join(keys) if len(keys) < 3 else f"{', '.join(keys[:-1])} and {keys[-1]}"
-    return f"Tells of {'every event' if keys == ['*'] else listed}"
+    return f"Reports {'every event' if keys == ['*'] else listed}"
 
 
 def package_json(
@@ -150,14 +150,14 @@ def readme_text(name: str, description: str, folder: str) -> str:
     hookscope list              # their status
     hookscope test              # fires the saved events of `.hookscope/events`
 
-`{folder}` is the first one; `hookscope new` in this folder writes more, to be listed in `package.json`.
+`{folder}` is the first hook. `hookscope new` in this folder writes more; list them in `package.json`.
 """
 
 
 def saved_event_text(name: str, event: HandledEvent, kind: EventKind, *, pushed: bool) -> str:
-    """Return a saved event whose expectations hold whatever other hooks exist."""
+    """Return a saved event whose expectations do not depend on other hooks."""
     document: dict[str, Any] = {"event": event.example_key}
-    workspace, state = f"${{{WORKSPACE_VARIABLE}}}", f"${{{STATE_VARIABLE}}}"  # others run this test too
+    workspace, state = f"${{{WORKSPACE_VARIABLE}}}", f"${{{STATE_VARIABLE}}}"  # for other machines
     context = with_example_folders(escaped_value(dict(event.context)), workspace, state)
     if WORKSPACE_FIELD in context:
         context[WORKSPACE_FIELD] = workspace
@@ -192,7 +192,7 @@ class ScaffoldPlace:
 
 
 def scaffold_workspace(host: Host) -> Path:
-    """Return the workspace; the current folder if the host has none yet, so that it becomes one."""
+    """Return the host's workspace, or the current folder if the workspace does not exist yet."""
     cwd = host.machine.cwd
     files = host.machine.files
     has_no_workspace = host.overrides.workspace is None and files.facts(host.workspace) is None
@@ -224,7 +224,7 @@ def _scaffold_folder(where: str, kind: ScaffoldKind, host: Host, workspace: Path
         if folder is None:
             raise Refusal(
                 f"{host.dialect.product} has no managed {KIND_OF_SYSTEM[kind]} hooks.",
-                "They go into the workspace.",
+                "Use the workspace instead.",
                 code=2,
             )
         return folder.path
@@ -245,7 +245,7 @@ SUFFIX: dict[ScriptLanguage, str] = {"python": ".py", "typescript": ".ts", "java
 
 @dataclass(frozen=True, slots=True)
 class ScaffoldPlan:
-    """The files that would be written. Making one writes nothing."""
+    """The files that would be written. Creating a plan writes nothing."""
 
     request: ScaffoldRequest
     kind: ScaffoldKind
@@ -270,10 +270,10 @@ class ScaffoldPlan:
 
 
 def plan_scaffold(request: ScaffoldRequest, host: Host, inventory: Inventory) -> ScaffoldPlan:
-    """Return the plan of a request for the host in force and its inventory.
+    """Return the plan of a request for this host and its inventory.
 
-    Raises Refusal for an invalid or existing name, for events that no host sends, and for a language that
-    no chosen host looks for.
+    Raises Refusal for an invalid or existing name, for events that no host sends, and for a language in
+    which the chosen hosts have no common handler name.
     """
     check_name(request.name)
     check_description(request.description)
@@ -316,7 +316,7 @@ def plan_scaffold(request: ScaffoldRequest, host: Host, inventory: Inventory) ->
         plan = replace(plan, files=(*plan.files, (plan.saved_event, text.encode())))
     else:
         note = (
-            f"No host looks in {place.parent}: `hookscope lint {plan.root}` does, and nothing runs it there."
+            f"No host scans {place.parent}, so the hook never runs; `hookscope lint {plan.root}` checks it."
         )
         plan = replace(plan, notes=(*plan.notes, note))
     _check_free(plan, inventory, host, of_events)
@@ -351,9 +351,9 @@ def _hook_files(plan: ScaffoldPlan, folder: Path, *, esm: bool = True) -> Scaffo
 
 
 def metadata_of(events: tuple[HandledEvent, ...], targets: TargetHosts) -> dict[str, list[str]]:
-    """Return namespace → events that a target host sends; all events if it sends none.
+    """Return namespace → the events that its host sends; all events if the host sends none.
 
-    The host then reports the hook as silent, not broken: it reads it, and sends it nothing.
+    With all events, the host reports the hook as one that never runs, not as broken.
     """
     found: dict[str, list[str]] = {}
     for one in targets.chosen:
@@ -405,7 +405,7 @@ def _module_files(plan: ScaffoldPlan) -> ScaffoldPlan:
         code = ScriptCode(plan.language == "typescript").module(name, events, package)
     new_instructions = _instructions(plan, plan.targets.chosen)
     notes = [
-        f"{path.name} is new, too: {one.product} cannot build the project without it."
+        f"{path.name} is also created: {one.product} cannot build the project without it."
         for path, one in new_instructions.items()
     ]
     for path, one in _instructions(plan, plan.targets.programs).items():
@@ -416,7 +416,7 @@ def _module_files(plan: ScaffoldPlan) -> ScaffoldPlan:
 
 
 def _instructions(plan: ScaffoldPlan, targets: Iterable[TargetHost]) -> dict[Path, Dialect]:
-    """Return the files without which one of these hosts builds nothing, each with that host."""
+    """Return the missing files without which a host cannot build the project, each with its host."""
     found = {}
     for one in targets:
         if isinstance(one.system, StreamSystem):
@@ -426,16 +426,16 @@ def _instructions(plan: ScaffoldPlan, targets: Iterable[TargetHost]) -> dict[Pat
 
 
 def _check_free(plan: ScaffoldPlan, inventory: Inventory, host: Host, kind: EventKind) -> None:
-    """Raise Refusal if a file exists already, or a hook with that name is in force."""
+    """Raise Refusal if a file exists already, or the host has a hook with that name."""
     name, short = plan.request.name, host.machine.short
     if plan.kind != "stream" and os.path.lexists(plan.root):
-        raise Refusal(f"There is {short(plan.root)} already.", "Nothing was written; choose another name.")
+        raise Refusal(f"{short(plan.root)} already exists.", "Nothing was written; choose another name.")
     existing = next((path for path, _ in plan.files if os.path.lexists(path)), None)
     if plan.kind == "stream" and existing is None:
         stems = plan.root.parent.glob(f"{name}.*") if os.path.isdir(plan.root.parent) else iter(())
         existing = next(stems, None)
     if existing is not None:
-        raise Refusal(f"There is {short(existing)} already.", "Nothing was written; choose another name.")
+        raise Refusal(f"{short(existing)} already exists.", "Nothing was written; choose another name.")
     if plan.kind == "pack" or plan.saved_event is None:
         return
     other = next(
@@ -443,7 +443,7 @@ def _check_free(plan: ScaffoldPlan, inventory: Inventory, host: Host, kind: Even
     )
     if other is not None:
         raise Refusal(
-            f"There is a hook {name} already: {_precedence_note(plan, other, host)}", "Choose another name."
+            f"A hook {name} already exists: {_precedence_note(plan, other, host)}", "Choose another name."
         )
 
 

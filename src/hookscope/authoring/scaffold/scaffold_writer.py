@@ -40,7 +40,7 @@ class ScaffoldResult:
     plan: ScaffoldPlan
     trusted: Path | None  # the folder that is trusted now
     statuses: tuple[ScaffoldStatus, ...]
-    next_commands: tuple[str, ...]  # commands, in order
+    next_commands: tuple[str, ...]  # in this order
     notes: tuple[str, ...]
 
 
@@ -50,10 +50,10 @@ def plan_new(bench: Workbench, view: Snapshot, request: ScaffoldRequest) -> Scaf
 
 
 def write_scaffold(bench: Workbench, plan: ScaffoldPlan, *, trust: bool | None = None) -> ScaffoldResult:
-    """Write a plan as one undoable change, and scan again. Raises Refusal; nothing is written then.
+    """Write a plan as one undoable change, and scan again. Raises Refusal if nothing was written.
 
-    `trust`: whether it may run from now on. None: only if its folder is new, since everything in it is
-    then Hookscope's own.
+    `trust`: whether to trust the hook's folder. None: only if the folder is new, because then Hookscope wrote
+    everything in it.
     """
     folder = _to_trust(plan)
     trust = not os.path.lexists(folder) if trust is None else trust
@@ -69,7 +69,7 @@ def write_scaffold(bench: Workbench, plan: ScaffoldPlan, *, trust: bool | None =
 
 
 def _to_trust(plan: ScaffoldPlan) -> Path:
-    """Return its own folder; for a module, the folder that contains it."""
+    """Return the hook's own folder; for a module, the folder that contains it."""
     return plan.root.parent if plan.kind == "stream" else plan.root
 
 

@@ -82,7 +82,7 @@ class TargetHosts:
 
 
 def default_kind(names: Sequence[str], kind: ScaffoldKind | None) -> ScaffoldKind:
-    """Return the default kind: a hook in the form of the first dialect. Raises Refusal."""
+    """Return `kind`, or else the kind of hooks that the first dialect has. Raises Refusal."""
     if kind is not None:
         return kind
     return "hook" if "folder" in checked_dialect(names[0]).kinds else "stream"
@@ -97,9 +97,9 @@ def checked_dialect(name: str) -> Dialect:
 
 
 def target_hosts(names: Sequence[str], kind: ScaffoldKind, *, explicit: bool) -> TargetHosts:
-    """Return those of these dialects that have such hooks. Raises Refusal if one has none.
+    """Return the dialects with their systems for this kind of hook. Raises Refusal if one has no such hooks.
 
-    `explicit`: the user named them. Otherwise the first guide with such hooks replaces dialects without.
+    `explicit`: the user named the dialects. Otherwise the first guide with such hooks may replace them.
     """
     dialects = [checked_dialect(name) for name in dict.fromkeys(names)]
     of_events = KIND_OF_SYSTEM[kind]
@@ -110,7 +110,7 @@ def target_hosts(names: Sequence[str], kind: ScaffoldKind, *, explicit: bool) ->
     if lacking:
         what = {"pack": "hook packs", "plugin": "plugins"}.get(kind, f"{of_events} hooks")
         supporting = ", ".join(guide.name for guide in GUIDES if _reads_kind(guide, of_events, kind))
-        raise Refusal(f"{lacking[0]} has no {what}.", f"Of the guides {supporting} has.", code=2)
+        raise Refusal(f"{lacking[0]} has no {what}.", f"Use {supporting}.", code=2)
     programs = [one for dialect in dialects if (one := shipped_dialect(dialect, None)) is not None]
     return TargetHosts(
         chosen, tuple(_hosts_with_kind([one for one in programs if one not in dialects], of_events, kind))
@@ -144,7 +144,7 @@ def chosen_language(
     """Return the requested language, else that of most other hooks, else Python or TypeScript.
 
     Python is chosen only if every chosen program runs it. Also returns notes about the choice, and about
-    hosts that run no Python. `others` are the hooks of the workspace.
+    hosts that do not run Python. `others` are the hooks of the workspace.
     """
     if requested is not None:
         return requested, _no_python_notes(targets, chosen=True) if requested == "python" else ()
@@ -154,12 +154,12 @@ def chosen_language(
     usual = max(LANGUAGES, key=lambda language: (counts[language], language == default))
     if not counts[usual] or usual == default or (usual == "python" and not runs_python):
         return default, _no_python_notes(targets, chosen=False)
-    note = f"In {LANGUAGE_NAMES[usual]}, as most hooks of this workspace; `--language` chooses another."
+    note = f"Written in {LANGUAGE_NAMES[usual]}, like most hooks here; `--language` chooses another."
     return usual, (note,)
 
 
 def _no_python_notes(targets: TargetHosts, *, chosen: bool) -> tuple[str, ...]:
-    """Return a note about programs that run no Python, if Python is written."""
+    """Return a note about hosts that do not run Python, if the hook is written in Python."""
     if not chosen and not all(one.runs_python for one in targets.chosen):
         return ()
     without = [one.dialect.product for one in targets.all if not one.runs_python]
@@ -167,7 +167,7 @@ def _no_python_notes(targets: TargetHosts, *, chosen: bool) -> tuple[str, ...]:
         return ()
     *others, last = dict.fromkeys(without)
     products = f"{', '.join(others)} and {last} themselves" if others else f"{last} itself"
-    return (f"Python runs in Hookscope alone: for {products} write it with `--language typescript`.",)
+    return (f"Python runs only in Hookscope: for {products}, use `--language typescript`.",)
 
 
 def handler_name(language: ScriptLanguage, targets: TargetHosts) -> str:
@@ -180,8 +180,8 @@ def handler_name(language: ScriptLanguage, targets: TargetHosts) -> str:
             return candidate
     host_names = ", ".join(one.name for one in targets.chosen)
     raise Refusal(
-        f"There is no name of a {language} handler that {host_names} would look for.",
-        "`--language typescript` has one.",
+        f"No file name of a {language} handler is loaded by {host_names}.",
+        "Use `--language typescript`.",
         code=2,
     )
 

@@ -32,7 +32,7 @@ from hookscope.storage.edits.change import Change, WriteChange, write_user_file
 from hookscope.values import dataclass
 
 EXACT_KEYS = ("context", "result")  # expectations that take values unchanged
-BY_HAND = "Write it by hand, or give `expect:` a line of its own."
+BY_HAND = "Edit the file by hand, or put `expect:` on a line of its own."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,10 @@ def draft_expectations(run: Run, files: Sequence[str] | None, masker: Expectatio
 def acceptance_change(
     item: SavedEventResult, masking: ExpectationMasking = NO_EXPECTATION_MASKING
 ) -> Change | None:
-    """Return the edit that makes the run the expectation; None if nothing changes.
+    """Return the edit that turns the run into the event's expectations; None if nothing changes.
 
     Only unmet expectations are replaced; a file without expectations gets a draft. `masking` keeps secrets
-    out of it. Raises Refusal if the event did not run as it should, or the file cannot be edited with
-    certainty.
+    out of it. Raises Refusal if the event did not run completely, or the file cannot be edited safely.
     """
     masker = masking.masker_for(one.run for one in (item, *item.steps) if one.run is not None)
     if item.steps and item.passed:
@@ -86,18 +85,18 @@ def acceptance_change(
     for one in accepted:
         expected = _replaced_at(expected, (*one.path, "expect"), one.expected)
     if not reads_as(new, expected):
-        raise Refusal(f"{item.file} cannot be edited with certainty.", BY_HAND)
+        raise Refusal(f"{item.file} cannot be edited safely.", BY_HAND)
     return Change(item.file, f"accept what happened in {item.file.name}", source, new)
 
 
 def _check_whole(item: SavedEventResult, what: str) -> None:
     if item.run is None or item.could_not_run or item.run.cancelled:
         why = (
-            f"it did not run as a whole: {item.could_not_run[0]}"
+            f"it did not run completely: {item.could_not_run[0]}"
             if item.could_not_run
-            else "it did not run as a whole."
+            else "it did not run completely."
         )
-        raise Refusal(f"{what} is not accepted: {why}", "Mend that first.")
+        raise Refusal(f"{what} is not accepted: {why}", "Fix that first.")
 
 
 def _read_test_file(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
@@ -109,9 +108,9 @@ def _read_test_file(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
     except OSError as error:
         raise Refusal(f"Cannot read {file}: {error_reason(error)}.", "Fire it again.") from None
     except FormatError as error:
-        raise Refusal(f"{file}, {error}.", "Mend it, and fire it again.") from None
+        raise Refusal(f"{file}, {error}.", "Correct it, and fire it again.") from None
     if not isinstance(document, dict):
-        raise Refusal(f"{file} is not a saved event any more.", "Fire it again.")
+        raise Refusal(f"{file} is no longer a saved event.", "Fire it again.")
     return source, text, document
 
 
@@ -136,7 +135,7 @@ def _step_acceptances(
     """Return the new expectations of unmet steps. Raises Refusal for one that cannot be accepted."""
     written = document.get("steps")
     if not isinstance(written, list) or len(written) < len(item.steps):
-        raise Refusal(f"{item.file} is not the sequence any more that was fired.", "Fire it again.")
+        raise Refusal(f"{item.file} is no longer the sequence that was fired.", "Fire it again.")
     accepted: list[_AcceptedEvent] = []
     for number, (done, step) in enumerate(zip(item.steps, written, strict=False), start=1):
         if done.passed:
@@ -145,7 +144,7 @@ def _step_acceptances(
         _check_whole(done, place)
         if not isinstance(step, dict) or ("file" in step and "expect" not in step):
             raise Refusal(
-                f"{place} expects what {done.file.name} says, and that file may be alone.",
+                f"{place} uses the expectations in {done.file.name}, which also applies on its own.",
                 "Accept that file, or give the step an `expect:` of its own.",
             )
         accepted += _event_acceptance(done, step, masker, ("steps", number - 1))
@@ -167,7 +166,7 @@ def accept(
     write: WriteChange = write_user_file,
     masking: ExpectationMasking = NO_EXPECTATION_MASKING,
 ) -> bool:
-    """Write the acceptance; return False if nothing changes. Raises Refusal; nothing is written then."""
+    """Write the new expectations; return False if nothing changes. Raises Refusal if nothing was written."""
     change = acceptance_change(item, masking)
     if change is not None:
         write(change)
@@ -188,9 +187,9 @@ def _with_new_values(
 def _value(miss: UnmetExpectation, masker: ExpectationMasker) -> Any:
     """Return the new expected value. Raises Refusal if it cannot be expected."""
     if miss.got is ABSENT:
-        raise Refusal(f"{miss.what} is not there any more.", "Take its line out of `expect:`.")
+        raise Refusal(f"{miss.what} no longer exists.", "Remove its line from `expect:`.")
     if miss.got is UNKNOWN:
-        raise Refusal("What files it wrote is not known.", "Fire it on copies.")
+        raise Refusal("It is not known which files the event wrote.", "Fire the event on copies.")
     part = miss.what.partition(".")[0]
     if part in PATTERNS and isinstance(miss.expected, list) and isinstance(miss.got, list):
         return _patterns(miss.got, masker)

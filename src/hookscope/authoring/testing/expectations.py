@@ -17,7 +17,7 @@ from hookscope.values import dataclass
 
 
 class Placeholder(str):
-    """A text in place of a value. It differs from a value with the same letters."""
+    """A text in place of a missing value. Its type tells it apart from a value with the same text."""
 
     __slots__ = ()
 
@@ -49,24 +49,24 @@ def unmet_expectations(
     """Return the unmet expectations of a run, in their order.
 
     Without `errors`, no errors are expected. `files`: see `changed_files`. Raises Refusal for an unknown
-    expectation or one of the wrong type: a test that checks nothing is worse than none.
+    expectation or one of the wrong type, so that no test silently checks nothing.
     """
     expected = {"errors": 0, **expect}
     checks: Mapping[str, ExpectationCheck] = {**CHECKS, FILES: partial(_files, files)}
     for name in expected:
         if name not in checks:
             closest = nearest_word(name, checks)
-            suggestion = f"did you mean {closest}?" if closest else f"there are {', '.join(checks)}."
-            raise Refusal(f"`expect:` has {name!r}; {suggestion}", code=2)
+            suggestion = f"did you mean {closest}?" if closest else f"use one of {', '.join(checks)}."
+            raise Refusal(f"`expect:` has the unknown key {name!r}; {suggestion}", code=2)
     return tuple(miss for name, value in expected.items() for miss in checks[name](value, run))
 
 
 def changed_files(run: Run, workspace: Path, home: Path) -> tuple[str, ...] | None:
-    """Return the files that a sandboxed run wrote, changed or deleted, sorted, as expectations name them:
-    relative to the workspace, else to `~`. None for a run outside a sandbox: nothing was checked.
+    """Return the sorted names of the files that a sandboxed run wrote, changed or deleted.
 
-    Without isolation, originals in the workspace that changed meanwhile count too: no expectation holds
-    for a handler that wrote past its copy.
+    Names are relative to the workspace, else to `~`. None for a run outside a sandbox, where nothing was
+    checked. Without isolation, originals in the workspace that changed during the run count too, so that a
+    handler that wrote past its copy does not pass.
     """
     if run.guarded is None:
         return None
@@ -267,7 +267,7 @@ def _texts(name: str, value: Any) -> list[str]:
 
 def _mapping(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise Refusal(f"`{name}` in `expect:` must be paths with their values, not {value!r}.", code=2)
+        raise Refusal(f"`{name}` in `expect:` must be a mapping of paths to values, not {value!r}.", code=2)
     return value
 
 

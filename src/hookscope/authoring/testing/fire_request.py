@@ -45,11 +45,11 @@ HEADER_GATES = frozenset({"events", "fields", "reached"})
 
 
 async def forced_plan(bench: Workbench, view: Snapshot, event: Event, name: str) -> Plan:
-    """Return the plan for this one hook, which is called whether it would run or not.
+    """Return the plan that calls only this hook, even if it would not run.
 
     If it would not run, `Plan.forced` holds its calls, and their results are marked `forced`. Of several
-    copies the winner is called. A module with handlers of its own (plugin, stream) is imported in its
-    worker, and called if it declares the event.
+    copies, the one that takes precedence is called. A module that declares its handlers (plugin, stream) is
+    imported in its worker, and called if it declares the event.
 
     Raises Refusal if nothing can be called: the hook is unknown, shadowed, broken, untrusted, of another
     kind than the event, or in a language that does not run here.
@@ -67,7 +67,7 @@ def _check_forced(row: HookStatus, event: Event, view: Snapshot) -> None:
     """Raise Refusal if the hook's handler cannot or must not be called."""
     hook = row.hook
     if row.state is State.SHADOWED:
-        raise _cannot_force(hook, row.verdict.why(), "The copy that wins can be.")
+        raise _cannot_force(hook, row.verdict.why(), "The copy that takes precedence can be forced.")
     if event.kind not in event_kinds(row):
         raise _cannot_force(
             hook, f"it is a {event_kind(hook)} hook, and {event.key} is an event of {event.kind} hooks"
@@ -83,7 +83,7 @@ def _check_forced(row: HookStatus, event: Event, view: Snapshot) -> None:
         target, short = trust_target(hook, view.host), view.host.machine.short
         if target.refusal_reason:
             raise _cannot_force(hook, target.allow_hint(short))
-        next_step = f"`{target.command(short)}` allows it from now on, `--trust` this once."
+        next_step = f"`{target.command(short)}` trusts it permanently, `--trust` for this run only."
         raise _cannot_force(hook, f"{short(target.folder)} is not trusted", next_step)
     if hook.language not in view.languages:
         language_problem = view.unavailable_languages.get(hook.language) or f"is {hook.language}"
@@ -131,7 +131,7 @@ def parse_faults(texts: Iterable[str]) -> dict[str, InjectedFault]:
     for text in texts:
         name, _, fault = text.rpartition("=")
         if not name:
-            raise Refusal(f"{FAULT_FORMS}, and has {text!r}.", code=2)
+            raise Refusal(f"{FAULT_FORMS}, not {text!r}.", code=2)
         try:
             injected_fault = parse_fault(fault)
         except InvalidFault as error:
@@ -173,7 +173,7 @@ def _check_fault(name: str, plan: Plan) -> None:
         reason = next(
             (item.reason for item in plan.not_run if item.name == name), "it does not subscribe to it"
         )
-        next_step = "" if plan.calls else f"`--only {name} --force` calls it all the same."
+        next_step = "" if plan.calls else f"`--only {name} --force` calls it anyway."
         raise Refusal(f"{name} cannot be broken: {plan.event.key} does not call it ({reason}).", next_step)
 
 
@@ -199,7 +199,7 @@ class FireRequest:
 async def plan_request(
     bench: Workbench, what: RequestedEvent, request: FireRequest, ask_trust: AskTrust | None = None
 ) -> tuple[Snapshot, Plan]:
-    """Return the plan of one event to fire, and a snapshot with everything that only a load can tell.
+    """Return the plan of one event to fire, and a snapshot that includes what only loading can show.
 
     `ask_trust` is asked about untrusted folders, and returns whether it trusted any. Raises Refusal.
     """

@@ -46,7 +46,7 @@ class ExpectationMasker:
     variables: Mapping[str, str] = field(repr=False)
 
     def pattern(self, text: str) -> str:
-        """Return the pattern that matches this text, whatever its unnamed secrets are."""
+        """Return the pattern that matches this text, with `${NAME}` or `*` in place of its secrets."""
         parts, end = [], 0
         for one in self.masker.find(text):
             before, secret = text[end : one.start], text[one.start : one.end]

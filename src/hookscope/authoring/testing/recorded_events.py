@@ -1,4 +1,4 @@
-"""Events recorded by taps: shown, fired again at today's hooks, and saved as tests."""
+"""Events recorded by taps: shown, fired again with the current hooks, and saved as tests."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ SETTINGS_MEMBER = "cfg"
 def event_from_recorded(recorded: RecordedEvent, host: Host) -> Event:
     """Return the recorded event, to be fired now with the current settings in place of its own.
 
-    Raises Refusal if the dialect in force has no such events.
+    Raises Refusal if the current dialect has no events of this kind.
     """
     if recorded.kind == "loaded" or recorded.kind not in host.dialect.kinds:
         raise Refusal(
-            f"{host.dialect.product} has no events of the kind of {recorded.key}.",
-            f"It was recorded under {recorded.host}: --dialect {recorded.host}.",
+            f"{host.dialect.product} has no events of the same kind as {recorded.key}.",
+            f"It was recorded under {recorded.host}: use `--dialect {recorded.host}`.",
         )
     kind, _, action = recorded.key.partition(":") if recorded.kind == "folder" else (recorded.key, "", "")
     settings = (
@@ -64,7 +64,7 @@ def event_from_recorded(recorded: RecordedEvent, host: Host) -> Event:
 
 
 def marked_as_real(event: Event, recorded: RecordedEvent) -> Event:
-    """Return the event with a mark for its handlers: which recorded event it was, and when."""
+    """Return the event with a mark for its handlers: the id and time of the recorded event."""
     return event_with_mark(event, {"real": recorded.id, "at": iso(recorded.at)})
 
 
@@ -78,7 +78,7 @@ def select_recorded(view: Snapshot, names: Sequence[str], newest: int = 1) -> tu
         return tuple(_recorded_by_id(spool, name) for name in names)
     found, _ = newest_events(spool, newest)
     if not found:
-        raise Refusal("No real event was recorded here yet.", "`hookscope tap status` says why.")
+        raise Refusal("No real event was recorded here yet.", "`hookscope tap status` shows why.")
     return found
 
 
@@ -90,7 +90,7 @@ def _recorded_by_id(spool: Path, name: str) -> RecordedEvent:
     if not found:
         raise Refusal(f"No real event {name!r} is recorded here.", next_step)
     if len(found) > 1:
-        raise Refusal(f"{len(found)} real events have ids that begin with {name}.", "Type more of it.")
+        raise Refusal(f"{len(found)} real events have ids that begin with {name}.", "Type more of the id.")
     return found[0]
 
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 
 AS_RECORDED = "replayed as recorded"
-EXCLUDED_REASONS = (EXCLUDED, "left out: all but it were asked for")  # the second: in old journals
-WHOLE_RUN = "A replay without --from fires all of it."
+EXCLUDED_REASONS = (EXCLUDED, "left out: all but it were asked for")  # the second one occurs in old journals
+WHOLE_RUN = "Replay without --from to fire the whole run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def replay_start(run: Run, handler: str) -> ReplayStart:
         try:
             document = apply_patch(document, result.patch)
         except PatchError as error:
-            what = f"What {result.call.name} changed in run {run.id} cannot be laid on its event"
+            what = f"The changes of {result.call.name} in run {run.id} cannot be applied to its event"
             raise Refusal(f"{what}: {error}.", WHOLE_RUN) from None
     return ReplayStart(
         _event_at_start(event, document, run.id), (document["type"], document["action"]), done, rest
@@ -97,7 +97,7 @@ def _start_position(run: Run, handler: str) -> int:
 
 def _event_at_start(event: Event, document: dict[str, Any], run: int) -> Event:
     if not isinstance(document["context"], dict) or not isinstance(document["messages"], list):
-        what = f"In run {run} a handler left an event without a context or messages to continue with."
+        what = f"In run {run}, a handler removed the context or messages that later handlers need."
         raise Refusal(what, WHOLE_RUN)
     moment = event.timestamp
     if document["timestamp"] != to_document(HookEvent("", "", timestamp=moment))["timestamp"]:
@@ -122,8 +122,8 @@ def plan_from_start(plan: Plan, start: ReplayStart) -> Plan:
         plan.calls, first, sum(_same_handler(result.call, first) for result in start.earlier_results)
     )
     if place is None:
-        why = next((item.reason for item in plan.not_run if item.name == first.name), "it is gone")
-        raise Refusal(f"{first.name} is not called for {plan.event.key} any more: {why}.", WHOLE_RUN)
+        why = next((item.reason for item in plan.not_run if item.name == first.name), "it no longer exists")
+        raise Refusal(f"{first.name} is no longer called for {plan.event.key}: {why}.", WHOLE_RUN)
     left_out = tuple(NotRun(call.name, AS_RECORDED, call.hook) for call in plan.calls[:place])
     type_, action = start.type_and_action
     return replace(
@@ -167,10 +167,9 @@ class ReplayResult:
 def runs_to_replay(
     bench: Workbench, numbers: Sequence[int], run_filter: RunFilter, last: int | None = None
 ) -> tuple[PastRun, ...]:
-    """Return the runs with these numbers; without numbers those that match the filter and are not replays,
-    oldest first.
+    """Return the runs with these numbers, else those that match the filter and are not replays, oldest first.
 
-    `last`: only so many, the newest. Raises Refusal if there is none, or there are too many; OSError.
+    `last`: only this many of the newest matches. Raises Refusal if there are none or too many; OSError.
     """
     view = bench.scan()
     if numbers:
@@ -185,13 +184,13 @@ def runs_to_replay(
         if (last is not None and len(fit) >= last) or len(newest) < limit:
             break
     if last is None and len(newest) > MOST_RUNS:
-        raise Refusal(f"More than {MOST_RUNS:,} runs fit.", "--since and --last narrow them down.")
+        raise Refusal(f"More than {MOST_RUNS:,} runs match.", "Select fewer with --since or --last.")
     if fit:
         return tuple(reversed(fit[:last]))
     if run_filter != RunFilter() and journal.recent(1):
         failed = run_filter.outcomes is not None and "failed" in run_filter.outcomes
         raise Refusal(
-            "No run failed here of late." if failed else "No run matches.", "`hookscope log` lists the runs."
+            "No recent run failed here." if failed else "No run matches.", "`hookscope log` lists the runs."
         )
     raise Refusal("Nothing was fired in this workspace yet.", "`hookscope fire` fires an event.")
 
@@ -245,11 +244,11 @@ async def replay_run(
     """Fire an earlier run again with the current hooks; with `dry` return only the plan.
 
     Args:
-        only: replay at this hook alone; otherwise at the same hooks as before. Hooks excluded then stay
-            excluded, and a forced hook is forced again.
-        start: the number or name of a handler; those before it are skipped, and the event is as it was
-            at that handler.
-        sandbox: on copies, as also for a run that was sandboxed.
+        only: call only this hook; otherwise the same hooks as before. Excluded hooks stay excluded, and a
+            forced hook is forced again.
+        start: the number or name of a handler; earlier handlers are skipped, and the event is as it was
+            when that handler was called.
+        sandbox: run on copies; a run that was sandboxed always is.
         on_start: gets the firing, to cancel it.
 
     Raises Refusal; OSError if the copies cannot be made.
@@ -282,7 +281,7 @@ def _finished_run(past: PastRun) -> Run:
     if past.run is None:
         raise Refusal(
             f"Run {past.id} was interrupted: its program ended before it did.",
-            "There is nothing to compare with; --dry shows who would run.",
+            "There is nothing to compare with; --dry shows which hooks would run.",
         )
     return past.run
 
@@ -339,7 +338,7 @@ def _targeted_hooks(plan: Plan) -> frozenset[str] | None:
 def differences_between(bench: Workbench, before: Run, after: Run) -> tuple[RunDifference, ...]:
     """Return the differences between two runs, new or from the journal. Secrets are masked in both.
 
-    In a replay from a handler on, the handlers before it are not reported as missing.
+    Handlers that a replay skipped on request (`start`) are not reported as missing.
     """
     redaction, name = bench.redaction, bench.dialect.name
     one, other = (as_recorded(run, name, redaction.secrets, redaction.keys) for run in (before, after))
@@ -354,16 +353,16 @@ def differences_between(bench: Workbench, before: Run, after: Run) -> tuple[RunD
 
 
 def marked_event(event: Event, past: PastRun) -> Event:
-    """Return the event with a mark for its handlers: which run it was, and when."""
+    """Return the event with a mark for its handlers: the id and time of the earlier run."""
     as_recorded = event.timestamp == past.plan.event.timestamp
     now = (
         replace(event, timestamp=datetime.now(UTC)) if as_recorded else event
-    )  # a handler had set another time
+    )  # else a handler had set the time
     return event_with_mark(now, {"run": past.id, "at": iso(past.at)})
 
 
 def event_with_mark(event: Event, mark: Mapping[str, Any]) -> Event:
-    """Return the event marked as a replay: in its context, or beside it."""
+    """Return the event marked as a replay, in its `context`, `ctx` or `meta`."""
     match event.kind:
         case "folder":
             return replace(event, context={**event.context, REPLAY_MARK: mark})

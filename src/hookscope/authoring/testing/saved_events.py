@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # valid in JSON, not in YAML
 PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in our files, where keys are always text
-NOT_TEXT = "Take out what is not text: half of a surrogate pair, NaN or Infinity."
+NOT_TEXT = "Remove what is not text: half of a surrogate pair, NaN or Infinity."
 YAML_WORDS = {"true", "false", "null"}
 
 
 def saved_event_path(name: str, workspace: Path, cwd: Path) -> Path:
     """Return where an event is saved: the named file, else a file of the workspace.
 
-    Raises Refusal for a name that leads out of the folder of saved events.
+    Raises Refusal for a name that leads outside the folder of saved events.
     """
     if not is_saved_event(name) and ".." in Path(name).parts:
         next_step = f"Name a file, such as {name}.yaml, or the event alone."
-        raise Refusal(f"{name} leads out of {EVENTS_FOLDER}.", next_step, code=2)
+        raise Refusal(f"{name} leads outside {EVENTS_FOLDER}.", next_step, code=2)
     return cwd / name if is_saved_event(name) else workspace / EVENTS_FOLDER / f"{name}.yaml"
 
 
@@ -59,12 +59,12 @@ def save_event(
     """Write the event as a new file; return the variables that replace its secrets.
 
     Paths of the workspace begin with `${workspace}`, those of the host's state folder with `${state}`, and
-    the current settings are `${cfg}`. Other settings are excluded, as is everything equal to the template
-    of its key except the context. Raises Refusal if the file exists, or no file can hold the event.
+    the current settings are `${cfg}`. Other settings are omitted, and so are values, except in the context,
+    that equal the event's template. Raises Refusal if the file exists, or no file can hold the event.
 
     Args:
-        redaction: knows secrets that nothing in the event reveals.
-        folders: the folders that other machines have elsewhere, by their variables; see `folders_of`.
+        redaction: known secrets, which nothing in the event marks as secret.
+        folders: folders that differ between machines, by variable; see `folders_of`.
         expect: the expectations of its run.
         write: writes the file.
     """
@@ -94,7 +94,7 @@ def save_event(
     if not reads_as(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
     if os.path.exists(file):  # unlike Path.exists it accepts invalid names
-        raise Refusal(f"There is {file} already.", "Save under another name.")
+        raise Refusal(f"{file} already exists.", "Save under another name.")
     write(Change(file, f"save {event.key} as {file.name}", None, source))
     return tuple(variable_name(secret.name) for secret in masker.secrets)
 
@@ -161,7 +161,7 @@ def create_saved_event(
     if not _reads_as_draft(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
     if os.path.exists(file):
-        raise Refusal(f"There is {file} already.", "Save under another name.")
+        raise Refusal(f"{file} already exists.", "Save under another name.")
     write(Change(file, f"save {draft.key} as {file.name}", None, source))
     return secret_names
 
@@ -171,8 +171,8 @@ def overwrite_saved_event(
 ) -> tuple[str, ...]:
     """Write a draft over the event of its file; return the variables that replace its secrets.
 
-    Only changed values are replaced, in their place; `expect:` and comments stay. Raises Refusal; the file
-    is unchanged then.
+    Only changed values are replaced, in their place; `expect:` and comments stay. Raises Refusal and
+    leaves the file unchanged if it cannot be edited safely.
     """
     before = saved_document(file)
     document, secret_names = _draft_document(draft, redaction)
@@ -180,7 +180,7 @@ def overwrite_saved_event(
     after = {name: value for name, value in before.items() if name not in (*DRAFT_PARTS, "event")} | document
     new = _rewritten(source, before, document)
     if not _reads_as_draft(new, after):
-        raise Refusal(f"{file} cannot be edited with certainty.", "Save under another name.")
+        raise Refusal(f"{file} cannot be edited safely.", "Save under another name.")
     write(Change(file, f"save {draft.key} as {file.name}", source, new))
     return secret_names
 
@@ -200,7 +200,7 @@ def _draft_document(draft: SavedDraft, redaction: Redaction) -> tuple[dict[str, 
 def draft_with_context(
     event: Event, template: Event, context: Mapping[str, Any], folders: Mapping[str, str]
 ) -> SavedDraft:
-    """Return an event as a file has it, with another context; values of its template are excluded."""
+    """Return an event as a draft with this context, without session and ctx values of its template."""
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     session = event.session_key if event.session_key != template.session_key else None
     return SavedDraft(
@@ -335,7 +335,7 @@ def saved_event_in(section: YamlSection) -> SavedEvent:
 
 
 def event_to_fire(bench: Workbench, view: Snapshot, saved: SavedEvent) -> Event:
-    """Return the event to fire now: variables and times filled in, its secrets collected.
+    """Return the event to fire now, with variables and times filled in and its secrets collected.
 
     What the file omits comes from the event's template, except the context. `${now}` is the event's own
     time, which `at` sets. Raises Refusal.
@@ -382,12 +382,12 @@ def _texts_in(written: Sequence[Any], values: Sequence[Any]) -> list[Any]:
 
 
 def parse_moment(at: object, where: str) -> datetime:
-    """Return an ISO time, in UTC by default. Raises Refusal."""
+    """Return an ISO time in UTC; without a time zone it is taken as UTC. Raises Refusal."""
     try:
         moment = datetime.fromisoformat(str(at))
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        next_step = "`at` is such as 2026-01-30T09:00:00Z or ${now-1h}."
+        next_step = "Write `at` as 2026-01-30T09:00:00Z or ${now-1h}."
         raise Refusal(f"{where} has `at: {at}`, which is not a time.", next_step, code=2) from None
 
 
@@ -397,9 +397,7 @@ def read_saved_event(bench: Workbench, view: Snapshot, file: Path) -> Event:
 
 
 def saved_document(file: Path) -> Mapping[str, Any]:
-    """Return the document of a saved event, nothing filled in: `event` is a text; `context` and `ctx` are
-    mappings or missing. Raises Refusal.
-    """
+    """Return the checked document of a saved event, without variables filled in. Raises Refusal."""
     section = _event_section(file)
     saved_event_in(section)
     return section.value

@@ -57,9 +57,9 @@ class SequenceResult:
 
 
 class SequenceRun:
-    """A running sequence: iterate `steps`, or await `run` for all. Once.
+    """A running sequence: iterate `steps`, or await `run` for all steps. Can be used once.
 
-    It uses the workbench's workers: what a handler keeps in memory at one step is there at the next.
+    It uses the workbench's workers, so handlers keep their memory from one step to the next.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class SequenceRun:
 
         Args:
             delays: wait between steps; False: do not wait.
-            sandbox: each step on copies of its own, removed after it.
+            sandbox: run each step on its own copies, which are then removed.
             stop: fire nothing after a step that did not pass.
         """
         self._bench, self.sequence = bench, sequence
@@ -149,8 +149,8 @@ async def run_test_file(
 ) -> SavedEventResult:
     """Fire the saved event or sequence of a file, and compare it with its expectations.
 
-    An invalid file is a result, not an error. `on_start` gets what is fired, to cancel it. `sandbox`: each
-    event on copies of its own.
+    An invalid file is a result, not an error. `on_start` gets the firing or sequence, to cancel it.
+    `sandbox`: run each event on its own copies.
     """
     section = None
     try:
@@ -257,7 +257,7 @@ def _step(section: YamlSection, session: str | None, number: int) -> SequenceSte
     saved = saved_event_in(YamlSection(section.file, section.source, event_keys, section.path))
     if "context" in event_keys and "with" in section.value:
         raise section.refusal(
-            "`with` is laid over the example that `context` replaces: give one of them.", "with"
+            "`with` changes the example context and `context` replaces it: use one of them.", "with"
         )
     return SequenceStep(
         replace(
@@ -278,7 +278,7 @@ def _delay(section: YamlSection) -> float:
         return 0.0
     found = AFTER.fullmatch(written) if isinstance(written, str) else None
     if found is None or (seconds := float(found[1]) * UNITS[found[2]]) > LONGEST:
-        raise section.refusal("`after` needs a time such as 250ms, 2s or 1m; an hour at most.", "after")
+        raise section.refusal("`after` needs a time such as 250ms, 2s or 1m; at most an hour.", "after")
     return seconds
 
 
@@ -297,7 +297,7 @@ def _sequence_row(file: Path) -> SequenceRow:
 
 
 def shipped_sequences(dialect: Dialect) -> tuple[EventSequence, ...]:
-    """Return what the dialect's host sends in sequence, as far as sources show."""
+    """Return the sequences of events that the dialect's host sends, as far as sources show."""
     known = dialect.catalogue().by_key
     shipped = (one for name in dialect.sequences for one in _shipped(name))
     return tuple(one for one in shipped if all(step.event.key in known for step in one.steps))
@@ -313,14 +313,14 @@ def _shipped(name: str) -> Iterator[EventSequence]:
 
 
 def sequence_named(text: str, workspace: Path, dialect: Dialect, cwd: Path) -> EventSequence:
-    """Return the sequence of a file or name, the workspace's first. Raises Refusal."""
+    """Return the sequence in a file or with a name; the workspace takes precedence. Raises Refusal."""
     if is_saved_event(text):
         return read_sequence(cwd / text)
     rows = sequences_of(workspace, dialect)
     row = next((row for row in rows if text in (row.name, row.file.stem)), None)
     if row is None:
         closest = nearest_word(text, [row.name for row in rows])
-        next_step = f"Did you mean {closest}?" if closest else "`hookscope sequence` lists what there is."
+        next_step = f"Did you mean {closest}?" if closest else "`hookscope sequence` lists the sequences."
         raise Refusal(f"There is no sequence {text!r}.", next_step, code=2)
     if row.sequence is None:
         raise Refusal(row.problem, code=2)

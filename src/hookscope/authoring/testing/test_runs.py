@@ -69,7 +69,7 @@ class SavedEventResult:
         return (*own, *self._step_lines())
 
     def _unexplained_skips(self) -> Iterator[str]:
-        """Yield subscribers with expectations that did not run, unless reported otherwise."""
+        """Yield a line for each hook with expectations that did not run, unless already reported."""
         reported = " ".join(self.could_not_run)
         for item in self.run.not_run if self.run is not None and self.misses else ():
             is_reported = (
@@ -166,7 +166,7 @@ async def run_saved_event(
     """Fire a saved event and compare its run; return the result and the plan. Refusals become results.
 
     Args:
-        sandbox: on copies, as always when the event expects files.
+        sandbox: run on copies; always done if the event expects files.
         on_start: gets the firing, to cancel it.
     """
     file, plan = saved.file, None
@@ -188,7 +188,7 @@ async def run_saved_event(
         return SavedEventResult(file, None, problem=str(refused)), plan
     except OSError as error:
         return SavedEventResult(
-            file, None, problem=f"{file.name} needs copies, and there are none: {error}."
+            file, None, problem=f"{file.name} must run on copies, which cannot be made: {error}."
         ), plan
 
 

@@ -1,6 +1,6 @@
-"""`always: true` is beside `requires`.
+"""`always: true` disables the checks of `requires`.
 
-It skips the checks, so the requirements are decoration: the hook runs where they are not met.
+With `always: true` the host skips these checks, so the hook also runs where its requirements are not met.
 
 Bad:
     HOOK.md
@@ -36,8 +36,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     ):
         path = (*subject.metadata_path, "always")
         fix = (subject.edit(path, False, "always: true → false"),)
-        text = "`always: true` skips the checks, so `requires` is never checked."
-        yield warning(subject.header_position(*path), text, "Leave one of the two out.", fix)
+        text = "`always: true` skips these checks, so `requires` has no effect."
+        yield warning(subject.header_position(*path), text, "Remove one of the two.", fix)
 
 
 RULE = Rule("always-requires", __doc__, check)

@@ -1,6 +1,7 @@
-"""A handler of a HOOK.md hook needs a second argument, and gets none.
+"""The handler of a HOOK.md hook needs a second argument, but hosts pass only the event.
 
-Hosts call it with the event alone. What plugins get as their second argument is in the event's context.
+Only plugin handlers get a second argument. A HOOK.md hook finds such data in the event (`event.sessionKey`)
+or in its context (`event.context`).
 
 Bad:
     HOOK.md
@@ -35,8 +36,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     parameters = subject.facts.parameters if subject.facts is not None and subject.kind == "folder" else ()
     for parameter in parameters[:1]:
         name = one_line(parameter.name, 60)
-        text = f"The handler receives no `{name}`: it is called with one argument, the event."
-        yield warning(subject.handler_position(parameter), text, "`event.context` has the rest.")
+        text = f"The handler receives no `{name}`: the host passes one argument, the event."
+        yield warning(subject.handler_position(parameter), text, "Use `event.context` instead.")
 
 
 RULE = Rule("argument-second", __doc__, check, reads_source=True)

@@ -1,7 +1,7 @@
-"""A handler starts a program that `requires.bins` does not name.
+"""A handler starts a program that `requires.bins` does not list.
 
-Where the program is not on PATH the hook counts as ready, and its handler fails. Programs of every shell
-(`ls`, `cat`) need no declaration, nor does what runs the handler itself.
+If the program is not on PATH, the hook still counts as ready, and its handler fails. Programs of every shell
+(`ls`, `cat`) and the program that runs the handler need no declaration.
 
 Bad:
     HOOK.md
@@ -45,8 +45,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         if occurrence.name in known:
             continue
         known.add(occurrence.name)
-        text = f"The handler starts the program {occurrence.name}, which `requires.bins` does not name."
-        next_step = f"Add {occurrence.name} there."
+        text = f"The handler starts the program {occurrence.name}, which `requires.bins` does not list."
+        next_step = f"Add {occurrence.name} to `requires.bins`."
         yield warning(
             subject.handler_position(occurrence),
             text,

@@ -1,6 +1,6 @@
-"""A handler changes a field of the context that its host does not read back.
+"""A handler changes a context field, but the host ignores the change.
 
-The host does not wait for the handlers of some events: it has gone on with its own copy when they run.
+The host does not wait for the handlers of some events: it continues with its own copy of the context.
 
 Host: openclaw@2026.9
 
@@ -44,11 +44,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         named.add(change.name)
         of_events = " and ".join(keys) if len(keys) < 4 else "these events"
         text = (
-            f"The change of context.{one_line(change.name, 60)} is ignored: {subject.host.product} does not "
-            f"wait for handlers of {of_events}, and reads nothing back."
+            f"The change to context.{one_line(change.name, 60)} is ignored: {subject.host.product} does not "
+            f"wait for handlers of {of_events}, or read changes back."
         )
         plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
-        next_step = "A plugin's hook can change messages: `hookscope events` lists them." if plugins else ""
+        next_step = "Plugin hooks can change messages: see `hookscope events`." if plugins else ""
         level = warning if is_certain else hint
         yield level(subject.handler_position(change), text, next_step)
 

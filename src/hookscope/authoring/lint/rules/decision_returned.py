@@ -1,7 +1,7 @@
-"""A HOOK.md hook returns an answer, which its host ignores.
+"""The handler of a HOOK.md hook returns a value, which its host ignores.
 
-`{block: true}` and `{decision: "allow"}` are answers of plugin hooks that run before tools, and of other
-programs' hooks. What a HOOK.md hook returns is dropped, messages included.
+`{block: true}` and `{decision: "allow"}` belong to plugin hooks that run before tools, and to other programs'
+hooks. Hosts discard every return value of a HOOK.md hook, even messages.
 
 Bad:
     HOOK.md
@@ -45,11 +45,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if message is not None:
         next_step = "Push strings to `event.messages` to show them."
     elif decision is not None and plugins:
-        next_step = "A plugin's hook, such as before_tool_call, can stop things."
+        next_step = "A plugin hook such as before_tool_call can stop the action."
     else:
-        next_step = "Leave it out."
+        next_step = "Remove the return value."
     text = (
-        f"The handler returns `{one_line(found.name, 60)}`, but its host ignores what a HOOK.md hook returns."
+        f"The handler returns `{one_line(found.name, 60)}`, but hosts ignore return values of HOOK.md hooks."
     )
     level = hint if found.kind and found is not message else warning
     yield level(subject.handler_position(found), text, next_step)

@@ -1,7 +1,7 @@
-"""A handler reads an environment variable that `requires.env` does not name.
+"""A handler reads an environment variable that `requires.env` does not list.
 
-Where the variable is not set the hook counts as ready, and its handler fails or does nothing. A variable that
-the handler works without (`… or "x"`, `if …`) is not a requirement.
+If the variable is not set, the hook still counts as ready, and its handler fails or does nothing. A variable
+that the handler can do without (`… or "x"`, `if …`) is not a requirement.
 
 Bad:
     HOOK.md
@@ -35,7 +35,7 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, warni
 from hookscope.authoring.lint.rule_helpers import declare_requirement
 from hookscope.model.text import one_line
 
-# On every machine, or set for whoever runs: no requirement. `HOOKSCOPE_…` is set for every handler.
+# Set on every machine or for every user: not a requirement. Hookscope sets `HOOKSCOPE_…` for every handler.
 COMMON = """
 APPDATA CI COLUMNS COMSPEC DEBUG DISPLAY EDITOR HOME HOSTNAME LANG LC_ALL LINES LOCALAPPDATA LOGNAME NODE_ENV
 NO_COLOR OLDPWD PATH PROGRAMFILES PWD SHELL SHLVL SYSTEMROOT TEMP TERM TMP TMPDIR TZ USER USERNAME USERPROFILE
@@ -54,8 +54,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             continue
         known.add(occurrence.name)
         name = one_line(occurrence.name, 60)
-        text = f"The handler reads the variable {name}, which `requires.env` does not name."
-        next_step = f"Add {name} there, or let the handler work without it."
+        text = f"The handler reads the variable {name}, which `requires.env` does not list."
+        next_step = f"Add {name} there, or make the handler work without it."
         yield warning(
             subject.handler_position(occurrence),
             text,

@@ -1,7 +1,7 @@
-"""A handler reads or writes a member of the event that no event has.
+"""A handler reads or sets an event member that no event has.
 
 An event has `type`, `action`, `sessionKey`, `timestamp`, `messages` and `context`; its details are in
-its context. Anything else is undefined without a word.
+`context`. Any other member has no value, and the host ignores it if a handler sets it.
 
 Bad:
     HOOK.md
@@ -47,24 +47,22 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     answers = [occurrence for occurrence in subject.facts.puts if occurrence.name in ANSWERS]
     if answers:
-        text = (
-            f"The handler puts {_listed(answers)} there, and the host ignores it: the action is not stopped."
-        )
+        text = f"The handler sets {_listed(answers)}, which the host ignores: the action is not stopped."
         plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
-        next_step = "A HOOK.md hook answers by `event.messages` alone."
-        next_step += " A plugin's hook, such as message_sending, can stop things." if plugins else ""
+        next_step = "A HOOK.md hook can answer only through `event.messages`."
+        next_step += " A plugin hook such as message_sending can stop the action." if plugins else ""
         yield warning(subject.handler_position(answers[0]), text, next_step)
     fields = {field for event in subject.received_events() for field in event.fields}
     own = [occurrence for occurrence in subject.facts.strays if occurrence.name in fields]
     other = [occurrence for occurrence in subject.facts.strays if occurrence.name not in fields]
     if own:
         where = "it is" if len({occurrence.name for occurrence in own}) == 1 else "they are"
-        text = f"No event has {_listed(own)}: {where} in its context."
+        text = f"No event has {_listed(own)}: {where} in the event's context."
         yield warning(
             subject.handler_position(own[0]), text, f"Write `event.context.{one_line(own[0].name, 60)}`."
         )
     if other:
-        next_step = "Its details are in `event.context`; `hookscope events KEY` shows the fields."
+        next_step = "An event's details are in `event.context`; `hookscope events KEY` shows the fields."
         yield hint(subject.handler_position(other[0]), f"No event has {_listed(other)}.", next_step)
 
 

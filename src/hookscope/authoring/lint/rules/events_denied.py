@@ -1,7 +1,8 @@
-"""The settings keep an event from a plugin: its handler for that event is never called.
+"""The host's settings withhold an event from a plugin, so its handler for that event is never called.
 
-Events that tell of conversations reach a plugin only with `allowConversationAccess` in its entry. The host
-drops the others without an error while the rest of the plugin runs.
+A plugin gets conversation events only if its entry in the settings has `allowConversationAccess: true`, and
+prompt events unless it has `allowPromptInjection: false`. The host drops the plugin's
+handlers for withheld events without an error; the rest of the plugin runs.
 
 Host: openclaw@2026.9
 
@@ -29,7 +30,9 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     for key in hook.meta.events or ():
         if key in hook.meta.excluded_events and key not in hook.meta.folder_events:
-            text = f"{subject.host.product} keeps `{key}` from this plugin: {hook.meta.excluded_events[key]}."
+            text = (
+                f"{subject.host.product} withholds `{key}` from the plugin: {hook.meta.excluded_events[key]}."
+            )
             yield warning(subject.event_position(key), text, f"`hookscope fix {hook.name}` shows the edit.")
 
 

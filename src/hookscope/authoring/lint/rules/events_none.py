@@ -1,7 +1,7 @@
 """A hook subscribes to no event.
 
-Without `events` under its host's metadata a hook is found, and is never called; nor is a module of a stream
-whose `events` name none.
+A hook without `events` under its host's metadata is found but never called. The same is true of a stream
+module whose `events` list is empty.
 
 Bad:
     HOOK.md
@@ -30,7 +30,7 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.kind == "stream" and subject.hook is not None and subject.hook.meta.events == ():
         text = "Its `events` list is empty, so this hook never runs."
-        yield error(subject.handler_position(), text, "`hookscope events` lists what there is.")
+        yield error(subject.handler_position(), text, "`hookscope events` lists the events.")
     written = subject.metadata.get("events")
     has_block = isinstance(subject.header.metadata.get(str(subject.metadata_path[1])), dict)
     if has_block and not written and "events" not in subject.header.value:
@@ -38,7 +38,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         yield error(
             subject.header_position(*subject.metadata_path),
             f"There are no events under `{path}`, so this hook never runs.",
-            'Add `events: ["…"]` there; `hookscope events` lists what there is.',
+            'Add `events: ["…"]` there; `hookscope events` lists the events.',
         )
 
 

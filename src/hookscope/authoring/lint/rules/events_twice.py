@@ -1,6 +1,6 @@
-"""A hook subscribes to a type and to one of its events, or to one event twice.
+"""A hook subscribes to an event twice, or to an event and to its whole type.
 
-Its handler runs twice for that event: hosts call every registration that matches.
+Hosts call every matching registration, so the handler runs twice for that event.
 
 Bad:
     HOOK.md
@@ -31,11 +31,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for key in dict.fromkeys(events):
         family = key.partition(":")[0]
         if events.count(key) > 1:
-            text = f"`{key}` appears twice, so its handler runs twice for it."
-            yield warning(subject.event_position(key), text, "Leave one of them out.")
+            text = f"`{key}` is listed twice, so the handler runs twice for it."
+            yield warning(subject.event_position(key), text, "Remove one of them.")
         elif family != key and family in events:
-            text = f"`{family}` has `{key}` in it, and so its handler runs twice for that event."
-            yield warning(subject.event_position(key), text, "Leave one of them out.")
+            text = f"`{family}` includes `{key}`, so the handler runs twice for that event."
+            yield warning(subject.event_position(key), text, "Remove one of them.")
 
 
 RULE = Rule("events-twice", __doc__, check)

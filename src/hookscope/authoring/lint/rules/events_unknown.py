@@ -1,7 +1,7 @@
 """A hook subscribes to an event that its host does not have.
 
-Such a hook is listed as ready and never runs: hosts register any text and say nothing. The name may be a
-typo, or the name of an event of another host, of a plugin hook or of another program.
+Hosts register any name without a message, so such a hook is listed as ready but never runs. The name may be
+a typo, or belong to another host, to a plugin hook or to another program.
 
 Bad:
     HOOK.md
@@ -39,35 +39,35 @@ from hookscope.model.text import one_line
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     severity = Severity.ERROR if is_all_dead(subject) else Severity.WARNING
-    never = ", and so this hook never runs" if severity is Severity.ERROR else ""
+    never = ", so this hook never runs" if severity is Severity.ERROR else ""
     for dead in dead_events(subject):
-        if not dead.known and _is_heard_with_on(dead.key, subject):
-            text = f"`{dead.key}` is received with `on`: what `registerHook` registers is not called for it."
+        if not dead.known and _needs_on(dead.key, subject):
+            text = f"`{dead.key}` needs `api.on`: `registerHook` has no effect for it."
             advice = f'Write `api.on("{dead.key}", …)`.'
             yield RuleMessage(severity, subject.event_position(dead.key), text, advice)
         elif not dead.known:
             why = f": {dead.why}" if dead.why else ""
             host = subject.host.dialect if dead.other_dialect else subject.host.product
             text = f"`{one_line(dead.key, 60)}` is not an event of {host}{never}{why}."
-            next_step = dead.advice or "`hookscope events` lists what there is."
+            next_step = dead.advice or "`hookscope events` lists the events."
             yield RuleMessage(
                 severity, subject.event_position(dead.key), text, next_step, _fix(dead, subject)
             )
     for key in later_events(subject):
         sender = later_senders(subject)[key]
-        text = f"`{key}` is not in {subject.host.product}'s guide; {sender} sends it."
-        next_step = f"`--dialect {sender}` has the rules and the events of that program."
+        text = f"`{key}` is not in {subject.host.product}'s guide, but {sender} sends it."
+        next_step = f"Use `--dialect {sender}` for the rules and events of that program."
         yield RuleMessage(Severity.HINT, subject.event_position(key), text, next_step)
     for dead in doubtful_events(subject):
         why = f": {dead.why}" if dead.why else ""
         name = one_line(dead.key, 60)
-        text = f"`{name}` is none that {subject.host.product} documents; it may never come{why}."
-        next_step = dead.advice or "`hookscope events` lists what there is."
+        text = f"{subject.host.product} does not document `{name}` and may never send it{why}."
+        next_step = dead.advice or "`hookscope events` lists the events."
         yield RuleMessage(Severity.HINT, subject.event_position(dead.key), text, next_step)
 
 
-def _is_heard_with_on(key: str, subject: LintSubject) -> bool:
-    """Return whether a plugin registers one of its own events as one of hook folders."""
+def _needs_on(key: str, subject: LintSubject) -> bool:
+    """Return whether a plugin uses `registerHook`, which is for folder events, for a plugin event."""
     known = subject.host.catalogue.by_key.get(key)
     in_folder = subject.hook is not None and key in subject.hook.meta.folder_events
     return in_folder and known is not None and known.kind == "plugin"

@@ -1,8 +1,8 @@
-"""A handler's file has no function under the name that is called.
+"""A handler file does not export the function that the host calls.
 
-The file loads, and then there is nothing to call: `export` of the metadata names the function, and without it
-that is the default export, in Python `handler`. An object, a text or a class in its place is none. A plugin's
-may be an object that has `register`.
+The file loads, but there is nothing to call. `export` in the metadata names the function. Without it, the
+host calls the default export, or `handler` in a Python file. An object, a string or a class does not count.
+A plugin may also export an object that has `register`.
 
 Bad:
     HOOK.md
@@ -33,7 +33,7 @@ from hookscope.formats.python_source import read_exports
 from hookscope.hosts.gates.export import WRONG_ARGUMENTS, export_gate
 from hookscope.model.hook import Edit, FilePosition, Hook
 
-LISTED = 5  # functions that a sentence names
+LISTED = 5  # functions named in one sentence
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
@@ -45,7 +45,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
 
 
 def _of_default(hook: Hook, handler: Path, text: str) -> Iterator[RuleMessage]:
-    """A script's, without its grammar: only its literal text."""
+    """Yield an error if a script exports something that cannot be called. Needs no parsed facts."""
     wrong = uncallable_export(hook, text.encode("utf-8", "replace")) if handler.suffix != ".py" else None
     if wrong is not None:
         yield error(FilePosition(handler, wrong.line), f"{handler.name} {wrong.text}.", wrong.advice)
@@ -65,16 +65,16 @@ def _of_exports(subject: LintSubject, hook: Hook, handler: Path) -> Iterator[Rul
 
 
 def _of_python(subject: LintSubject, handler: Path, export: str) -> Iterator[RuleMessage]:
-    """As the `export` gate has it."""
+    """Yield an error where the `export` gate fails."""
     try:
         exports = read_exports(subject.text.encode("utf-8", "replace"))
-    except FormatError:  # handler-syntax says so
+    except FormatError:  # reported by handler-syntax
         return
     gate = export_gate(exports, export, handler)
     if gate.passed is False:
         if gate.found == WRONG_ARGUMENTS:
             (name,) = gate.missing
-            next_step = f"Write `def {name}(event)`; what its host tells of the event is in `event.context`."
+            next_step = f"Write `def {name}(event)`; the event's details are in `event.context`."
             yield error(subject.handler_position(), f"{gate.reason}.", next_step)
             return
         functions = [one.name for one in exports.values() if "function" in one.kind]
@@ -90,20 +90,20 @@ def _of_script(
     what = "no default export" if is_default else f"no export `{export}`"
     exported = ", ".join(f"`{name}`" for name in functions[:LISTED]) or "no function"
     word = "export default" if is_default else "export"
-    write = f"Write `{word}` before the function that is called"
+    write = f"Write `{word}` before the function to call"
     if common and is_default:
-        what = "no function for `module.exports`"
+        what = "no function in `module.exports`"
         write = f"Write `module.exports = {functions[0] if functions else 'handler'};`"
     text = f"{file} has {what}; it exports {exported}."
     return error(subject.handler_position(), text, *_next(subject, functions, write))
 
 
 def _next(subject: LintSubject, functions: list[str], write: str) -> tuple[str, tuple[Edit, ...] | None]:
-    """What to do; and the edit of the metadata, where one function alone can be meant."""
+    """Return the advice, and an edit of the metadata if only one function can be meant."""
     if not functions:
         return f"{write}.", None
     if len(functions) > 1 or not subject.metadata or subject.header.quoted:
-        return f"{write}, or name the function in `export` of the metadata.", None
+        return f"{write}, or name the function in the metadata as `export`.", None
     (name,) = functions
     edit = subject.edit((*subject.metadata_path, "export"), name, f"export: {name}")
     return f"{write}, or put `export: {name}` into the metadata.", (edit,)

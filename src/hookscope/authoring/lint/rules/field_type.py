@@ -1,7 +1,7 @@
 """A field of the metadata has a value of the wrong type.
 
-`events: command:new` is a text where a list belongs. A host that checks types passes the hook over; one
-that does not takes the text letter by letter.
+`events: command:new` is a string where a list belongs. A host that checks types skips the hook. One that does
+not ignores the string, or reads each letter as an item.
 
 Bad:
     HOOK.md
@@ -47,7 +47,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
 
 
 def _place(subject: LintSubject, fault: MetadataFault) -> FilePosition:
-    """In its header; of a handler that the settings list, in their file."""
+    """Return the position in the header; for a handler listed in the settings, the settings file."""
     hook = subject.hook
     if hook is not None and hook.kind == "legacy":
         return FilePosition(hook.folder.path)
@@ -55,10 +55,10 @@ def _place(subject: LintSubject, fault: MetadataFault) -> FilePosition:
 
 
 def _text_as_events(subject: LintSubject) -> Iterator[RuleMessage]:
-    """A host that checks no types ignores a text without a message."""
+    """Yield an error for a string in place of the events: hosts without type checks ignore it silently."""
     written, path = subject.metadata.get("events"), (*subject.metadata_path, "events")
     if subject.hook is not None and not subject.events and isinstance(written, str) and written:
-        text = f"`events` must be a list of strings and is a string: {subject.host.product} ignores it."
+        text = f"`events` must be a list of strings but is a string: {subject.host.product} ignores it."
         fix = (subject.edit(path, [written], "events: a list of one"),)
         yield error(subject.header_position(*path), text, "Write it as a list: `[…]`.", fix)
 

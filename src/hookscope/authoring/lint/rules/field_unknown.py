@@ -1,7 +1,7 @@
 """A handler reads a context field that none of its events has.
 
-Such a field is undefined without a word. Said only where the host's sources describe
-all of an event's context.
+Such a field has no value, and reading it often raises no error. Lint checks this only for events whose
+whole context is described in the host's sources.
 
 Bad:
     HOOK.md
@@ -40,7 +40,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.facts is None or subject.kind != "folder" or open_events:
         return
     if any(event is None or (event.family and event.open and not event.described) for event in families):
-        return  # what it hears under other names, nobody describes
+        return  # nothing describes the context of its other events
     known = {name for event in events for name in event.fields}
     for occurrence in subject.facts.fields:
         if occurrence.name in known or camel(occurrence.name) in known or occurrence.name in UNCHECKED_FIELDS:

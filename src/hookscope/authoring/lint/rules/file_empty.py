@@ -1,6 +1,6 @@
 """A HOOK.md or a handler is empty.
 
-An empty HOOK.md makes no hook, and an empty handler has no function to call.
+An empty HOOK.md defines no hook, and an empty handler has no function to call.
 
 Bad:
     HOOK.md
@@ -28,7 +28,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             subject.header_position(), "HOOK.md is empty.", "Write its front matter: name and metadata."
         )
     if subject.handler is not None and not subject.unread_reason and not subject.text.strip():
-        yield error(subject.handler_position(), f"{subject.handler.name} is empty.", "Write its handler.")
+        yield error(subject.handler_position(), f"{subject.handler.name} is empty.", "Write a handler.")
 
 
 RULE = Rule("file-empty", __doc__, check)

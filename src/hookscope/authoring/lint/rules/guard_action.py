@@ -1,6 +1,6 @@
 """A guard tests an action that the hook does not subscribe to, or that the host never sends.
 
-No event of that action reaches it: the code behind the guard never runs.
+A guard is an `if` on the event. No event with that action reaches the hook, so the guarded code never runs.
 
 Bad:
     HOOK.md
@@ -48,16 +48,16 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             and occurrence.name not in actions
             and not is_whole_key(occurrence, subject)
         ):
-            text = f"The hook subscribes to no event of the action `{one_line(occurrence.name, 60)}`."
-            next_step = f"Its events are {', '.join(events[:5])}: add one, or drop the guard."
+            text = f"The hook subscribes to no event with the action `{one_line(occurrence.name, 60)}`."
+            next_step = f"Its events are {', '.join(events[:5])}. Add the missing event, or remove the guard."
             yield warning(subject.handler_position(occurrence), text, next_step)
 
 
 def _never_sent(subject: LintSubject, families: list[str]) -> Iterator[RuleMessage]:
-    """Yield a message for each action that no event of these types has."""
+    """Yield a message for each guard on an action that no event of these types has."""
     catalogue = subject.host.catalogue
     if subject.facts is None or any(catalogue.sends(f"{family}:{ANY}") for family in families):
-        return  # their actions are the user's own
+        return  # users define the actions of these types
     received = [event.key for event in subject.received_events()]
     actions = {key.partition(":")[2] for key in (*received, *subject.events)}
     for occurrence in subject.facts.guards if received else ():
@@ -73,5 +73,5 @@ def _never_sent(subject: LintSubject, families: list[str]) -> Iterator[RuleMessa
             yield warning(subject.handler_position(occurrence), text, next_step)
 
 
-ANY = "any-action"  # sent where a type has actions of the user's own
+ANY = "any-action"  # a made-up action; the host sends it only if users define the actions of its type
 RULE = Rule("guard-action", __doc__, check, reads_source=True, depends_on_host=True)

@@ -1,7 +1,7 @@
-"""A guard compares the event's type, or its action, with a whole key.
+"""A guard compares the event's type or action with a whole event key.
 
-The type of `command:new` is `command` and its action `new`; neither is ever `command:new`. The guard never
-holds.
+The type of `command:new` is `command` and its action is `new`; neither is ever `command:new`. So the guard is
+never true.
 
 Bad:
     HOOK.md
@@ -39,10 +39,12 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             key = one_line(occurrence.name, 60)
             family, _, action = key.partition(":")
             text = (
-                f"The event's {occurrence.kind} is never `{key}`: its type is `{family}`, "
-                f"its action `{action}`."
+                f"The event's {occurrence.kind} is never `{key}`: its type is `{family}` "
+                f"and its action is `{action}`."
             )
-            yield error(subject.handler_position(occurrence), text, "Compare each with its own part.")
+            yield error(
+                subject.handler_position(occurrence), text, "Compare the type and the action separately."
+            )
 
 
 RULE = Rule("guard-key", __doc__, check, reads_source=True)

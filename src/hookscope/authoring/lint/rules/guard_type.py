@@ -1,6 +1,6 @@
 """A guard tests a type that the hook does not subscribe to.
 
-No event of that type reaches it: the code behind the guard never runs, or all of the handler does nothing.
+A guard is an `if` on the event. No event of that type reaches the hook, so the guarded code never runs.
 
 Bad:
     HOOK.md
@@ -43,7 +43,9 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             and not is_whole_key(occurrence, subject)
         ):
             text = f"The hook subscribes to no event of the type `{one_line(occurrence.name, 60)}`."
-            next_step = f"Its events are {', '.join(subject.events[:5])}: add one, or drop the guard."
+            next_step = (
+                f"Its events are {', '.join(subject.events[:5])}. Add the missing event, or remove the guard."
+            )
             yield warning(subject.handler_position(occurrence), text, next_step)
 
 

@@ -1,6 +1,6 @@
-"""The handler's name is none that the host loads.
+"""The host does not load handlers with this file name.
 
-`handler.mjs`, say, is what one host looks for and another one never sees.
+Each host looks for its own names: `handler.mjs`, for example, is loaded by one host and ignored by another.
 
 Bad:
     HOOK.md
@@ -30,7 +30,7 @@ STEMS = ("handler", "index", "hook", "main")
 
 
 def misnamed_handlers(subject: LintSubject) -> list[str]:
-    """Files that were meant as handlers, under names that do not count here."""
+    """Return files that look like handlers but whose names neither the host nor Hookscope loads."""
     known = {*subject.host.handlers, *subject.host.hookscope_handlers}
     return sorted(
         name
@@ -46,13 +46,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     hook = subject.hook
     if hook is None and subject.handler is None and subject.header.exists:
         for name in misnamed_handlers(subject)[:1]:
-            text = f"{product} does not load a handler of the name {name}."
-            yield error(FilePosition(subject.folder / name), text, f"Rename it: looked for are {names}.")
+            text = f"{product} does not load a handler named {name}."
+            yield error(FilePosition(subject.folder / name), text, f"Rename it to one of {names}.")
     elif hook is not None and hook.kind == "folder" and hook.beyond_host and subject.handler is not None:
         text = f"{subject.handler.name} runs in Hookscope only; {product} looks for {names}."
-        yield warning(
-            subject.handler_position(), text, "Add a handler that it loads, if it is to run there too."
-        )
+        yield warning(subject.handler_position(), text, f"To run the hook in {product} too, add such a file.")
 
 
 RULE = Rule("handler-extension", __doc__, check, depends_on_host=True)

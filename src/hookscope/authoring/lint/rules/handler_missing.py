@@ -1,7 +1,7 @@
-"""A HOOK.md has no handler beside it, or the entry file that a plugin names is not there.
+"""A HOOK.md has no handler beside it, or a plugin's entry file does not exist.
 
-Hosts look for certain names and skip the folder if it has none of them. A plugin whose entry file is not
-there does not load; often it is not built yet.
+Hosts look for certain file names, and skip a folder that has none of them. A plugin without its entry file
+does not load; often it has not been built yet.
 
 Bad:
     HOOK.md
@@ -35,7 +35,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         yield error(subject.header_position(), text, f"Add one of {names}.")
     elif no_hook and subject.handler is not None and subject.unread_reason:
         text = f"{subject.handler.name} cannot be read, so its folder is not a hook."
-        yield error(subject.handler_position(), text, "Put a plain file in its place.")
+        yield error(subject.handler_position(), text, "Replace it with a regular, readable file.")
     elif subject.hook is not None and subject.kind == "plugin" and subject.unread_reason == NO_SUCH_FILE:
         yield _of_entry(subject, subject.hook)
 
@@ -45,10 +45,10 @@ def _of_entry(subject: LintSubject, hook: Hook) -> RuleMessage:
     root, handler, package = hook.path or subject.folder, subject.handler, subject.package
     name = handler.relative_to(root) if handler and handler.is_relative_to(root) else handler
     place = package.file if package is not None else hook.manifest or root
-    advice = f"Write {name}, or name the file that is there."
+    advice = f"Create {name}, or name an existing file in the plugin's manifest."
     if package is not None and package.has_build:
-        advice = f"`npm run build` in {package.file.parent} makes it, after `npm install`."
-    return error(FilePosition(place), f"{name} is not there, and so the plugin does not load.", advice)
+        advice = f"Run `npm install` and `npm run build` in {package.file.parent} to create it."
+    return error(FilePosition(place), f"{name} does not exist, so the plugin does not load.", advice)
 
 
 RULE = Rule("handler-missing", __doc__, check, depends_on_host=True)

@@ -1,7 +1,7 @@
-"""A handler cannot be read as what its name says.
+"""A handler cannot be parsed in the language of its file name.
 
-Its host, or Hookscope, fails when it loads it. Of TypeScript and JavaScript that is a warning: Node may know
-of words that the grammar used here does not know.
+The handler fails to load. For TypeScript and JavaScript this is only a warning, because Node may support
+syntax that Hookscope's parser does not know.
 
 Bad:
     HOOK.md
@@ -36,12 +36,14 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     if facts.error is not None:
         text = f"{handler.name} has a syntax error: {one_line(facts.error.name)}."
-        yield error(subject.handler_position(facts.error), text, "It does not load until this is corrected.")
+        yield error(
+            subject.handler_position(facts.error), text, "Until you correct it, the handler does not load."
+        )
     elif facts.doubt is not None:
         what = "TypeScript" if LANGUAGE_OF.get(handler.suffix) == "typescript" else "JavaScript"
-        next_step = f"`hookscope load {quote(subject.name)}` shows how Node reads it."
+        next_step = f"`hookscope load {quote(subject.name)}` shows whether Node can load it."
         yield warning(
-            subject.handler_position(facts.doubt), f"{handler.name} does not read as {what} here.", next_step
+            subject.handler_position(facts.doubt), f"{handler.name} cannot be parsed as {what}.", next_step
         )
 
 

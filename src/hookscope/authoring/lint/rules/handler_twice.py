@@ -1,6 +1,6 @@
 """Two files in one folder could be the handler.
 
-One of them wins by its name, and the other is never looked at: often an old build beside its source.
+The file name decides which one runs; the other is never read. Often one of them is an old build of the other.
 
 Bad:
     HOOK.md
@@ -37,10 +37,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     others = [name for name in candidates if name in subject.names and name != subject.handler.name]
     if others:
         never = "which never run" if others[1:] else "which never runs"
-        text = f"{subject.handler.name} wins over {' and '.join(others)}, {never}."
-        yield warning(
-            FilePosition(subject.folder / others[0]), text, "Keep one, or give the others other names."
-        )
+        text = f"{subject.handler.name} takes precedence over {' and '.join(others)}, {never}."
+        yield warning(FilePosition(subject.folder / others[0]), text, "Keep one file, or rename the others.")
 
 
 RULE = Rule("handler-twice", __doc__, check, depends_on_host=True)

@@ -1,6 +1,6 @@
 """The front matter of a HOOK.md cannot be read.
 
-It does not end, is not UTF-8, is not YAML, or is longer than 64 KiB. Its host passes the hook over.
+It has no end, is not valid UTF-8 or YAML, or is longer than 64 KiB. The host skips the hook.
 
 Bad:
     HOOK.md
@@ -32,24 +32,22 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     wrong = subject.header.error
     if subject.header.unreadable:
         yield error(
-            subject.header_position(), "HOOK.md cannot be read.", "Mend its permissions, or what it links to."
+            subject.header_position(), "HOOK.md cannot be read.", "Correct its permissions or its link."
         )
     if wrong is None or subject.manifest is None or subject.events:  # a host may read what YAML refuses
         return
     where = FilePosition(subject.manifest, wrong.span.line, wrong.span.column)
-    long = "; no more than 64 KiB of it are read" if not subject.header.complete else ""
+    long = "; only the first 64 KiB of the file are read" if not subject.header.complete else ""
     text = f"The front matter cannot be read: {one_line(wrong.problem)}{long}."
     next_step = (
         "The host skips the hook until the header is valid."
         if subject.hook is None
-        else "The hook has no events there."
+        else "Until the header is valid, the hook has no events."
     )
     if subject.header.quoted_line:
         next_step = f"Write it as `{one_line(subject.header.quoted_line, 200)}`."
     if subject.header.conflict_line:
-        next_step = (
-            f"A merge was left in the middle at line {subject.header.conflict_line}: keep one of its sides."
-        )
+        next_step = f"Line {subject.header.conflict_line} begins an unresolved merge conflict: keep one side."
     yield error(where, text, next_step)
 
 

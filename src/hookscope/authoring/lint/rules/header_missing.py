@@ -1,7 +1,7 @@
-"""A file is called HOOK.md and has no front matter.
+"""A HOOK.md has no front matter.
 
-Hosts pass it over without a word. With a handler beside it, a hook was meant; without one it is a text of
-that name, which is not a mistake.
+Hosts skip such a file without a message. With a handler beside it, the folder was meant as a hook: that is an
+error. Without a handler, the file may be an ordinary text of that name: that is only a hint.
 
 Bad:
     HOOK.md
@@ -39,8 +39,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if subject.rejected is not None and subject.handler is not None and header.exists and marked:
         yield error(
             subject.header_position(),
-            f"HOOK.md begins with a byte order mark: {subject.host.product} sees no front matter.",
-            "Save it as UTF-8 without a mark.",
+            f"HOOK.md begins with a byte order mark, so {subject.host.product} sees no front matter.",
+            "Save it as UTF-8 without a byte order mark.",
         )
     if subject.manifest is None or header.exists or header.empty or header.unreadable or subject.events:
         return
@@ -48,18 +48,18 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     if subject.handler is None:
         yield hint(
-            subject.header_position(), "HOOK.md without front matter: not a hook.", "Give it another name."
+            subject.header_position(), "HOOK.md has no front matter, so it is not a hook.", "Rename it."
         )
     elif PLUGIN.search(subject.text):
-        text = f"{subject.handler.name} registers a plugin's handlers: its folder is a plugin, and no hook."
-        next_step = "Let it lie in a folder of plugins, and give its HOOK.md another name."
+        text = f"{subject.handler.name} registers plugin handlers, so its folder is a plugin, not a hook."
+        next_step = "Move it to a folder of plugins, and rename its HOOK.md."
         yield hint(subject.header_position(), text, next_step)
     else:
         so = "its folder is not a hook" if subject.hook is None else "the hook has no events"
         yield error(
             subject.header_position(),
-            f"HOOK.md has no front matter, and so {so}.",
-            "Its first line must be `---`, then name and metadata, then `---` again.",
+            f"HOOK.md has no front matter, so {so}.",
+            "Begin it with a line `---`, name and metadata, and another line `---`.",
         )
 
 

@@ -1,6 +1,7 @@
-"""A handler names somebody's home folder.
+"""A handler contains the path of one user's home folder.
 
-`/Users/joe/…` is on one machine only. The event's context has the workspace, and the system knows the home.
+`/Users/joe/…` exists on one machine only. Get the home folder from the system, or the workspace from the
+event's context.
 
 Bad:
     HOOK.md
@@ -33,11 +34,11 @@ from hookscope.model.text import one_line
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for occurrence in subject.facts.homes if subject.facts is not None else ():
-        text = f"`{one_line(occurrence.name, 60)}` is a folder of one machine's user."
+        text = f"`{one_line(occurrence.name, 60)}` is one user's home folder, on one machine."
         yield warning(
             subject.handler_position(occurrence),
             text,
-            "Ask for the home folder, or take the event's workspace.",
+            "Get the home folder from the system, or use the event's workspace.",
         )
 
 

@@ -1,6 +1,6 @@
-"""A rule that is to be ignored does not exist.
+"""A hook ignores a lint rule that does not exist.
 
-A slip in its name ignores nothing.
+A misspelt rule name has no effect: the findings of the intended rule are still reported.
 
 Bad:
     HOOK.md
@@ -31,20 +31,20 @@ from hookscope.model.text import closest_match, one_line
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for id_ in ignored_in_header(subject.header):
-        yield from _said(id_, subject.header_position(*PATH))
+        yield from _unknown_rule(id_, subject.header_position(*PATH))
     if subject.handler is not None:
         for line, ids in ignored_in_source(subject.text).items():
             for id_ in sorted(ids):
-                yield from _said(id_, FilePosition(subject.handler, line))
+                yield from _unknown_rule(id_, FilePosition(subject.handler, line))
 
 
-def _said(id_: str, place: FilePosition) -> Iterator[RuleMessage]:
-    from hookscope.authoring.lint.rules import RULES  # it holds this rule too
+def _unknown_rule(id_: str, place: FilePosition) -> Iterator[RuleMessage]:
+    from hookscope.authoring.lint.rules import RULES  # RULES contains this rule: a cycle
 
     if id_ not in RULES:
         closest = closest_match(id_, RULES)
         next_step = f"Did you mean {closest}?" if closest else "`hookscope lint --explain all` lists them."
-        yield hint(place, f"There is no rule `{one_line(id_, 60)}` to ignore.", next_step)
+        yield hint(place, f"There is no lint rule `{one_line(id_, 60)}` to ignore.", next_step)
 
 
 RULE = Rule("ignore-unknown", __doc__, check)

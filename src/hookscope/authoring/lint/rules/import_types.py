@@ -1,6 +1,6 @@
-"""An import of types does not say so, and its host removes nothing but what is marked as types.
+"""An import of types is not marked with `type`, and the host removes only what is marked.
 
-The import stays behind when the types are gone, and fails: what it names is not there when the handler runs.
+The import remains when the host has removed the types. It then fails, because types do not exist at run time.
 
 Host: openclaw@2026.9
 
@@ -41,8 +41,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         if occurrence.kind != "types":
             continue
         text = (
-            f"The import of `{one_line(occurrence.name, 80)}` is of types alone and does "
-            f"not say so: it stays behind"
+            f"The import from `{one_line(occurrence.name, 80)}` is used for types only but not marked "
+            f"with `type`: it remains"
         )
         next_step = "Write `import type` in place of `import`."
         if occurrence in absent:
@@ -50,7 +50,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         else:
             yield hint(
                 subject.handler_position(occurrence),
-                f"{text}, and fails unless all of them are classes.",
+                f"{text}, and fails unless all imported names are classes.",
                 next_step,
             )
 

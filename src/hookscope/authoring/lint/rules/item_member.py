@@ -1,6 +1,6 @@
-"""A handler puts an item into a list of the context without a member that the host needs.
+"""A handler adds an item to a list in the context without a member that the host needs.
 
-The host reads the list back, and leaves out an item that lacks it.
+The host reads the list back, and skips an item without that member.
 
 Host: openclaw@2026.9
 
@@ -51,7 +51,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
                 (name for name in others if name.lower().endswith(member.lower())), None
             )
             text = f"The item in context.{one_line(item.name, 60)} has no `{member}`: {outcome}."
-            next_step = f"Rename `{one_line(near, 60)}`." if near else f"Add `{member}`."
+            next_step = f"Rename `{one_line(near, 60)}` to `{member}`." if near else f"Add `{member}`."
             yield warning(subject.handler_position(item), text, next_step)
 
 

@@ -1,6 +1,6 @@
-"""A key of the metadata is at the top of the front matter.
+"""A key of the metadata is at the top level of the front matter.
 
-At the top a host reads name, description, homepage and metadata. `events` or `requires` there does nothing.
+There, hosts read only name, description, homepage and metadata. `events` or `requires` has no effect there.
 
 Bad:
     HOOK.md
@@ -28,7 +28,7 @@ from hookscope.authoring.lint.rule_helpers import METADATA_KEYS, MISPLACED_KEYS
 
 
 def misplaced_keys(subject: LintSubject) -> tuple[str, ...]:
-    """The keys at the top that mean nothing there and are not in the metadata too."""
+    """Return the top-level keys that have no effect there and are not also in the metadata."""
     if subject.header.error is not None:
         return ()
     return tuple(
@@ -44,11 +44,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         if name in METADATA_KEYS:
             needed = name in ("events", "requires")
             fix = (subject.edit((*subject.metadata_path, name), value, f"{name} → {metadata_name}.{name}"),)
-            text = f"`{name}` is at the top of the front matter, where no host reads it."
+            text = f"`{name}` is at the top level of the front matter, where no host reads it."
             severity = Severity.ERROR if needed else Severity.WARNING
             yield RuleMessage(severity, place, text, f"Move it to `{metadata_name}.{name}`.", fix)
         else:
-            text = f"`{name}` is not a key of a HOOK.md: nothing reads it."
+            text = f"`{name}` is not a key of a HOOK.md: no host reads it."
             yield RuleMessage(Severity.WARNING, place, text, MISPLACED_KEYS[name])
 
 

@@ -1,7 +1,7 @@
-"""A key below the host's metadata is none that anything reads.
+"""The host's metadata contains a key that nothing reads.
 
-A slip in `events` or `requires` makes a hook that never runs, or one that runs where it should not; other
-keys, such as `priority`, only look as if they did something.
+With a typo in `events` or `requires`, the hook never runs, or runs where it should not. Other keys, such as
+`priority`, have no effect.
 
 Bad:
     HOOK.md
@@ -42,11 +42,11 @@ def _of(subject: LintSubject, path: tuple[str, ...], block: object, known: Set[s
             continue
         place = subject.header_position(*subject.metadata_path, *path, name)
         closest = closest_match(name, known)
-        text = f"Nothing reads the key `{one_line(str(name), 60)}` of the metadata."
+        text = f"Nothing reads the metadata key `{one_line(str(name), 60)}`."
         if closest is not None:
             yield warning(place, text, f"Did you mean `{closest}`?")
         else:
-            yield hint(place, text, "Leave it out.")
+            yield hint(place, text, "Remove it.")
 
 
 RULE = Rule("key-unknown", __doc__, check)

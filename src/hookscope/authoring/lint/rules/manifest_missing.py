@@ -1,6 +1,6 @@
-"""A folder has a handler and no HOOK.md, or a folder of plugins has one that the host does not take.
+"""A folder has a handler but no HOOK.md, or a folder among the plugins is not a valid plugin.
 
-Names are compared letter for letter: `hook.md` does not count.
+File names must match exactly: `hook.md` does not count.
 
 Bad:
     hook.md
@@ -34,14 +34,14 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     rejected = subject.rejected
     if rejected is not None and rejected.kind == "plugin":
-        yield error(rejected.place or FilePosition(rejected.path), f"No plugin: {rejected.reason}.")
+        yield error(rejected.place or FilePosition(rejected.path), f"Not a plugin: {rejected.reason}.")
         return
     misspelt = next((name for name in sorted(subject.names) if name.lower() == MANIFEST.lower()), None)
     if misspelt is not None:
         where = FilePosition(subject.folder / misspelt)
-        yield error(where, f"The file must be called {MANIFEST}; this one is {misspelt}.", "Rename it.")
+        yield error(where, f"The file must be called {MANIFEST}, not {misspelt}.", "Rename it.")
     elif subject.handler is not None:
-        text = f"{subject.handler.name} is in a folder without a {MANIFEST}, which is not a hook."
+        text = f"{subject.handler.name} is in a folder without a {MANIFEST}, so the folder is not a hook."
         yield error(FilePosition(subject.handler), text, f"Write a {MANIFEST}, or move the file elsewhere.")
 
 

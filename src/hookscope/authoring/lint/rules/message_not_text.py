@@ -1,6 +1,6 @@
-"""A handler pushes a message that is not text.
+"""A handler pushes a message that is not a string.
 
-Hosts join messages as text: of an object the user sees `[object Object]`.
+Hosts join messages as strings: for an object, the user sees `[object Object]`.
 
 Bad:
     HOOK.md
@@ -33,7 +33,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         return
     for push in subject.facts.pushes:
         if push.kind:
-            text = f"The handler pushes {push.kind} as a message: the host joins messages as text."
+            text = f"The handler pushes {push.kind} as a message, but the host joins messages as strings."
             yield warning(subject.handler_position(push), text, "Push a string.")
 
 

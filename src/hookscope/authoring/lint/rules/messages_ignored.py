@@ -1,6 +1,6 @@
-"""A handler pushes messages, and its host ignores them for all of its events.
+"""A handler pushes messages that its host does not show.
 
-Messages reach the user for some events only; for others they are dropped without a word.
+Hosts show messages to the user for some events only, and drop the others without an error.
 
 Bad:
     HOOK.md
@@ -42,7 +42,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         yield warning(place, text, "Write to a file or to standard output, or subscribe to another event.")
     elif not subject.facts.guards:
         text = f"{product} does not show the messages of {' and '.join(ignored[:3])}."
-        yield hint(place, text, "For its other events they arrive.")
+        yield hint(place, text, "It shows those of the hook's other events.")
 
 
 RULE = Rule("messages-ignored", __doc__, check, reads_source=True, depends_on_host=True)

@@ -1,7 +1,7 @@
-"""A HOOK.md has front matter and no metadata.
+"""A HOOK.md has front matter but no metadata.
 
-The events of a hook are under `metadata`, below the name of its host. Without it the hook is found, and
-is never called.
+A hook's events are under `metadata`, below the name of its host. Without metadata the hook is found but never
+called.
 
 Bad:
     HOOK.md
@@ -36,7 +36,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if not header.value.get("metadata") and not misplaced_keys(subject):
         yield error(
             subject.header_position(),
-            "The front matter has no `metadata`, and so no events: this hook never runs.",
+            "The front matter has no `metadata` and thus no events, so this hook never runs.",
             f'Add `metadata: {{{subject.namespace}: {{events: ["…"]}}}}`.',
         )
 

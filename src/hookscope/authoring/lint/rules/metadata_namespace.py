@@ -1,7 +1,7 @@
-"""The metadata is under another name than the one that its host reads.
+"""The metadata is under a name that the host does not read.
 
-Each host reads its own name below `metadata`. Fields under another, or straight under `metadata`, does
-not count, and the hook has no events.
+Each host reads the fields under its own name below `metadata`. It ignores fields under another name, or
+directly under `metadata`, so the hook has no events.
 
 Bad:
     HOOK.md
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 
-CURLY = frozenset("“”„«»‘’‚")  # noqa: RUF001  (what web pages make of straight ones)
+CURLY = frozenset("“”„«»‘’‚")  # noqa: RUF001  (web pages turn straight quotes into these)
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
@@ -42,23 +42,21 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             value = block[others[0]]
             meaning = f"metadata.{others[0]} → {expected}"
             fix = (subject.edit(("metadata", subject.namespace), value, meaning),)
-        text = f"The metadata is under {names}; {subject.host.product} reads `{expected}`."
-        too = f"; {subject.host.program} reads it as it is" if others[0] in subject.host.program_reads else ""
+        text = f"The metadata is under {names}, but {subject.host.product} reads `{expected}`."
+        too = f"; {subject.host.program} already reads it" if others[0] in subject.host.program_reads else ""
         next_step = f"Write it under `{expected}` too{too}."
         yield error(subject.header_position("metadata", others[0]), text, next_step, fix)
     elif "events" in block:
-        text = f"`events` is directly under `metadata`; {subject.host.product} reads `{expected}.events`."
+        text = f"`events` is directly under `metadata`, but {subject.host.product} reads `{expected}.events`."
         fix = (subject.edit(("metadata", subject.namespace), dict(block), f"metadata → {expected}"),)
         yield error(subject.header_position("metadata", "events"), text, f"Move it to `{expected}`.", fix)
     elif subject.namespace not in block:
-        text = f"There is no `{expected}`, which {subject.host.product} reads: this hook has no events."
+        text = f"{subject.host.product} reads `{expected}`, which is missing: this hook has no events."
         next_step = f'Add `{subject.namespace}: {{events: ["…"]}}`.'
         curly = next((name for name in block if CURLY & set(str(name))), None)
         if curly is not None:
-            text = (
-                f"The quotes around `{curly}` are curly, and so part of the name; there is no `{expected}`."
-            )
-            next_step = 'Write straight quotes, `"`, in their place.'
+            text = f"The curly quotes around `{curly}` are part of the name, so there is no `{expected}`."
+            next_step = 'Replace them with straight quotes (`"`).'
         yield error(subject.header_position("metadata"), text, next_step)
 
 

@@ -1,6 +1,6 @@
-"""The metadata is one text in quotes.
+"""The metadata is a quoted string.
 
-It looks like JSON and is none to a host that reads YAML: a text has no events.
+It looks like JSON, but a host that reads YAML sees a string, which has no events.
 
 Bad:
     HOOK.md
@@ -30,12 +30,12 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if not subject.header.quoted or subject.events:
         return
     value = dict(subject.header.metadata)
-    fix = (subject.edit(("metadata",), value, "metadata: out of its quotes"),) if value else None
-    too = f"; {subject.host.program} reads it as it is" if value and subject.host.program_reads else ""
+    fix = (subject.edit(("metadata",), value, "metadata: quotes removed"),) if value else None
+    too = f"; {subject.host.program} already reads it" if value and subject.host.program_reads else ""
     yield error(
         subject.header_position("metadata"),
-        "`metadata` is one text in quotes, and so it has no events.",
-        f"Take the quotes away: JSON is YAML too{too}.",
+        "`metadata` is a quoted string, so it has no events.",
+        f"Remove the quotes: JSON is valid YAML{too}.",
         fix,
     )
 

@@ -1,6 +1,6 @@
-"""The metadata is written in a way that this version of the host does not read.
+"""The metadata is written in a form that this version of the host does not read.
 
-Guides show YAML. Some programs look at single lines only, and want JSON that begins on the line `metadata:`.
+Guides show YAML. Some programs read single lines only, and need JSON that begins on the line `metadata:`.
 
 Host: milady@2.0.0-alpha.76
 
@@ -42,7 +42,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     example = short if len(short) <= 100 else f'{{"{subject.metadata_path[1]}": {{…}}}}'
     yield error(
         subject.header_position(*subject.metadata_path),
-        f"{subject.host.product} as shipped does not read this metadata: the hook has no events there.",
+        f"The shipped {subject.host.product} does not read this metadata, so the hook has no events.",
         f"Write it as JSON on one line: `metadata: {example}`.",
     )
 

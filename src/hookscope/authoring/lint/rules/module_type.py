@@ -1,8 +1,8 @@
-"""A `.js` handler is written as a module of one kind, and its package.json does not say so.
+"""A `.js` handler and its package.json do not agree on the module format.
 
-An ES module fails at its first `import` or `export` below a package.json that says `commonjs`, and CommonJS
-below one that says `module`: there is no `module.exports` then. Where no package.json says anything, Node
-finds out which it is, from 22.7 on; older ones take it for CommonJS.
+If the nearest package.json says `commonjs`, an ES module fails at its first `import` or `export`. If it says
+`module`, a CommonJS handler fails, because `module.exports` does not exist. If no package.json has a type,
+Node 22.7 and later detect the format; earlier versions assume CommonJS.
 
 Bad:
     HOOK.md
@@ -38,10 +38,10 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if facts.module == "commonjs" and package is not None and package.type == "module":
         edit = Edit(package.file, ("type",), "commonjs", '"type": "commonjs"')
         others = any(name.endswith(".js") and name != handler.name for name in subject.names)
-        alone = package.file.parent == handler.parent and not others  # else it says so of others too
+        alone = package.file.parent == handler.parent and not others  # else the edit would affect other files
         text = f"{handler.name} is CommonJS, but its package.json says `module`: it fails to load."
         next_step = (
-            'Write `export default` and `import`, or `"type": "commonjs"` into a package.json beside it.'
+            'Use `export default` and `import`, or put `"type": "commonjs"` into a package.json beside it.'
         )
         yield error(subject.handler_position(), text, next_step, (edit,) if alone else None)
     if facts.module != "esm":
@@ -54,11 +54,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         fix = (Edit(own, ("type",), "module", '"type": "module"'),)
     next_step = 'Put a package.json with `{"type": "module"}` beside it.'
     if package is not None and package.type == "commonjs":
-        text = f"{handler.name} is an ES module, and its package.json says `commonjs`: there it fails."
+        text = f"{handler.name} is an ES module, but its package.json says `commonjs`: it fails to load."
         yield error(subject.handler_position(), text, next_step, fix)
         return
     which = "the nearest package.json does not say" if package else "no package.json says"
-    text = f"{handler.name} is an ES module, and {which} so: Node finds out, but not before 22.7."
+    text = f"{handler.name} is an ES module, but {which} so: only Node 22.7 and later detect it."
     yield hint(subject.handler_position(), text, next_step, fix)
 
 

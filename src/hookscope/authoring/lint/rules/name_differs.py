@@ -1,6 +1,7 @@
-"""A hook's name is not that of its folder.
+"""A hook's name differs from the name of its folder.
 
-Hosts list the name, disks the folder: a search for one finds the other. Case, `-` and `_` do not count.
+Hosts list the hook by its name, so a search on disk for that name does not find the folder. Differences in
+case, `-` and `_` are ignored.
 
 Folder: tidy-up
 
@@ -35,8 +36,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     if hook is None or hook.kind != "folder" or "name" not in subject.header.value:
         return
     if _plain(hook.name) != _plain(subject.folder.name):
-        text = f"The hook is called `{one_line(hook.name, 60)}`, its folder `{subject.folder.name}`."
-        yield hint(subject.header_position("name"), text, "Give both one name.")
+        text = f"The hook is called `{one_line(hook.name, 60)}`, but its folder `{subject.folder.name}`."
+        yield hint(subject.header_position("name"), text, "Give both the same name.")
 
 
 def _plain(name: str) -> str:

@@ -1,6 +1,6 @@
-"""`os` names a platform under a name that hosts do not use.
+"""`os` contains a platform name that hosts do not use.
 
-They compare with Node's names, letter for letter: linux, darwin, win32. A hook for `macos` runs nowhere.
+Hosts require an exact match with Node's names: linux, darwin, win32. A hook for `macos` runs nowhere.
 
 Bad:
     HOOK.md
@@ -52,8 +52,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             if closest and closest not in names
             else None
         )
-        next_step = f"Write `{closest}`." if closest else "Known are linux, darwin and win32."
-        text = f"`{one_line(name, 40)}` is not a platform's name: no machine has it."
+        next_step = f"Write `{closest}`." if closest else "Use linux, darwin or win32."
+        text = f"`{one_line(name, 40)}` is not a platform name: no machine matches it."
         yield error(subject.header_position(*path), text, next_step, fix)
 
 

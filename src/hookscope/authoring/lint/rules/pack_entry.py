@@ -1,7 +1,7 @@
-"""An entry of a pack's list of hooks names no hook.
+"""An entry in a pack's list of hooks does not name a hook.
 
-Each entry of `hooks` below the host's key in package.json needs a folder inside the package with a HOOK.md
-and a handler. `install` stops at the first entry without them.
+Each entry of `hooks` below the host's key in package.json must name a folder inside the package that has a
+HOOK.md and a handler. `install` stops at the first entry that does not.
 
 Bad:
     package.json

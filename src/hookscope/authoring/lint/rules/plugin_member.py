@@ -1,7 +1,7 @@
-"""A plugin's handler uses names of another program's hooks.
+"""A plugin's handler uses member names from another program's hooks.
 
-Claude Code's hooks get `tool_name` and `tool_input`, and answer with `decision`. Here such a member of the
-event is undefined without a word, and such an answer changes nothing.
+Claude Code's hooks receive `tool_name` and `tool_input`, and return `decision`. In a plugin, such members of
+the event are undefined and such a return value has no effect; neither causes an error.
 
 Host: openclaw@2026.9
 
@@ -36,7 +36,7 @@ OF_OTHERS = {  # members of an event in other programs → here
     "transcript_path": "",
 }
 ANSWERS = frozenset({"allow", "decision", "hookSpecificOutput", "permissionDecision"})
-GATE = "before_tool_call"  # the hook that other programs' answers are meant for
+GATE = "before_tool_call"  # the event for which other programs' return values are intended
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
@@ -65,14 +65,14 @@ def _is_event(script: TokenizedScript, at: int) -> bool:
 
 
 def _answers(script: TokenizedScript, subject: LintSubject) -> Iterator[RuleMessage]:
-    """Yield a message for an answer of other programs, where the source never says `block`."""
+    """Yield a message if the handler returns another program's answer and never mentions `block`."""
     if subject.events != (GATE,) or any(token.text == "block" for token in script.tokens):
         return
     for at, token in enumerate(script.tokens):
         members = object_members(script, at + 1) if script.is_at(at, "return", "{") else None
         found = next((member.name for member in members or () if member.name in ANSWERS), None)
         if found is not None:
-            text = f"The handler returns `{found}`, and the host does not look at it: the tool runs."
+            text = f"The handler returns `{found}`, which the host ignores: the tool runs."
             where = FilePosition(subject.handler or subject.folder, token.line)
             yield warning(
                 where, text, "`{ block: true, blockReason }` stops a tool; return nothing to let it run."

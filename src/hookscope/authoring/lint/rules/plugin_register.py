@@ -1,7 +1,7 @@
-"""A plugin registers in a way for which its host fails the whole plugin.
+"""A plugin registers its hooks in a way that makes the host reject the whole plugin.
 
-Its `register` may not be `async`: the host does not wait for it. `registerHook` needs a name among its
-options. Either way the host loads nothing of the plugin.
+`register` must not be `async`, because the host does not wait for it. `registerHook` needs a `name` in its
+options. In either case the host loads nothing from the plugin.
 
 Host: openclaw@2026.9
 
@@ -47,10 +47,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for at, token in enumerate(script.tokens):
         place = FilePosition(subject.handler, token.line)
         if _is_async_register(script, at):
-            text = (
-                "`register` is async, and the host fails such a plugin: plugin register must be synchronous."
-            )
-            yield error(place, text, "Register first; start what takes time without waiting for it.")
+            text = "`register` is async, so the host rejects the plugin: plugin register must be synchronous."
+            yield error(place, text, "Register first, and start slow work without waiting for it.")
         elif script.is_at(at, "registerHook", "(") and _is_unnamed(script, at + 1):
             text = (
                 "`registerHook` is called without a name, so the host rejects the plugin: "
@@ -68,7 +66,7 @@ def _is_async_register(script: TokenizedScript, at: int) -> bool:
 
 
 def _is_unnamed(script: TokenizedScript, bracket: int) -> bool:
-    """Return whether this call of `registerHook` plainly has no name among its options."""
+    """Return whether this call of `registerHook` clearly has no name among its options."""
     arguments = call_arguments(script, bracket)
     if (
         arguments is None

@@ -1,6 +1,6 @@
-"""A handler imports its host's package under a name that it does not have.
+"""A handler imports its host's package under a wrong name.
 
-The import fails, and with it the hook. An import of types alone does no harm: it is gone when the file runs.
+The import fails, so the hook does not load. An `import type` is harmless: it is removed before the file runs.
 
 Bad:
     HOOK.md
@@ -35,8 +35,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     packages = subject.host.packages
     for occurrence in subject.facts.imports if subject.facts is not None and _is_script(subject) else ():
         if occurrence.kind != "type" and is_misnamed(occurrence.name, packages):
-            text = f"`{one_line(occurrence.name, 80)}` is not a package of {subject.host.product}'s."
-            next_step = f"Its package is {' or '.join(packages)}; import types alone where you can."
+            text = f"`{one_line(occurrence.name, 80)}` is not a package of {subject.host.product}."
+            next_step = f"Use {' or '.join(packages)}, and import only types where you can."
             yield error(subject.handler_position(occurrence), text, next_step)
 
 

@@ -1,7 +1,7 @@
-"""A handler has TypeScript that is more than types, and its host removes types and does no more.
+"""A handler contains TypeScript code other than types, but its host only removes types.
 
-`enum`, `namespace`, parameter properties, decorators and `import x = …` are code that JavaScript does not
-have: the file does not load.
+JavaScript does not have `enum`, `namespace`, parameter properties, decorators or `import x = …`, so the file
+does not load.
 
 Host: openclaw@2026.9
 
@@ -40,7 +40,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             reported.add(occurrence.name)
             product = subject.host.product
             text = (
-                f"`{occurrence.name}` is not a mere type, and {product} only removes types: "
+                f"`{occurrence.name}` is more than a type, but {product} only removes types: "
                 f"the handler does not load."
             )
             yield error(
