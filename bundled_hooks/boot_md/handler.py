@@ -1,4 +1,4 @@
-"""Hands BOOT.md of each agent's workspace to a configured command when the gateway has started."""
+"""Passes the BOOT.md of each agent's workspace to a configured command when the gateway has started."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from hookscope import HookEvent
 
 NAME = "boot-md"
-SECONDS = 60.0  # for the command, in each workspace
+SECONDS = 60.0  # time limit of the command in each workspace
 
 
 class BootFailed(Exception):
-    """The command could not do its work in one workspace or more."""
+    """The command failed in at least one workspace."""
 
 
 async def handler(event: HookEvent) -> None:
-    """Run the command once for each workspace that has a BOOT.md. One that fails stops no other."""
+    """Run the command once for each workspace that has a BOOT.md, even if it fails in one of them."""
     settings = own_settings(event)
     command = wanted_command(settings)
     seconds = float(settings.get("timeoutSeconds", SECONDS))
     failures = []
     for workspace in workspaces(event):
-        try:  # in a thread: an embedding program goes on meanwhile
+        try:  # in a thread, so that the event loop keeps running
             await asyncio.to_thread(boot, workspace, command, seconds)
         except subprocess.TimeoutExpired:
             failures.append(f"BOOT.md of {workspace}: {command[0]} took longer than {seconds:g} s")
@@ -37,9 +37,9 @@ async def handler(event: HookEvent) -> None:
 
 
 def boot(workspace: Path, command: list[str], seconds: float) -> None:
-    """Raises what `subprocess.run` raises where the command cannot start, fails or takes too long."""
+    """Run the command with BOOT.md as its input. Raises what `subprocess.run` raises if that fails."""
     path = workspace / "BOOT.md"
-    if not os.path.isfile(path):  # unlike Path's, for names that no disk can hold too
+    if not os.path.isfile(path):  # unlike Path.is_file, accepts impossible names too
         print(f"There is no {path}.")
         return
     text = path.read_bytes()
@@ -48,12 +48,12 @@ def boot(workspace: Path, command: list[str], seconds: float) -> None:
     elif not command:
         print(f"{path} was not run: no command is configured (hooks.internal.entries.{NAME}.command).")
     else:
-        print(f"{path} goes to {command[0]}.", flush=True)  # before what the command prints
+        print(f"{path} goes to {command[0]}.", flush=True)  # before the output of the command
         subprocess.run(command, input=text, cwd=workspace, timeout=seconds, check=True)
 
 
 def wanted_command(settings: dict[str, Any]) -> list[str]:
-    """Empty where none is configured. Raises ValueError for what is not a command."""
+    """Return the configured command; empty if there is none. Raises ValueError if it is invalid."""
     command = settings.get("command") or []
     if isinstance(command, list) and all(isinstance(part, str) for part in command):
         return command
@@ -61,7 +61,7 @@ def wanted_command(settings: dict[str, Any]) -> list[str]:
 
 
 def workspaces(event: HookEvent) -> list[Path]:
-    """Each agent's workspace, once; that of the settings or the event for agents that name none."""
+    """Return each agent's workspace once. Agents without one have the default workspace."""
     entries = value_at(event.context, "cfg", "agents", "entries")
     listed = value_at(event.context, "cfg", "agents", "list")
     agents = list(entries.values()) if isinstance(entries, dict) else listed
@@ -74,7 +74,7 @@ def workspaces(event: HookEvent) -> list[Path]:
 
 
 def without_links(path: Path) -> Path:
-    """Where it leads; a name that no disk can hold leads nowhere, and stays as it is."""
+    """Return the path with links resolved; a path that is impossible on a disk is unchanged."""
     try:
         return Path(os.path.realpath(path))
     except ValueError:
@@ -82,14 +82,14 @@ def without_links(path: Path) -> Path:
 
 
 def own_settings(event: HookEvent) -> dict[str, Any]:
-    """This hook's entry in the host's settings; Milady may have it under `hooks` itself."""
+    """Return this hook's entry in the host's settings. Milady also allows it directly under `hooks`."""
     hooks = value_at(event.context, "cfg", "hooks")
     own = value_at(hooks, "internal", "entries", NAME) or value_at(hooks, "entries", NAME)
     return own if isinstance(own, dict) else {}
 
 
 def default_workspace(event: HookEvent) -> Path:
-    """The event's workspace, else the one of the settings, else the one in the host's state folder."""
+    """Return the workspace of the event, else of the settings, else the one in the host's state folder."""
     for named in (
         event.context.get("workspaceDir"),
         value_at(event.context, "cfg", "workspace", "dir"),
@@ -101,7 +101,7 @@ def default_workspace(event: HookEvent) -> Path:
 
 
 def value_at(tree: Any, *names: str) -> Any:
-    """What stands at `a.b.c`; None where there is no such place."""
+    """Return the value at a path of names, such as `a.b.c`; None if there is none."""
     for name in names:
         tree = tree.get(name) if isinstance(tree, dict) else None
     return tree

@@ -1,4 +1,4 @@
-"""Adds more of the workspace's files to those that become the system prompt."""
+"""Adds more files of the workspace to the files from which the system prompt is built."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 NAME = "bootstrap-extra-files"
 FILES = 20
 SIZE = 64 * 1024  # bytes of one file
-# What OpenClaw as it ships (2026.9) takes besides; its guide says nothing of names.
+# File names that OpenClaw 2026.9 accepts; its guide does not mention that.
 TAKEN = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "BOOTSTRAP.md", "MEMORY.md")
 
 
 def handler(event: HookEvent) -> None:
-    """Add what the patterns of the settings find to `bootstrapFiles` of the context."""
+    """Add the files that match the configured patterns to `bootstrapFiles` of the context."""
     patterns = wanted_patterns(own_settings(event))
     if not patterns:
         print(f"No patterns are configured (hooks.internal.entries.{NAME}.paths).")
         return
     files = event.context.setdefault("bootstrapFiles", [])
     if not isinstance(files, list):
-        raise TypeError(f"bootstrapFiles of the context is a {type(files).__name__}, not a list")
+        raise TypeError(f"`bootstrapFiles` of the context is a {type(files).__name__}, not a list")
     workspace = real(workspace_of(event))
     known = known_files(files, workspace)
     found = {path for pattern in patterns for path in matches(workspace, pattern)}
@@ -35,10 +35,10 @@ def handler(event: HookEvent) -> None:
     added = 0
     for path in sorted(found - known):
         if strict and path.name not in TAKEN:
-            refuse(path, f"OpenClaw adds files of these names alone: {', '.join(TAKEN)}")
+            refuse(path, f"OpenClaw adds only files of these names: {', '.join(TAKEN)}")
             continue
         if added == FILES:
-            refuse(path, f"neither this file nor the later ones are added: {FILES} is the most")
+            refuse(path, f"this file and the following ones are not added: the limit is {FILES} files")
             break
         text = text_of(path)
         if text is not None:
@@ -50,10 +50,10 @@ def handler(event: HookEvent) -> None:
 
 
 def matches(workspace: Path, pattern: str) -> Iterator[Path]:
-    """The real paths of the regular files that match, all of them inside the workspace."""
+    """Yield the real paths of matching regular files inside the workspace."""
     parts = Path(pattern).parts
     if not parts or ".." in parts or Path(pattern).is_absolute():
-        refuse(pattern, "is not a pattern of files below the workspace")
+        refuse(pattern, "is not a pattern for files below the workspace")
         return
     try:
         hits = sorted(workspace.glob(pattern))
@@ -70,7 +70,7 @@ def matches(workspace: Path, pattern: str) -> Iterator[Path]:
 
 
 def text_of(path: Path) -> str | None:
-    """The file's text; None, and a line that says why, where it cannot be used."""
+    """Return the file's text; print why and return None if it cannot be used."""
     try:
         with path.open("rb") as file:
             data = file.read(SIZE + 1)
@@ -89,21 +89,21 @@ def refuse(what: object, why: str) -> None:
 
 
 def known_files(files: list[Any], workspace: Path) -> set[Path]:
-    """Where the files lie that are there already: their path says it, else their name."""
+    """Return the real paths of the files that are listed already, by path or name."""
     named = [entry.get(field) for entry in files if isinstance(entry, dict) for field in ("path", "name")]
     return {real(workspace / name) for name in named if isinstance(name, str)}
 
 
 def real(path: Path) -> Path:
-    """The path without links. Unlike Path.resolve it takes links in a circle; they lead to no file."""
+    """Return the path with links resolved. Unlike Path.resolve, this accepts circular links."""
     try:
         return Path(os.path.realpath(path))
-    except ValueError:  # a name that no disk can hold
+    except ValueError:  # a path that is impossible on a disk
         return path
 
 
 def wanted_patterns(settings: dict[str, Any]) -> list[str]:
-    """`paths`, `patterns` and `files` mean the same; each is a list or one text."""
+    """Return the patterns in `paths`, `patterns` and `files`, each of which is a list or one string."""
     patterns = []
     for name in ("paths", "patterns", "files"):
         value = settings.get(name, [])
@@ -111,19 +111,19 @@ def wanted_patterns(settings: dict[str, Any]) -> list[str]:
             if isinstance(pattern, str) and pattern.strip():
                 patterns.append(pattern.strip())
             else:
-                refuse(name, f"must be texts, not {pattern!r}")
+                refuse(name, f"must contain strings, not {pattern!r}")
     return patterns
 
 
 def own_settings(event: HookEvent) -> dict[str, Any]:
-    """This hook's entry in the host's settings; Milady may have it under `hooks` itself."""
+    """Return this hook's entry in the host's settings. Milady also allows it directly under `hooks`."""
     hooks = value_at(event.context, "cfg", "hooks")
     own = value_at(hooks, "internal", "entries", NAME) or value_at(hooks, "entries", NAME)
     return own if isinstance(own, dict) else {}
 
 
 def workspace_of(event: HookEvent) -> Path:
-    """The event's workspace, else the one of the settings, else the one in the host's state folder."""
+    """Return the workspace of the event, else of the settings, else the one in the host's state folder."""
     for named in (
         event.context.get("workspaceDir"),
         value_at(event.context, "cfg", "workspace", "dir"),
@@ -135,7 +135,7 @@ def workspace_of(event: HookEvent) -> Path:
 
 
 def value_at(tree: Any, *names: str) -> Any:
-    """What stands at `a.b.c`; None where there is no such place."""
+    """Return the value at a path of names, such as `a.b.c`; None if there is none."""
     for name in names:
         tree = tree.get(name) if isinstance(tree, dict) else None
     return tree

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hookscope import HookEvent
 
-LIMIT = 5 * 1024 * 1024  # bytes of the log; then it becomes the old one
+LIMIT = 5 * 1024 * 1024  # bytes of the log; then it is moved to commands.log.1
 
 
 def handler(event: HookEvent) -> None:
@@ -27,25 +27,25 @@ def handler(event: HookEvent) -> None:
         "senderId": named(event, "senderId"),
         "source": named(event, "commandSource"),
     }
-    # As its host writes it: people grep for it.
+    # In the format of the host's own log, for which people grep.
     text = json.dumps(line, default=str, separators=(",", ":"), ensure_ascii=False)
     append_line(state_folder() / "logs" / "commands.log", text)
 
 
 def named(event: HookEvent, member: str) -> Any:
-    """What the event's context says; null says nothing."""
+    """Return a member of the event's context; `unknown` if it is missing or null."""
     value = event.context.get(member)
     return "unknown" if value is None else value
 
 
 def state_folder() -> Path:
-    """The host's state folder: Hookscope says which; an embedding program without it means OpenClaw's."""
+    """Return the host's state folder, which Hookscope passes in a variable; else OpenClaw's."""
     return Path(os.environ.get("HOOKSCOPE_HOST_STATE") or Path.home() / ".openclaw")
 
 
 def append_line(path: Path, line: str) -> None:
-    """Append under a lock: no writer is at work while the full log is moved aside, so no line is lost."""
-    data = line.encode(errors="backslashreplace") + b"\n"  # half a character is escaped, as in any JSON
+    """Append under a lock, so that no line is lost while another writer moves the full log."""
+    data = line.encode(errors="backslashreplace") + b"\n"  # lone surrogates are escaped as in JSON
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.with_suffix(".lock"), "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # held until the file closes, or this process dies
@@ -56,7 +56,7 @@ def append_line(path: Path, line: str) -> None:
 
 
 def append(path: Path, data: bytes) -> None:
-    """All of it or nothing: half a line would spoil the next one too."""
+    """Append all of the data or nothing: a partial line would also spoil the next one."""
     with open(path, "ab", buffering=0) as file:  # unbuffered: one write
         end = file.tell()
         if file.write(data) < len(data):

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 NAME = "session-memory"
 MESSAGES = 15
-SECONDS = 10.0  # for the endpoint
+SECONDS = 10.0  # time limit of the endpoint
 
 
 async def handler(event: HookEvent) -> None:
-    """Write `memory/YYYY-MM-DD-slug.md` below the workspace, and tell the user."""
+    """Write `memory/YYYY-MM-DD-slug.md` in the workspace, and inform the user."""
     settings = own_settings(event)
     conversation = find_conversation(event, settings)
     if conversation is None:
@@ -37,52 +37,52 @@ async def handler(event: HookEvent) -> None:
 
 
 def find_conversation(event: HookEvent, settings: dict[str, Any]) -> Conversation | None:
-    """What the transcript of the event holds; None, and a line that says why, where there is nothing."""
-    records = ("previousSessionEntry", "sessionEntry")  # the first is the one that ends, where there are both
+    """Return the conversation in the event's transcript; print why and return None if there is none."""
+    records = ("previousSessionEntry", "sessionEntry")  # the first is the ending one, if both are there
     ended = (value_at(event.context, record, "sessionFile") for record in records)
     named = event.context.get("sessionFile") or next(filter(None, ended), None)
     if not isinstance(named, str):
         print("Nothing to save: the event names no session file.")
         return None
     path = workspace_of(event) / os.path.expanduser(named)
-    if not os.path.isfile(path):  # unlike Path's, for names that no disk can hold too
+    if not os.path.isfile(path):  # unlike Path.is_file, accepts impossible names too
         print(f"Nothing to save: there is no file {path}.")
         return None
     conversation = read_conversation(path, wanted_messages(settings), f"/{event.action}")
     if not conversation.last:
-        print(f"Nothing to save: {path} holds no messages.")
+        print(f"Nothing to save: {path} contains no messages.")
         return None
     return conversation
 
 
 def wanted_messages(settings: dict[str, Any]) -> int:
-    """A wrong number is not a reason to lose a conversation."""
+    """Return the configured number of messages; the default if it is invalid."""
     wanted = settings.get("messages", MESSAGES)
     if type(wanted) is int and 1 <= wanted <= 1000:
         return wanted
-    print(f"{NAME}: `messages` needs a number from 1 to 1000; {MESSAGES} it is.", file=sys.stderr)
+    print(f"{NAME}: `messages` must be a number from 1 to 1000; using {MESSAGES}.", file=sys.stderr)
     return MESSAGES
 
 
 async def suggested(llm: Any, conversation: Conversation) -> str:
-    """The endpoint's slug; empty, and a line that says why, where it has none to give."""
+    """Return the endpoint's slug; print why and return an empty string if there is none."""
     if llm is None:
         return ""
     talk = "\n".join(f"{role}: {text}" for role, text in conversation.last)
     seconds = SECONDS
     try:
         if not isinstance(llm, dict):
-            raise TypeError("llm needs an object")
+            raise TypeError("`llm` must be an object")
         seconds = float(llm.get("timeoutSeconds", SECONDS))
         return await asyncio.wait_for(asyncio.to_thread(ask, llm, talk, seconds), seconds)
-    except Exception as error:  # whatever happened out there, the conversation is saved
+    except Exception as error:  # the conversation is saved even if the endpoint fails
         why = str(error) or f"no answer within {seconds:g} s"
-        print(f"{NAME}: the endpoint gave no name ({why}); the file is named without it.", file=sys.stderr)
+        print(f"{NAME}: the endpoint did not suggest a name ({why})", file=sys.stderr)
         return ""
 
 
 def document(event: HookEvent, moment: datetime, slug: str, conversation: Conversation) -> str:
-    """The file's text. A JSON text is a YAML text too: no value can break out of the header."""
+    """Return the file's text. Header values are JSON strings, which are valid YAML whatever they contain."""
     header = {
         "session": event.session_key,
         "sessionId": event.context.get("sessionId", "unknown"),
@@ -95,8 +95,8 @@ def document(event: HookEvent, moment: datetime, slug: str, conversation: Conver
 
 
 def create(folder: Path, stem: str, text: str) -> Path:
-    """A new file `stem.md`, else `stem-2.md` and so on: there as a whole, or not at all."""
-    folder.mkdir(exist_ok=True)  # a workspace that is not there is not ours to make
+    """Create `stem.md`, or `stem-2.md` and so on if that exists. The file appears complete or not at all."""
+    folder.mkdir(exist_ok=True)  # a missing workspace is not created
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".") as draft:
         draft.write(text.encode("utf-8", "replace"))
         draft.flush()
@@ -104,7 +104,7 @@ def create(folder: Path, stem: str, text: str) -> Path:
         while True:
             path = folder / (f"{stem}.md" if number == 1 else f"{stem}-{number}.md")
             try:
-                os.link(draft.name, path)  # unlike a rename, it never takes another file's place
+                os.link(draft.name, path)  # unlike a rename, this never replaces a file
             except FileExistsError:
                 number += 1
             else:
@@ -112,14 +112,14 @@ def create(folder: Path, stem: str, text: str) -> Path:
 
 
 def own_settings(event: HookEvent) -> dict[str, Any]:
-    """This hook's entry in the host's settings; Milady may have it under `hooks` itself."""
+    """Return this hook's entry in the host's settings. Milady also allows it directly under `hooks`."""
     hooks = value_at(event.context, "cfg", "hooks")
     own = value_at(hooks, "internal", "entries", NAME) or value_at(hooks, "entries", NAME)
     return own if isinstance(own, dict) else {}
 
 
 def workspace_of(event: HookEvent) -> Path:
-    """The event's workspace, else the one of the settings, else the one in the host's state folder."""
+    """Return the workspace of the event, else of the settings, else the one in the host's state folder."""
     for named in (
         event.context.get("workspaceDir"),
         value_at(event.context, "cfg", "workspace", "dir"),
@@ -131,7 +131,7 @@ def workspace_of(event: HookEvent) -> Path:
 
 
 def value_at(tree: Any, *names: str) -> Any:
-    """What stands at `a.b.c`; None where there is no such place."""
+    """Return the value at a path of names, such as `a.b.c`; None if there is none."""
     for name in names:
         tree = tree.get(name) if isinstance(tree, dict) else None
     return tree

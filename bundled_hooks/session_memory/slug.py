@@ -1,4 +1,4 @@
-"""Finds a few words for a file's name: an endpoint's, or the conversation's own."""
+"""Chooses a few words for a file name: words from an endpoint, or words of the conversation."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from urllib.request import Request, urlopen
 
 WORDS = 6
 LENGTH = 60  # characters of a slug
-READ = 4000  # characters of a text that are looked at
-ANSWER = 256 * 1024  # bytes
+READ = 4000  # characters of a text that are used
+ANSWER = 256 * 1024  # bytes of the endpoint's answer
 PROMPT = "Name the subject of this conversation in two to five English words. Answer with those words only."
 COMMON = """
 a about all am an and any are as at be been but by can cant could did do does dont for from get got
@@ -25,40 +25,40 @@ STOP_WORDS = frozenset(COMMON.split())
 
 
 def slug_of(text: str, leave_out: frozenset[str] = frozenset()) -> str:
-    """A few ASCII words joined by hyphens; empty where the text has none."""
+    """Return a few ASCII words of the text, joined by hyphens; empty if it has none."""
     ascii_only = unicodedata.normalize("NFKD", text[:READ]).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_only.lower().replace("'", ""))
-    told = [word for word in words if word not in leave_out]
-    return "-".join(told[:WORDS])[:LENGTH].rstrip("-")
+    kept = [word for word in words if word not in leave_out]
+    return "-".join(kept[:WORDS])[:LENGTH].rstrip("-")
 
 
 def ask(llm: dict[str, Any], conversation: str, seconds: float) -> str:
-    """The slug that an OpenAI-compatible endpoint suggests. Raises whatever goes wrong on the way."""
+    """Return the slug that an OpenAI-compatible endpoint suggests. Raises an Exception if that fails."""
     for name in ("baseUrl", "model"):
         if not isinstance(llm.get(name), str):
-            raise ValueError(f"llm.{name} needs a text")
+            raise ValueError(f"`llm.{name}` must be a string")
     if not llm["baseUrl"].startswith(("http://", "https://")):  # urlopen would read local files too
-        raise ValueError("llm.baseUrl needs an address with http:// or https://")
+        raise ValueError("`llm.baseUrl` must start with http:// or https://")
     messages = [{"role": "system", "content": PROMPT}, {"role": "user", "content": conversation[-READ:]}]
     body = json.dumps({"model": llm["model"], "messages": messages}).encode()
     address = llm["baseUrl"].rstrip("/") + "/chat/completions"
     request = Request(address, body, {"Content-Type": "application/json"})
     if llm.get("apiKeyEnv"):
-        # Unredirected: the key goes to nobody but the endpoint that the settings name.
+        # Unredirected, so that the key is sent only to the configured endpoint.
         request.add_unredirected_header("Authorization", f"Bearer {key_in(str(llm['apiKeyEnv']))}")
     try:
         with urlopen(request, timeout=seconds) as response:
             return words_in(response.read(ANSWER))
     except HTTPError as error:
-        with error:  # it holds the connection
-            raise ValueError(f"it answered {error.code} {error.reason}") from None
+        with error:  # closes the connection
+            raise ValueError(f"it returned {error.code} {error.reason}") from None
 
 
 def key_in(variable: str) -> str:
-    """The key. A key that no header can hold is refused here: the error of urllib would print it."""
+    """Return the key. Raises ValueError if it is invalid in a header: urllib's own error would print it."""
     key = os.environ.get(variable, "").strip()
     if not key or not key.isascii() or not key.isprintable():
-        raise ValueError(f"the variable {variable} holds no usable key")
+        raise ValueError(f"the variable {variable} does not contain a usable key")
     return key
 
 
@@ -68,5 +68,5 @@ def words_in(answer: bytes) -> str:
     except (ValueError, LookupError, TypeError, RecursionError):
         raise ValueError("the answer is not a chat completion") from None
     if not slug:
-        raise ValueError("the answer holds no words")
+        raise ValueError("the answer contains no words")
     return slug

@@ -1,4 +1,4 @@
-"""Reads a session's transcript: one JSON object a line, of which some are messages."""
+"""Reads a session's transcript: one JSON object per line, some of which are messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LINE = 1024 * 1024  # bytes; what is longer holds a picture or a file, and no talk
+LINE = 1024 * 1024  # bytes; a longer line contains an image or a file, not a message
 
 
 class Message(NamedTuple):
@@ -19,12 +19,12 @@ class Message(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    topic: str  # the first thing that the user said
+    topic: str  # the first message of the user
     last: list[Message]
 
 
 def read_conversation(path: Path, wanted: int, command: str) -> Conversation:
-    """The topic and the last `wanted` messages, without those that are the command itself."""
+    """Return the topic and the last `wanted` messages, except those that are the command itself."""
     topic = ""
     last: deque[Message] = deque(maxlen=wanted)
     with path.open("rb") as file:
@@ -38,7 +38,7 @@ def read_conversation(path: Path, wanted: int, command: str) -> Conversation:
 
 
 def lines_of(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of up to LINE bytes. Longer ones are passed over and never held as a whole."""
+    """Yield the lines of up to LINE bytes. Longer ones are skipped without being read as a whole."""
     while line := file.readline(LINE):
         if line.endswith(b"\n") or len(line) < LINE:
             yield line
@@ -48,10 +48,10 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
 
 
 def message_in(line: bytes) -> Message | None:
-    """`{role, content}`, or the same as `message` of a `{type: "message"}`. None for all else."""
+    """Return the message of `{role, content}` or `{type: "message", message: {…}}`; None for other lines."""
     try:
         entry = json.loads(line)
-    except (ValueError, RecursionError):  # not JSON, or nested without end
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
         return None
     if isinstance(entry, dict) and entry.get("type") == "message":
         entry = entry.get("message")
@@ -62,7 +62,7 @@ def message_in(line: bytes) -> Message | None:
 
 
 def text_of(content: Any) -> str:
-    """Content is a text, or a list of parts of which some have a text."""
+    """Return the text of a content, which is a string or a list of parts, some with a `text`."""
     parts = content if isinstance(content, list) else [content]
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
     return "\n\n".join(text for text in texts if isinstance(text, str)).strip()

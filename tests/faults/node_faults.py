@@ -182,7 +182,7 @@ THROWS = row(
         "fifty megabytes of text",
         body("throw new Error('x'.repeat(50_000_000))"),
         "Error",
-        "characters left out",
+        "characters omitted",
     ),
     raises(
         "a stack that is not text",
@@ -222,20 +222,20 @@ ESCAPES = row(
         body("Promise.reject(new Error('unheard')); await new Promise((r) => setTimeout(r, 50));"),
         "Error",
         "unheard",
-        "where nothing awaits it",
+        "outside the handler's `await`",
     ),
     raises(
         "a timer that throws, during",
         body("setTimeout(() => { throw new Error('unheard'); }); await new Promise(() => {});"),
         "Error",
         "unheard",
-        "where nothing awaits it",
+        "outside the handler's `await`",
     ),
     raises(
         "a tick that throws, during",
         body("process.nextTick(() => { throw null; }); await new Promise(() => {});"),
         None,
-        "where nothing awaits it",
+        "outside the handler's `await`",
     ),
     raises(
         "an emitter that nobody listens to",
@@ -249,17 +249,17 @@ ESCAPES = row(
     goes_on(
         "a rejection that nobody awaits, after",
         body("setTimeout(() => Promise.reject(new Error('too late')));"),
-        later="bad failed late, after it had answered: Error: too late",
+        later="bad failed late, after it had returned: Error: too late",
     ),
     goes_on(
         "a timer that throws, after",
         body("setTimeout(() => { throw new Error('too late'); });"),
-        later="bad failed late, after it had answered: Error: too late",
+        later="bad failed late, after it had returned: Error: too late",
     ),
     goes_on(
         "an immediate that throws, after",
         body("setImmediate(() => { throw 'too late'; });"),
-        later="bad failed late, after it had answered",
+        later="bad failed late, after it had returned",
     ),
     goes_on(
         "an error whose members throw, after",
@@ -292,7 +292,7 @@ LEAVES = row(
         "process.exit(3) behind twenty megabytes",
         body("process.stdout.write('x'.repeat(20_000_000) + 'the end'); process.exit(3);"),
         "exited with status 3",
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
         out="the end",
     ),
     dies(
@@ -345,7 +345,7 @@ LEAVES = row(
     goes_on(
         "process.removeAllListeners, and then something fails",
         body("process.removeAllListeners(); setTimeout(() => { throw new Error('too late'); });"),
-        later="failed late, after it had answered: Error: too late",
+        later="failed late, after it had returned: Error: too late",
     ),
     goes_on(
         "a listener that exits",
@@ -366,20 +366,20 @@ MEMORY_ROW = row(
                 "a heap that grows",
                 "const kept = []; for (;;) kept.push(new Array(10_000).fill(1.5));",
                 "OutOfMemory",
-                ("more than 400 MiB, and was stopped",),
+                ("more than its limit of 400 MiB, and was stopped",),
             ),
             (
                 "a heap that grows behind awaits",
                 "const kept = []; for (;;) { kept.push(new Array(100_000).fill(1.5)); await null; }",
                 "OutOfMemory",
-                ("more than 400 MiB",),
+                ("more than its limit of 400 MiB",),
             ),
             (
                 "two gigabytes of buffers",
                 "const kept = []; for (let n = 0; n < 200; "
                 "n += 1) kept.push(Buffer.alloc(10_000_000, 1)); for (;;) {}",
                 "OutOfMemory",
-                ("more than 400 MiB",),
+                ("more than its limit of 400 MiB",),
             ),
         )
     ),
@@ -718,23 +718,23 @@ STREAMS = row(
     goes_on(
         "a hundred megabytes",
         body("for (let n = 0; n < 1000; n += 1) console.log('x'.repeat(100_000));"),
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
     ),
     goes_on(
         "a hundred megabytes at once",
         body("process.stderr.write('x'.repeat(100_000_000));"),
-        "bytes of standard error were left out",
+        "bytes of standard error were omitted",
     ),
     goes_on(
         "a hundred megabytes of a child",
         body("spawnSync('head', ['-c', '100000000', '/dev/zero'], { stdio: 'inherit' });", PROGRAMS),
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
     ),
     hangs(
         "printing for ever",
         body("for (;;) console.log('x'.repeat(1000));"),
         STOPPED,
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
     ),
     goes_on(
         "what is not text",
@@ -833,7 +833,7 @@ PROCESSES = row(
         "an interval that fails each time",
         body("setInterval(() => { throw new Error('again'); }, 1);"),
         "it left 1 timer running",
-        later="bad failed late, after it had answered: Error: again",
+        later="bad failed late, after it had returned: Error: again",
     ),
     goes_on(
         "a server",
@@ -860,8 +860,8 @@ LOADS = row(
     goes_on(
         "a missing import",
         'import { a } from "no-such-package";\n' + body("a?.name;"),
-        "no-such-package is not installed here: a was stubbed; `npm install no-such-package` in the "
-        "handler's folder or above it brings it",
+        "no-such-package is not installed here: a was stubbed; run `npm install no-such-package` in the "
+        "handler's folder or above it",
     ),
     raises(
         "a missing import that is used",

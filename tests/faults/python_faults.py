@@ -641,39 +641,39 @@ OUTPUT = row(
     goes_on(
         "a hundred megabytes",
         body("for _ in range(1000): print('x' * 100_000)"),
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
     ),
     goes_on(
         "a hundred megabytes of errors",
         body("import sys\nfor _ in range(1000): print('x' * 100_000, file=sys.stderr)"),
-        "bytes of standard error were left out",
+        "bytes of standard error were omitted",
     ),
     goes_on(
         "a hundred megabytes at once",
         body("import os; os.write(1, b'x' * 100_000_000)"),
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
     ),
     goes_on(
         "a hundred megabytes of a child",
         body("import subprocess; subprocess.run(['head', '-c', '100000000', '/dev/zero'])"),
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
     ),
     goes_on(
         "ten million lines",
         body("import sys; sys.stdout.write('x\\n' * 10_000_000)"),
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
     ),
     hangs(
         "printing for ever",
         body("while True: print('x' * 1000)"),
         STOPPED,
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
     ),
     hangs(
         "a child that prints for ever",
         body("import subprocess; subprocess.run(['yes'])"),
         STOPPED,
-        "bytes of standard output were left out",
+        "bytes of standard output were omitted",
     ),
     goes_on(
         "a child that prints for ever, left running",
@@ -978,7 +978,7 @@ TEXTS = row(
         "x",
     ),
     raises(
-        "fifty megabytes of text", body("raise KeyError('x' * 50_000_000)"), "KeyError", "characters left out"
+        "fifty megabytes of text", body("raise KeyError('x' * 50_000_000)"), "KeyError", "characters omitted"
     ),
     raises("fifty megabytes of name", body("raise type('N' * 1_000_000, (Exception,), {})('x')"), None, "x"),
     raises("half a character in the text", body("raise KeyError('\\ud800')"), "KeyError"),
@@ -1031,7 +1031,7 @@ LOADS = row(
             "an import that raises fifty megabytes",
             at_import("raise KeyError('x' * 50_000_000)"),
             "KeyError",
-            "characters left out",
+            "characters omitted",
         )
     ),
     at_load(
@@ -1132,7 +1132,7 @@ DESCRIPTORS = row(
             try: os.write(number, len(answer).to_bytes(4, "big") + answer)
             except OSError: pass
     """),
-        "sent an answer to no request",
+        "sent an answer without a request",
     ),
     dies(
         "a frame that is not an object",
@@ -1218,7 +1218,7 @@ PATCHES = row(
         "builtins cleared",
         body("import builtins; vars(builtins).clear()"),
         "it changed: builtins.",
-        "more. Hookscope put it back",
+        "more. Hookscope restored it",
     ),
     raises(
         "asyncio replaced",

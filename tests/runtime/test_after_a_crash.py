@@ -163,4 +163,4 @@ async def test_a_lane_that_is_closed_meanwhile_runs_nobody_behind_it(
     killing.may_end.set()
     await closing
     await running
-    assert messages(steps) == ["exited with status 1 before it answered", "this lane is closed"]
+    assert messages(steps) == ["exited with status 1 before it answered", "this executor is closed"]

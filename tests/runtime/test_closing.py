@@ -63,7 +63,7 @@ async def test_a_handler_that_runs_is_cancelled(
     busy, behind = (step for step in steps if isinstance(step, Result))
     assert (busy.status, busy.error, busy.notes) == ("cancelled", Failure("Cancelled", SAID), ())
     assert behind.error is not None
-    assert behind.error.message == "this lane is closed"
+    assert behind.error.message == "this executor is closed"
     assert fault_counter.is_empty
 
 

@@ -240,7 +240,7 @@ async def test_events_that_cause_each_other_in_a_circle_come_to_an_end(
     while run.caused:
         run, depth = run.caused[0], depth + 1
     assert depth == MAX_DEPTH
-    assert run.notes == ("`again` was not fired: events caused each other 16 deep",)
+    assert run.notes == ("`again` was not fired: events caused each other 16 levels deep",)
 
 
 async def test_a_run_that_was_cancelled_causes_nothing_and_does_not_say_it_would(

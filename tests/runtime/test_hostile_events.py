@@ -110,7 +110,7 @@ def test_a_document_without_its_keys_is_no_answer(hook: WriteHook) -> None:
     course = Batch((hook("lies", HI),), HookEvent("command", "new"), lambda step: None)
     course.begin(course.remaining[0])
     answer = {"status": "ok", "notes": [], "took": 0.0, "loaded": 0.0, "error": None}
-    with pytest.raises(WorkerLost, match="answered what is not an answer"):
+    with pytest.raises(WorkerLost, match="sent an invalid answer"):
         course.result_from_answer({**answer, "view": {"type": "x"}})
     assert course.result_from_answer({**answer, "view": {**course.document, "type": "x"}}).patch
 
@@ -133,7 +133,7 @@ async def test_an_event_class_that_a_handler_breaks_is_broken_for_it_alone(
     breaks = one("type(event).context = property(lambda _: 1 / 0)")
     outcome = await outcome_of(hook("breaks", breaks), hook("good", HI))
     assert outcome.statuses == {"breaks": "ok", "good": "ok"}
-    assert outcome["breaks"].notes == ("the event could not be read after it (ZeroDivisionError)",)
+    assert outcome["breaks"].notes == ("the event could not be read afterwards (ZeroDivisionError)",)
     assert outcome["good"].messages == ("hi",)
 
 
@@ -335,7 +335,7 @@ async def test_output_of_a_thread_that_was_left_is_said_with_both(
     first, second, third = (await outcome_of(call, call, hook("th3", one("print('own')")))).results
     assert first.notes == (LEFT,)
     assert second.stdout == "FROM th1\n"
-    assert second.notes == ("some of what it printed may be of th1, which left 1 thread running",)
+    assert second.notes == ("some of its output may be from th1, which left 1 thread running",)
     assert third.notes == ()
 
 
@@ -344,7 +344,7 @@ async def test_output_beside_a_crash_is_said_too(hook: WriteHook, outcome_of: Ou
     _, second, third = (await outcome_of(call, call, hook("th3", one("print('own')")))).results
     assert second.notes == (
         "1 thread of th1 still ran in this worker, and may be the cause",
-        "some of what it printed may be of th1, which left 1 thread running",
+        "some of its output may be from th1, which left 1 thread running",
     )
     assert third.notes == ()  # in a fresh worker
 
@@ -382,7 +382,7 @@ async def test_variables_that_no_environment_can_hold_are_left_out(
     assert [result.status for result in outcome.results] == ["ok", "ok", "error"]
     assert outcome.results[0].returned == "1"
     assert {result.notes for result in outcome.results} == {
-        ("left out of its environment, which cannot hold them: '', 'A=B', 'NUL'",)
+        ("omitted from its environment, because they are invalid: '', 'A=B', 'NUL'",)
     }
 
 

@@ -129,7 +129,7 @@ async def test_injected_fault_in_plugin_hooks_that_fail_closed(
         if ENDS[fault] != "ok":
             assert run.ending.failure is not None
             assert "before_tool_call handler from a failed" in run.ending.failure
-            assert [item.reason for item in run.not_run] == ["an earlier handler failed the event"]
+            assert [item.reason for item in run.not_run] == ["an earlier handler made the event fail"]
         else:
             assert status["z"] == "ok"
     assert not bench.bench.scan().quarantined

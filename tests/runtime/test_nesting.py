@@ -15,7 +15,7 @@ from hookscope.model.run import Run
 
 Handler = Callable[[HookEvent], object]
 GUARD = 60  # seconds: only a circle without end takes them
-SENTENCE = "was not fired: handlers fired events from events without end"
+SENTENCE = "was not fired: handlers fired events endlessly"
 
 
 def an_event(key: str = "command:new") -> HookEvent:

@@ -43,9 +43,9 @@ def test_where_none_is_found_the_command_is_named_that_brings_one() -> None:
     missing = find_node(None, ask=lambda _: None)
     assert isinstance(missing, NoNode)
     assert missing.missing_reason.startswith(
-        "needs Node 22.18 or newer (none is on PATH outside the workspace); `"
+        "needs Node 22.18 or newer (PATH has none outside the workspace); `"
     )
-    assert missing.missing_reason.endswith(f"`{install_command('node')}` brings one")
+    assert missing.missing_reason.endswith(f"`{install_command('node')}` installs one")
 
 
 @pytest.fixture
@@ -293,14 +293,14 @@ async def test_what_is_not_installed_is_stubbed_and_said_each_time(
         outcome = await outcome_of(quiet, calls)
         for result in outcome.results:
             assert result.notes == (
-                "openclaw/plugin-sdk is not installed here: foo, bar were stubbed; its host brings it",
-                "@elizaos/core is not installed here: default, logger were stubbed; its host brings it",
+                "openclaw/plugin-sdk is not installed here: foo, bar were stubbed; its host provides it",
+                "@elizaos/core is not installed here: default, logger were stubbed; its host provides it",
                 "../../src/gone.js is not there: x was stubbed; "
-                "write that file or correct its path, unless its host has it",
+                "create that file or correct its path, unless its host provides it",
             ), result
     assert outcome["quiet"].returned == ["function", "function"]
     assert error_of(outcome["calls"]).message == (
-        "`foo` of openclaw/plugin-sdk is a stub: that package is not installed here; its host brings it"
+        "`foo` of openclaw/plugin-sdk is a stub: that package is not installed here; its host provides it"
     )
 
 
@@ -320,7 +320,7 @@ async def test_under_a_plain_host_the_file_that_was_meant_is_named(
     )
     assert isinstance(plain.target, Code)
     error = error_of((await outcome_of(replace(plain, target=replace(plain.target, unmodified=True))))["a"])
-    assert error.message.endswith("; Node takes an import as it stands: write ../lib/a.ts")
+    assert error.message.endswith("; Node does not complete paths: write ../lib/a.ts")
 
 
 @pytest.mark.parametrize(("asked", "notes"), [("event, ctx", 1), ("event, ctx = event.context", 0)])
@@ -329,7 +329,7 @@ async def test_a_handler_that_counts_on_a_second_argument_is_told_so_where_it_fa
 ) -> None:
     text = f"export default async function ({asked}) {{ if (event.context.x) return; ctx.log.info(1); }}"
     result = (await outcome_of(hook("two", text)))["two"]
-    said = "it asks for 2 arguments; it is called with one, the event, and `event.context` has the rest"
+    said = "it expects 2 arguments, but it gets only one, the event; use `event.context` for the rest"
     assert result.status == "error"
     assert result.notes == (said,) * notes
 
@@ -339,7 +339,7 @@ async def test_a_stub_of_a_file_speaks_of_a_file(hook: WriteHook, outcome_of: Ou
     error = error_of((await outcome_of(calls))["calls"])
     assert error.message == (
         "`load` of ../dist/load.js is a stub: that file is not there; "
-        "write that file or correct its path, unless its host has it"
+        "create that file or correct its path, unless its host provides it"
     )
 
 
@@ -443,7 +443,7 @@ async def test_all_that_was_printed_before_an_exit_arrives(hook: WriteHook, outc
     assert result.status == "crashed"
     assert error_of(result).message == "exited with status 3 before it answered"
     assert result.stdout.endswith("xthe end\n")
-    (left_out,) = (note for note in result.notes if "left out" in note)
+    (left_out,) = (note for note in result.notes if "omitted" in note)
     assert len(result.stdout) + int(left_out.split()[0].replace(",", "")) >= 20_000_008
 
 
@@ -459,7 +459,7 @@ async def test_an_error_outside_of_the_call_ends_it_at_once(hook: WriteHook, out
     assert error_of(outcome["forgotten"]).type == "TypeError"
     for name in ("timer", "forgotten"):
         assert outcome[name].notes == (
-            "it was thrown where nothing awaits it: in a timer, a callback or a forgotten promise",
+            "it was thrown outside the handler's `await`: in a timer, a callback or an unawaited promise",
         )
 
 
@@ -525,7 +525,7 @@ async def test_long_and_deep_errors_are_cut(hook: WriteHook, outcome_of: Outcome
         hook("long", body("throw new Error('m'.repeat(5e7));")),
         hook("deep", "export default function deep() { deep(); }"),
     )
-    assert error_of(outcome["long"]).message.endswith("characters left out)")
+    assert error_of(outcome["long"]).message.endswith("characters omitted)")
     assert len(error_of(outcome["long"]).message) < 20_000
     assert error_of(outcome["deep"]).message == "Maximum call stack size exceeded"
     assert len(error_of(outcome["deep"]).frames) == 40

@@ -193,7 +193,7 @@ async def test_steps_come_as_they_happen_and_one_worker_serves_all(
     [
         ("hangs", "timeout", "did not answer within 0.02 s and was stopped"),
         ("dies", "crashed", "exited with status 7 before it answered"),
-        ("lies", "crashed", "sent an answer to no request before it answered"),
+        ("lies", "crashed", "sent an answer without a request before it answered"),
     ],
 )
 async def test_the_batch_goes_on_behind_the_culprit_in_a_fresh_worker(
@@ -359,7 +359,7 @@ async def test_a_closed_lane_starts_nothing(lane: ProcessExecutor, workers: list
     await lane.close()
     results = await run(lane, call("b"))
     assert results["b"].error is not None
-    assert results["b"].error.message == "this lane is closed"
+    assert results["b"].error.message == "this executor is closed"
     assert [worker.ended for worker in workers] == [True]
 
 

@@ -49,7 +49,7 @@ async def test_a_timeout_names_the_limit_in_hook_md(
 async def test_output_beyond_the_limit_is_dropped_and_counted(hook: WriteHook, outcome_of: OutcomeOf) -> None:
     outcome = await outcome_of(hook("bad", BY_NAME["a hundred megabytes"].source))
     (note,) = outcome["bad"].notes
-    assert note == f"{1000 * 100_001 + len('before.') - 65_536:,} bytes of standard output were left out"
+    assert note == f"{1000 * 100_001 + len('before.') - 65_536:,} bytes of standard output were omitted"
     assert len(outcome["bad"].stdout) < 70_000
 
 

@@ -254,7 +254,7 @@ async def test_a_python_that_is_not_there_is_said_with_the_next_step(
         assert step.error is not None
         assert (step.status, step.error.phase) == ("crashed", "spawn")
         assert step.error.message.startswith(f"{python} cannot be started: ")
-        assert step.error.message.endswith("names the interpreter, 3.9 or newer.")
+        assert step.error.message.endswith("to an interpreter, 3.9 or newer.")
 
 
 async def test_a_folder_that_is_not_there_is_said(hook: WriteHook, tmp_path: Path) -> None:

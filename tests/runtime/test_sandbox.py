@@ -257,7 +257,7 @@ def test_behind_walls_node_modules_is_the_original_through_a_link(tmp_path: Path
     with Sandbox([tmp_path], bwrap=BWRAP) as sandbox:
         assert sandbox.copy_of(tmp_path / "node_modules").readlink() == tmp_path / "node_modules"
         assert sandbox.changes().listed == ()
-        assert "a link leads to the original itself" in sandbox.isolation.skipped_notes[0]
+        assert "linked to the original" in sandbox.isolation.skipped_notes[0]
 
 
 def test_a_workspace_below_node_modules_is_copied_and_never_the_original(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_bounds_cut_the_last_folder_first_and_what_lies_deep(tmp_path: Path) -> 
         assert {name for name in copied if name.startswith("z/work/")} == {f"z/work/w{n}" for n in range(10)}
         assert {f"h{number}" for number in range(10)} <= copied.keys()
         (said,) = sandbox.isolation.skipped_notes
-        assert said.endswith("(among others: 25 files and folders are the most).")
+        assert said.endswith("(over the limit of 25 files and folders).")
 
 
 def test_a_large_folder_leaves_something_to_those_behind_it(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_bytes_have_bounds_too(tmp_path: Path) -> None:
     with unwalled(tmp_path, bounds=CopyBounds(total=100)) as sandbox:
         assert held(sandbox.copy_of(tmp_path)).keys() == {"a", "b"}
         assert sandbox.isolation.skipped_notes == (
-            f"Not copied from {tmp_path}: c (100 bytes in all are the most).",
+            f"Not copied from {tmp_path}: c (over the limit of 100 bytes in total).",
         )
 
 
@@ -464,7 +464,7 @@ def test_without_bwrap_the_command_stays_and_the_result_says_so(tmp_path: Path) 
     with unwalled(tmp_path) as sandbox:
         assert sandbox.argv(["python", "-c", ""]) == ("python", "-c", "")
         assert (sandbox.isolation.network, sandbox.isolation.disk) == (False, False)
-        assert "Nothing else held them" in sandbox.isolation.text
+        assert "Nothing else restricted them" in sandbox.isolation.text
 
 
 def test_variables_that_are_paths_lead_to_the_copies(tmp_path: Path) -> None:
@@ -666,7 +666,7 @@ def test_what_exceeds_the_bounds_is_missing_and_never_the_original(tmp_path: Pat
         said = " ".join(sandbox.isolation.skipped_notes)
         assert f"Not copied from {outside}: large (larger than 100 bytes)." in said
         assert f"Not copied from {outside}/many:" in said
-        assert "(among others: 5 files and folders are the most)" in said
+        assert "(over the limit of 5 files and folders)" in said
     assert {path: state for path, state in states(tmp_path).items() if path.startswith(str(work))} == {
         path: state for path, state in before.items() if path.startswith(str(work))
     }

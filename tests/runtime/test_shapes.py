@@ -299,8 +299,8 @@ async def test_a_plugin_declares_what_it_registers(lane: Executor, write: Write)
 @pytest.mark.parametrize(
     ("handlers", "said"),
     [
-        ("['x'] * 700", "it declares 700 handlers, of which 500 are taken"),
-        ("['x', 'y' * 9999, 'z']", "it declares 3 handlers, of which 2 are taken"),
+        ("['x'] * 700", "it declares 700 handlers, of which 500 are used"),
+        ("['x', 'y' * 9999, 'z']", "it declares 3 handlers, of which 2 are used"),
     ],
 )
 async def test_what_does_not_fit_into_a_message_is_counted(
@@ -332,7 +332,7 @@ async def test_a_plugins_door_may_be_written_in_several_ways(text: str, lane: Ex
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("x = 1", "plugin.py has no function `register` to register its hooks with"),
+        ("x = 1", "plugin.py has no function `register` that registers its hooks"),
         (
             "def register(api): api.on('', print)",
             "api.on() needs the name of an event, such as before_tool_call",
@@ -362,7 +362,7 @@ async def test_what_a_plugin_may_not_register_is_said_in_one_sentence(
         ("1", "two", ""),
         ("before-tool-call", "one", ""),
         ("7", None, "the module has no handler '7' any more; load it again"),
-        ("", None, "the module has several handlers, and the call names none; load it again"),
+        ("", None, "the module has several handlers, but the call names none; load it again"),
     ],
 )
 async def test_a_call_names_the_handler_of_a_plugin(
@@ -415,7 +415,7 @@ async def test_tools_models_and_single_handlers_are_called(
         (
             "model",
             "agent = {'model': 'vendor/large'}",
-            "x.py names the model 'vendor/large', which Hookscope cannot ask: give it `mock_model(…)`",
+            "x.py names the model 'vendor/large', which Hookscope cannot call: give it `mock_model(…)`",
         ),
     ],
 )

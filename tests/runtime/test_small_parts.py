@@ -65,7 +65,7 @@ def test_a_priority_that_is_no_number_counts_as_none(told: object, priority: flo
 
 @pytest.mark.parametrize("told", [True, "1", None, [1.0], {}], ids=str)
 def test_what_is_no_duration_is_no_answer(told: object) -> None:
-    with pytest.raises(WorkerLost, match="answered what is not an answer"):
+    with pytest.raises(WorkerLost, match="sent an invalid answer"):
         seconds_in({"took": told}, "took")
 
 
@@ -223,7 +223,7 @@ def test_a_cause_is_told_and_a_long_text_is_cut() -> None:
         raise ValueError("x" * 50_000_000) from KeyError("why")
 
     fault = caught(fails)
-    assert fault["message"].endswith("characters left out) (caused by KeyError: 'why')")
+    assert fault["message"].endswith("characters omitted) (caused by KeyError: 'why')")
     assert len(fault["message"]) < 20_000
 
 

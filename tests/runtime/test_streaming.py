@@ -45,7 +45,7 @@ async def test_what_is_printed_is_read_once_a_handler_takes_long(
         await lane.run([hook("prints", prints)], HookEvent("command", "new"), steps.append)
         (result,) = (step for step in steps if isinstance(step, Result))
         assert result.status == "ok"
-        assert any("bytes of standard output were left out" in note for note in result.notes)
+        assert any("bytes of standard output were omitted" in note for note in result.notes)
     finally:
         await lane.close()
 

@@ -172,7 +172,7 @@ async def test_what_they_print_is_charged_to_the_plugin(worker_lane: ProcessExec
     text = "def register(api):\n    for n in range(2): api.on('x', lambda event, n=n: print('handler'))"
     results = await run(worker_lane, plugin("p", text, 2))
     assert [result.stdout for result in results.values()] == ["handler\n", "handler\n"]
-    note = "it ran beside other handlers of its plugin: some of what it printed may be theirs"
+    note = "it ran concurrently with other handlers of its plugin: some of its output may be theirs"
     assert [result.notes for result in results.values()] == [(note,), (note,)]
     (alone,) = (await run(worker_lane, plugin("p", text, 1))).values()
     assert (alone.stdout, alone.notes) == ("handler\n", ())
@@ -369,10 +369,10 @@ async def test_tasks_threads_and_variables_left_behind_are_said_once(
     """
     results = await run(worker_lane, plugin("p", text, 2))
     notes = [note for result in results.values() for note in result.notes]
-    who = "one of those that ran together"
+    who = "one of the handlers that ran concurrently"
     assert notes == [
-        f"{who} changed: the environment (LEFT). Hookscope put it back",
-        f"{who} left 2 asyncio tasks unfinished, cancelled now: `await` what is to end",
+        f"{who} changed: the environment (LEFT). Hookscope restored it",
+        f"{who} left 2 asyncio tasks unfinished, now cancelled; `await` tasks that must end",
     ]
     look = "import os\ndef register(api): api.on('x', lambda event: os.environ.get('LEFT'))"
     (result,) = (await run(worker_lane, plugin("p", look))).values()

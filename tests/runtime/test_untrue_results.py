@@ -243,7 +243,7 @@ async def test_an_executor_that_a_handler_gave_the_loop_serves_no_other(
     uses = "import asyncio\nasync def handler(event): await asyncio.to_thread(len, '')\n"
     calls = [written(tmp_path, "a", imported + sets, ".py"), written(tmp_path, "b", uses, ".py")]
     first, second = await results_of(plan_of, lanes["python"], *calls)
-    assert first.notes == ("it changed: the event loop. The next handler gets a new one",)
+    assert first.notes == ("it changed the event loop: the next handler gets a new one",)
     assert (second.status, second.notes) == ("ok", ())
 
 

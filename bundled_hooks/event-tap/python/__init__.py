@@ -1,1 +1,1 @@
-"""What `hookscope tap install` puts together: `spool`, and one of the forms that hear a kind of hooks."""
+"""Parts of the files that `hookscope tap install` writes: `spool`, and one module for each kind of hooks."""

@@ -1,4 +1,4 @@
-"""Hears every event of its host and keeps it in a file. HOOK.md says which, and where."""
+"""Receives every event of its host and stores it in a file. HOOK.md says which events, and where."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ tap(lambda: {"kind": "loaded"})
 def handler(event: HookEvent) -> None:
     """Append the event to the spool."""
 
-    def heard() -> dict[str, object]:
+    def describe() -> dict[str, object]:
         return {
             "kind": "folder",
             "key": event.key,
@@ -26,4 +26,4 @@ def handler(event: HookEvent) -> None:
             "context": event.context,
         }
 
-    tap(heard, ["cfg"])
+    tap(describe, ["cfg"])

@@ -1,6 +1,6 @@
-"""Hears the plugin hooks that only observe, and keeps each event in a file.
+"""Receives the events of plugin hooks that only observe, and stores each in a file.
 
-Made by `hookscope tap install --plugin-hooks`, taken away by `hookscope tap remove`. Its handlers return
+Installed by `hookscope tap install --plugin-hooks`, removed by `hookscope tap remove`. Its handlers return
 nothing.
 """
 
@@ -12,11 +12,11 @@ from typing import Any
 from .spool import tap
 
 
-def heard(name: str) -> Callable[..., None]:
-    """The handler of one hook."""
+def observer(name: str) -> Callable[..., None]:
+    """Return the handler for one hook."""
 
     def observe(event: Any, ctx: Any = None) -> None:
-        def told() -> dict[str, object]:
+        def describe() -> dict[str, object]:
             beside = ctx if ctx is not None else {}
             return {
                 "kind": "plugin",
@@ -28,12 +28,12 @@ def heard(name: str) -> Callable[..., None]:
                 "ctx": beside,
             }
 
-        tap(told, ["cfg", "config"])
+        tap(describe, ["cfg", "config"])
 
     return observe
 
 
 def register(api: Any) -> None:
-    """Ask for every hook that only observes."""
+    """Register a handler for each hook that only observes."""
     tap(lambda: {"kind": "loaded"})
-    api.on("EVENT", heard("EVENT"))
+    api.on("EVENT", observer("EVENT"))

@@ -1,6 +1,6 @@
-"""One line of JSON for every event, in a file of bounded size.
+"""Stores each event as one line of JSON in a file of bounded size.
 
-Nothing here raises, prints, waits or touches the event. It needs the standard library alone.
+`tap` never raises, prints, waits or changes the event. This file needs only the standard library.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-# Filled in by `hookscope tap install`. Without a folder nothing is recorded.
-SPOOL = ""  # the spool's folder: absolute, or as seen from this file
-HOST = ""  # the dialect under which it was installed
+# Filled in by `hookscope tap install`. Without a folder, nothing is recorded.
+SPOOL = ""  # the spool's folder, absolute or relative to this file
+HOST = ""  # the dialect for which it was installed
 
 FILE = "events.jsonl"
-FILE_SIZE = 8 * 1024 * 1024  # bytes; then the file becomes the old one, `events.jsonl.1`
-LINE = 256 * 1024  # bytes; of a longer event only the name is kept
+FILE_SIZE = 8 * 1024 * 1024  # bytes; then the file is renamed to `events.jsonl.1`
+LINE = 256 * 1024  # bytes; of a longer event, only the name is kept
 CHARACTERS = 100_000  # of one event
-VALUE = 20  # characters that each value counts for, beside those of its text
+VALUE = 20  # characters that each value counts as, in addition to its text
 TEXT = 20_000  # characters of one text
 NAME = 500  # characters of a key or a session
 ITEMS = 200  # of one list or mapping
 DEPTH = 12
-STALE = 10  # seconds after which a lock belongs to somebody who died
-SAFE = 2**53 - 1  # larger whole numbers are texts, as JavaScript would lose their end
-BIGGEST = 256  # bits; longer numbers take long to print
+STALE = 10  # seconds after which a lock is taken for that of an ended process
+SAFE = 2**53 - 1  # larger integers become strings, because JavaScript would round them
+BIGGEST = 256  # bits; larger numbers take long to print
 SECRET = re.compile(
     r"(?:(?<!continuation)(?<!continuation[_-])token|secret|password|passwd|passphrase|authorization|cookie"
     r"|credential|(?:api|private|secret|access)[_-]?key)s?\Z",
     re.IGNORECASE,
 )
 
-# Variables whose values are masked wherever a text has them, and values that look like a secret.
+# Variables whose values are masked in all texts, and texts that look like a secret.
 VARIABLE = re.compile(
     r"(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIAL|COOKIE|DSN|_AUTH|(?<!PUBLIC)_KEY)S?(?:_\d+)?\Z",
     re.IGNORECASE,
@@ -49,77 +49,77 @@ LOOKS = re.compile(
     r"|\bxox[a-z]-[\w-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
     r"|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)"
 )
-SHORTEST = 8  # characters of a value that is masked
-BEYOND = 4_096  # characters behind the end of a text that is cut, which are searched too
+SHORTEST = 8  # characters; shorter values are not masked
+BEYOND = 4_096  # characters after the end of a truncated text that are searched too
 
 Keys = tuple[str, ...]
 Above = tuple[int, ...]
 
 _sequence = 0
-_hidden: Sequence[tuple[str, str]] = ()  # names and values of secrets, as of this event
+_hidden: Sequence[tuple[str, str]] = ()  # names and values of secrets at the time of this event
 
 
-def tap(heard: Callable[[], dict[str, Any]], leave_out: Sequence[str] = ()) -> None:
-    """Record what `heard` returns, without those members of context and ctx that only repeat the host's
-    settings. What Hookscope fires is on record already, so its workers are passed over."""
+def tap(describe: Callable[[], dict[str, Any]], leave_out: Sequence[str] = ()) -> None:
+    """Record the event that `describe` returns, without these members of context and ctx, which only repeat
+    the host's settings. Workers of Hookscope record nothing, because their events are in the journal."""
     global _sequence, _hidden
     if not SPOOL or "HOOKSCOPE_HOST_STATE" in os.environ:
         return
-    with suppress(Exception):  # the host must not feel that it is listened to
+    with suppress(Exception):  # a failure must not affect the host
         _sequence += 1
         _hidden = _secrets()
-        event = heard()
+        event = describe()
         if event["kind"] == "loaded" or isinstance(event["key"], str):
             _append(_line_of(event, leave_out))
 
 
-def _line_of(heard: dict[str, Any], leave_out: Sequence[str]) -> bytes:
-    whole = _line(heard, _Copy(leave_out))
+def _line_of(event: dict[str, Any], leave_out: Sequence[str]) -> bytes:
+    whole = _line(event, _Copy(leave_out))
     if len(whole) <= LINE:
         return whole
-    name = {key: value for key, value in heard.items() if key not in ("context", "meta", "ctx")}
+    name = {key: value for key, value in event.items() if key not in ("context", "meta", "ctx")}
     return _line(name, _Copy((), 1))
 
 
-def _line(heard: dict[str, Any], copy: _Copy) -> bytes:
+def _line(event: dict[str, Any], copy: _Copy) -> bytes:
     now = datetime.datetime.now(datetime.timezone.utc)
-    told: dict[str, Any] = {"tap": 1, "at": _moment(now), "kind": heard["kind"]}
+    line: dict[str, Any] = {"tap": 1, "at": _moment(now), "kind": event["kind"]}
     for name in ("key", "type", "action", "session"):
-        value = heard.get(name)
+        value = event.get(name)
         if isinstance(value, str):
-            told[name] = _own_words(value, NAME)
+            line[name] = _own_words(value, NAME)
     for name in ("timestamp", "context", "meta", "ctx"):
-        if heard.get(name) is not None:
-            told[name] = copy.of(heard[name])
-    told.update(host=HOST, language="python", pid=os.getpid(), seq=_sequence)
+        if event.get(name) is not None:
+            line[name] = copy.of(event[name])
+    line.update(host=HOST, language="python", pid=os.getpid(), seq=_sequence)
     if copy.left_out:
-        told["left_out"] = copy.left_out
+        line["left_out"] = copy.left_out
     if copy.cut:
-        told["cut"] = copy.cut
-    return json.dumps(told, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        line["cut"] = copy.cut
+    return json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 def _moment(value: datetime.datetime) -> str:
-    """A moment without a zone is this machine's."""
+    """Return a time as text in UTC; a time without a zone is local time."""
     in_utc = value.astimezone(datetime.timezone.utc)
     return in_utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class _Copy:
-    """Makes copies as JSON can hold them, of bounded size. Functions are left out."""
+    """Makes JSON copies of bounded size. Functions are omitted."""
 
     def __init__(self, leave_out: Sequence[str], cut: int = 0) -> None:
-        self.cut = cut  # how often something was made shorter
+        self.cut = cut  # how often something was truncated
         self.left_out: list[str] = []
         self._leave_out = leave_out
         self._left = CHARACTERS
 
     def of(self, value: Any, keys: Keys = (), above: Above = (), secret: bool = False) -> Any:
-        """`keys` lead to the value, `above` are the ids of what it lies in; `secret`: a key says so."""
+        """Return a copy. `keys`: its path; `above`: IDs of its containers; `secret`: below a secret key."""
         self._left -= VALUE
         try:
             return self._of(value, keys, above, secret)
-        except Exception:  # a foreign object may fail at anything
+        except Exception:  # a foreign object may raise anything
             return self._short("<unreadable>")
 
     def _of(self, value: Any, keys: Keys, above: Above, secret: bool) -> Any:
@@ -148,7 +148,7 @@ class _Copy:
             return self._members(value.items(), keys, above, secret)
         if isinstance(value, (list, tuple, set, frozenset)):
             return self._list(value, len(value), keys, above, secret)
-        members = getattr(value, "__dict__", None)  # of an object; what has none is a text
+        members = getattr(value, "__dict__", None)  # of an object; other values become strings
         if isinstance(members, dict) and not callable(value):
             return self._members(members.items(), keys, above, secret)
         return self._text(str(value))
@@ -189,8 +189,8 @@ class _Copy:
 
 
 def _own_words(value: str, room: int | None = None) -> str:
-    """A text as it was, but for secrets, and that it cannot ask for one when the event is fired again. With
-    `room`, so many characters of it."""
+    """Return the text, truncated to `room` characters, with secrets masked. `${SECRET:` gets a space, so that
+    the text does not request a secret when the event is fired again."""
     text = value if room is None else value[: room + BEYOND]
     text = text.replace("${SECRET:", "$ {SECRET:")
     for name, secret in _hidden:
@@ -200,7 +200,7 @@ def _own_words(value: str, room: int | None = None) -> str:
 
 
 def _secrets() -> list[tuple[str, str]]:
-    """Values of this process's variables as they may be written, the longest first."""
+    """Return secret variables as (name, value) in all spellings of the values, the longest value first."""
     found: set[tuple[str, str]] = set()
     for name, value in os.environ.items():
         if VARIABLE.search(name):
@@ -210,7 +210,7 @@ def _secrets() -> list[tuple[str, str]]:
 
 
 def _variable_of(keys: Keys) -> str:
-    """The variable that stands for a secret when the event is fired again: of `auth.apiKey`, AUTH_API_KEY."""
+    """Return the variable for the secret when the event is fired again: AUTH_API_KEY for auth.apiKey."""
     words = re.sub(r"([a-z\d])([A-Z])", r"\1_\2", "_".join(keys))
     return re.sub(r"\W+", "_", words)[-60:].upper()
 
@@ -234,26 +234,26 @@ def _append(text: bytes) -> None:
             state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode) or state.st_size + len(text) > 2 * FILE_SIZE:
             return
-        # One write, which the system puts at the end whoever else writes. A line cut off by a kill is ended.
+        # One write, which the system appends even if others write. A line that a kill has cut off is ended.
         os.write(handle, b"\n" + text if _torn(handle, state.st_size) else text)
     finally:
         os.close(handle)
 
 
 def _opened(file: str) -> int:
-    """Raises where the folder is not there: on another machine nothing is recorded, and no folder is made."""
+    """Open the file. Raises if its folder does not exist: on another machine, nothing is recorded."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
     return os.open(file, flags, 0o600)
 
 
 def _torn(handle: int, size: int) -> bool:
-    """Does the file end within a line. While somebody writes it does too, and grows."""
+    """Return whether the file ends within a line, and is not just being written by another process."""
     ended = size == 0 or os.pread(handle, 1, size - 1) in (b"", b"\n")
     return not ended and os.fstat(handle).st_size == size
 
 
 def _turned(file: str, inode: int) -> bool:
-    """Make the full file the old one. False where another process is just doing so."""
+    """Rename the full file. Return False if another process is just doing so."""
     lock = f"{file}.lock"
     try:
         os.close(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

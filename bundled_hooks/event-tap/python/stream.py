@@ -1,7 +1,7 @@
-"""Hears every event of its agent and keeps it in a file on this machine.
+"""Receives every event of its agent and stores it in a file on this machine.
 
-Made by `hookscope tap install`, taken away by `hookscope tap remove`. It is meant for a development machine;
-where that file's folder is not there, it does nothing.
+Installed by `hookscope tap install`, removed by `hookscope tap remove`. It is meant for development
+machines: if the file's folder does not exist, it does nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ tap(lambda: {"kind": "loaded"})
 def every(event: Any, ctx: Any) -> None:
     """Append the event to the spool."""
 
-    def heard() -> dict[str, object]:
+    def describe() -> dict[str, object]:
         meta = event.get("meta") or {}
         return {
             "kind": "stream",
@@ -31,7 +31,7 @@ def every(event: Any, ctx: Any) -> None:
             "ctx": {name: ctx.get(name) for name in ("agent", "channel", "session")},
         }
 
-    tap(heard)
+    tap(describe)
 
 
 default = define_hook(events={"*": every})

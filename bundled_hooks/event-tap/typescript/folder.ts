@@ -1,4 +1,4 @@
-// Hears every event of its host and keeps it in a file. HOOK.md says which, and where.
+// Receives every event of its host and stores it in a file. HOOK.md says which events, and where.
 
 import { tap } from "./spool.ts";
 

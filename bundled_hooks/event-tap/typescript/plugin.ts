@@ -1,5 +1,5 @@
-// Hears the plugin hooks that only observe, and keeps each event in a file: made by `hookscope tap install
-// --plugin-hooks`, taken away by `hookscope tap remove`. Its handlers return nothing.
+// Receives the events of plugin hooks that only observe, and stores each in a file. Installed by `hookscope tap
+// install --plugin-hooks`, removed by `hookscope tap remove`. Its handlers return nothing.
 
 import { tap } from "./spool.ts";
 
@@ -8,7 +8,7 @@ interface Api {
   on(name: string, handler: (event: Members, ctx?: Members) => void): void;
 }
 
-function heard(name: string): (event: Members, ctx?: Members) => void {
+function observer(name: string): (event: Members, ctx?: Members) => void {
   return (event, ctx) => {
     tap(
       () => ({
@@ -27,5 +27,5 @@ function heard(name: string): (event: Members, ctx?: Members) => void {
 
 export default function register(api: Api): void {
   tap(() => ({ kind: "loaded" }));
-  api.on("EVENT", heard("EVENT"));
+  api.on("EVENT", observer("EVENT"));
 }

@@ -1,29 +1,29 @@
-// One line of JSON for every event, in a file of bounded size. Nothing here throws, prints, waits or touches
-// the event. It needs Node's standard library alone, and runs as it is once its types are left out.
+// Stores each event as one line of JSON in a file of bounded size. `tap` never throws, prints, waits or changes
+// the event. This file needs only Node's standard library, and runs once its types are removed.
 
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 
-// Filled in by `hookscope tap install`. Without a folder nothing is recorded.
-const SPOOL = ""; // the spool's folder: absolute, or as seen from this file
-const HOST = ""; // the dialect under which it was installed
+// Filled in by `hookscope tap install`. Without a folder, nothing is recorded.
+const SPOOL = ""; // the spool's folder, absolute or relative to this file
+const HOST = ""; // the dialect for which it was installed
 
 const FILE = "events.jsonl";
-const FILE_SIZE = 8 * 1024 * 1024; // bytes; then the file becomes the old one, `events.jsonl.1`
-const LINE = 256 * 1024; // bytes; of a longer event only the name is kept
+const FILE_SIZE = 8 * 1024 * 1024; // bytes; then the file is renamed to `events.jsonl.1`
+const LINE = 256 * 1024; // bytes; of a longer event, only the name is kept
 const CHARACTERS = 100_000; // of one event
-const VALUE = 20; // characters that each value counts for, beside those of its text
+const VALUE = 20; // characters that each value counts as, in addition to its text
 const TEXT = 20_000; // characters of one text
 const NAME = 500; // characters of a key or a session
 const ITEMS = 200; // of one list or object
 const DEPTH = 12;
-const STALE = 10_000; // milliseconds after which a lock belongs to somebody who died
-const BIGGEST = 2n ** 256n; // longer numbers take long to print
+const STALE = 10_000; // milliseconds after which a lock is taken for that of an ended process
+const BIGGEST = 2n ** 256n; // larger numbers take long to print
 const SECRET =
   /(?:(?<!continuation[_-]?)token|secret|password|passwd|passphrase|authorization|cookie|credential|(?:api|private|secret|access)[_-]?key)s?$/i;
 
-// Variables whose values are masked wherever a text has them, and values that look like a secret.
+// Variables whose values are masked in all texts, and texts that look like a secret.
 const VARIABLE =
   /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIAL|COOKIE|DSN|_AUTH|(?<!PUBLIC)_KEY)S?(?:_\d+)?$/i;
 const LOOKS = new RegExp(
@@ -32,8 +32,8 @@ const LOOKS = new RegExp(
     String.raw`|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)`,
   "g",
 );
-const SHORTEST = 8; // characters of a value that is masked
-const BEYOND = 4_096; // characters behind the end of a text that is cut, which are searched too
+const SHORTEST = 8; // characters; shorter values are not masked
+const BEYOND = 4_096; // characters after the end of a truncated text that are searched too
 
 type Members = Record<string, unknown>;
 type Pairs = Iterable<readonly [unknown, unknown]>;
@@ -50,19 +50,19 @@ interface Heard {
 }
 
 let sequence = 0;
-let hidden: [string, string][] = []; // names and values of secrets, as of this event
+let hidden: [string, string][] = []; // names and values of secrets at the time of this event
 
-/** Record what `heard` returns, without those members of context and ctx that only repeat the host's settings.
- * What Hookscope fires is on record already, so its workers are passed over. */
-export function tap(heard: () => Heard, leaveOut: readonly string[] = []): void {
+/** Record the event that `describe` returns, without these members of context and ctx, which only repeat the host's
+ * settings. Workers of Hookscope record nothing, because their events are in the journal. */
+export function tap(describe: () => Heard, leaveOut: readonly string[] = []): void {
   try {
     if (SPOOL === "" || process.env.HOOKSCOPE_HOST_STATE !== undefined) return;
     sequence += 1;
     hidden = secrets();
-    const event = heard();
+    const event = describe();
     if (event.kind === "loaded" || typeof event.key === "string") append(lineOf(event, leaveOut));
   } catch {
-    // The host must not feel that it is listened to.
+    // A failure must not affect the host.
   }
 }
 
@@ -88,9 +88,9 @@ function line(heard: Heard, copy: Copy): Buffer {
   return Buffer.from(`${JSON.stringify(told)}\n`);
 }
 
-/** Makes copies as JSON can hold them, of bounded size. Functions are left out, and getters are not asked. */
+/** Makes JSON copies of bounded size. Functions and getters are omitted. */
 class Copy {
-  cut: number; // how often something was made shorter
+  cut: number; // how often something was truncated
   readonly leftOut = new Set<string>();
   private readonly leaveOut: readonly string[];
   private left = CHARACTERS;
@@ -100,7 +100,7 @@ class Copy {
     this.cut = cut;
   }
 
-  /** `keys` lead to the value, `above` are the objects that it lies in; `secret`: one of the keys says so. */
+  /** A copy. `keys`: the value's path; `above`: its containers; `secret`: it is below a secret key. */
   of(value: unknown, keys: readonly string[] = [], above: readonly object[] = [], secret = false): unknown {
     this.left -= VALUE;
     switch (typeof value) {
@@ -118,7 +118,7 @@ class Copy {
         try {
           return this.object(value, keys, above, secret);
         } catch {
-          return this.short("<unreadable>"); // a proxy may throw at anything
+          return this.short("<unreadable>"); // a proxy may throw at any access
         }
       default:
         return undefined;
@@ -157,7 +157,7 @@ class Copy {
   }
 
   private members(pairs: Pairs, keys: readonly string[], above: readonly object[], secret: boolean): Members {
-    const made: Members = Object.create(null); // a key `__proto__` is a key like any other
+    const made: Members = Object.create(null); // so that `__proto__` is a normal key
     let count = 0;
     for (const [key, value] of pairs) {
       if (count >= ITEMS || this.left <= 0) {
@@ -198,8 +198,8 @@ function* membersOf(value: object): Iterable<readonly [string, unknown]> {
   }
 }
 
-/** A text as it was, but for secrets, and that it cannot ask for one when the event is fired again. With `room`,
- * so many characters of it. */
+/** The text, truncated to `room` characters, with secrets masked. `${SECRET:` gets a space, so that the text does not
+ * request a secret when the event is fired again. */
 function ownWords(value: string, room?: number): string {
   let text = room === undefined ? value : value.slice(0, room + BEYOND);
   text = text.replaceAll("${SECRET:", "$ {SECRET:");
@@ -209,7 +209,7 @@ function ownWords(value: string, room?: number): string {
   return text.replace(LOOKS, () => "${SECRET:VALUE}").slice(0, room);
 }
 
-/** Values of this process's variables as they may be written, the longest first. */
+/** Secret variables as [name, value] in all spellings of the values, the longest value first. */
 function secrets(): [string, string][] {
   const found: [string, string][] = [];
   for (const [name, value] of Object.entries(process.env)) {
@@ -222,7 +222,7 @@ function secrets(): [string, string][] {
   return found.sort((one, other) => other[1].length - one[1].length);
 }
 
-/** The variable that stands for a secret when the event is fired again: of `auth.apiKey`, AUTH_API_KEY. */
+/** The variable for the secret when the event is fired again: AUTH_API_KEY for auth.apiKey. */
 function variableOf(keys: readonly string[]): string {
   const words = keys.join("_").replace(/([a-z\d])([A-Z])/g, "$1_$2");
   return words.replace(/\W+/g, "_").slice(-60).toUpperCase();
@@ -242,27 +242,27 @@ function append(text: Buffer): void {
       state = fs.fstatSync(handle);
     }
     if (!state.isFile() || state.size + text.length > 2 * FILE_SIZE) return;
-    // One write, which the system puts at the end whoever else writes. A line cut off by a kill is ended.
+    // One write, which the system appends even if others write. A line that a kill has cut off is ended.
     fs.writeSync(handle, torn(handle, state.size) ? Buffer.concat([Buffer.from("\n"), text]) : text);
   } finally {
     fs.closeSync(handle);
   }
 }
 
-/** Throws where the folder is not there: on another machine nothing is recorded, and no folder is made. */
+/** Opens the file. Throws if its folder does not exist: on another machine, nothing is recorded. */
 function opened(file: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = fs.constants;
   return fs.openSync(file, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
 }
 
-/** Does the file end within a line. While somebody writes it does too, and grows. */
+/** True if the file ends within a line, and is not just being written by another process. */
 function torn(handle: number, size: number): boolean {
   const last = Buffer.alloc(1);
   const ended = size === 0 || fs.readSync(handle, last, 0, 1, size - 1) !== 1 || last[0] === 10;
   return !ended && fs.fstatSync(handle).size === size;
 }
 
-/** Make the full file the old one. False where another process is just doing so. */
+/** Rename the full file. False if another process is just doing so. */
 function turned(file: string, ino: number): boolean {
   const lock = `${file}.lock`;
   try {

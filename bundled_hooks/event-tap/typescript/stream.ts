@@ -1,5 +1,5 @@
-// Hears every event of its agent and keeps it in a file on this machine: made by `hookscope tap install`, taken
-// away by `hookscope tap remove`. It is meant for a development machine; where that file's folder is not there,
+// Receives every event of its agent and stores it in a file on this machine. Installed by `hookscope tap install`,
+// removed by `hookscope tap remove`. It is meant for development machines: if the file's folder does not exist,
 // it does nothing.
 
 import { defineHook } from "eve/hooks";

@@ -1,13 +1,13 @@
 """Running handlers: dispatch, executors, worker processes and the sandbox.
 
-Names load on first use: a command that runs nothing imports no asyncio. This folder knows no screen, no
-journal and no host by name.
+The public names are imported on first use, so that a command that runs no handler does not import asyncio.
+This package does not depend on the console, the journal or a particular host.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hookscope.runtime.dispatch import dispatch  # not lazily: the submodule of that name would win
+from hookscope.runtime.dispatch import dispatch  # not lazily: a submodule has the same name
 
 if TYPE_CHECKING:
     from hookscope.runtime.batch import WorkerProgram

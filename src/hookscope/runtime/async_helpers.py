@@ -14,7 +14,7 @@ T = TypeVar("T")
 async def await_uninterrupted(work: Coroutine[object, object, T]) -> T:
     """Await work that a cancel must not interrupt.
 
-    A cancel that came meanwhile is raised when the work has ended, even if the work failed.
+    If the caller is cancelled meanwhile, CancelledError is raised once the work has ended or failed.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -27,15 +27,15 @@ async def await_uninterrupted(work: Coroutine[object, object, T]) -> T:
 
 
 async def wait_until_done(task: asyncio.Future[Any], cancel: Callable[[], None]) -> None:
-    """Wait for a task. Raises CancelledError for a cancel of the caller, and never what the task raises.
+    """Wait for a task, without raising its exception.
 
-    If the caller is cancelled meanwhile, `cancel` asks the task to end, and the wait continues until it has.
+    If the caller is cancelled, call `cancel`, wait until the task has ended, and raise CancelledError.
     """
     await wait_until_all_done((task,), cancel)
 
 
 async def wait_until_all_done(tasks: Collection[asyncio.Future[Any]], cancel: Callable[[], None]) -> None:
-    """Do the same for several tasks that `cancel` stops together."""
+    """Do the same as `wait_until_done` for several tasks, which `cancel` stops together."""
     is_cancelled = False
     while not all(task.done() for task in tasks):
         try:
@@ -51,15 +51,15 @@ Item = TypeVar("Item")
 
 
 class Broadcast(Generic[Item]):
-    """Items in order. Each listener gets all items from the first, and may leave at any time."""
+    """A list of items that listeners iterate over while it grows; each gets all items from the first."""
 
     def __init__(self) -> None:
         self.items: list[Item] = []
-        self._changed: asyncio.Event | None = None  # made for the first who waits: most runs are not watched
+        self._changed: asyncio.Event | None = None  # created by the first waiter, because most runs have none
         self._has_ended = False
 
     def publish(self, item: Item) -> None:
-        """Add an item, for present and later listeners."""
+        """Add an item for current and later listeners."""
         self.items.append(item)
         self.wake()
 
@@ -70,7 +70,7 @@ class Broadcast(Generic[Item]):
             self._changed = None
 
     def close(self) -> None:
-        """Add no more items: listeners leave when they have received all."""
+        """End the broadcast: iteration stops after the last item."""
         self._has_ended = True
         self.wake()
 
@@ -98,7 +98,7 @@ _run_started: ContextVar[float | None] = ContextVar("hookscope_run_began", defau
 
 
 def start_run_clock() -> float:
-    """Let the times of this run count from now. Return the current perf_counter time."""
+    """Measure the times of this run from now on. Return the current perf_counter time."""
     now = perf_counter()
     _run_started.set(now)
     return now
@@ -113,11 +113,11 @@ def since_run_start(moment: float) -> float:
 def running_loop(done: str, call: str) -> asyncio.AbstractEventLoop:
     """Return the running loop. Raises RuntimeError if asyncio runs none, as under Trio.
 
-    `done` names what needs the loop, and `call` the function that does it.
+    `done` says what needs the loop ("an event is fired"), and `call` names the function ("fire()").
     """
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
-        then = f"call {call} in a coroutine, such as one that `asyncio.run` runs"
+        then = f"call {call} from a coroutine, such as the one that you pass to `asyncio.run`"
         asyncio_only = "Hookscope runs under asyncio, not under Trio"
         raise RuntimeError(f"{done} in a running event loop: {then}. {asyncio_only}") from None

@@ -1,4 +1,4 @@
-"""Background work that handlers leave in a worker: waits for it, late output and errors, escapes."""
+"""Background work that handlers leave running: waiting for it, late output and errors, escaped processes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hookscope.runtime.batch import UNEXPECTED_ANSWER, LateEvent, WorkerHandle, 
 from hookscope.runtime.orphan_processes import MarkedProcess, find_marked_since, newest_pid
 from hookscope.values import dataclass
 
-ANSWER_TIMEOUT = 0.5  # seconds that a worker which is not busy may take to say what runs in it
-FIRST_PAUSE = 0.01  # seconds to the second look; each further one is longer
+ANSWER_TIMEOUT = 0.5  # seconds that an idle worker may take to report its background work
+FIRST_PAUSE = 0.01  # seconds between the first two checks; later pauses are longer
 LONGEST_PAUSE = 0.1
 
-HookNotes = tuple[tuple[str, str], ...]  # a hook, and in words what it did
+HookNotes = tuple[tuple[str, str], ...]  # (hook, what it did, in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class WaitTime:
 
     seconds: float
     until: float  # of perf_counter
-    is_enough: Callable[[], bool]  # do they want to wait no longer
+    is_enough: Callable[[], bool]  # the caller no longer wants to wait
 
     @property
     def is_over(self) -> bool:
-        """Return True if the time is up, or the caller no longer wants to wait."""
+        """True if the time is up, or the caller no longer wants to wait."""
         return perf_counter() >= self.until or self.is_enough()
 
 
 def wait_time(seconds: float, is_enough: Callable[[], bool] = lambda: False) -> WaitTime:
-    """Return a limit of so many seconds from now, which also ends when `is_enough` returns True."""
+    """Return a limit that ends in so many seconds, or earlier when `is_enough` returns True."""
     return WaitTime(seconds, perf_counter() + seconds, is_enough)
 
 
@@ -41,8 +41,8 @@ def wait_time(seconds: float, is_enough: Callable[[], bool] = lambda: False) -> 
 class BackgroundWork:
     """The outcome of the work that handlers had left running."""
 
-    late_notes: HookNotes = ()  # what they did after they had answered
-    running_notes: HookNotes = ()  # what of theirs runs on
+    late_notes: HookNotes = ()  # what handlers did after they had returned
+    running_notes: HookNotes = ()  # what still runs
 
     def __add__(self, other: BackgroundWork) -> BackgroundWork:
         return BackgroundWork(
@@ -54,10 +54,10 @@ NO_BACKGROUND_WORK = BackgroundWork()
 
 
 async def still_running(worker: WorkerHandle, wait: WaitTime | None) -> str:
-    """Describe what handlers of the last run still run when the wait is over; empty if nothing.
+    """Wait, then describe the background work of the last run that is still running; empty if none is.
 
-    Without a time limit the worker is asked once. Call it while `listening`. Raises WorkerLost, also if the
-    worker does not answer because the work keeps it busy.
+    If `wait` is None, do not wait. Call it while `listening`. Raises WorkerLost, even if the worker does not
+    answer because the work keeps it busy.
     """
     pause = FIRST_PAUSE
     while True:
@@ -75,7 +75,7 @@ async def _ask_worker(worker: WorkerHandle) -> str:
             await worker.send_message({"do": "rest", "id": question})
             message = await worker.receive()
     except TimeoutError:
-        raise WorkerLost("answered no more") from None
+        raise WorkerLost("stopped answering") from None
     running = message.get("rest")
     if message.get("id") != question or not isinstance(running, str):
         raise WorkerLost(UNEXPECTED_ANSWER)
@@ -83,27 +83,25 @@ async def _ask_worker(worker: WorkerHandle) -> str:
 
 
 QUOTED_LENGTH = (
-    160  # characters of a late text that a note quotes; of output so many at its beginning and its end
+    160  # characters of a late text that a note quotes; for output, at its start and again at its end
 )
-ESCAPE_CHECK_INTERVAL = 0.001  # seconds; handlers that end within it start no process
-SHORTEST_SPAWN = 0.00004  # seconds; those that take no more in all start none either, whenever that was
+ESCAPE_CHECK_INTERVAL = 0.001  # seconds between checks; shorter handlers start no process
+SHORTEST_SPAWN = 0.00004  # seconds; handlers that together take less start no process
 NAMED_PROCESSES = 4  # processes that a note names
 
 
 class WorkerLeftovers:
-    """The leftovers in one worker, from its start to its end."""
+    """What handlers leave running in one worker, from its start to its end."""
 
     def __init__(self) -> None:
-        self.last_hook = ""  # whose handler ran last
-        self._running: dict[str, str] = {}  # whose handlers left what running
-        self._newest_pid = 0  # process number, when we last looked for escaped ones
-        self._checked_at = 0.0  # when that was, of perf_counter
-        self._handler_seconds = 0.0  # by handlers since then, in seconds
+        self.last_hook = ""  # the hook whose handler ran last
+        self._running: dict[str, str] = {}  # hook → what its handler left running
+        self._newest_pid = 0  # newest process number at the last check for escaped processes
+        self._checked_at = 0.0  # perf_counter time of that check
+        self._handler_seconds = 0.0  # that handlers took since then
         self._escaped: dict[int, MarkedProcess] = {}
-        self._ended_processes: list[
-            MarkedProcess
-        ] = []  # seen to be gone with the worker, and not named before
-        self._surviving_processes: list[MarkedProcess] = []  # not seen to be gone although the worker is
+        self._ended_processes: list[MarkedProcess] = []  # ended with the worker, and not reported before
+        self._surviving_processes: list[MarkedProcess] = []  # may still run although the worker has ended
 
     def reset(self) -> None:
         """Forget everything: the worker is new."""
@@ -122,11 +120,11 @@ class WorkerLeftovers:
 
     @property
     def escaped(self) -> tuple[MarkedProcess, ...]:
-        """The processes that were found outside the worker's group."""
+        """The processes that have left the worker's group."""
         return tuple(self._escaped.values())
 
     def set_killed(self, gone: Sequence[MarkedProcess], surviving: Sequence[MarkedProcess]) -> None:
-        """Note which processes were gone after the worker's end, and which were not."""
+        """Note which processes are gone after the worker's end, and which may still run."""
         self._ended_processes = [process for process in gone if process.pid not in self._escaped]
         self._surviving_processes = list(surviving)
 
@@ -142,7 +140,7 @@ class WorkerLeftovers:
     def mixed_output_notes(self) -> tuple[str, ...]:
         """Return a sentence that names other possible sources of a handler's output."""
         left = " and ".join(f"{name}, which left {what} running" for name, what in self._running.items())
-        return (f"some of what it printed may be of {left}",) if left else ()
+        return (f"some of its output may be from {left}",) if left else ()
 
     def may_have_escaped(self, calls_follow: bool, took: float = SHORTEST_SPAWN) -> bool:
         """Return whether a process was started since the last check.
@@ -153,9 +151,7 @@ class WorkerLeftovers:
         if self._handler_seconds < SHORTEST_SPAWN:
             return False
         now = perf_counter()
-        if (
-            now - self._checked_at < ESCAPE_CHECK_INTERVAL and calls_follow
-        ):  # handlers that end within a millisecond start no process
+        if now - self._checked_at < ESCAPE_CHECK_INTERVAL and calls_follow:
             return False
         if newest_pid() != self._newest_pid:
             return True
@@ -163,9 +159,9 @@ class WorkerLeftovers:
         return False
 
     def escape_notes(self, worker: WorkerHandle, calls_follow: bool) -> tuple[str, ...]:
-        """Return a sentence about processes that have left the worker's group since the last check.
+        """Return a sentence about processes that left the worker's group since the last check, if any did.
 
-        `calls_follow`: more calls follow, after which there is another check.
+        `calls_follow`: more calls follow, so that there will be another check.
         """
         if not self.may_have_escaped(calls_follow):
             return ()
@@ -181,7 +177,7 @@ class WorkerLeftovers:
         return (f"{_escaped_note(found)}; Hookscope kills it when it ends the worker",)
 
     def ended_notes(self) -> tuple[str, ...]:
-        """Return sentences about processes that were found only at the worker's end."""
+        """Return sentences about processes outside the group that were found only when the worker ended."""
         ended, self._ended_processes = self._ended_processes, []
         surviving, self._surviving_processes = self._surviving_processes, []
         notes = [f"{_escaped_note(ended)}; ended with its worker"] if ended else []
@@ -211,12 +207,12 @@ def printed_on_one_line(worker: WorkerHandle) -> str:
 
 
 def _excerpt(text: str) -> str:
-    """Return the start and the end of a text: the last line of a traceback names the error."""
+    """Return the start and the end of a long text, because the last line of a traceback names the error."""
     left_out = len(text) - 2 * QUOTED_LENGTH
     return (
         text
         if left_out <= 0
-        else f"{text[:QUOTED_LENGTH]}… ({left_out:,} characters) …{text[-QUOTED_LENGTH:]}"
+        else f"{text[:QUOTED_LENGTH]}… ({left_out:,} characters omitted) …{text[-QUOTED_LENGTH:]}"
     )
 
 
@@ -232,20 +228,20 @@ def late_note(late: LateEvent) -> tuple[str, str]:
     where = f" ({failure.frames[-1].file}:{failure.frames[-1].line})" if failure.frames else ""
     return (
         hook,
-        f"failed late, after it had answered: {failure.type}: {failure.message[:QUOTED_LENGTH]}{where}",
+        f"failed late, after it had returned: {failure.type}: {failure.message[:QUOTED_LENGTH]}{where}",
     )
 
 
-GATHER_TIME = 0.1  # seconds in which late output is gathered before it is told
+GATHER_TIME = 0.1  # seconds in which late output is gathered before it is reported
 
 
 class LateListener:
-    """Reads from one worker at a time, between two batches."""
+    """Reports late output and errors of one worker at a time, between two batches."""
 
     def __init__(self, leftovers: WorkerLeftovers) -> None:
         self._leftovers = leftovers
-        self._report_timer: asyncio.TimerHandle | None = None  # when what came late is told
-        self._worker: WorkerHandle | None = None  # that is attended to
+        self._report_timer: asyncio.TimerHandle | None = None  # reports when it rings
+        self._worker: WorkerHandle | None = None  # the watched worker
 
     def attach(self, worker: WorkerHandle, on_late: Callable[[str, str], None]) -> None:
         """Report the worker's late output from now on."""
@@ -263,10 +259,10 @@ class LateListener:
                 self._report_timer = loop.call_later(GATHER_TIME, report)
 
         worker.keep_reading(schedule_report)
-        report()  # what came between the last answer and now has nobody else to tell it
+        report()  # what arrived since the last answer
 
     def cancel_report(self) -> None:
-        """Stop reporting: later output belongs to the next handler."""
+        """Cancel a pending report: later output belongs to the next handler."""
         if self._report_timer is not None:
             self._report_timer.cancel()
             self._report_timer = None

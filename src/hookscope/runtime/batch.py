@@ -1,4 +1,4 @@
-"""One batch of calls in a worker: its progress, the results that answers describe, and its limits."""
+"""One batch of calls in a worker: its progress, the results in the worker's answers, and its limits."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WorkerProgram:
-    """A worker program. It gets two more arguments: the descriptors to read from and to write to."""
+    """How to start a worker. Two arguments are added: the descriptors to read from and to write to."""
 
     argv: tuple[str, ...]
-    env: Mapping[str, str]  # all of it, without the worker's mark (orphan_processes.py)
+    env: Mapping[str, str]  # complete except for the worker's mark (orphan_processes.py)
     cwd: Path
-    hint: str = ""  # the next step for people, if it cannot be started
-    control: bool = False  # it gets a third descriptor, which its own thread reads while a handler runs
-    bell: bool = False  # it gets a fourth, to ring when the host must read at once
-    is_sandboxed: bool = False  # something in front of it turns a death by signal n into status 128+n
-    filter: bytes = b""  # of system calls, for bwrap, which `argv` begins with
+    hint: str = ""  # what the user can do if it cannot be started
+    control: bool = False  # takes a third descriptor, which a thread reads while a handler runs
+    bell: bool = False  # takes a fourth, to which it writes when the host must read at once
+    is_sandboxed: bool = False  # bwrap, which starts it, turns a death by signal n into status 128+n
+    filter: bytes = b""  # system call filter for bwrap, with which `argv` begins
 
     def start_failure(self, error: Exception) -> Failure:
         """Return why the program could not be started, and what to do."""
@@ -74,20 +74,20 @@ NOTHING_PRINTED = PrintedOutput()
 class LateEvent:
     """An uncaught error, or a sentence, from a handler that had already answered."""
 
-    hook: str  # the hook's name; empty where it is not known
+    hook: str  # the hook's name; empty if unknown
     error: object  # as the worker describes it
-    text: str = ""  # in place of an error
+    text: str = ""  # the sentence, if there is no error
 
 
 @dataclass(frozen=True, slots=True)
 class LateHandler:
     """A handler that a module registered after it was loaded."""
 
-    name: str  # of the content that declares it
-    declaration: object  # as one of the protocol's `declares`
+    name: str  # of the module's content
+    declaration: object  # an item of the protocol's `declares`
 
 
-UNEXPECTED_ANSWER = "sent an answer to no request"
+UNEXPECTED_ANSWER = "sent an answer without a request"
 INVALID_MODULE = "sent an invalid description of its module"
 
 
@@ -97,12 +97,12 @@ class WorkerLost(Exception):
     def __init__(self, text: str, *, died: bool = False, by_host: bool = False) -> None:
         super().__init__(text)
         self.text = text
-        self.died = died  # by itself, and not because it spoke nonsense
-        self.by_host = by_host  # somebody here has ended it meanwhile: nobody is to blame
+        self.died = died  # the process ended, and did not just send an invalid message
+        self.by_host = by_host  # Hookscope has ended it: no handler's fault
 
 
 class WorkerNotStarted(Exception):
-    """There is no worker, and an immediate retry would not help."""
+    """A worker could not be started, and an immediate retry would not help."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -143,30 +143,30 @@ class WorkerHandle(Protocol):
     async def end(self) -> None: ...
 
 
-# What the answer of a handler says that did nothing but return.
+# Keys in the answer of a handler that only returned.
 PLAIN_ANSWER_KEYS = frozenset(("id", "result", "took", "returned", "next"))
-MAX_HANDOVER_TIME = 0.005  # seconds between an end and its hearing, in which the next call may have begun
+MAX_HANDOVER_TIME = 0.005  # seconds after which the host learns that a call has ended and the next begun
 
 
 @dataclass(slots=True)
 class Batch:
-    """A running batch: the remaining calls, the current event, and the started call."""
+    """A running batch: the remaining calls, the current event, and the current call."""
 
     remaining: tuple[Registration, ...]
     view: Any
     step: OnStep
     document: Any = None
     current: Registration | None = None
-    request: HandlerRequest | None = None  # of the call that is begun
+    request: HandlerRequest | None = None  # of the current call
     phase: Phase = "load"
     started: float = 0.0  # of perf_counter
-    started_in_run: float = 0.0  # the same, from the start of the run
+    started_in_run: float = 0.0  # the same in seconds since the run started
     loaded: float = 0.0
-    is_dirty: bool = False  # the worker is no longer what it was, by this handler's doing
-    is_worn_out: bool = False  # nobody's doing: it has served its time
-    notes: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
-    mixed_output_note: str = ""  # who else may have printed what it printed, as a sentence
-    document_json: str = ""  # the document as JSON, once somebody has asked
+    is_dirty: bool = False  # this handler has changed the worker for good
+    is_worn_out: bool = False  # the worker must be replaced, through no fault of the handler
+    notes: list[str] = field(default_factory=list)  # on values of the view that are not JSON
+    mixed_output_note: str = ""  # a sentence on who else may have printed its output
+    document_json: str = ""  # the document as JSON, once it was needed
 
     def __post_init__(self) -> None:
         self.document, self.notes, self.document_json = packed_document(self.view)
@@ -194,18 +194,18 @@ class Batch:
         self.step(Started(self.current, self.started_in_run))
 
     def finish_plain(self, took: float, returned: object) -> None:
-        """Report a handler that returned and did nothing else."""
+        """Report the result of a handler that only returned."""
         assert self.current is not None
         self.is_worn_out = self.is_dirty = False
         self.finish(Result(self.current, "ok", self.started_in_run, took, returned=returned))
 
     def report_slow(self, after: float, limit: float | None) -> None:
-        """Report that the running handler takes long."""
+        """Report that the running handler is slow."""
         assert self.current is not None
         self.step(Slow(self.current, after, limit))
 
     def result_from_answer(self, message: Message) -> Result:
-        """Return the Result in a worker's answer, after applying its changes to the view.
+        """Return the Result in a worker's answer, and apply its changes to the view.
 
         Raises WorkerLost if the message is not an answer.
         """
@@ -214,9 +214,9 @@ class Batch:
         status, error, notes = message.get("status", "ok"), message.get("error"), message.get("notes", [])
         stale = message.get("stale")
         if status not in ("ok", "error") or not isinstance(notes, list):
-            raise WorkerLost("answered what is not an answer")
+            raise WorkerLost("sent an invalid answer")
         if type(after) is not type(before) or not is_later_document(self.view, after):
-            raise WorkerLost("answered what is not an answer")
+            raise WorkerLost("sent an invalid answer")
         phase: Phase = "load" if message.get("phase") == "load" else "run"
         is_unchanged, has_messages = after is before, not isinstance(self.view, Arguments)
         result = Result(
@@ -279,23 +279,23 @@ def seconds_in(message: Message, name: str, absent: float | None = None) -> floa
     if type(value) is float:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WorkerLost("answered what is not an answer")
+        raise WorkerLost("sent an invalid answer")
     return float(value)
 
 
 def failure_in_answer(document: Any, phase: Phase) -> Failure:
-    """Return the failure of a handler. Raises WorkerLost if the document is invalid."""
+    """Return the failure that a worker's document describes. Raises WorkerLost if it is invalid."""
     try:
         return failure_from(document, phase)
     except (KeyError, OverflowError, TypeError, ValueError):
-        raise WorkerLost("answered what is not an answer") from None
+        raise WorkerLost("sent an invalid answer") from None
 
 
-POLL_INTERVAL = 0.25  # seconds between looks at the memory of a worker that is busy
+POLL_INTERVAL = 0.25  # seconds between checks of a busy worker's memory
 STOP_TIMEOUT = (
-    0.75  # seconds that a handler over its limit has to end or to say where it is; Node takes a while
+    0.75  # seconds that a handler over its limit has to end or report its stack; Node takes a while
 )
-DUMP_TIMEOUT = 0.1  # seconds that a dump of its stack takes at most
+DUMP_TIMEOUT = 0.1  # seconds that printing its stack may take
 
 
 class LimitExceeded(Exception):
@@ -315,14 +315,14 @@ class MemoryExceeded(Exception):
 
 
 def limit_failure(limits: Limits, phase: Phase, frames: tuple[Frame, ...] = ()) -> Failure:
-    """Return the failure for an exceeded limit. `frames`: the handler's position then, if known."""
+    """Return the failure for an exceeded limit. `frames`: the handler's stack, if known."""
     seconds = {"spawn": limits.spawn, "load": limits.load, "run": limits.run}[phase]
     return timeout_failure(seconds or 0.0, phase, limits.origins.get(phase, ""), frames)
 
 
 @asynccontextmanager
 async def time_limit(limits: Limits, phase: Phase) -> AsyncIterator[None]:
-    """Raise LimitExceeded if the block takes longer than the phase's limit."""
+    """Run a block in which LimitExceeded is raised once the limit of the phase is exceeded."""
     seconds = limits.spawn if phase == "spawn" else limits.load
     try:
         async with asyncio.timeout(seconds):
@@ -348,7 +348,7 @@ async def stop_handler(
                 return message
             frames = frames_in_answer(message, run)
     except TimeoutError:
-        if dump_signal:  # nothing of it can run: the system's own way is left
+        if dump_signal:  # no code of the worker can run: let the system print its stack
             worker.signal(dump_signal)
             await asyncio.sleep(DUMP_TIMEOUT)
     raise LimitExceeded(limit_failure(limits, "run", frames))
@@ -377,5 +377,5 @@ def check_memory(worker: WorkerHandle, limits: Limits) -> None:
     used = resident_memory(worker.pid) if limits.memory is not None else 0
     if limits.memory is not None and used > limits.memory:
         most = size_in_words(limits.memory)
-        text = f"took {size_in_words(used)} of memory, more than {most}, and was stopped"
+        text = f"used {size_in_words(used)} of memory, more than its limit of {most}, and was stopped"
         raise MemoryExceeded(Failure("OutOfMemory", text))

@@ -1,11 +1,11 @@
-"""Copies of folders within bounds, top levels first. Reads only; skipped files are reported.
+"""Copies of folders within bounds, top levels first. The originals are only read; skipped files are reported.
 
-Files keep their mode and time; hard links become separate files. A link into a copied folder leads into its
-copy. In a sandbox that makes the rest of the disk read-only, any other link keeps its target, and
-`node_modules` becomes such a link. Otherwise the copy is complete: targets of links and packages are copied
-too, or missing if they exceed the bounds; nothing in a copy leads to an original that its user can write. Git
-finds its objects in the original and writes to the copy; to rewrite an existing object it would set the
-original's time. Folders that contain no file are copied but not compared.
+Files keep their mode and time; hard links become separate files. A link into a copied folder leads into the
+copy. With bubblewrap, the rest of the disk is read-only: any other link keeps its target, and `node_modules`
+becomes a link to the original. Without it, copies are self-contained: packages and the targets of links are
+copied too, or are missing if they exceed the bounds, and nothing in a copy leads to an original that its user
+can write. Git reads its objects in the original and writes to the copy; only when it writes an object that
+exists already, it sets the original's time. Folders that contain no file are copied but not compared.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from hookscope.values import dataclass
 
 MIB = 1024 * 1024
 MAX_GIT_FILE = 4096  # bytes of a file that holds one path
-RESERVED_FRACTION = 4  # one part in so many of what is left stays for the folders behind
-NAMED_ENTRIES = 3  # names that a sentence has, of what was left out
+RESERVED_FRACTION = 4  # one part in so many of the remaining bounds is reserved for later folders
+NAMED_ENTRIES = 3  # skipped names that a sentence lists
 
-# Folders that handlers hardly need and that would use up the bounds. By name, wherever they lie:
+# Folders that handlers rarely need and that would use up the bounds. By name, at any depth:
 SKIPPED_ANYWHERE = {"__pycache__": "caches", ".venv": "installed packages", "venv": "installed packages"}
 # By their path below the top of a copied folder:
 SKIPPED_AT_TOP = {
@@ -37,13 +37,13 @@ SKIPPED_AT_TOP = {
         (".cargo", ".rustup", ".pyenv", ".nvm", ".bun", ".deno", "go", "snap"), "installed programs"
     ),
     **dict.fromkeys((".local/share/uv", ".local/lib", ".local/pipx", "Applications"), "installed programs"),
-    **dict.fromkeys((".local/share/Trash", ".Trash"), "thrown away"),
+    **dict.fromkeys((".local/share/Trash", ".Trash"), "trash"),
 }
-LINKED_TO_ORIGINAL = "a link leads to the original itself"
-GIT_OBJECTS = "git reads them in the original"
+LINKED_TO_ORIGINAL = "linked to the original"
+GIT_OBJECTS = "git reads the originals"
 PACKAGE_FOLDER = "node_modules"
 SPECIAL_FILES = "devices, sockets and pipes"
-OTHER_FILE_SYSTEM = "on another file system"  # a network's may take for ever
+OTHER_FILE_SYSTEM = "on another file system"  # a network file system may block forever
 GIT_WRITES_TO_ORIGINAL = "git would write to the original"
 HARMLESS_DEVICES = frozenset(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 KERNEL_FOLDERS = ("/proc", "/sys", "/dev")  # no files on a disk; reading some of them has effects
@@ -53,17 +53,17 @@ KERNEL_FOLDERS = ("/proc", "/sys", "/dev")  # no files on a disk; reading some o
 class CopyBounds:
     """Limits of a copy."""
 
-    files: int = 5_000  # files, folders and links, and those that are looked at and left out
+    files: int = 5_000  # files, folders and links, including skipped ones
     total: int = 64 * MIB  # bytes of all files
     largest: int = 4 * MIB  # bytes of one file
 
 
 DEFAULT_BOUNDS = CopyBounds()
-PACKAGE_BOUNDS = CopyBounds(files=20_000, total=256 * MIB, largest=64 * MIB)  # of all `node_modules` together
+PACKAGE_BOUNDS = CopyBounds(files=20_000, total=256 * MIB, largest=64 * MIB)  # all `node_modules` together
 
 
 class CopyBudget:
-    """The remaining part of the bounds."""
+    """What remains of the bounds of a copy."""
 
     def __init__(self, bounds: CopyBounds) -> None:
         self.bounds = bounds
@@ -89,14 +89,14 @@ class CopiedPath:
 
 
 class CopyPaths:
-    """Where each path lies in the copies: below `disk`, as it lies below the root of the disk.
+    """Maps paths to their copies. `/a/b` becomes `disk/a/b`.
 
-    So a handler that writes to `../x` finds it there, and nested folders stay nested.
+    So `../x` works in a copy as in the original, and nested folders stay nested.
     """
 
     def __init__(self, folders: Sequence[Path], root: str) -> None:
         self.disk = os.path.join(root, "disk")
-        named: dict[str, str] = {}  # without links → as given, the plain name before others
+        named: dict[str, str] = {}  # real path → path as given, preferably the real one
         for folder in folders:
             real, name = os.path.realpath(folder), os.path.abspath(folder)
             named[real] = name if name == real else named.get(real, name)
@@ -104,9 +104,7 @@ class CopyPaths:
             path for path in named if not any(path != other and is_within(path, other) for other in named)
         ]
         self.areas = (self.disk,)
-        self.copied: tuple[CopiedPath, ...] = tuple(
-            self._copied_path(path) for path in named
-        )  # in the order given
+        self.copied: tuple[CopiedPath, ...] = tuple(self._copied_path(path) for path in named)  # as ordered
         self._copies = {place.folder: place.copy for place in self.copied}
         self._copies |= {os.path.abspath(path): self._copies[os.path.realpath(path)] for path in folders}
         self._reached = dict(self._copies)
@@ -114,7 +112,7 @@ class CopyPaths:
         self._originals.append((self.disk, ""))
 
     def copy_of(self, path: str) -> str:
-        """Return the place of an absolute path in the copies, copied or not; else the path itself."""
+        """Return the path in the copies, copied or not; the path itself outside the copied folders."""
         copy = _path_in_copy(path, self._copies)
         if copy != os.path.abspath(path):
             return copy
@@ -127,13 +125,13 @@ class CopyPaths:
         return _path_in_copy(path, self._reached)
 
     def add(self, path: str) -> CopiedPath:
-        """Add a place for another file or folder, a path without links. `copy_of` ignores it."""
+        """Add a place for another file or folder, given by its real path. `copy_of` ignores it."""
         place = self._copied_path(path)
         self._reached[path] = place.copy
         return place
 
     def original_of(self, text: str) -> str:
-        """Return a text with the copies' paths replaced by the originals'."""
+        """Return the text with the paths of copies replaced by the paths of originals."""
         for copy, original in self._originals:
             text = text.replace(f"{copy}/", f"{original.rstrip('/')}/").replace(copy, original or "/")
         return text
@@ -152,14 +150,14 @@ class CopyPaths:
         return CopiedPath(path, self.mirrored(path))
 
     def mirrored(self, path: str) -> str:
-        """Return the place of any absolute path below `disk`."""
+        """Return the place below `disk` for any absolute path."""
         return self.disk if path == "/" else f"{self.disk}{path}"
 
 
 class FolderCopier:
-    """Copies the folders of `places`, the most important first. Never copies `apart`.
+    """Copies the folders of `paths`, the most important first. Never copies `excluded`.
 
-    `whole`: nothing in the copies may lead to an original. `also`: folders that handlers start in.
+    `self_contained`: nothing in the copies may lead to an original. `start_folders`: where handlers start.
     """
 
     def __init__(
@@ -172,7 +170,7 @@ class FolderCopier:
         self_contained: bool = False,
         start_folders: Sequence[str] = (),
     ) -> None:
-        self.fingerprints: dict[str, Fingerprint] = {}  # path of a copy → what was copied there
+        self.fingerprints: dict[str, Fingerprint] = {}  # path of a copy → its copied content
         self.originals = OriginalsWatch(excluded)
         self._paths, self._self_contained = paths, self_contained
         self._budget, self._package_budget = CopyBudget(bounds), CopyBudget(packages)
@@ -182,7 +180,7 @@ class FolderCopier:
         self._copied_separately = {
             *excluded,
             *(place.folder for place in self._existing),
-        }  # not copied as part of another
+        }  # not copied as part of another folder
         self._skipped: dict[tuple[str, str], list[str]] = {}  # copy of a folder, reason → names
         self._folders: list[tuple[str, os.stat_result]] = []
         self._link_targets: deque[CopiedPath] = deque()  # of links, to be copied
@@ -191,7 +189,7 @@ class FolderCopier:
     def copy(self) -> None:
         """Copy everything. Raises OSError only if the folder of the copies cannot be created."""
         os.mkdir(self._paths.disk)
-        for place in self._existing:  # all of them first: no link of one can stand in the way of another
+        for place in self._existing:  # first, so that no copied link takes the place of a folder
             os.makedirs(place.copy, exist_ok=True)
         for place in self._existing:
             last = place is self._existing[-1]
@@ -200,17 +198,17 @@ class FolderCopier:
             self._copy_targets()
             self._budget.release(reserved)
         for path in filter(os.path.isdir, self._start_folders):
-            self._devices.add(os.stat(path).st_dev)  # handlers are to start there: it answers
+            self._devices.add(os.stat(path).st_dev)  # it may be on a file system of its own
             if why := self._add_link_target(path):
                 self._skip(CopiedPath(path, self._paths.copy_of_reached(path)), why, ".")
         self._copy_targets()
         for folder, status in sorted(self._folders, key=lambda pair: -len(pair[0])):
-            with suppress(OSError):  # at worst it stays private
+            with suppress(OSError):  # then the copy stays private
                 os.utime(folder, ns=(status.st_atime_ns, status.st_mtime_ns))
                 os.chmod(folder, stat.S_IMODE(status.st_mode) & 0o777)
 
     def skipped_notes(self) -> tuple[str, ...]:
-        """Return one sentence for each folder and reason of skipped files."""
+        """Return one sentence on skipped files for each combination of folder and reason."""
         return tuple(
             f"Not copied from {self._paths.original_of(copy)}: {_name_list(names)} ({reason})."
             for (copy, reason), names in self._skipped.items()
@@ -221,7 +219,7 @@ class FolderCopier:
     ) -> None:
         """Copy a folder recursively.
 
-        `only_needed_packages`: copy only packages that another folder below needs.
+        `only_needed_packages`: copy `node_modules` only if another copied folder lies below the same parent.
         """
         waiting = deque([(place.folder, place.copy, budget)])
         device = self._note_folder(place.folder, place.copy)
@@ -232,9 +230,7 @@ class FolderCopier:
                     continue
                 name = os.path.relpath(entry.path, place.folder)
                 if budget.files <= 0:
-                    self._skip(
-                        place, f"among others: {budget.bounds.files:,} files and folders are the most", name
-                    )
+                    self._skip(place, f"over the limit of {budget.bounds.files:,} files and folders", name)
                     continue
                 budget.files -= 1
                 to = os.path.join(copy, entry.name)
@@ -260,12 +256,12 @@ class FolderCopier:
                     self._skip(place, why, name)
 
     def _make_folder(self, folder: str, to: str) -> None:
-        with suppress(FileExistsError):  # made for a folder inside of it
+        with suppress(FileExistsError):  # made before a folder inside it
             os.mkdir(to, 0o700)
         self._note_folder(folder, to)
 
     def _copy_entry(self, place: CopiedPath, entry: os.DirEntry[str], to: str, budget: CopyBudget) -> str:
-        """Copy a link or a file. Return why it was not copied; mostly empty."""
+        """Copy a link or a file. Return why it was not copied; empty if it was."""
         if not entry.is_symlink():
             return self._copy_file(entry.path, to, budget)
         why = self._add_link_target(os.path.realpath(entry.path)) if self._self_contained else ""
@@ -275,12 +271,12 @@ class FolderCopier:
     # The targets of links
 
     def _add_link_target(self, real: str) -> str:
-        """Add a place for the target of a link. Return why it has no content there; mostly empty."""
+        """Add a place for the target of a link. Return why it cannot be copied; otherwise empty."""
         if self._paths.copy_of_reached(real) != real or real in HARMLESS_DEVICES:
             return ""
         try:
             status = os.lstat(real)
-        except OSError:  # nothing is there, and a handler may make it
+        except OSError:  # a missing target, which a handler may create
             copy = self._paths.add(real).copy
             if os.path.isdir(os.path.dirname(real)):
                 os.makedirs(os.path.dirname(copy), exist_ok=True)
@@ -336,7 +332,7 @@ class FolderCopier:
                 found = sorted(islice(listing, most), key=lambda entry: entry.name)
         except OSError as error:
             name = os.path.relpath(folder, place.folder)
-            self._skip(place, error_reason(error), f"what {name} holds")
+            self._skip(place, error_reason(error), f"the content of {name}")
             return []
         if len(found) < most:
             self.originals.add_folder(folder, status, [entry.name for entry in found])
@@ -345,7 +341,7 @@ class FolderCopier:
     def _skip_reason(
         self, entry: os.DirEntry[str], name: str, device: int, *, only_needed_packages: bool
     ) -> str:
-        """Return why an entry is skipped without reading it; empty if it is copied."""
+        """Return why an entry is skipped without being read; empty if it is to be copied."""
         if entry.is_symlink():
             return ""
         if entry.is_file(follow_symlinks=False):
@@ -369,7 +365,7 @@ class FolderCopier:
         return SKIPPED_AT_TOP.get(name) or SKIPPED_ANYWHERE.get(entry.name) or ""
 
     def _is_above_another(self, packages: str) -> bool:
-        """Return True if these packages belong to a folder that contains an earlier one."""
+        """Return True if the folder with these packages contains another copied folder."""
         parent = os.path.dirname(packages)
         return any(is_within(place.folder, parent) for place in self._existing[:-1])
 
@@ -393,7 +389,7 @@ class FolderCopier:
             content = file.read(room + 1) if status.st_size <= room else b""
         if max(status.st_size, len(content)) > room:  # it may have grown while it was read
             large = status.st_size > budget.bounds.largest
-            most = f"{_size_text(budget.bounds.total)} in all are the most"
+            most = f"over the limit of {_size_text(budget.bounds.total)} in total"
             return f"larger than {_size_text(budget.bounds.largest)}" if large else most
         budget.total -= len(content)
         self._write(to, content, status)
@@ -425,7 +421,7 @@ def is_within(path: str, folder: str) -> bool:
 
 
 def _path_in_copy(path: str, copies: Mapping[str, str]) -> str:
-    """Return the path in the copy of the innermost folder that contains it; unchanged if none does."""
+    """Return the path in the copy of the innermost copied folder that contains it; unchanged if none does."""
     path = f"/{os.path.abspath(path).lstrip('/')}"
     folder = path
     while folder not in copies:
@@ -436,16 +432,16 @@ def _path_in_copy(path: str, copies: Mapping[str, str]) -> str:
 
 
 def _is_read_only(path: str, status: os.stat_result) -> bool:
-    """Return True on a read-only file system, and for another user's file that this user can only read."""
+    """Return True if the user cannot write the path: a read-only disk, or a file of another user."""
     with suppress(OSError):
         if os.statvfs(path).f_flag & os.ST_RDONLY:
             return True
-    own = status.st_uid == os.geteuid()  # whoever owns a file can make it writable
+    own = status.st_uid == os.geteuid()  # an owner can make the file writable
     return stat.S_ISREG(status.st_mode) and not own and not os.access(path, os.W_OK)
 
 
 def _has_absolute_gitdir(file: str) -> bool:
-    """Return True for the `.git` file of a working tree whose repository has an absolute path."""
+    """Return True if a `.git` file names its repository by an absolute path, as in a working tree."""
     with open_regular_file(file) as content:
         return content.read(MAX_GIT_FILE).removeprefix(b"gitdir:").lstrip().startswith(b"/")
 

@@ -33,15 +33,15 @@ class _StepCommand(Enum):
 
 
 class Stepper:
-    """Steps through the handlers of one run, including events that it causes.
+    """Steps through the handlers of one run and of the events that they cause.
 
     For one event loop. Commands that arrive while no handler waits are ignored.
     """
 
     def __init__(self) -> None:
         self._pending: asyncio.Future[_StepCommand] | None = None
-        self._executors: dict[int, SteppedExecutor] = {}  # so that neighbours of one lane stay neighbours
-        self._lock = asyncio.Lock()  # lanes that begin side by side are asked one after the other
+        self._executors: dict[int, SteppedExecutor] = {}  # so that batches stay together
+        self._lock = asyncio.Lock()  # executors that start concurrently wait one after another
         self._runs_all = False
 
     @property
@@ -68,7 +68,7 @@ class Stepper:
         return True
 
     def executors(self, executor_of: ExecutorOf) -> ExecutorOf:
-        """Return these executors with a wait before each handler."""
+        """Return `executor_of` with a wait before each handler."""
 
         def stepped_executor_of(call: Registration) -> Executor:
             lane = executor_of(call)
@@ -77,8 +77,9 @@ class Stepper:
         return stepped_executor_of
 
     async def may_run(self, calls: Sequence[Registration], view: Any, step: OnStep) -> bool:
-        """Wait for a command before these calls, which start together. Return whether to run them. A cancel
-        ends the wait.
+        """Wait for a command before these calls, which start together. Return whether to run them.
+
+        A cancel ends the wait.
         """
         async with self._lock:
             command = _StepCommand.ALL if self._runs_all else await self._wait_for_command(calls, view, step)
@@ -100,7 +101,7 @@ class Stepper:
 
 
 class SteppedExecutor:
-    """An executor in front of another one: each handler waits for a command."""
+    """An executor that waits for a command before each handler, and then uses another executor."""
 
     def __init__(self, executor: Executor, stepper: Stepper) -> None:
         self._executor, self._stepper = executor, stepper
@@ -113,7 +114,7 @@ class SteppedExecutor:
 
     async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         """See Executor.run_one_by_one."""
-        for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
+        for view, call in zip(views, calls, strict=False):  # an ended event has fewer views
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
@@ -126,7 +127,7 @@ class SteppedExecutor:
         return await self._executor.load(code)
 
     async def close(self) -> None:
-        """See Executor.close. The inner executor is closed by its owner."""
+        """See Executor.close. Does nothing: the owner of the inner executor closes it."""
 
 
 StopReason: TypeAlias = Literal["begin", "breakpoint", "line", "step", "pause", "error"]
@@ -148,7 +149,7 @@ class Member:
 
     name: str
     text: str  # short
-    holds: bool  # are there members in it
+    holds: bool  # has members
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,20 +159,20 @@ class Stop:
     Texts come from the handler's process and may contain anything.
     """
 
-    why: StopReason  # first line, breakpoint() or `debugger`, named line, step, error, or request
-    who: str  # the hook; empty: its module is being loaded
-    frames: tuple[StackFrame, ...]  # of its author's code, outermost first; never empty
-    at: int  # the chosen one of them
-    lines: tuple[tuple[int, str], ...]  # of its file, with their numbers; empty where it cannot be read
-    variables: tuple[tuple[str, str], ...]  # of the chosen frame: names and short texts
-    named: tuple[int, ...] = ()  # lines of its file at which it stops, since somebody has named them
-    error: str | None = None  # that has left the handler, or was thrown: "KeyError: 'user'"
-    said: str | None = None  # the answer to the last word, where that has one
-    members: tuple[Member, ...] | None = None  # that the last word asked for
+    why: StopReason  # "breakpoint": `breakpoint()` or `debugger`; "line": a breakpoint of the user
+    who: str  # the hook; empty while its module is being loaded
+    frames: tuple[StackFrame, ...]  # in the author's code, outermost first; never empty
+    at: int  # index of the selected frame
+    lines: tuple[tuple[int, str], ...]  # numbered lines of its file; empty if unreadable
+    variables: tuple[tuple[str, str], ...]  # of the selected frame: names and short texts
+    named: tuple[int, ...] = ()  # lines of its file with breakpoints
+    error: str | None = None  # that was raised: "KeyError: 'user'"
+    said: str | None = None  # the answer to the last command, if it has one
+    members: tuple[Member, ...] | None = None  # if the last command requested them
     failed: bool = False  # `said` is an error
-    printed: tuple[str, str] = ("", "")  # so far, to standard output and error
-    number: int = 0  # of the stops of its run; as long as it stands there it is the same
-    note: str | None = None  # what there is to say of the condition of its line: that it raises
+    printed: tuple[str, str] = ("", "")  # so far, on standard output and error
+    number: int = 0  # of the stop within its run; commands that only inspect keep it
+    note: str | None = None  # that the condition of the breakpoint raises
 
     @property
     def frame(self) -> StackFrame:
@@ -181,18 +182,18 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The lines where requested breakpoints of a file stop; 0: nowhere."""
+    """Where the requested breakpoints of a file stop."""
 
     file: str
-    lines: tuple[tuple[int, int], ...]  # named, and where it stops
-    wrong: tuple[tuple[int, str], ...] = ()  # named, and why it cannot be had as it is wanted
+    lines: tuple[tuple[int, int], ...]  # requested line, and where the handler stops; 0: nowhere
+    wrong: tuple[tuple[int, str], ...] = ()  # requested line, and why it is invalid
 
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """The text of a log breakpoint. It is foreign text and may contain anything."""
+    """The text of a log breakpoint. It comes from the handler's process and may contain anything."""
 
-    who: str  # the hook; empty: its module is being loaded
+    who: str  # the hook; empty while its module is being loaded
     file: str
     line: int
     text: str
@@ -264,7 +265,7 @@ def _stop_from(
     )
 
 
-MAX_TEXT = 8 * 1024  # characters of what can be asked: it must fit a pipe that nobody reads for a while
+MAX_TEXT = 8 * 1024  # characters of a command: it must fit into a pipe that is not read at once
 _HIT_COUNT = re.compile(r"\s*(===?|>=?|<=?|%)?\s*(\d{1,15})\s*")
 _QUOTES = "\"'`"
 
@@ -274,8 +275,8 @@ class Point:
     """A breakpoint: a line of a file, and when a handler stops there.
 
     `hits` is a number, optionally after `>=`, `>`, `<`, `<=`, `==` or `%`: it counts how often the line was
-    reached while the condition held. A `log` is reported instead of a stop; expressions in braces are
-    replaced by their values. Raises ValueError for invalid `hits`, or a text longer than LONGEST characters.
+    reached while the condition held. With a `log`, the handler does not stop: the text is reported, with
+    expressions in braces replaced by their values. Raises ValueError for invalid `hits` or a text too long.
     """
 
     line: int  # from 1
@@ -290,7 +291,7 @@ class Point:
         """Return the protocol's form."""
         for text in (self.condition, self.hits, self.log):
             if len(text) > MAX_TEXT:
-                raise ValueError(f"{len(text):,} characters cannot be asked at once; {MAX_TEXT:,} can")
+                raise ValueError(f"{len(text):,} characters are too many; at most {MAX_TEXT:,} are allowed")
         message: Message = {"line": self.line}
         if self.condition.strip():
             message["condition"] = self.condition.strip()
@@ -305,13 +306,13 @@ def _parse_hits(text: str) -> tuple[str, int]:
     """Return the comparison and the number."""
     found = _HIT_COUNT.fullmatch(text)
     if found is None:
-        raise ValueError(f"`{text.strip()[:80]}` is not a hit count: 3, >= 3 and % 3 are some")
+        raise ValueError(f"`{text.strip()[:80]}` is not a hit count; write 3, >= 3 or % 3")
     comparison = found[1] or "=="
     return "==" if comparison == "===" else comparison, int(found[2])
 
 
 def _log_parts(log: str) -> Iterator[str]:
-    """Yield texts and, between each two of them, the expression in braces."""
+    """Yield texts alternating with the expressions in braces; the first and the last part are texts."""
     text, at = "", 0
     while at < len(log):
         if log[at] == "\\" and log[at + 1 : at + 2] in ("{", "}"):
@@ -328,9 +329,7 @@ def _log_parts(log: str) -> Iterator[str]:
 
 
 def _closing_brace(log: str, begin: int) -> int | None:
-    """Return the position of the matching closing brace; None if there is none. Braces in quotes do not
-    count.
-    """
+    """Return the position of the matching closing brace, ignoring braces in quotes; None if there is none."""
     depth, quote, at = 0, "", begin
     while at < len(log):
         char = log[at]
@@ -349,22 +348,22 @@ def _closing_brace(log: str, begin: int) -> int | None:
 
 ErrorFilter: TypeAlias = Literal[
     "leaving", "raised", "none"
-]  # those that leave a handler; all in its author's code
-INSPECT_COMMANDS = ("frame", "line", "evaluate", "members")  # words after which it stands as before
+]  # errors that leave a handler; all errors in its author's code
+INSPECT_COMMANDS = ("frame", "line", "evaluate", "members")  # the handler stays stopped
 
 
 class Debugger:
-    """The debugger of one run. Handlers stop at `breakpoint()` or `debugger`, at breakpoints, at errors that
-    leave them, and, with `begins`, at their first line.
+    """The debugger of one run. Handlers stop at `breakpoint()` or `debugger`, at breakpoints, at errors, and,
+    with `stop_at_start`, at their first line.
 
     For one event loop. `stopped` waits for a stop. A command resumes the handler, or changes the view of the
-    stop, which is then reported again. Without a stopped handler, commands are ignored. Breakpoints and
-    errors can be set at any time, also before the run.
+    stop, which is reported again. Without a stopped handler, commands are ignored. Breakpoints and
+    errors can be set at any time, even before the run.
 
     Args:
         stop_at_start: stop at the first line of each handler.
         errors: at which errors to stop.
-        on_bound: called with the lines of bound breakpoints, once a worker knows them.
+        on_bound: called with the lines at which breakpoints stop, once a worker knows them.
         on_logged: called with the texts of log breakpoints.
     """
 
@@ -383,15 +382,15 @@ class Debugger:
             on_logged,
         )
         self._lines: dict[str, tuple[int | Message, ...]] = {}
-        self._workers: list[WorkerHandle] = []  # that run
+        self._workers: list[WorkerHandle] = []  # running
         self._stopped_worker: WorkerHandle | None = (
-            None  # in which the handler stands that is told of, or is asked just now
+            None  # that has the reported stop, or is executing a command
         )
         self._stop: Stop | None = None
         self._waiting_stops: deque[tuple[WorkerHandle, Stop]] = (
             deque()
-        )  # which stand meanwhile: workers run side by side
-        self._stop_count = self._stop_number = 0  # stops so far; of the one that is told of
+        )  # not reported yet: several workers may stop at once
+        self._stop_count = self._stop_number = 0  # stops so far; number of the reported one
         self._changed = asyncio.Event()
         self._sandbox: Sandbox | None = None
 
@@ -416,7 +415,7 @@ class Debugger:
         await self._send_command("next")
 
     async def into(self) -> None:
-        """Continue to the next line, also in a called function of the author's."""
+        """Continue to the next line, stepping into functions of the author that it calls."""
         await self._send_command("step")
 
     async def out(self) -> None:
@@ -432,25 +431,25 @@ class Debugger:
         await self._send_command("off")
 
     async def select_frame(self, frame: int) -> None:
-        """Select another frame by its place in `frames`; the nearest one if there is none."""
+        """Select another frame by its index in `frames`; an index out of range selects the nearest frame."""
         await self._send_command("frame", at=frame)
 
     async def toggle(self, line: int, file: str = "", condition: str = "") -> None:
         """Set or remove a breakpoint at this line, of the selected frame's file if no file is given.
 
-        With a condition, the breakpoint is set or replaced. Raises ValueError if the condition is longer than
-        LONGEST characters.
+        With a condition, the breakpoint is always set or replaced. Raises ValueError for a condition of more
+        than MAX_TEXT characters.
         """
         Point(line, condition)
         file = self._copy_of(file) if file else ""
         await self._send_command("line", line=line, file=file, condition=condition.strip())
 
     async def show_members(self, path: Iterable[int]) -> None:
-        """Show the variables of the selected frame, or the members of the one that the path selects."""
+        """Show the variables of the selected frame, or the members of the value that `path` selects."""
         await self._send_command("members", path=list(path))
 
     async def name_lines(self, file: str, lines: Iterable[int | Point]) -> None:
-        """Replace all breakpoints of a file. Of two in one line the last one counts."""
+        """Replace all breakpoints of a file. If two have the same line, the last one is used."""
         points = [Point(one) if isinstance(one, int) else one for one in lines]
         self._lines[file] = tuple({point.line: point.to_message() for point in points}.values())
         await self._send_to_all({"word": "lines", "file": self._copy_of(file), "lines": self._lines[file]})
@@ -461,7 +460,7 @@ class Debugger:
         await self._send_to_all({"word": "errors", "at": errors})
 
     async def pause(self) -> None:
-        """Stop at the next line that runs; a waiting handler stops after its `await`."""
+        """Stop at the next executed line; a handler that awaits something stops after its `await`."""
         await self._send_to_all({"word": "pause"})
 
     async def _send_to_all(self, command: Message) -> None:
@@ -474,10 +473,10 @@ class Debugger:
     async def evaluate(self, text: str) -> None:
         """Evaluate an expression or a statement at the current position.
 
-        Raises ValueError if it is longer than LONGEST characters.
+        Raises ValueError for a text of more than MAX_TEXT characters.
         """
         if len(text) > MAX_TEXT:
-            raise ValueError(f"{len(text):,} characters cannot be asked at once; {MAX_TEXT:,} can")
+            raise ValueError(f"{len(text):,} characters are too many; at most {MAX_TEXT:,} are allowed")
         await self._send_command("evaluate", text=text)
 
     async def _send_command(self, command: str, **more: object) -> None:
@@ -492,8 +491,9 @@ class Debugger:
     def attach(
         self, worker: WorkerHandle, printed: Callable[[], tuple[str, str]]
     ) -> tuple[Message, Callable[[Message], None]]:
-        """Return the message for a starting worker, and the function that handles its messages. `printed`
-        returns its output so far.
+        """Return the message for a starting worker, and the function that handles the worker's messages.
+
+        `printed` returns the worker's output so far.
         """
         self._workers.append(worker)
         lines = {self._copy_of(file): lines for file, lines in self._lines.items()}

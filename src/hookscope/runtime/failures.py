@@ -14,22 +14,22 @@ from hookscope.model.run import Code
 from hookscope.runtime.python_worker.safe_values import describe_exception
 from hookscope.values import dataclass
 
-QUARANTINE_FAULTS = 3  # faults within the window: then only a fire by hand runs it
+QUARANTINE_FAULTS = 3  # faults within the window; then only a fire by hand runs the hook
 FAULT_WINDOW = 300.0  # seconds
 
 
 @dataclass(slots=True)
 class FaultCounter:
-    """Faults by hook: it hung, crashed, or left its worker dirty. One for all executors of a workbench.
+    """Counts hangs, crashes and dirty workers of each hook, for all executors of a workbench.
 
-    A handler is identified by its file and its content: a changed handler has no faults.
+    Faults belong to one content of a handler's file: a changed handler starts without faults.
     """
 
     clock: Callable[[], float] = time.monotonic
     _faults: dict[Path, list[float]] = field(default_factory=dict)
-    _harmful_content: dict[Path, str] = field(default_factory=dict)  # with which it last did harm
-    _left_running: dict[Path, str] = field(default_factory=dict)  # with which it left something running
-    _lasting: dict[Path, str] = field(default_factory=dict)  # with which that went on for longer than we wait
+    _harmful_content: dict[Path, str] = field(default_factory=dict)  # that caused the last fault
+    _left_running: dict[Path, str] = field(default_factory=dict)  # that left something running
+    _lasting: dict[Path, str] = field(default_factory=dict)  # whose background work outlasted our wait
 
     def add_fault(self, code: Code, content: str) -> bool:
         """Count a fault. Return True if this one puts the hook into quarantine."""
@@ -48,16 +48,16 @@ class FaultCounter:
         self._left_running[code.path] = content
 
     def note_lasting(self, code: Code, content: str) -> None:
-        """Note that its background work lasted longer than the executor waits."""
+        """Note that the handler's background work lasted longer than the executor waits."""
         self._lasting[code.path] = content
 
     def is_lasting(self, code: Code, content: str) -> bool:
-        """Return whether this version of the handler leaves work running that never ends in time."""
+        """Return whether the background work of this content is known to outlast the executor's wait."""
         return self._lasting.get(code.path) == content
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no handler has a fault or background work."""
+        """True if no handler has had a fault or left work running."""
         return not self._harmful_content and not self._left_running
 
     def needs_own_worker(self, code: Code, content: str) -> bool:
@@ -71,7 +71,7 @@ class FaultCounter:
         return len(self._recent(path)) >= QUARANTINE_FAULTS
 
     def quarantined_paths(self) -> frozenset[Path]:
-        """The paths of quarantined handlers."""
+        """Return the paths of quarantined handlers."""
         return frozenset(path for path in tuple(self._faults) if self.is_quarantined(path))
 
     def lift_quarantine(self, path: Path) -> bool:
@@ -89,7 +89,7 @@ Phase = Literal["spawn", "load", "run"]
 
 
 class LoadFailed(Exception):
-    """Takes the place of a handler whose code could not be loaded."""
+    """A handler's code could not be loaded; `failure` says why."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -97,14 +97,14 @@ class LoadFailed(Exception):
 
 
 def failure_of(error: BaseException, phase: Phase = "run", target: object = None) -> Failure:
-    """Return the failure of a handler in this process. `target`: the called handler, if any. Never raises."""
+    """Return the failure for an exception of `target`, the called handler, if any. Never raises."""
     if type(error) is LoadFailed:  # isinstance would ask a hostile class for its `__class__`
         return error.failure
     return failure_from(describe_exception(error, target), phase)
 
 
 def failure_from(document: Mapping[str, Any], phase: Phase) -> Failure:
-    """Return the failure in a worker's document. Raises KeyError or TypeError for any other."""
+    """Return the failure in a worker's document. Raises KeyError or TypeError if the document is invalid."""
     plain = document.get("plain")
     return Failure(
         str(document["type"]),
@@ -117,7 +117,7 @@ def failure_from(document: Mapping[str, Any], phase: Phase) -> Failure:
 
 
 def frames_from(documents: Iterable[Mapping[str, Any]]) -> tuple[Frame, ...]:
-    """Return the frames in a worker's document. Raises KeyError, TypeError or ValueError for others."""
+    """Return the frames in a worker's documents. Raises KeyError, TypeError, ValueError if one is invalid."""
     return tuple(
         Frame(
             str(frame["file"]),
@@ -133,14 +133,14 @@ def frames_from(documents: Iterable[Mapping[str, Any]]) -> tuple[Frame, ...]:
 def timeout_failure(
     seconds: float, phase: Phase, origin: str = "", frames: tuple[Frame, ...] = ()
 ) -> Failure:
-    """Return the failure for a reached limit. `origin`: who set it; `frames`: the position then, if known."""
+    """Return the failure for an exceeded limit, with its origin and the handler's stack, if known."""
     what = {"spawn": "start", "load": "load", "run": "answer"}[phase]
     by = f" (the limit in {origin})" if origin else ""
     return Failure("Timeout", f"did not {what} within {seconds:g} s{by} and was stopped", frames, phase)
 
 
 CANCELLED = Failure("Cancelled", "was stopped because the run was cancelled")
-WORKER_ENDED = Failure("Cancelled", "was stopped because its worker was ended")  # with its lane
+WORKER_ENDED = Failure("Cancelled", "was stopped because its worker was ended")
 
 
 _RUNTIME_FOLDER = Path(__file__).parent
@@ -165,8 +165,8 @@ def has_dump(text: str) -> bool:
 def frames_in_dump(text: str) -> tuple[Frame, ...]:
     """Return the stack of the thread that ran a handler, outermost first, without our own frames.
 
-    Of several threads, the worker's main thread is preferred, then the first with any author's code. Empty if
-    there is none.
+    Of several threads, the one that runs the worker is preferred, then the first with an author's code.
+    Empty if there is none.
     """
     parts = _DUMP_START.split(text)[1:]
     stacks = [[match.groupdict() for match in _DUMP_FRAME.finditer(part)] for part in parts]

@@ -16,11 +16,11 @@ from hookscope.model.run import FileChange, TouchedFile
 from hookscope.model.run import OriginalsCheck as Compared
 from hookscope.values import dataclass
 
-MAX_SCANNED = 200_000  # files and folders; a handler can make more than anybody can wait for
+MAX_SCANNED = 200_000  # files and folders; a handler may create any number
 MAX_LISTED = 200
-MAX_DIFF_SIZE = 64 * 1024  # bytes of a file that has a diff
+MAX_DIFF_SIZE = 64 * 1024  # bytes of a file that is shown as a diff
 READ_SIZE = 1024 * 1024  # bytes read at once
-MAX_DIFF_LINES = 1_000  # of it: the time of a diff grows with their square
+MAX_DIFF_LINES = 1_000  # lines of such a file: the time of a diff grows with their square
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,16 @@ class Fingerprint:
 
     size: int
     digest: bytes = b""  # empty for a link, a device, a socket, a pipe
-    link: str | None = None  # where a link leads
+    link: str | None = None  # the target of a link
 
 
 @dataclass(frozen=True, slots=True)
 class CopyChanges:
-    """The changes in order of their paths."""
+    """The changes to the copies, in order of their paths."""
 
     listed: tuple[FileChange, ...] = ()
     more: int = 0  # changes that are not listed
-    unreadable: int = 0  # folders that could not be looked into, or were too many: more may have changed
+    unreadable: int = 0  # folders that were not or not fully read: more may have changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def open_regular_file(path: str) -> BufferedReader:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError("no file any more")
+        raise OSError("it is no longer a regular file")
     return os.fdopen(descriptor, "rb")
 
 
@@ -72,10 +72,10 @@ def fingerprint_of(path: str, status: os.stat_result) -> Fingerprint:
 def changes_since(
     areas: Sequence[str], fingerprints: Mapping[str, Fingerprint], original_of: Callable[[str], str]
 ) -> CopyChanges:
-    """Return the differences from the fingerprints, by size and content; modes and times do not count.
+    """Return how the copies differ from the fingerprints in size and content. Modes and times are ignored.
 
-    Unreadable copies get another mode. Files without a fingerprint were written. Never raises for what it
-    finds.
+    Files without a fingerprint count as written. Unreadable copies are made readable. Never raises because
+    of a file.
     """
     found = _scan_copies(areas)
     kinds: dict[str, Literal["written", "changed", "deleted"]] = {}
@@ -85,7 +85,7 @@ def changes_since(
         elif _differs(path, status, known):
             kinds[path] = "changed"
     for path in fingerprints.keys() - found.files.keys():
-        if not found.unreadable or not os.path.lexists(path):  # else it may be among the unseen
+        if not found.unreadable or not os.path.lexists(path):  # else it may be in an unread folder
             kinds[path] = "deleted"
     ordered = sorted((original_of(path).split("/"), path) for path in kinds)  # as paths are ordered
     listed = tuple(
@@ -103,7 +103,7 @@ def changes_since(
 
 
 def _scan_copies(areas: Sequence[str]) -> _CopyScan:
-    """Return everything that is not a folder, with its status. Links are not followed."""
+    """Return everything except folders, with its status. Links are not followed."""
     files: dict[str, os.stat_result] = {}
     waiting, looked, unseen = list(areas), 0, 0
     while waiting:
@@ -122,15 +122,15 @@ def _scan_copies(areas: Sequence[str]) -> _CopyScan:
                         waiting.append(entry.path)
                     else:
                         files[entry.path] = entry.stat(follow_symlinks=False)
-        except OSError:  # its path is too long, or somebody is still at work here
+        except OSError:  # the path is too long, or a process still changes it
             unseen += 1
     return _CopyScan(files, unseen)
 
 
 def make_readable(path: str, *, dir_fd: int | None = None) -> None:
-    """Let the owner read a file, or list and empty a folder. Raises OSError.
+    """Make a file readable for its owner, or a folder readable and writable. Raises OSError.
 
-    Readable files are not touched, because a changed mode of a handler's folder would count as a change.
+    A sufficient mode is not set again, because that would count as a change to a handler's folder.
     """
     mode = os.stat(path, dir_fd=dir_fd, follow_symlinks=False).st_mode
     wanted = stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR
@@ -183,7 +183,7 @@ def _digest(path: str, status: os.stat_result) -> str:
 
 
 def _text_before(original: Path, known: Fingerprint) -> str | None:
-    """Return the copied text from its original, if that is still unchanged."""
+    """Return the text that was copied, read from the original; None if it has changed or is not text."""
     if known.link is not None:
         return known.link
     content = _content(str(original), known.size)
@@ -229,7 +229,7 @@ def _diff(before: str, after: str, old: str, new: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Return lines as editors do: only a line feed ends one."""
+    """Split a text into lines as editors do: only a line feed ends a line."""
     *whole, last = text.split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 
@@ -239,7 +239,7 @@ MAX_LISTED_ORIGINALS = 50
 
 @dataclass(frozen=True, slots=True)
 class _FileState:
-    """Equal states, equal content: a write sets the change time, which cannot be set back."""
+    """Equal states mean equal content: a write sets the change time, which cannot be set back."""
 
     mode: int
     node: int
@@ -249,7 +249,7 @@ class _FileState:
 
     @classmethod
     def of(cls, status: os.stat_result) -> _FileState:
-        """Return a state. For a folder only the mode counts: its names are compared instead."""
+        """Return the state. For a folder, size and times are ignored: its names are compared instead."""
         if stat.S_ISDIR(status.st_mode):
             return cls(status.st_mode, status.st_ino)
         times = status.st_mtime_ns, status.st_ctime_ns
@@ -257,14 +257,14 @@ class _FileState:
 
 
 class OriginalsWatch:
-    """The files, links and folders that were seen while copying. `apart` is not watched."""
+    """The files, links and folders that were seen while copying, except `excluded`."""
 
     def __init__(self, excluded: Collection[str]) -> None:
         self._excluded = tuple(excluded)
         self._states: dict[str, _FileState] = {}
         self._folder_names: dict[
             str, tuple[int, frozenset[str]]
-        ] = {}  # folder → its change time, what was in it
+        ] = {}  # folder → its change time, names in it
 
     def add(self, path: str, status: os.stat_result) -> None:
         """Note the state of a file, a link or a folder."""
@@ -275,7 +275,7 @@ class OriginalsWatch:
         self._folder_names[path] = status.st_ctime_ns, frozenset(names)
 
     def compare(self, user_path: Callable[[str], str]) -> Compared:
-        """Compare all noted files with the disk. `user_path` returns a path as its user wrote it."""
+        """Compare all noted files with the disk. `user_path` returns a path as the user wrote it."""
         changed = sorted(self._changed())
         listed = tuple(
             TouchedFile(Path(user_path(path)), kind) for path, kind in changed[:MAX_LISTED_ORIGINALS]
@@ -302,12 +302,12 @@ class OriginalsWatch:
             if os.lstat(folder).st_ctime_ns == then:
                 return
             now = os.listdir(folder)
-        except OSError:  # it is among the changed or the deleted, or above what is compared
+        except OSError:  # reported as changed or deleted, if it was noted
             return
         yield from (
             path for name in now if name not in names and self._is_watched(path := f"{folder}/{name}")
         )
 
     def _is_watched(self, path: str) -> bool:
-        """Return False for `apart`, and for the folders that lead to it."""
+        """Return False for excluded folders, and for the folders above them."""
         return not any(ours == path or ours.startswith(f"{path}/") for ours in self._excluded)

@@ -1,4 +1,4 @@
-"""One firing of an event: its task, its run in progress, and the firings that its handlers cause."""
+"""Firing one event: its task, its run in progress, and the firings that its handlers cause."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from hookscope.runtime.payloads import messages_in
 from hookscope.runtime.python_worker.safe_values import safe_text
 from hookscope.values import dataclass
 
-_unrecorded_ids = count(1)  # of runs that nobody records, unique in this process
+_unrecorded_ids = count(1)  # of runs without a recorder, unique in this process
 
 
 @dataclass(slots=True)
@@ -54,20 +54,20 @@ class RunInProgress:
     began: float
     on_step: Callable[[Step], None]
     recorder: Recorder | None
-    on_recorded: Callable[[], object]  # called when its beginning is on record, or cannot be
+    on_recorded: Callable[[], object]  # called once the start is recorded or could not be
     results: list[Result] = field(default_factory=list)
     fold: Fold | None = None
     ending: Ending | None = None
     caused: list[Run] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    fault_notes: dict[str, None] = field(default_factory=dict)  # whose handlers were broken, as sentences
-    skipped: set[Registration] = field(default_factory=set)  # by hand
+    fault_notes: dict[str, None] = field(default_factory=dict)  # sentences about injected faults
+    skipped: set[Registration] = field(default_factory=set)  # by the user
     cancelled: bool = False
     internal_error: str = ""
-    loop_reason: str = ""  # why it was not fired at all
+    loop_reason: str = ""  # why it was not fired: an endless loop
     id: int | None = None
     record_error: str = ""  # why it could not be recorded
-    record_requested: bool = False  # was the recorder asked to begin
+    record_requested: bool = False  # `begin` was called
 
     def add_step(self, step: Step) -> None:
         """Pass an executor's step to the listeners."""
@@ -91,11 +91,11 @@ class RunInProgress:
         self.on_step(step)
 
     def keep_fold(self, fold: Fold) -> None:
-        """Store the latest fold: an interrupted run ends with it."""
+        """Store the latest fold, with which an interrupted run ends."""
         self.fold = fold
 
     async def begin(self) -> None:
-        """Record the event. A cancel waits: a started record must get its end."""
+        """Record the event. A cancel waits until this is done, because a started record must get an end."""
         if self.recorder is None:
             return
         self.record_requested = True
@@ -107,26 +107,24 @@ class RunInProgress:
                 self.id = await recorder.begin_plan(self.plan)
             else:
                 self.id = await recorder.begin(self.plan.event)
-        except Exception as error:  # a recorder is somebody else's: dispatch decides what it means
+        except Exception as error:  # of a foreign recorder; dispatch decides what follows
             self.record_error = safe_text(error)
             raise
         finally:
             self.on_recorded()
 
     async def close(self, complete: Callable[[Run], Awaitable[Run]] | None = None) -> Run:
-        """Return the Run, with its end recorded if its start was. Never raises."""
-        if (
-            self.recorder is not None and not self.record_requested
-        ):  # cancelled before its turn came; still recorded
+        """Return the completed Run, and record its end if its start was recorded. Never raises."""
+        if self.recorder is not None and not self.record_requested:  # cancelled before it was recorded
             try:
                 await self.begin()
-            except Exception:  # as `_begin` has kept it
+            except Exception:  # stored by `_begin`
                 self.notes.append(not_recorded_message(self.record_error))
         run = self.run()
         if complete is not None:
             try:
                 run = await complete(run)
-            except Exception as error:  # somebody else's, too: the run is there all the same
+            except Exception as error:  # foreign code; the run stays valid
                 run = replace(run, notes=(*run.notes, f"This run could not be completed: {safe_text(error)}"))
         if self.recorder is None or self.id is None:
             return run
@@ -138,7 +136,7 @@ class RunInProgress:
         return run
 
     def run(self) -> Run:
-        """Return the Run as far as it is known."""
+        """Return the Run with everything known so far."""
         plan, ending = self.plan, self._ending()
         messages, context = self._final_event()
         if ending.context is not None:
@@ -160,32 +158,32 @@ class RunInProgress:
         )
 
     def _in_plan_order(self) -> tuple[Result, ...]:
-        """Return the results in plan order, also those that ran concurrently."""
+        """Return the results in plan order, even those of concurrent calls."""
         if not any(group.concurrent for group in self.plan.groups):
             return tuple(self.results)
         places = {call: place for place, call in enumerate(self.plan.calls)}
         return tuple(sorted(self.results, key=lambda result: places.get(result.call, len(places))))
 
     def _injected_fault_notes(self, call: Registration, fault: InjectedFault) -> tuple[str, ...]:
-        """Return what was injected and, if it was ended early, how long the host would wait."""
+        """Return notes on the injected fault and, if it was ended early, on how long the host would wait."""
         note = f"broken on purpose: {fault.text}"
         if fault.limit is None:
             return (note,)
         if self.plan.event.kind == "plugin" and call.limit:
-            return note, f"its host would wait for {call.limit:g} s"
-        return note, "its host sets no limit that is known here: it would wait for ever"
+            return note, f"the host would wait for {call.limit:g} s"
+        return note, "the host has no known time limit: it would wait forever"
 
     def _run_id(self) -> int:
         if self.recorder is None:
             return next(_unrecorded_ids)
-        return self.id or 0  # 0: on no record
+        return self.id or 0  # 0: not recorded
 
     def _ending(self) -> Ending:
-        """Return the ending; of an interrupted run, the last known state."""
+        """Return the ending; for an interrupted run, the last known state."""
         ending = self.ending
         if ending is None and self.fold is not None and not self.internal_error:
             ending = self.plan.policy.finish(self.fold)
-            ending = replace(ending, follow_ups=())  # nobody fires them any more
+            ending = replace(ending, follow_ups=())  # they are not fired any more
         ending = ending or Ending()
         if not self.internal_error:
             return ending
@@ -204,13 +202,13 @@ class RunInProgress:
 
     def _not_run_reason(self, ending: Ending) -> str:
         if self.internal_error:
-            return "handlers fired events without end" if self.loop_reason else "Hookscope itself failed"
+            return "handlers fired events endlessly" if self.loop_reason else "Hookscope itself failed"
         if self.cancelled:
             return "the run was cancelled"
         if self.record_error and self.plan.event.kind == "stream":
             return EVENT_NOT_RECORDED
         if ending.failure is not None:
-            return "an earlier handler failed the event"
+            return "an earlier handler made the event fail"
         return "an earlier handler ended the event"
 
     def _final_event(self) -> tuple[tuple[str, ...], Mapping[str, Any]]:
@@ -223,25 +221,25 @@ class RunInProgress:
         return messages_in(event), {}
 
 
-MAX_DEPTH = 16  # events that cause events that cause events: further ones are a circle
+MAX_DEPTH = 16  # levels of events that cause events; deeper ones count as a loop
 COUNTED_DEPTH = (
-    4  # levels; firings below it are counted: tasks that nobody awaits multiply from level to level
+    4  # levels; deeper firings are counted, because tasks that nobody awaits multiply with each level
 )
-MAX_DEEP_FIRINGS = 2000  # of them, in one chain and period
+MAX_DEEP_FIRINGS = 2000  # in one chain and period
 COUNTING_PERIOD = 5.0  # seconds
-CHAIN_PAUSE = 0.5  # seconds between the end of a firing and one that is not part of its circle
-COMMAND_DEPTH = 4  # levels that a command counts for which a handler started
+CHAIN_PAUSE = 0.5  # seconds after which a firing no longer belongs to the chain
+COMMAND_DEPTH = 4  # levels that a command counts for if a handler started it
 
 
 @dataclass(slots=True)
 class _FiringChain:
-    """All unfinished firings that one firing has caused."""
+    """A firing and all firings that it has caused, directly or not."""
 
     running: int = 0
-    last_end: float = 0.0  # the last of them, of perf_counter
-    deep_firings: int = 0  # firings far down, in this period
-    counted_since: float = 0.0  # its begin
-    stopped_keys: set[str] = field(default_factory=set)  # keys that have reached the depth
+    last_end: float = 0.0  # perf_counter time at which a firing ended last
+    deep_firings: int = 0  # in this period
+    counted_since: float = 0.0  # start of this period
+    stopped_keys: set[str] = field(default_factory=set)  # keys of events that are not fired any more
 
     def count_deep_firing(self) -> None:
         """Count another deeply nested firing."""
@@ -251,9 +249,7 @@ class _FiringChain:
         self.deep_firings += 1
 
     def is_over(self) -> bool:
-        """Return True if no firing of the chain has run for a while: later ones start independently, as
-        timers do.
-        """
+        """Return True if no firing of the chain has run for a while: later ones, as of timers, start anew."""
         return not self.running and perf_counter() - self.last_end > CHAIN_PAUSE
 
 
@@ -261,9 +257,9 @@ _current_chain: ContextVar[tuple[_FiringChain, int] | None] = ContextVar("hooksc
 
 
 class NestedFiring:
-    """One firing's place among the firings that its handlers' code has caused.
+    """The position of a firing in its chain of firings.
 
-    Whatever a handler awaits, and the tasks and threads started in its context, belong to its firing.
+    Everything that a handler awaits, and tasks and threads started in its context, belong to its firing.
     """
 
     def __init__(self, key: str) -> None:
@@ -278,7 +274,7 @@ class NestedFiring:
         chain.running += 1
 
     def _find_loop(self, key: str) -> str:
-        """Return why an event must not be fired; empty if it may be. A stopped loop is not started again."""
+        """Return why an event must not be fired: it would continue an endless loop. Empty if it may be."""
         if self.depth >= COUNTED_DEPTH:
             self._chain.count_deep_firing()
         too_many = self._chain.deep_firings > MAX_DEEP_FIRINGS
@@ -288,11 +284,11 @@ class NestedFiring:
         return ""
 
     def enter(self, depth: int) -> None:
-        """Count firings of this task, and of what it starts, as one level below `depth`."""
+        """Set the depth of this task: firings of the task, and of what it starts, are one level deeper."""
         _current_chain.set((self._chain, depth))
 
     def stopped_notes(self) -> list[str]:
-        """For the first firing of a chain: return a sentence for each event that was stopped in it."""
+        """Return a sentence for each event stopped in the chain; empty if this is not its first firing."""
         return (
             [*map(_not_fired_note, sorted(self._chain.stopped_keys))]
             if self._is_first and not self.loop_reason
@@ -306,21 +302,21 @@ class NestedFiring:
 
 
 def _not_fired_note(key: str) -> str:
-    return f"`{key}` was not fired: handlers fired events from events without end"
+    return f"`{key}` was not fired: handlers fired events endlessly"
 
 
 class Firing:
-    """A running event: iterate it for steps, await it for the Run, or cancel it.
+    """A fired event: iterate over it for steps, await it for the Run, or cancel it.
 
-    Create it inside a running loop; it starts by itself. It owns its task, and only `cancel` stops that task.
-    It ends in exactly one Run, and every planned call in one result or one `not_run`.
+    Create it inside a running loop; it starts by itself. It owns its task, which only `cancel` stops.
+    It ends with exactly one Run, in which every planned call has one result or one `not_run`.
 
     Args:
         recorder: assigns the run's id and stores it. Its failures become notes and log lines.
-        follow: plans the events that the policy requests afterwards. Their runs are `caused`, and their steps
-            are reported here too.
-        complete: may change the Run before its end is recorded. Always awaited.
-        begins: called for this run and for each that it causes; what it returns is called at the end.
+        follow: plans the follow-up events that the policy requests. Their runs become `caused`, and their
+            steps are reported here too.
+        complete: may change the Run before its end is recorded. Always awaited, even for a failed run.
+        begins: called as this run and each follow-up starts; the function it returns gets the Run at its end.
     """
 
     def __init__(
@@ -340,8 +336,8 @@ class Firing:
         self._follow = follow
         self._steps: Broadcast[Step] = Broadcast()
         self._cancelled = False
-        self._has_begun = False  # a task that is cancelled before its first step never takes it
-        self._progress: RunInProgress | None = None  # of the event itself, not of what it causes
+        self._has_begun = False  # a task cancelled before its first step runs no code
+        self._progress: RunInProgress | None = None  # of the event itself, not of its follow-ups
         self._run: Run | None = None
         self._nested: NestedFiring | None = None
         self._task = running_loop("an event is fired", "fire()").create_task(self._fire(plan))
@@ -350,18 +346,16 @@ class Firing:
 
     @property
     def done(self) -> bool:
-        """True if there is a Run, recorded if there is a recorder."""
+        """True if the Run is complete and, if there is a recorder, recorded."""
         return self._run is not None
 
     @property
     def is_cancelled(self) -> bool:
-        """Return whether a cancel was requested, perhaps too late."""
+        """True if a cancel was requested, even if it came too late."""
         return self._cancelled
 
     async def number(self) -> int | None:
-        """Return the run's id once its start is recorded; None if it is not recorded, or waits for a command
-        before it is.
-        """
+        """Return the run's ID once its start is recorded; None if it is not, or if it pauses before that."""
         while self._recorder is not None and not self.done and not self._is_paused_unrecorded():
             progress = self._progress
             if progress is not None and (progress.id is not None or progress.record_error):
@@ -373,7 +367,7 @@ class Firing:
         return bool(self._steps.items) and isinstance(self._steps.items[-1], Paused)
 
     def cancel(self) -> None:
-        """Stop the running handler and start no other. The Run still arrives; await it.
+        """Stop the running handler and start no other. Awaiting the firing still returns its Run.
 
         A second call cancels a handler that ignored the first one.
         """
@@ -382,7 +376,7 @@ class Firing:
             self._task.cancel()
 
     def __await__(self) -> Generator[Any, None, Run]:
-        """Return the Run. Cancelling the awaiter cancels the firing, and waits until it has ended."""
+        """Return the Run. If the awaiting task is cancelled, the firing is cancelled and awaited."""
         return self._wait().__await__()
 
     async def _wait(self) -> Run:
@@ -390,7 +384,7 @@ class Firing:
         return self._task.result()
 
     def __aiter__(self) -> AsyncIterator[Step]:
-        """Yield all steps from the start. Leaving the loop cancels nothing."""
+        """Yield all steps from the first. Leaving the `async for` does not cancel the firing."""
         return aiter(self._steps)
 
     async def _fire(self, plan: Plan) -> Run:
@@ -404,7 +398,7 @@ class Firing:
         return self._run
 
     async def _run_event(self, plan: Plan, depth: int, loop_reason: str = "") -> Run:
-        """Run one event and what it causes. Never raises: failures are part of the Run.
+        """Run one event and its follow-ups. Never raises: failures are part of the Run.
 
         `depth`: the nesting of firings; `loop_reason`: why the event is not fired at all.
         """
@@ -428,13 +422,13 @@ class Firing:
             for event in follow_ups if self._follow is not None else ():
                 if depth >= MAX_DEPTH:
                     progress.notes.append(
-                        f"`{event.key}` was not fired: events caused each other {MAX_DEPTH} deep"
+                        f"`{event.key}` was not fired: events caused each other {MAX_DEPTH} levels deep"
                     )
                     continue
                 await self._run_follow_up(progress, event, depth)
-        except asyncio.CancelledError:  # `cancel` says so, or the loop itself is closing
+        except asyncio.CancelledError:  # by `cancel`, or because the loop is closing
             progress.cancelled = self._cancelled = True
-        except Exception as error:  # ours or a policy's: the run must end, be recorded, and say it
+        except Exception as error:  # of ours or of a policy: the run still ends and is recorded
             progress.internal_error = f"Hookscope failed: {type(error).__name__}: {safe_text(error)}"
             if is_file_limit(error):
                 progress.internal_error = f"Hookscope failed: {FILE_LIMIT_REACHED}. {FILE_LIMIT_HINT}"
@@ -450,7 +444,7 @@ class Firing:
             return
         try:
             plan = self._follow(event)
-        except Exception as error:  # a plan that cannot be made is not a reason to lose the run
+        except Exception as error:  # the run is kept if its follow-up cannot be planned
             progress.notes.append(f"`{event.key}` was not fired: {safe_text(error)}")
             return
         progress.caused.append(await self._run_event(plan, depth + 1))
@@ -458,16 +452,16 @@ class Firing:
             raise asyncio.CancelledError
 
     async def _close(self, progress: RunInProgress, complete: Callable[[Run], Awaitable[Run]] | None) -> Run:
-        """Record the Run. A cancel cannot interrupt this."""
-        if self._recorder is None and complete is None:  # then nothing awaits, and a task would be in vain
+        """Return the Run, completed and recorded. A cancel cannot interrupt this."""
+        if self._recorder is None and complete is None:  # nothing to await: no task is needed
             return progress.run()
         closing = asyncio.ensure_future(progress.close(complete))
         while not closing.done():
             try:
                 await asyncio.wait({closing})
             except asyncio.CancelledError:
-                self._cancelled = True  # too late for this run; the one that caused it stops
+                self._cancelled = True  # too late for this run, but the run that caused it stops
         return closing.result()
 
 
-UNFINISHED_FIRINGS = set[asyncio.Task[Any]]()  # firings that have not ended; the loop holds tasks weakly
+UNFINISHED_FIRINGS = set[asyncio.Task[Any]]()  # keeps their tasks alive: the loop refers to them weakly

@@ -1,4 +1,4 @@
-"""A handler's code between host and worker: requests to load or run it, and its module's declarations."""
+"""A handler's code in the protocol: its digest, requests to load or run it, its module's declarations."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hookscope.model.run import Code, Declared, Handler, Module, Registration
 from hookscope.runtime.python_worker.protocol import Message, encode, pack
 from hookscope.values import dataclass
 
-MAX_FILES = 2000  # files looked at; a folder with more changes with the first of them only
-MAX_KNOWN_SCANS = 1024  # folders whose last scan is remembered
-SMALL_FOLDER = 100  # files of such a one; a scan of more costs no more than a check of each
-SETTLED_AGE = 3_000_000_000  # nanoseconds since a folder's last change: some systems count in two seconds
+MAX_FILES = 2000  # files that a digest covers; the rest of a larger folder is ignored
+MAX_KNOWN_SCANS = 1024  # folders whose last scan is cached
+SMALL_FOLDER = 100  # files of a folder whose scan is cached; checking more costs as much as scanning
+SETTLED_AGE = 3_000_000_000  # nanoseconds since a folder's last change: some disks store whole two seconds
 
 FileFacts: TypeAlias = tuple[int, int, int, int]  # size, two times, inode
 _known_scans: dict[str, _FolderScan] = {}
@@ -52,10 +52,10 @@ def digest_of(folder: Path) -> str:
 
 
 class _FolderScan:
-    """What a scan of a folder found. While all of it is unchanged, another scan would find the same.
+    """The result of scanning a folder. It stays valid while all files and folders in it are unchanged.
 
-    A folder's time changes with each name added or removed, except within the moment of the scan: so only
-    folders that last changed some seconds earlier are trusted.
+    A folder's time changes with each name added or removed, but not if both happen at the same moment as the
+    scan. So only folders that last changed some seconds before the scan are trusted.
     """
 
     __slots__ = ("digest", "files", "folders")
@@ -70,7 +70,7 @@ class _FolderScan:
         return all(facts is not None and max(facts[1:3]) < now - SETTLED_AGE for _, facts in self.folders)
 
     def is_current(self) -> bool:
-        """Return True if nothing has changed."""
+        """Return True if nothing has changed since the scan."""
         return all(_facts_of(path) == facts for path, facts in chain(self.folders, self.files))
 
 
@@ -98,10 +98,8 @@ def _name_from_digest(root: str, digest: str) -> str:
 
 
 def _file_lines(folder: str, below: str, scan: _FolderScan) -> Iterator[str]:
-    """Yield one text per file in a fixed order. Links to folders are not followed: they may be circular."""
-    waiting = _folder_entries(
-        folder, below, scan
-    )  # the next one last; no recursion: folders may lie very deep
+    """Yield a text for each file, in a fixed order. Links to folders may be circular and are not followed."""
+    waiting = _folder_entries(folder, below, scan)  # the next one last; no recursion: folders may be deep
     while waiting:
         entry, below = waiting.pop()
         name = entry.name
@@ -115,7 +113,7 @@ def _file_lines(folder: str, below: str, scan: _FolderScan) -> Iterator[str]:
             pass
         facts = _facts_of(entry.path)
         scan.files.append((entry.path, facts))
-        if facts is None:  # gone, or a link to nowhere: then the name is all there is
+        if facts is None:  # gone, or a broken link: use only the name
             yield f"{below}{name}\0"
             continue
         size, mtime, ctime, inode = facts
@@ -124,7 +122,7 @@ def _file_lines(folder: str, below: str, scan: _FolderScan) -> Iterator[str]:
 
 def _folder_entries(folder: str, below: str, scan: _FolderScan) -> list[tuple[os.DirEntry[str], str]]:
     """Return the folder's entries in reverse order, each with its folder's path below the root."""
-    scan.folders.append((folder, _facts_of(folder)))  # first: what comes while we look makes it another
+    scan.folders.append((folder, _facts_of(folder)))  # before listing, so that a change meanwhile is noticed
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name, reverse=True)
@@ -133,7 +131,7 @@ def _folder_entries(folder: str, below: str, scan: _FolderScan) -> list[tuple[os
     return [(entry, below) for entry in entries]
 
 
-MAX_SHARED_FILES = 500  # files outside of hooks' folders that are looked at
+MAX_SHARED_FILES = 500  # files outside the hooks' folders that are checked
 
 
 @dataclass(slots=True)
@@ -141,8 +139,8 @@ class ContentNames:
     """Tracks the files outside its own folder that a handler has imported, such as a pack's `../lib`."""
 
     _outside_files: dict[Path, frozenset[str]] = field(default_factory=dict)  # handler → files
-    _all_outside: tuple[str, ...] = ()  # of them
-    version: int = 0  # how often `learn` has changed what is known
+    _all_outside: tuple[str, ...] = ()
+    version: int = 0  # how often `learn` has changed the known files
 
     def learn(self, code: Code, files: Iterable[str]) -> None:
         """Note which files a handler has imported."""
@@ -160,7 +158,7 @@ class ContentNames:
         return sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def name_of(self, code: Code, shared: str) -> str:
-        """Return a name for the content of a handler's folder and of the files it shares."""
+        """Return a name for the content of a handler's folder, and of the shared files if it imports any."""
         own = content_name(code)
         if not self._all_outside or not self._outside_files.get(code.path):
             return own
@@ -176,13 +174,11 @@ def _facts_text(file: str) -> str:
 
 
 DECLARING_SHAPES = ("stream", "plugin")  # shapes of modules that declare handlers
-PLUGIN_SHAPES = ("plugin", "arguments")  # shapes of code that has a worker of its own
+PLUGIN_SHAPES = ("plugin", "arguments")  # shapes of code that gets a worker of its own
 
 
 def code_document(code: Code, name: str, shared: str = "") -> Message:
-    """Return the protocol's `code`; `name` identifies the content of its folder, `shared` of the files
-    outside it.
-    """
+    """Return the protocol's `code`. `name` identifies its folder's content, `shared` that of other files."""
     return {
         "path": str(code.path),
         "export": code.export,
@@ -205,13 +201,13 @@ def settings_message(code: Code) -> Message:
     value = _as_json(code.settings)
     try:
         pack(message := {"do": "settings", "value": value})
-    except (ValueError, RecursionError):  # larger than any settings, or deeper
+    except (ValueError, RecursionError):  # too large or too deep for a message
         return {"do": "settings", "value": {}}
     return message
 
 
 def _as_json(value: Any) -> Any:
-    """Return the value with JSON's types."""
+    """Return the value as JSON types; other values become null."""
     if isinstance(value, Mapping):
         return {str(key): _as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -221,7 +217,7 @@ def _as_json(value: Any) -> Any:
 
 
 def module_from(document: Any, target: Callable[[str], Handler | Code]) -> Module:
-    """Return the Module in a loader's document; `target` returns what to register for a member.
+    """Return the Module that a loader's document describes; `target` returns what to register for a member.
 
     Raises KeyError, TypeError or ValueError if the document is invalid.
     """
@@ -233,7 +229,7 @@ def module_from(document: Any, target: Callable[[str], Handler | Code]) -> Modul
 
 
 def member_targets(code: Code) -> Callable[[str], Code]:
-    """Return the `target` function for `module_from`, which adds the member to call to the module's code."""
+    """Return the `target` for `module_from`: it returns `code` with the called member filled in."""
     return lambda member: replace(code, member=member)
 
 
@@ -261,7 +257,7 @@ MAX_KNOWN_REQUESTS = 2048  # calls whose requests are kept
 
 @dataclasses.dataclass(frozen=True)  # it keeps cached properties
 class HandlerRequest:
-    """A handler to load or run, with the names of its content."""
+    """A handler to load or run. `name` identifies its content, `shared` that of files shared by hooks."""
 
     code: Code
     name: str
@@ -283,12 +279,12 @@ class HandlerRequest:
 
     @cached_property
     def is_plugin(self) -> bool:
-        """True if it belongs to a module with its own worker."""
+        """True if the handler belongs to a module with its own worker."""
         return self.code.shape in PLUGIN_SHAPES
 
     @cached_property
     def packed(self) -> str:
-        """Return the protocol's call as JSON."""
+        """An item of the protocol's `calls` as JSON."""
         return encode(self.call_document())
 
 
@@ -299,20 +295,20 @@ class RequestCache:
         self._contents = contents
         self._code_of = code_of
         self._known: dict[int, HandlerRequest] = {}
-        self._contents_version = 0  # of the contents, when these were made
+        self._contents_version = 0  # version of `_contents` when `_known` was filled
 
     def request_for(self, call: Registration, shared: str) -> HandlerRequest:
-        """Return a call's request for the current files. `shared` names what hooks share."""
+        """Return a call's request for the current files. `shared` identifies the content of shared files."""
         known, version = self._known.get(id(call)), self._contents.version
         if (
             known is not None
             and known.call is call
-            and known.code.digest  # it was read before: no file is looked at
+            and known.code.digest  # the digest is given: no file needs to be checked
             and known.shared == shared
             and self._contents_version == version
         ):
             return known
-        if self._contents_version != version:  # other names, perhaps, for the same contents
+        if self._contents_version != version:  # the same contents may have other names now
             self._known.clear()
             known, self._contents_version = None, version
         code = self._code_of(call)
@@ -321,27 +317,26 @@ class RequestCache:
             return known
         if len(self._known) >= MAX_KNOWN_REQUESTS:
             self._known.clear()
-        request = self._known[id(call)] = HandlerRequest(
-            code, name, shared, call
-        )  # it holds its call: the id stays taken
+        request = HandlerRequest(code, name, shared, call)
+        self._known[id(call)] = request  # it refers to the call, so that no other object gets its ID
         return request
 
 
 class RequestNumbers:
-    """The numbers of requests that one worker knows: each request is sent once."""
+    """The numbers under which one worker knows requests, so that each is sent only once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[HandlerRequest, int]] = {}
 
     def numbers_for(self, requests: Sequence[HandlerRequest]) -> tuple[str, str]:
-        """Return the protocol's `calls` with numbers, and its `know` with unknown requests."""
+        """Return the protocol's `calls` as numbers, and its `know` with requests new to the worker."""
         known, numbers, new = self._known, list[str](), list[str]()
         if len(known) + len(requests) > MAX_KNOWN_REQUESTS:
-            known.clear()  # it begins anew: what has a number twice is what it was told last
+            known.clear()  # numbers start again: the worker replaces the old requests
         for request in requests:
             found = known.get(id(request))
             if found is None:
-                found = known[id(request)] = request, len(known)  # it holds its request: the id stays taken
+                found = known[id(request)] = request, len(known)  # refers to it: its ID stays taken
                 new.append(f"[{found[1]},{request.packed}]")
             numbers.append(str(found[1]))
         return ",".join(numbers), ",".join(new)

@@ -1,4 +1,4 @@
-"""Handler modules imported into this process, kept while anything calls them or runs in them."""
+"""Handler modules imported into this process; kept while they are registered or their code runs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from hookscope.runtime.python_worker.handler_modules import PREFIX, NoHandler, f
 from hookscope.runtime.python_worker.loaded_handlers import HandlerModule, load_module, member_of
 from hookscope.values import dataclass
 
-COLLECT_EVERY = 16  # times that modules were forgotten: modules refer to themselves, and a search frees them
+COLLECT_EVERY = 16  # sweeps per garbage collection, which frees modules: they refer to themselves
 
 
 @dataclass(slots=True)
 class ReplacedModules:
-    """Names of modules that no registration uses any more.
+    """Modules that no registration uses any more, by the name of their content.
 
-    Firings that were running when they were replaced may still call them, and their tasks and threads may
+    Firings that were running when a module was replaced may still call it, and its tasks and threads may
     still run. Not thread-safe: for one event loop.
     """
 
@@ -44,7 +44,7 @@ class ReplacedModules:
         self.sweep()
 
     def remove(self, names: Iterable[str]) -> None:
-        """Keep these modules: they are in use again because a file was changed back."""
+        """Keep these modules, which are in use again because a file was changed back."""
         for name in names:
             self._waiting.pop(name, None)
 
@@ -82,7 +82,7 @@ def _all_tasks() -> set[asyncio.Task[Any]]:
 
 
 def _packages_in_threads() -> set[str]:
-    """Return the names of modules whose code is running in any thread."""
+    """Return the names of modules with running code in any thread."""
     found = set[str]()
     for frame in sys._current_frames().values():
         found.update(_packages_of(_outer_frames(frame)))
@@ -118,23 +118,23 @@ def _packages_of(frames: Iterable[FrameType]) -> Iterator[str]:
 
 
 class ImportedModules:
-    """The handlers imported for Codes, by the content of their folders.
+    """Imports Codes, once for each content of their folders.
 
-    An older version stays until `keep_only`, and then while something runs in it.
+    An older version is kept until `keep_only` is called, and while its code still runs.
     """
 
     def __init__(self) -> None:
         self._replaced = ReplacedModules(self._forget)
         self._names: set[str] = set()
         self._kept_names: set[str] = set()
-        self._failed: set[str] = set()  # what is left of them goes with the next `keep_only`
+        self._failed: set[str] = set()  # forgotten at the next `keep_only`
         self._known: dict[tuple[str, Path, str, str], HandlerModule] = {}
         self._late_declarations: dict[
             Path, tuple[HandlerModule, list[Any]]
-        ] = {}  # as loaded last, and declared since
+        ] = {}  # of each plugin: its current module, and late declarations
 
     async def target_of(self, code: Code) -> Handler:
-        """Return the handler to call. A Code that cannot be loaded becomes one that raises its error."""
+        """Return the handler to call. If the Code cannot be loaded, the handler raises the error."""
         try:
             return member_of(await self._loaded_module(code), code.member)
         except LoadFailed as failed:
@@ -150,13 +150,13 @@ class ImportedModules:
         return module_from(made.module, made.targets.__getitem__)
 
     async def _loaded_module(self, code: Code) -> HandlerModule:
-        """Raises LoadFailed."""
+        """Return the module of the Code, importing it if necessary. Raises LoadFailed."""
         name = content_name(code)
         key = (name, code.path, code.export, code.shape)
         if key not in self._known:
             self._names.add(name)
             self._replaced.remove((name,))
-            if code.digest:  # its host imports it once, and comes back to it
+            if code.digest:  # the host keeps this version
                 self._kept_names.add(name)
             late: list[Any] = []
             try:
@@ -191,7 +191,7 @@ class ImportedModules:
         self._replaced.add(names, firings)
 
     def _is_latest_plugin(self, path: Path, made: HandlerModule) -> bool:
-        """Return True for the current version of a plugin, which may register handlers later."""
+        """Return True if `made` is the current version of a plugin, which may still register handlers."""
         return path in self._late_declarations and self._late_declarations[path][0] is made
 
     def _forget(self, names: Collection[str]) -> None:
@@ -201,11 +201,11 @@ class ImportedModules:
 
     @property
     def late_count(self) -> int:
-        """Return how many handlers plugins have registered since they were loaded."""
+        """How many handlers plugins have registered since they were loaded."""
         return sum(len(late) for _, late in self._late_declarations.values())
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
-        """Return the late handlers of the current version of this plugin."""
+        """Return the handlers that the current version of this plugin has registered since it was loaded."""
         if code.path not in self._late_declarations:
             return ()
         made, late = self._late_declarations[code.path]
@@ -221,7 +221,7 @@ class ImportedModules:
 
 
 def _is_task_cancelled() -> bool:
-    """Return True if the current task is cancelled, and not just a handler that raised CancelledError."""
+    """Return True if the current task is being cancelled; False if a handler just raised CancelledError."""
     task = asyncio.current_task()
     return task is not None and bool(task.cancelling())
 

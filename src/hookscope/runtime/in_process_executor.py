@@ -1,7 +1,7 @@
 """Handlers in this process: for programs that embed Hookscope, and for handlers that are part of them.
 
-Nothing here survives `os._exit`, an interpreter crash or a handler that never awaits; worker processes do. In
-exchange it is fast: a handler costs three times its bare call.
+Unlike with worker processes, `os._exit` or an interpreter crash ends this program, and a handler that never
+awaits cannot be stopped. But it is fast: running a handler takes three times as long as just calling it.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ WATCH_INTERVAL = 0.02  # seconds: how late a limit may be noticed
 class BatchControl:
     """The state that a running batch, its limit watch and its executor share.
 
-    `stop_reason` says who stopped the running handler: nobody, the limit, or the caller. So the hot loop has
-    one check.
+    `stop_reason` tells why the running handler was stopped: not at all, by its limit, or by the caller. One
+    attribute for all cases saves checks in the hot loop.
     """
 
     __slots__ = ("began", "limit", "limit_start", "stop_reason", "task")
 
-    began: float  # of perf_counter: the first handler, from when the batch runs; then whoever reads it
+    began: float  # perf_counter time at which the current handler started
 
     def __init__(self, limit: float = 0.0) -> None:
         self.stop_reason: Literal["", "limit", "caller"] = ""
-        # Of perf_counter: when the running handler began, or was last asked. A beat may come before that.
+        # perf_counter time when the running handler began or was last cancelled; inf: none has begun.
         self.limit_start = math.inf
-        self.limit = limit  # seconds; 0: nobody watches
+        self.limit = limit  # seconds; 0: not watched
         self.task: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
@@ -71,21 +71,21 @@ class BatchControl:
             self.task.cancel()
 
     def exceed_limit(self, now: float) -> None:
-        """Cancel a handler over its limit; one that continues is cancelled again one limit later."""
+        """Cancel a handler over its limit. If it continues, it is cancelled again one limit later."""
         self.stop_reason = self.stop_reason or "limit"
         self.limit_start = now
         if self.task is not None:
             self.task.cancel()
 
     def reset(self) -> None:
-        """Clear the cancel before the next handler, for `asyncio.timeout` and TaskGroup too."""
+        """Undo the cancel before the next handler, so that `asyncio.timeout` and TaskGroup do not see it."""
         self.stop_reason = ""
         while self.task is not None and self.task.cancelling():
             self.task.uncancel()
 
 
 class LimitWatch:
-    """Watches the deadlines of one loop's batches; its timer runs only while there are any."""
+    """Watches the limits of the batches in one loop. Its timer runs only while there are batches."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = ref(loop)
@@ -121,17 +121,17 @@ _latest = _ThreadWatch()
 
 
 def limit_watch() -> LimitWatch:
-    """Return the running loop's watch. A thread runs one loop at a time, so the last one mostly fits."""
+    """Return the running loop's watch. It is cached by thread, because a thread runs one loop at a time."""
     loop = asyncio.get_running_loop()
     watch = _latest.watch
     if watch is None or watch.loop() is not loop:
-        watch = _latest.watch = LimitWatch(loop)  # an older one still beats for what it watches
+        watch = _latest.watch = LimitWatch(loop)  # an older watch still checks its own batches
     return watch
 
 
-# Of one call: ended in seconds of perf_counter, what it returned, what it raised; the end alone where it did
-# nothing but return. They come in order, and each began where the one before had ended, the first with its
-# batch (Cell.began).
+# Of one call: its end in seconds of perf_counter, what it returned, what it raised; only its end if it just
+# returned None. Records are in call order: each call began when the previous one ended, the first one with
+# its batch (BatchControl.began).
 CallRecord: TypeAlias = float | tuple[float, Any, BaseException | None]
 TargetedCall: TypeAlias = tuple[Registration, Handler]
 CallOutcome: TypeAlias = tuple[Status, Failure | None, tuple[str, ...]]
@@ -142,9 +142,9 @@ NO_PATCH: tuple[Patch, tuple[str, ...]] = ((), ())
 
 @dataclass(slots=True)
 class ResultBuilder:
-    """Makes a Result of each record by comparing the event before and after it.
+    """Makes a Result from each record by comparing the event before and after the call.
 
-    It is reset for each part: with a view per handler, a builder per view would cost more than the handler.
+    `begin_part` resets it, because creating a builder for each view would take longer than a handler.
     """
 
     step: OnStep
@@ -155,7 +155,7 @@ class ResultBuilder:
     limit: float | None = None
     messages: tuple[str, ...] = ()
     document: Any = None
-    document_notes: Sequence[str] = ()  # of what the view holds that JSON cannot
+    document_notes: Sequence[str] = ()  # on values of the view that are not JSON
     requests: tuple[str, ...] = ()
     taken: int = 0  # records of this part
 
@@ -168,7 +168,7 @@ class ResultBuilder:
             self.document, self.document_notes = document_of(view)
 
     def add_record(self, record: CallRecord) -> None:
-        """Add the result of the call after those added before, with the changes that it made."""
+        """Report the result of the next call, with the changes that it made."""
         if isinstance(record, float):  # nearly always
             ended, returned, error = record, None, None
         else:
@@ -194,7 +194,7 @@ class ResultBuilder:
             messages = new_messages(before, self.messages)
         patch, more = self._patch() if self.compares_event else NO_PATCH
         self.step(
-            Result(  # by place: by name it takes twice as long
+            Result(  # positional: keywords take twice as long
                 call,
                 status,
                 since_run_start(began),
@@ -214,13 +214,13 @@ class ResultBuilder:
         )
 
     def _new_requests(self) -> tuple[str, ...]:
-        """Return the handler's requests to the host; later requests belong to the next handler."""
+        """Return the handler's requests to the host. Later requests count as the next handler's."""
         before, self.requests = self.requests, requests_in(self.view)
         self._announce_hook(self.taken)
         return self.requests[len(before) :]
 
     def _announce_hook(self, number: int) -> None:
-        """Tell the view whose handler is next."""
+        """Set the name of the next handler's hook in the view."""
         if isinstance(self.view, Arguments) and number < len(self.part):
             opened(self.view).who = self.part[number][0].name
 
@@ -234,7 +234,7 @@ class ResultBuilder:
 def _outcome_of(
     error: BaseException | None, stop_reason: str, took: float, limit: float | None, target: Handler
 ) -> CallOutcome:
-    """Return the outcome of a record. `stop_reason`: who stopped the handler, see BatchControl."""
+    """Return the outcome of a call. `stop_reason`: see BatchControl."""
     if error is None:
         return "ok", None, _limit_notes(stop_reason, took, limit)
     if stop_reason == "limit" and limit is not None:
@@ -245,18 +245,18 @@ def _outcome_of(
 
 
 def _limit_notes(stop_reason: str, took: float, limit: float | None) -> tuple[str, ...]:
-    """Return the notes on limits for a handler that answered."""
+    """Return notes on limits for a handler that returned."""
     if stop_reason:
-        return ("it was asked to stop and answered all the same",)
+        return ("it was asked to stop, but returned normally",)
     if limit is not None and took >= limit:
-        return (f"it took longer than its {limit:g} s, and could not be stopped",)
+        return (f"it took longer than its limit of {limit:g} s and could not be stopped",)
     return ()
 
 
 BatchWork: TypeAlias = Callable[[], Coroutine[object, object, None]]
 PayloadCall: TypeAlias = tuple[Any, TargetedCall]  # a handler with its own view
 
-SHORTEST_LIMIT = 1e-9  # seconds: a limit of 0 is a limit, not none
+SHORTEST_LIMIT = 1e-9  # seconds: replaces 0, which means "not watched"
 PLAIN_TYPES = frozenset({dict, list, str, bool, int, float, tuple})  # what most plain functions return
 
 
@@ -269,13 +269,13 @@ async def call_handlers(
 ) -> None:
     """Call every handler with one shared event, and report each as it ends.
 
-    Whatever a handler raises, SystemExit included, is its result. Only a stopped batch raises CancelledError.
-    Run it in a task that only the batch's owner and the limit watch cancel, so that a handler may cancel its
-    own task and the next one still runs.
+    Everything that a handler raises, even SystemExit, is its result. CancelledError is raised only if the
+    batch is stopped. Run this in a task that only the batch's owner and the limit watch cancel, so that a
+    handler may cancel its own task and the next handler still runs.
 
-    This is the hot loop: one clock read per handler, and a tuple only if there is more to report, which costs
-    a tenth. The time between two handlers counts for the second. A frozen dataclass here would triple the
-    cost.
+    This is the hot loop: it reads the clock once per handler, and makes a tuple only if there is more to
+    report than the end. The time between two handlers counts as the second one's. With a frozen dataclass, it
+    would take three times as long.
     """
     now, nothing = perf_counter, _NotReturned
     control.began = control.limit_start = now()
@@ -285,10 +285,10 @@ async def call_handlers(
             returned = target(event)
             if returned is not None:
                 returned = await returned
-        except BaseException as caught:  # isolating handlers is what this lane is for
+        except BaseException as caught:  # handlers are isolated from each other
             control.limit_start = ended = now()
             if type(caught) is TypeError and _is_plain_value(returned):
-                on_record((ended, returned, None))  # the `await` has raised this, and no handler
+                on_record((ended, returned, None))  # raised by our `await`, not by the handler
             else:
                 on_record((ended, None, caught))
         else:
@@ -304,12 +304,12 @@ def _is_plain_value(returned: Any) -> bool:
     """Return whether a handler's return value is a plain value that cannot be awaited."""
     try:
         return type(returned) in PLAIN_TYPES or not (returned is _NotReturned or isawaitable(returned))
-    except BaseException:  # a class that raises where one asks for it: nobody can do anything with that
+    except BaseException:  # a hostile class: it cannot be awaited
         return False
 
 
 def _announced(call: Registration, target: Handler, starts: Callable[[Registration], object]) -> Handler:
-    """Return the handler, which announces its start: what it does belongs to the span of that."""
+    """Return a handler that first calls `starts`: spans of its own become children of the one made there."""
 
     def announced(view: Any) -> Any:
         starts(call)
@@ -322,14 +322,14 @@ def _announced(call: Registration, target: Handler, starts: Callable[[Registrati
 class InProcessExecutor:
     """Runs handlers in the caller's event loop, on the caller's event object.
 
-    A handler that must stop, because of a limit or a cancel, gets a CancelledError at its next `await`; one
-    that never awaits cannot be stopped. `run` returns when the running handler has ended, also when
+    A handler that must stop, because of a limit or a cancel, gets a CancelledError at its next `await`; a
+    handler that never awaits cannot be stopped. `run` returns once the running handler has ended, even if
     cancelled. Handlers given as Code are imported into this process; their `env` is not applied, because the
-    process has one environment.
+    process has only one environment.
 
     Args:
-        limit: seconds for each handler, from its own start. None, the default: no limit.
-        observe: report each handler's start and the patch of its changes. This costs much more.
+        limit: seconds for each handler, measured from its start; None: no limit.
+        observe: also report each handler's start and the patch of its changes. This is much slower.
         on_late: called when a handler requests something of its host after its event has ended.
     """
 
@@ -370,9 +370,9 @@ class InProcessExecutor:
         self._modules.keep_only(targets, tuple(UNFINISHED_FIRINGS))
 
     async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Executor.run_one_by_one. One task runs all calls: one for each would dominate the cost."""
+        """See Executor.run_one_by_one. One task runs all calls, because tasks are expensive."""
         pairs = zip(calls, await self._targets_of(calls), strict=True)
-        turns = zip(views, pairs, strict=False)  # the views end early, or one step behind
+        turns = zip(views, pairs, strict=False)  # an ended event has fewer views
         limited = any(self._limit_of(call) is not None for call in calls)
         control, opened_views = BatchControl(math.inf if limited else 0.0), list[Arguments]()
         try:
@@ -384,7 +384,7 @@ class InProcessExecutor:
     async def _run_turns(
         self, turns: Iterable[PayloadCall], control: BatchControl, opened_views: list[Arguments], step: OnStep
     ) -> None:
-        """`opened_views` collects the views whose handlers may still make requests."""
+        """Call each handler with its view. Add the opened views to `opened_views`: the caller closes them."""
         builder = ResultBuilder(step, control, self._observe)
         for view, pair in turns:
             if isinstance(view, Arguments) and not (opened_views and opened_views[-1] is view):
@@ -417,7 +417,7 @@ class InProcessExecutor:
             closed(view, self._on_late)
 
     async def load(self, code: Code) -> Handler | Module | Failure:
-        """See Executor.load: imports the function at once, without a limit."""
+        """See Executor.load. Imports the file at once, without a time limit."""
         try:
             return await self._modules.load(code)
         except LoadFailed as failed:
@@ -454,7 +454,7 @@ class InProcessExecutor:
 
 
 async def _run_in_tasks(works: Sequence[tuple[BatchWork, BatchControl]]) -> None:
-    """Run each part in its own task, so that a cancel from outside is not mistaken for a handler's own."""
+    """Run each part in its own task, so that a handler that cancels its task does not cancel the caller."""
     loop = asyncio.get_running_loop()
     tasks = []
     for work, control in works:
@@ -471,7 +471,7 @@ async def _run_in_tasks(works: Sequence[tuple[BatchWork, BatchControl]]) -> None
     try:
         await wait_until_all_done(tasks, stop)
         for task in tasks:
-            if not task.cancelled():  # a last handler that cancelled its own task cancelled nobody else
+            if not task.cancelled():  # else only the last handler cancelled its own task
                 task.result()
     finally:
         for control in limited:

@@ -1,9 +1,9 @@
 """Processes that left their worker's group, found by a mark in their environment. Linux only.
 
-A handler may start a process in its own session, which a kill of the group does not reach. Every worker's
-environment has a mark that child processes inherit; the kernel shows a process's initial environment to its
-owner. A process with a new environment has no mark. It is found by its session if a marked process of that
-session was seen; otherwise it is not found: see the manual.
+A handler may start a process in a new session, which killing the worker's group does not reach. Every
+worker's environment has a mark that child processes inherit, and the kernel shows a process's initial
+environment to its owner. A process with another environment has no mark: it is found only if it belongs to
+the session of a process that was seen with the mark (see the manual).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from hookscope.values import dataclass
 
 MARK_VARIABLE = "HOOKSCOPE_WORKER"
 MAX_NAME = 80  # characters of a command line
-SCANNED_RANGE = 500  # numbers among which processes are looked for
-PROBED_RANGE = 16  # numbers that are tried one by one: to list all processes takes longer
-KILL_ROUNDS = 200  # of killing: what is killed may just have started something, and dies in its own time
+SCANNED_RANGE = 500  # process numbers that are searched; beyond them all processes are listed
+PROBED_RANGE = 16  # process numbers that are tried one by one: listing all processes takes longer
+KILL_ROUNDS = 200  # of killing: a killed process may just have started another one, and takes a while to end
 KILL_PAUSE = 0.002  # seconds between two rounds
-ENVIRON_TRIES = 20  # to read what a process was started with that is just being started
-STARTUP_AGE = 0.2  # seconds; an older one that has nothing was started so
+ENVIRON_TRIES = 20  # to read the environment of a process that is just being started
+STARTUP_AGE = 0.2  # seconds; an older process without an environment was started without one
 NO_ENVIRON_FLAGS = (
     0x00200000 | 0x00000004
-)  # flags of the kernel's own threads, and of who is ending: they have nothing
-MAX_SCANS = 10  # at what was started during the last one, on a machine where something always is
+)  # flags of kernel threads and of ending processes: they have no environment
+MAX_SCANS = 10  # each covers what was started during the previous one: on a busy machine this might never end
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,8 @@ class MarkedProcess:
     parent: int
     age: float  # seconds
     memory: int  # bytes resident
-    session: int = 0  # 0: not known
-    start_ticks: int = (
-        0  # clock ticks between the start of the machine and its own; with its number, its identity
-    )
+    session: int = 0  # 0: unknown
+    start_ticks: int = 0  # clock ticks from the machine's start to its own; with the pid, this identifies it
 
     @property
     def host(self) -> str:
@@ -57,7 +55,8 @@ class MarkedProcess:
 def host_mark() -> str:
     """Return the mark prefix of all workers of this process, and of no other.
 
-    A forked process gets another one: when a process ends, its guard kills what carries its mark.
+    A fork of this process gets another prefix, because a guard kills all processes with the prefix of an
+    ended one.
     """
     return _host_mark_of(os.getpid())
 
@@ -68,7 +67,7 @@ def _host_mark_of(pid: int) -> str:
 
 
 def new_worker_mark() -> str:
-    """Return a mark for another worker of this process."""
+    """Return a mark for a new worker of this process."""
     return f"{host_mark()}.{token_hex(4)}.{worker_depth() + 1}"
 
 
@@ -80,13 +79,13 @@ def worker_depth() -> int:
 
 
 def newest_pid() -> int:
-    """Return the last process number that the system assigned: a change means that something was started.
+    """Return the number of the newest process; if it changes, a process was started.
 
-    0 if the system does not report it; then nothing can be found.
+    0 if the system does not report the number; then escaped processes cannot be found.
     """
     try:
         return int(os.pread(_loadavg_descriptor(), 128, 0).rpartition(b" ")[2])
-    except (OSError, ValueError):  # no such file; or somebody has closed ours
+    except (OSError, ValueError):  # no such file, or our descriptor was closed
         _loadavg_descriptor.cache_clear()
         return 0
 
@@ -98,44 +97,44 @@ def _loadavg_descriptor() -> int:
 
 
 def find_marked(prefix: str = "") -> tuple[MarkedProcess, ...]:
-    """Return all processes whose mark starts with a prefix, by number. Empty if the system reports none."""
+    """Return all processes whose mark starts with the prefix, in order of their numbers."""
     return tuple(_marked_among(_all_pids(), prefix))
 
 
 def find_marked_since(before: int, newest: int, prefix: str) -> tuple[MarkedProcess, ...]:
-    """Return those that were started after the process `before`, up to and including `newest`."""
+    """Return those that were started after process `before`, up to and including `newest`."""
     numbers = range(before + 1, newest + 1)
     if 0 <= newest - before <= PROBED_RANGE:
         return tuple(_marked_among(numbers, prefix))
     if 0 <= newest - before <= SCANNED_RANGE:
         return tuple(_marked_among((pid for pid in _all_pids() if pid in numbers), prefix))
-    return find_marked(prefix)  # many, or the numbers have begun anew
+    return find_marked(prefix)  # many, or the numbers have started again
 
 
 def may_still_run(mark: str, first_pid: int) -> bool:
     """Return whether a process with this mark may still run. `first_pid`: the first process with the mark.
 
-    Checks only what was started since, if that is little.
+    Checks only processes that were started since then, if they are few.
     """
     before, newest = first_pid - 1, newest_pid()
     for _ in range(MAX_SCANS):
         if newest == before:
             return False
-        if not 0 <= newest - before <= SCANNED_RANGE:  # many, or the numbers have begun anew
+        if not 0 <= newest - before <= SCANNED_RANGE:  # many, or the numbers have started again
             return newest > 0
         if find_marked_since(before, newest, mark):
             return True
-        before, newest = newest, newest_pid()  # what one of them started meanwhile
+        before, newest = newest, newest_pid()  # for processes started during this check
     return True
 
 
 def kill_marked(
     mark: str, known: Iterable[MarkedProcess] = ()
 ) -> tuple[tuple[MarkedProcess, ...], tuple[MarkedProcess, ...]]:
-    """Kill the processes with this mark, the `known` ones that once had it, and all of their sessions.
+    """Kill the processes with this mark, the `known` ones, and all processes of the known ones' sessions.
 
-    Return the processes that are gone, and those that may still run. Blocks until all are gone, or for
-    `ROUNDS` rounds.
+    Return the processes that are gone, and those that may still run. Blocks until all are gone, but for
+    KILL_ROUNDS rounds at most.
     """
     sessions = {process.session: process for process in known}
     killed = {process.pid: process for process in known if is_running(process)}
@@ -153,7 +152,7 @@ def kill_marked(
 
 
 def _in_sessions(sessions: Mapping[int, MarkedProcess]) -> Iterator[MarkedProcess]:
-    """Yield the processes of these sessions, each with a known process of its session."""
+    """Yield the processes of these sessions; each session comes with a process that was seen in it."""
     known = {number: seen for number, seen in sessions.items() if number not in (0, os.getsid(0))}
     known = {number: seen for number, seen in known.items() if not _is_reused(number, seen)}
     for pid in _all_pids() if known else ():
@@ -165,15 +164,15 @@ def _in_sessions(sessions: Mapping[int, MarkedProcess]) -> Iterator[MarkedProces
 
 
 def _is_reused(session: int, seen: MarkedProcess) -> bool:
-    """Return whether a session's number now belongs to a process that was started later."""
+    """Return whether the session's number now belongs to a process that was started later than `seen`."""
     try:
         return int(_read_stat(session)[19]) > seen.start_ticks
-    except (OSError, ValueError, IndexError):  # the leader is gone; while anybody is left, no other gets it
+    except (OSError, ValueError, IndexError):  # gone; its number stays reserved
         return False
 
 
 def is_running(process: MarkedProcess) -> bool:
-    """Return whether this very process still runs, not another one with its number."""
+    """Return whether this process still runs; False if another one has its number."""
     try:
         state, *fields = _read_stat(process.pid)
     except (OSError, ValueError):
@@ -182,7 +181,7 @@ def is_running(process: MarkedProcess) -> bool:
 
 
 def resident_memory(pid: int) -> int:
-    """Return resident bytes; 0 if unknown."""
+    """Return the resident memory of a process in bytes; 0 if unknown."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -225,14 +224,14 @@ def _start_environment(pid: int) -> bytes:
         state, *fields = _read_stat(pid)
         if state in "ZX" or int(fields[5]) & NO_ENVIRON_FLAGS or _age(fields) > STARTUP_AGE:
             break
-        is_in_place = fields[23] != "0"  # where its code ends: known once its environment is
+        is_in_place = fields[23] != "0"  # end of its code: set once the environment is complete
         if not is_in_place:
             time.sleep(KILL_PAUSE)
     return b""
 
 
 def _read_process(pid: int, mark: str) -> MarkedProcess | None:
-    """Return a process; None for one that has ended and waits to be reaped."""
+    """Return the process; None if it has ended and waits to be reaped."""
     state, *fields = _read_stat(pid)
     if state in "ZX":
         return None
@@ -246,13 +245,13 @@ def _read_process(pid: int, mark: str) -> MarkedProcess | None:
 
 
 def _read_stat(pid: int) -> list[str]:
-    """Return a process's state and the numbers after it."""
+    """Return the fields of /proc/PID/stat after the name: the state, then numbers."""
     with open(f"/proc/{pid}/stat", "rb") as file:
         return file.read().decode("utf-8", "replace").rpartition(")")[2].split()
 
 
 def _age(fields: list[str]) -> float:
-    """Return seconds since a process was started."""
+    """Return the seconds since the process was started."""
     started = int(fields[18]) / os.sysconf("SC_CLK_TCK")
     return max(time.clock_gettime(time.CLOCK_BOOTTIME) - started, 0.0)
 

@@ -26,7 +26,7 @@ from hookscope.runtime.python_worker.safe_values import (
 
 Operation: TypeAlias = dict[str, Any]
 
-MAX_OPERATIONS = 200  # operations: a patch of more is read by nobody, and names whole members instead
+MAX_OPERATIONS = 200  # of a patch; a longer one is replaced by one that names only whole members
 
 # For comparing: in Python 1 equals True and 1.0, in JSON they differ.
 _SCALARS = frozenset((str, int, bool, type(None)))
@@ -34,14 +34,14 @@ _canonical_text = json.JSONEncoder(sort_keys=True).encode
 
 
 def is_same_json(one: Any, other: Any) -> bool:
-    """Return True if both are the same JSON value."""
+    """Return True if both are the same JSON value, types included."""
     if type(one) is type(other) and type(one) in _SCALARS:  # nearly always
         return bool(one == other)
     return bool(one == other) and _canonical_text(one) == _canonical_text(other)
 
 
 def patch_of(before: Any, after: Any) -> Patch:
-    """Return the patch between two documents; () if nothing changed. It shares values with `after`."""
+    """Return the patch from `before` to `after`; () if they are equal. It shares values with `after`."""
     patch = tuple(islice(_operations("", before, after), MAX_OPERATIONS + 1))
     return patch if len(patch) <= MAX_OPERATIONS else tuple(_whole_member_operations(before, after))
 
@@ -51,7 +51,7 @@ class PatchError(ValueError):
 
 
 def apply_patch(document: Any, patch: Patch) -> Any:
-    """Return the document after a patch of `patch_of`, without changing the input. Raises PatchError."""
+    """Return a copy of the document with a patch of `patch_of` applied. Raises PatchError."""
     after = deepcopy(document)
     for operation in patch:
         match operation:
@@ -61,7 +61,7 @@ def apply_patch(document: Any, patch: Patch) -> Any:
                 value = deepcopy(operation.get("value"))
                 _apply_operation(after, what, [_unescaped(part) for part in path[1:].split("/")], value)
             case _:
-                raise PatchError(f"{operation!r} is not an operation that is known here")
+                raise PatchError(f"{operation!r} is not a known patch operation")
     return after
 
 
@@ -80,13 +80,13 @@ def _apply_operation(document: Any, what: str, names: list[str], value: Any) -> 
 
 
 def _existing_key(parent: Any, name: str, *, end: bool = False) -> Any:
-    """Return the existing key or index of that name; with `end` also a new one. Raises PatchError."""
+    """Return the key or index named `name`; with `end`, it may be a new one. Raises PatchError."""
     if isinstance(parent, dict) and (end or name in parent):
         return name
     places = len(parent) + end if isinstance(parent, list) else 0
     if name.isascii() and name.isdigit() and int(name) < places:
         return int(name)
-    raise PatchError(f"there is no {name!r} to change")
+    raise PatchError(f"{name!r} does not exist, so the patch cannot change it")
 
 
 def _operations(path: str, before: Any, after: Any) -> Iterator[Operation]:
@@ -110,7 +110,7 @@ def _member_operations(path: str, before: dict[str, Any], after: dict[str, Any])
 
 
 def _element_operations(path: str, before: list[Any], after: list[Any]) -> Iterator[Operation]:
-    """Keep the common start and end of two lists; replace, remove or add the elements between."""
+    """Yield operations for the elements between the common start and the common end of two lists."""
     shorter = min(len(before), len(after))
     start = 0
     while start < shorter and is_same_json(before[start], after[start]):
@@ -121,14 +121,14 @@ def _element_operations(path: str, before: list[Any], after: list[Any]) -> Itera
     common = shorter - end
     for index in range(start, common):
         yield from _operations(f"{path}/{index}", before[index], after[index])
-    for index in range(len(before) - end - 1, common - 1, -1):  # from behind, so that the numbers hold
+    for index in range(len(before) - end - 1, common - 1, -1):  # from the end, so that indexes stay valid
         yield _remove(f"{path}/{index}")
     for index in range(common, len(after) - end):
         yield _add(f"{path}/{index}", after[index])
 
 
 def _whole_member_operations(before: Any, after: Any) -> Iterator[Operation]:
-    """Compare one level only."""
+    """Yield operations on top-level members only."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         yield _replace("", after)
         return
@@ -161,17 +161,15 @@ def _replace(path: str, value: Any) -> Operation:
     return {"op": "replace", "path": path, "value": value}
 
 
-SMALL_SIZE = 16 * 1024  # bytes; what is larger is measured part by part
-_MARSHAL_FORMAT = 2  # of marshal's formats
+SMALL_SIZE = 16 * 1024  # bytes; larger values are measured part by part
+_MARSHAL_FORMAT = 2  # its result does not depend on references
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_BITS // 4}}}")  # digits of a number that may be too large
 
 
 def copy_if_plain(value: Any) -> tuple[Any, str] | None:
-    """Return a copy and its JSON if the value has only JSON types; else None."""
+    """Return a copy and its JSON if the value is small and has only JSON types; else None."""
     try:
-        if (
-            len(marshal.dumps(value, _MARSHAL_FORMAT)) > SMALL_SIZE
-        ):  # it takes no subclasses: what they do is not known
+        if len(marshal.dumps(value, _MARSHAL_FORMAT)) > SMALL_SIZE:  # it rejects subclasses of JSON's types
             return None
         text = encode(value)
         copy = decode(text)
@@ -182,7 +180,7 @@ def copy_if_plain(value: Any) -> tuple[Any, str] | None:
         or text.count("[") + text.count("{") >= MAX_DEPTH
         or _LONG_NUMBER.search(text) is not None
     ):
-        return None  # half a character perhaps; deep perhaps; a large number
+        return None  # perhaps a lone surrogate, deep nesting or a huge number
     return (copy, text) if copy == value else None
 
 
@@ -190,7 +188,7 @@ _EVENT_KEYS = to_document(HookEvent("", "")).keys()
 
 
 def is_hook_event(view: object) -> bool:
-    """Return True if handlers get this view as a HookEvent, not as the value itself."""
+    """Return True if handlers receive this view as a HookEvent, not as the value itself."""
     return isinstance(view, HookEvent | Event)
 
 
@@ -201,7 +199,7 @@ def document_of(view: Any) -> tuple[Any, list[str]]:
 
 
 def packed_document(view: Any) -> tuple[Any, list[str], str]:
-    """Return the same as `document_of`, and the document as JSON if that is known already."""
+    """Return the same as `document_of`, and the document as JSON; that is empty if not known yet."""
     if isinstance(view, Event):
         view = HookEvent(
             view.type, view.action, view.session_key, dict(view.context), view.timestamp, list(view.messages)
@@ -223,7 +221,7 @@ def _pack_document(
 
 
 def is_later_document(view: Any, document: Any) -> bool:
-    """Return True if this can be a later document of the view. An event's always has all its keys."""
+    """Return True if the document can be the view after a handler ran. An event has all its keys."""
     if is_hook_event(view):
         return isinstance(document, dict) and document.keys() == _EVENT_KEYS
     if isinstance(view, Arguments):
@@ -237,7 +235,7 @@ def changeable_part(view: Any, document: Any) -> Any:
 
 
 def patch_between(view: Any, before: Any, after: Any) -> Patch:
-    """Return the patch of the changeable part. A replaced member is one step, however similar the two are."""
+    """Return the patch of the changeable part. A replaced member is one operation, even if much is equal."""
     patch = patch_of(changeable_part(view, before), changeable_part(view, after))
     replaced = after.get(REPLACED) if isinstance(view, Arguments) else None
     for name in replaced if isinstance(replaced, list) else ():
@@ -256,7 +254,7 @@ def requests_between(view: Any, before: Any, after: Any) -> tuple[str, ...]:
 
 
 def messages_in(view: Any) -> tuple[str, ...]:
-    """Return the messages of a view or a document, as text. Two arguments have none."""
+    """Return the messages of a view or a document as text. `Arguments` have no messages."""
     if isinstance(view, Arguments):
         return ()
     is_document = not isinstance(view, HookEvent) and isinstance(view, Mapping)
@@ -267,7 +265,7 @@ def messages_in(view: Any) -> tuple[str, ...]:
 
 
 def joined_text(value: object) -> str:
-    """Return a message that is not text as hosts deliver it: they join messages in JavaScript."""
+    """Return a non-text message as hosts deliver it: they join messages as JavaScript does."""
     match value:
         case dict():
             return "[object Object]"
@@ -281,7 +279,7 @@ def joined_text(value: object) -> str:
 
 
 def new_messages(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
-    """Return the new messages: those after the old ones if these are unchanged, else all that are new."""
+    """Return the messages after the old ones if these are unchanged, else all messages not among them."""
     if after is before or after == before:
         return ()
     if tuple(after[: len(before)]) == tuple(before):
@@ -299,15 +297,15 @@ def new_messages(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]
 def apply_changes(view: Any, before: Any, after: Any) -> None:
     """Apply a worker's changes to the view.
 
-    Only changed parts are touched: what JSON cannot hold stays as it was. A frozen Event takes no changes;
-    its policy sees them in the results.
+    Only changed parts are written, so that unchanged values that JSON cannot represent are kept. A frozen
+    Event stays unchanged; its policy finds the changes in the results.
     """
     if isinstance(view, HookEvent):
         _write_event(view, before, after)
         return
     if is_same_json(before, after):
         return
-    own = deepcopy(after)  # the view goes on changing; results and patches keep theirs
+    own = deepcopy(after)  # the view may change later, but results and patches must not
     if isinstance(view, Arguments):
         _write_arguments(view, before, own)
     elif isinstance(view, dict) and isinstance(own, dict):
@@ -315,7 +313,7 @@ def apply_changes(view: Any, before: Any, after: Any) -> None:
 
 
 def _write_arguments(view: Arguments, before: Any, after: Any) -> None:
-    """Keep the event's identity if possible, because the caller may hold it. A frozen one stays unchanged."""
+    """Change the event in place if possible: the caller may refer to it. A frozen one stays unchanged."""
     if view.get(FROZEN):
         pass
     elif isinstance(view[EVENT], dict) and isinstance(after[EVENT], dict):
@@ -330,7 +328,7 @@ def _write_arguments(view: Arguments, before: Any, after: Any) -> None:
 
 def _write_event(view: HookEvent, before: Any, after: Any) -> None:
     changed = {name for name, value in after.items() if not is_same_json(before.get(name), value)}
-    after = {name: deepcopy(after[name]) for name in changed}  # results and patches keep theirs
+    after = {name: deepcopy(after[name]) for name in changed}  # as in `apply_changes`
     if "context" in changed:
         if isinstance(view.context, dict) and isinstance(after["context"], dict):
             _write_nested(view.context, before["context"], after["context"])
@@ -345,13 +343,13 @@ def _write_event(view: HookEvent, before: Any, after: Any) -> None:
         if name in changed:
             setattr(view, attribute, after[name])
     if "timestamp" in changed:
-        # Where that is not a moment at all, the patch shows it and the event keeps its own.
+        # An invalid timestamp is shown only by the patch; the event keeps its own.
         with suppress(TypeError, ValueError, AttributeError):
             view.timestamp = from_iso(after["timestamp"])
 
 
 def _write_nested(target: dict[str, Any], before: Any, after: dict[str, Any]) -> None:
-    """Do the same as `_write_members`, and keep the identity of nested lists and dicts."""
+    """Do the same as `_write_members`, but change nested lists and dicts in place."""
     was = before if isinstance(before, dict) else {}
     for name in after.keys() & was.keys() & target.keys():
         own, old, new = target[name], was[name], after[name]
@@ -366,7 +364,7 @@ def _write_nested(target: dict[str, Any], before: Any, after: dict[str, Any]) ->
 
 
 def _write_messages(target: list[Any], before: Any, after: list[Any]) -> None:
-    """Keep the old messages, which may be longer than in the document."""
+    """Keep the old messages if they are unchanged: the document may contain them cut short."""
     if isinstance(before, list) and is_same_json(after[: len(before)], before):
         target.extend(after[len(before) :])
     else:

@@ -53,11 +53,11 @@ if TYPE_CHECKING:
     from hookscope.runtime.sandbox import Sandbox
 
 
-MAX_QUOTED_OUTPUT = 200  # characters of what it printed before it ended
+MAX_QUOTED_OUTPUT = 200  # characters of the standard error of a worker that ended
 
 
 async def start_worker(make: Callable[[], WorkerHandle], limits: Limits) -> WorkerHandle:
-    """Return a new ready worker. Raises WorkerNotStarted, after removing everything of it."""
+    """Return a new worker that is ready. If that fails, end it and raise WorkerNotStarted."""
     worker = make()
     try:
         async with time_limit(limits, "spawn"):
@@ -77,28 +77,28 @@ async def start_worker(make: Callable[[], WorkerHandle], limits: Limits) -> Work
 
 
 def not_started_results(calls: Sequence[Registration], missing: WorkerNotStarted) -> list[Result]:
-    """Return results for calls without a worker."""
+    """Return the results of calls for which no worker could be started."""
     return [Result(call, "crashed", since_run_start(perf_counter()), error=missing.failure) for call in calls]
 
 
 class SpareWorker:
-    """Starts workers, and keeps one ready in advance if `keep_one`. It owns that one until it is taken."""
+    """Starts workers, and keeps a spare one ready if `keep_one`. It owns the spare worker until `take`."""
 
     def __init__(self, make: Callable[[], WorkerHandle], limits: Limits, *, keep_one: bool) -> None:
         self._make = make
         self._limits = limits
         self._keep_one = keep_one
         self._spare: asyncio.Task[WorkerHandle] | None = None
-        self._is_expected = False  # it was started for who comes next
+        self._is_expected = False  # the spare worker was started for the next caller
 
     @property
     def has_waited(self) -> bool:
-        """Return whether the worker was started ahead and not used until now."""
+        """True if there is a spare worker that was not started just for the next caller."""
         return self._spare is not None and not self._is_expected
 
     @property
     def ready_worker(self) -> WorkerHandle | None:
-        """Return the ready worker, if it is alive."""
+        """The spare worker, if it is ready and alive."""
         ahead = self._spare
         if ahead is None or not ahead.done() or ahead.cancelled() or ahead.exception():
             return None
@@ -106,12 +106,12 @@ class SpareWorker:
 
     def start_ahead(self) -> None:
         """Start a spare worker after a batch, when nothing waits for the processor."""
-        self._is_expected = False  # somebody came, and did not need it
+        self._is_expected = False  # the caller did not need it
         if self._keep_one:
             self._start()
 
     def start_expected(self) -> None:
-        """Start a spare worker if there is none."""
+        """Start a spare worker for the next caller, if there is none."""
         self._is_expected = self._spare is None
         self._start()
 
@@ -120,12 +120,12 @@ class SpareWorker:
             self._spare = asyncio.get_running_loop().create_task(start_worker(self._make, self._limits))
 
     async def take(self) -> WorkerHandle:
-        """Return the ready worker or a new one, for the caller to own. Raises WorkerNotStarted."""
+        """Return the spare worker or a new one; the caller then owns it. Raises WorkerNotStarted."""
         self._is_expected, spare, self._spare = (
             False,
             self._spare,
             None,
-        )  # at once: plugins ask for workers beside each other
+        )  # at once: plugins take workers concurrently
         if spare is None:
             return await start_worker(self._make, self._limits)
         try:
@@ -135,7 +135,7 @@ class SpareWorker:
             raise
 
     async def close(self) -> None:
-        """End an unused spare worker, and start no other."""
+        """End an unused spare worker, and keep no other."""
         self._keep_one = False
         spare, self._spare = self._spare, None
         if spare is not None:
@@ -150,12 +150,12 @@ MALFORMED_ERRORS = (AttributeError, KeyError, OverflowError, TypeError, ValueErr
 
 
 def count_late_handlers(workers: Iterable[WorkerHandle | None]) -> int:
-    """Return the number of late handlers in these workers."""
+    """Return how many handlers modules in these workers have registered after loading."""
     return sum(len(worker.late_handlers) for worker in workers if worker is not None)
 
 
 def late_handlers(worker: WorkerHandle | None, code: Code, name: str) -> tuple[Declared, ...]:
-    """Return the late handlers of the content of that name, in order. Invalid declarations are skipped."""
+    """Return the late handlers of the content named `name`, in order. Invalid declarations are skipped."""
     handlers = worker.late_handlers if worker is not None else ()
     return tuple(one for added in handlers if added.name == name for one in _read_late_handler(added, code))
 
@@ -163,12 +163,12 @@ def late_handlers(worker: WorkerHandle | None, code: Code, name: str) -> tuple[D
 def _read_late_handler(added: LateHandler, code: Code) -> Iterator[Declared]:
     try:
         yield from module_from({"declares": [added.declaration], "log": []}, member_targets(code)).declares
-    except MALFORMED_ERRORS:  # a plugin may have broken what its worker tells with
+    except MALFORMED_ERRORS:  # a plugin may have changed the worker's own code
         return
 
 
-MAX_OWN_WORKERS = 8  # workers at most that a hook has for itself; the one that was idle longest goes
-MAX_PLUGIN_WORKERS = 16  # workers of plugins that are kept; likewise
+MAX_OWN_WORKERS = 8  # workers that belong to one hook each; the one idle longest is ended
+MAX_PLUGIN_WORKERS = 16  # kept workers of plugins; likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,27 +176,27 @@ class WorkerFacts:
     """The state of a worker process."""
 
     pid: int
-    role: str  # shared, spare, or the name of the hook that has it for itself
+    role: str  # shared, spare, or the name of the only hook that uses it
     age: float  # seconds
-    memory: int  # bytes resident; 0 where that is not known
-    calls: int  # batches and loads it has served
+    memory: int  # resident bytes; 0 if unknown
+    calls: int  # batches and loads
 
 
 class ProcessExecutor:
     """Runs the handlers of one language in worker processes, one handler at a time.
 
-    Well-behaved handlers share a worker, which is started for the first of them and kept. A handler that
-    hangs, crashes or spoils its worker is a normal result: the batch continues in a new worker with the last
-    known event, and that content of the hook gets its own worker from then on. A handler that leaves a
-    thread, a timer or a process running keeps the worker for itself. A plugin has its own worker, in which
-    its handlers can run at once. Cancelling `run` kills its busy workers.
+    Well-behaved handlers share one worker, which is started for the first of them and kept. A handler that
+    hangs, crashes or spoils its worker has a normal result: the batch continues in a new worker with the last
+    known event, and that content of the hook gets its own worker from then on. If a handler leaves a thread,
+    a timer or a process running, its hook keeps the worker, and the others get a new one. A plugin has its
+    own worker, in which its handlers can run concurrently. Cancelling `run` kills its busy workers.
 
     Runs in the caller's event loop; with `spare` it must be the same loop until `close`.
 
     Args:
-        spare: keep one more worker ready, so that nothing waits after a crash.
+        spare: keep another worker ready, so that a call after a crash need not wait.
         on_late: called at once with (hook, text) of late output and errors; otherwise they are reported with
-            the next result. For one event loop, until `close`.
+            the next result. With it, use only one event loop until `close`.
         dump_signal: the signal at which workers print their stack; 0: none.
     """
 
@@ -222,7 +222,7 @@ class ProcessExecutor:
         self._closed = False
 
     def expect(self, calls: Sequence[Registration]) -> None:
-        """Start the shared worker, if there is none."""
+        """Start a worker in advance if these calls need the shared one and there is none."""
         if self._closed or self._slot.worker is not None:
             return
         if any(code_of(call).shape not in PLUGIN_SHAPES for call in calls):
@@ -240,7 +240,7 @@ class ProcessExecutor:
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Executor.run_together: plugins run concurrently, and one plugin's handlers in its worker."""
+        """See Executor.run_together. Plugins run concurrently, each in its own worker."""
         async with self._lock:
             batches = [Batch((call,), view, step) for call, view in calls]
             try:
@@ -272,12 +272,12 @@ class ProcessExecutor:
             self._give_slot_to_hook(slot)
 
     async def _run_sequentially(self, batches: Sequence[Batch]) -> None:
-        """Run batches in turn, because they share a worker."""
+        """Run the batches one after another, because they share a worker."""
         for batch in batches:
             await self._run_batch(batch)
 
     async def _run_plugin(self, batches: Sequence[Batch]) -> None:
-        """Run one plugin's handlers at once; after a crash, start the remaining ones in the next worker."""
+        """Run one plugin's handlers concurrently; after a crash, run the remaining ones in a new worker."""
         while batches:
             shared = self._contents.shared_name()
             requests = [self._requests.request_for(batch.remaining[0], shared) for batch in batches]
@@ -290,7 +290,7 @@ class ProcessExecutor:
             batches = [batch for batch in batches if batch.remaining]
 
     async def _has_worker(self, slot: WorkerSlot, batches: Sequence[Batch]) -> bool:
-        """Return True if there is a worker; otherwise all remaining calls have ended."""
+        """Start a worker if necessary. If that fails, report the failure for all calls and return False."""
         try:
             await self._ensure_worker(slot)
         except WorkerNotStarted as missing:
@@ -308,11 +308,10 @@ class ProcessExecutor:
             self._spare.start_ahead()
 
     async def load(self, code: Code) -> Code | Module | Failure:
-        """See Executor.load: returns the Code with its digest. Output of the import is reported with the next
-        result.
+        """See Executor.load. Returns the Code with its digest, under which the worker keeps what it loaded.
 
-        The worker keeps what it loaded under that digest. After a crash, a new worker can only load the
-        folder's current content.
+        After a crash, a new worker can only load the folder's current content. Output of the import is
+        reported with the next result.
         """
         code = with_digest(code)
         async with self._lock:
@@ -326,7 +325,7 @@ class ProcessExecutor:
             used = bool(slot.calls) or slot.has_waited
             loaded = await slot.load(request)
             if isinstance(loaded, Failure) and loaded.type == "Crashed" and used:
-                # The worker may have been dead before: in a fresh one it is the handler's own doing.
+                # The worker may have died before; a crash in a new one is the handler's fault.
                 return await self._load_in_new_worker(request, loaded)
             return loaded
 
@@ -339,7 +338,7 @@ class ProcessExecutor:
         return await slot.load(request)
 
     async def wait_for_background_work(self, wait: WaitTime) -> BackgroundWork:
-        """Wait until background work has ended, or the time is up. Return its outcome."""
+        """Wait until background work has ended or the time is up. Return its outcome."""
         work = NO_BACKGROUND_WORK
         async with self._lock:
             for slot in self._slots():
@@ -347,7 +346,7 @@ class ProcessExecutor:
         return work
 
     def has_loaded(self, code: Code) -> bool:
-        """Return True if a version of this handler is loaded: it runs if a newer one does not load."""
+        """Return True if any version of this handler is loaded. It runs if a newer version fails to load."""
         return any((code.path, code.export) in slot.loaded for slot in self._slots())
 
     @property
@@ -364,7 +363,7 @@ class ProcessExecutor:
         return late_handlers(slot.worker, code, self._contents.name_of(code, self._contents.shared_name()))
 
     def workers(self) -> tuple[WorkerFacts, ...]:
-        """The current state of all worker processes."""
+        """Return the current state of all worker processes."""
         facts = [
             _worker_facts(slot.worker, slot.owner or "shared", slot.calls)
             for slot in self._slots()
@@ -375,7 +374,7 @@ class ProcessExecutor:
         return tuple(facts)
 
     async def close(self) -> None:
-        """End all workers, wait until they are gone, and start no other."""
+        """End all workers, wait until they are gone, and start no more."""
         self._closed = True
         await await_uninterrupted(self._end_all())
 
@@ -399,11 +398,11 @@ class ProcessExecutor:
         return slot, [*takewhile(lambda request: self._slot_of(request) is slot, requests)]
 
     def _slot_of(self, request: HandlerRequest) -> WorkerSlot:
-        """Return the slot: shared, or its own for a plugin and for a handler with faults."""
+        """Return the slot of the request: the shared one, or one for its plugin or its faulty handler."""
         path = request.code.path
         if request.code.shape in PLUGIN_SHAPES:
             slot = self._plugin_slots.pop(path, None) or WorkerSlot(self._state, request.code.root.name)
-            self._plugin_slots[path] = slot  # the last of them: it is in use
+            self._plugin_slots[path] = slot  # moved to the end: used last
             return slot
         if not self._fault_counter.needs_own_worker(request.code, request.name):
             return self._slot
@@ -413,7 +412,7 @@ class ProcessExecutor:
         return self._own_slots[path]
 
     def _give_slot_to_hook(self, slot: WorkerSlot) -> None:
-        """Give a worker in which a hook's work still runs to that hook alone."""
+        """If a handler left work running in the shared worker, give that worker to its hook."""
         request = slot.left_running
         if slot is self._slot and slot.worker is not None and request is not None:
             slot.owner = request.code.root.name
@@ -423,7 +422,7 @@ class ProcessExecutor:
     async def _ensure_worker(self, slot: WorkerSlot) -> None:
         """Start a worker in the slot if it has none. Raises WorkerNotStarted."""
         if self._closed:
-            raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
+            raise WorkerNotStarted(Failure("NotStarted", "this executor is closed", phase="spawn"))
         while len(self._own_slots) > MAX_OWN_WORKERS:
             _, longest_idle = self._own_slots.popitem(last=False)
             await longest_idle.end_worker()
@@ -432,7 +431,7 @@ class ProcessExecutor:
             worker = await self._spare.take()
             if self._closed:
                 await await_uninterrupted(worker.end())
-                raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
+                raise WorkerNotStarted(Failure("NotStarted", "this executor is closed", phase="spawn"))
             slot.assign(worker, has_waited)
 
 
@@ -449,10 +448,10 @@ def code_of(call: Registration) -> Code:
     return call.target
 
 
-OnLateNews = Callable[[str, str], None]  # a hook, and what it did after it had answered
+OnLateNews = Callable[[str, str], None]  # (hook, what it did after it had returned)
 RUNTIME_FOLDER = Path(__file__).parent
-NODE_VARIABLES = ("NODE_OPTIONS", "NODE_COMPILE_CACHE")  # they would change the worker, not the handler
-# A module whose package.json says no type is read all the same; Node's word on that is none of the handler's.
+NODE_VARIABLES = ("NODE_OPTIONS", "NODE_COMPILE_CACHE")  # they would affect the worker's own code
+# Node prints these warnings because of the worker or a missing `type` in package.json.
 SILENCED_WARNINGS = ("ExperimentalWarning", "MODULE_TYPELESS_PACKAGE_JSON")
 NODE_FLAGS = (*(f"--disable-warning={warning}" for warning in SILENCED_WARNINGS), "--enable-source-maps")
 
@@ -477,11 +476,11 @@ def python_executor(
     sandbox_access: SandboxAccess | None = None,
     debugger: Debugger | None = None,
 ) -> ProcessExecutor:
-    """Return an executor for Python handlers. Its workers have exactly this environment and start in `cwd`.
+    """Return an executor for Python handlers. Its workers get exactly this environment and start in `cwd`.
 
     `python` is the interpreter, 3.9 or newer. It runs isolated (no PYTHON* variables, no user site) and
-    writes no `__pycache__` into hook folders. With a `debugger`, handlers stop and wait for its commands:
-    give them no limits.
+    writes no `__pycache__` into hook folders. With a `debugger`, handlers stop and wait for its commands, so
+    set no time limits.
     """
     worker = RUNTIME_FOLDER / "python_worker" / "worker.py"
     memory = str(limits.memory or 0)
@@ -489,13 +488,11 @@ def python_executor(
         argv=(python, "-I", "-B", "-u", str(worker), str(event_file.__file__), memory),
         env=dict(env),
         cwd=cwd,
-        hint="`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer.",
+        hint="Set `python:` in .hookscope/config.yaml to an interpreter, 3.9 or newer.",
         control=True,
         bell=True,
     )
-    dump_signal = (
-        0 if sandbox_access is not None else int(signal.SIGUSR2)
-    )  # what stands in front of it would die of that
+    dump_signal = 0 if sandbox_access is not None else int(signal.SIGUSR2)  # it would kill bwrap
     make = partial(WorkerProcess, _in_sandbox(program, sandbox_access), debugger)
     return ProcessExecutor(
         make, limits, fault_counter=fault_counter, spare=spare, on_late=on_late, dump_signal=dump_signal
@@ -503,13 +500,13 @@ def python_executor(
 
 
 def node_program(*, env: Mapping[str, str], cwd: Path, node: str, cache: Path | None = None) -> WorkerProgram:
-    """The worker for TypeScript and JavaScript, as `node_executor` starts it."""
+    """Return the worker program for TypeScript and JavaScript handlers."""
     worker = RUNTIME_FOLDER / "node_worker" / "worker.mjs"
     return WorkerProgram(
         argv=(node, *NODE_FLAGS, str(worker), str(cache or "")),
         env={name: value for name, value in env.items() if name not in NODE_VARIABLES},
         cwd=cwd,
-        hint="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
+        hint="Set `node:` in .hookscope/config.yaml to a Node program, 22.18 or newer.",
         control=True,
     )
 
@@ -537,7 +534,7 @@ def node_executor(
 
 
 def _in_sandbox(program: WorkerProgram, access: SandboxAccess | None) -> WorkerProgram:
-    """Return the command that starts the program in the sandbox; unchanged without one."""
+    """Return the program as started in the sandbox; unchanged without a sandbox."""
     if access is None:
         return program
     sandbox = access.sandbox

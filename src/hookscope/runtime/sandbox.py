@@ -1,19 +1,19 @@
 """Sandboxed firing: handlers get bounded copies of folders; their changes are reported and discarded.
 
 If bubblewrap (`bwrap`) is usable, a worker started through `Sandbox.argv` and `Sandbox.filter` has no network
-and no Unix sockets except its own pairs. It sees the rest of the disk and /proc read-only, with an empty /tmp
-and /run, has no capabilities, and reaches only its own processes. Nothing that it starts outlives it. Not
+and no Unix sockets except socket pairs of its own. It sees the rest of the disk and /proc read-only, with an
+empty /tmp and /run, has no capabilities, and reaches only its own processes. None of them outlives it. Not
 covered:
 
-- Reading. A handler can read whatever its user can: keys, mail, the originals.
-- Named pipes. A service that reads one at a visible path reads what a handler writes to it.
+- Reading. A handler can read everything that its user can read: keys, mail, the originals.
+- Named pipes. A handler can write to a pipe at a visible path, from which a service may read.
 - Amounts. Memory, processor time and the space of copies and /tmp are not limited here.
-- Unix sockets, on a processor whose system calls `socket_filter` does not know. `Isolation.sockets` says so.
+- Unix sockets on processors that `socket_filter` does not know; `Isolation.sockets` is False there.
 
-Without bubblewrap there are only the copies. They are complete: HOME, the host's state folder, the working
-folder, links and packages lead to copies, or nowhere. A handler that uses another path, opens a connection or
-signals another process of its user is not stopped. `check_originals` then reports changed originals, of those
-that were seen while copying.
+Without bubblewrap there are only the copies, which are self-contained: HOME, the host's state folder, the
+working folder, links and packages lead to copies, or nowhere. A handler that uses another path, opens a
+connection or signals another process of its user is not stopped. `check_originals` reports which of the
+originals that were seen while copying have changed.
 
 In both cases a handler may notice the sandbox: paths differ, and skipped files are missing. If this process
 is killed, the copies stay in the temporary folder, readable only by their user.
@@ -50,11 +50,11 @@ from hookscope.runtime.file_changes import CopyChanges, changes_since, make_read
 from hookscope.values import dataclass
 
 FAMILIES = (2, 10, 16)  # of Linux: IPv4, IPv6, and netlink, which lists a namespace's own interfaces
-STREAMS = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET. A datagram socket of a pair could be sent elsewhere
-TYPE_MASK = 0xF  # of a type, without its flags
+STREAMS = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET. A datagram socket could send to another address
+TYPE_MASK = 0xF  # a socket type without its flags
 X32_BIT = 0x40000000  # x32 calls of a 64-bit kernel carry this bit
 
-# Of linux/bpf_common.h and linux/seccomp.h
+# From linux/bpf_common.h and linux/seccomp.h
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, AND, RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 NUMBER, ARCHITECTURE, FIRST, SECOND = 0, 4, 16, 24  # offsets in struct seccomp_data, little-endian
 ALLOW, FAIL, KILL = 0x7FFF0000, 0x00050000, 0x80000000
@@ -78,9 +78,9 @@ MACHINES = {
 
 
 def socket_filter(machine: str = "") -> bytes:
-    """Return the filter for a machine, this one by default, as `bwrap --seccomp` reads it.
+    """Return the filter for a machine (default: this one) in the format of `bwrap --seccomp`.
 
-    Empty if the numbers of its system calls are unknown.
+    Empty if the machine's system call numbers are unknown.
     """
     calls = MACHINES.get(machine or os.uname().machine)
     if calls is None or sys.byteorder != "little":
@@ -91,7 +91,7 @@ def socket_filter(machine: str = "") -> bytes:
 def _filter_program(calls: SystemCalls) -> Iterator[bytes]:
     yield _instruction(LOAD, ARCHITECTURE)
     yield _instruction(JUMP_EQUAL, calls.architecture, 1, 0)
-    yield _instruction(RETURN, KILL)  # a program for another architecture has other numbers
+    yield _instruction(RETURN, KILL)  # another architecture has other numbers
     yield _instruction(LOAD, NUMBER)
     yield _instruction(JUMP_AT_LEAST, X32_BIT, 0, 1)
     yield _instruction(RETURN, FAIL | errno.ENOSYS)
@@ -106,7 +106,7 @@ def _filter_program(calls: SystemCalls) -> Iterator[bytes]:
 
 
 def _allow_only(call: int, load: Sequence[bytes], allowed: Sequence[int]) -> Iterator[bytes]:
-    """Yield a filter that allows a call with these values, and fails with EACCES otherwise."""
+    """Yield a filter that allows a call with these values, and makes it fail with EACCES otherwise."""
     yield _instruction(JUMP_EQUAL, call, 0, len(load) + len(allowed) + 2)
     yield from load
     for number, value in enumerate(allowed):
@@ -122,51 +122,51 @@ def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 
 __all__ = ["CopyBounds", "CopyChanges", "Isolation", "Sandbox", "find_bwrap"]
 
-START_TIMEOUT = 5.0  # seconds for bwrap to show that it works, which takes some milliseconds
-MOST_LINKS = 40  # as many as Linux follows
+START_TIMEOUT = 5.0  # seconds for a test run of bwrap, which takes some milliseconds
+MOST_LINKS = 40  # that Linux follows
 PREFIX = "hookscope-sandbox-"  # of folders in the temporary folder
-UNLOCKED_FOR = 60  # seconds; a sandbox has its lock much earlier
-REMOVE_ROUNDS = 3  # of removing: something may still be writing there
-HIDDEN_FOLDER = "/tmp"  # other programs' sockets and files lie there, and handlers write to it by name
-SERVICE_FOLDERS = ("/run", "/var/run")  # the sockets and pipes of services, which do what they are asked
+UNLOCKED_FOR = 60  # seconds; a sandbox is locked much earlier
+REMOVE_ROUNDS = 3  # of removing: a process may still write there
+HIDDEN_FOLDER = "/tmp"  # has other programs' sockets and files; handlers write to it by name
+SERVICE_FOLDERS = ("/run", "/var/run")  # have sockets and pipes through which services can be controlled
 SESSION_FOLDER = "/run/user"
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """What isolated handlers from the machine."""
+    """How handlers were isolated from the machine."""
 
-    network: bool  # there was none
-    disk: bool  # outside of the copies it was read-only
-    copied_folders: tuple[Path, ...]  # the folders, as they were named
-    skipped_notes: tuple[str, ...]  # sentences: what was not copied, and why
+    network: bool  # handlers had no network
+    disk: bool  # the disk was read-only outside the copies
+    copied_folders: tuple[Path, ...]  # as given
+    skipped_notes: tuple[str, ...]  # sentences on what was not copied, and why
     sockets: bool = False  # no Unix socket could be opened
 
     @property
     def text(self) -> str:
-        """Return the isolation in words."""
+        """The isolation in words."""
         if not (self.network and self.disk):
             return (
-                f"Handlers ran on copies of {self._names}. Nothing else held them: without a usable "
-                "bubblewrap (bwrap) they have the network, and can write wherever you can, by an absolute "
-                "path."
+                f"Handlers ran on copies of {self._names}. Nothing else restricted them: without a usable "
+                "bubblewrap (bwrap), they have network access and can write to any absolute path that you "
+                "can write to."
             )
         if self.sockets:
             had = "no network and no Unix sockets"
         else:
-            had = "no network, but services that listen on a Unix socket in the file system answered them"
-        return f"Handlers ran on copies of {self._names}. They had {had}, and could change no file elsewhere."
+            had = "no network, but could reach services that listen on a Unix socket in the file system"
+        return f"Handlers ran on copies of {self._names}. They had {had}, and could not change other files."
 
     @property
     def warning(self) -> str:
-        """Return what is not protected, to report before handlers run; empty if everything is."""
+        """What is not protected, to show before handlers run; empty if everything is."""
         if not (self.network and self.disk):
             return (
                 f"Without a usable bubblewrap (bwrap), the originals of {self._names} are not protected: "
-                "handlers can write wherever you can, by an absolute path, and they have the network."
+                "handlers have network access and can write to any absolute path that you can write to."
             )
         if not self.sockets:
-            return "Services that listen on a Unix socket in the file system answer handlers here."
+            return "Handlers can reach services that listen on a Unix socket in the file system."
         return ""
 
     @property
@@ -182,15 +182,15 @@ class Isolation:
 class Sandbox:
     """Copies of folders in a private temporary folder, which `close` removes.
 
-    Creating one copies files, which takes up to some seconds: not for an event loop. The first folders are
-    the most important: bounds affect the last ones. Missing folders are not created, but files that handlers
-    write there are found. The originals are only read.
+    Creating a Sandbox copies files and may block for some seconds, so do it in a thread. Put the most
+    important folders first: if the bounds are reached, the last ones are incomplete. Missing folders are not
+    created, but files that handlers write there are found. The originals are only read.
 
     Args:
         folders: may be nested.
         bwrap: the program, from `find_bwrap`; None: no isolation.
         excluded: folders that are never copied.
-        start_folders: folders that handlers start in. Without isolation they are copied too; see
+        start_folders: folders in which handlers start. Without isolation they are copied too; see
             `start_folder_of`.
         bounds: how much is copied.
         packages: bounds of all `node_modules` together, which are copied without isolation.
@@ -244,28 +244,28 @@ class Sandbox:
         self.close()
 
     def copy_of(self, path: Path) -> Path:
-        """Return the place of an original path in the copies, copied or not; else the path itself."""
+        """Return the path in the copies, copied or not; the path itself outside the copied folders."""
         copy = self._paths.copy_of(os.fspath(path))
         return path if copy == os.path.abspath(path) else Path(copy)
 
     def mirrored(self, path: Path) -> Path:
-        """Return the place of any absolute path among the copies, copied or not."""
+        """Return the place among the copies for any absolute path, copied or not."""
         return Path(self._paths.mirrored(os.path.realpath(path)))
 
     def start_folder_of(self, folder: Path) -> Path:
-        """Return the start folder of a process that would start in this folder."""
+        """Return the folder in which to start a process instead of this one."""
         real = os.path.realpath(folder)
         copy = self._paths.copy_of_reached(real)
         return folder if copy == real else Path(copy)
 
     def original_of(self, text: str) -> str:
-        """Return a text (a frame, a message, a diff) with the originals' paths."""
+        """Return the text (of a frame, a message, a diff) with paths of copies replaced by the originals'."""
         return self._paths.original_of(text)
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables; a value that is a path into a copied folder leads to its copy.
+        """Return the variables with paths into copied folders replaced by the paths of their copies.
 
-        Values with several paths stay: the programs on PATH are not copied.
+        Values with several paths are kept, because the programs on PATH are not copied.
         """
         mapped = {
             name: str(self.copy_of(Path(value)))
@@ -280,12 +280,12 @@ class Sandbox:
     def argv(self, argv: Sequence[str], readable_paths: Sequence[Path] = ()) -> tuple[str, ...]:
         """Return the command inside the sandbox; unchanged without isolation.
 
-        The caller also passes `filter` to bwrap with `--seccomp` (see `WorkerProgram.filter`). The caller
-        creates the session, as always: a kill of its group ends everything. Inherited descriptors pass
-        through. A command killed by signal n exits with 128+n, and has PWD in its environment.
+        The caller must pass `filter` to bwrap with `--seccomp` (see `WorkerProgram.filter`), and start the
+        command in a new session, so that killing its group ends everything. The command inherits descriptors
+        and gets PWD in its environment. If signal n kills it, bwrap exits with status 128+n.
 
         Args:
-            readable_paths: what else the command reads below /tmp or /run.
+            readable_paths: other paths below /tmp or /run that the command reads.
         """
         if self._bwrap is None:
             return tuple(argv)
@@ -299,7 +299,7 @@ class Sandbox:
         return changes_since(self._paths.areas, self._copier.fingerprints, self.original_of)
 
     def check_originals(self) -> OriginalsCheck:
-        """Return originals that have changed: by handlers outside the copies, or by others."""
+        """Return the originals that have changed, through a handler or another program."""
         return self._copier.originals.compare(
             lambda path: self.original_of(self._paths.copy_of_reached(path))  # as its folder was named
         )
@@ -307,7 +307,7 @@ class Sandbox:
     def close(self) -> bool:
         """Remove all copies, whatever handlers did to them. Return False if something remains.
 
-        Also removes the copies that processes left behind that were killed.
+        Also remove the copies that killed processes have left behind.
         """
         removed = any(_remove_tree(self._root) for _ in range(REMOVE_ROUNDS))
         if self._claim is not None:
@@ -318,7 +318,7 @@ class Sandbox:
 
 
 def find_bwrap(path: Sequence[str] | str) -> str | None:
-    """Return the bwrap of a search path, if it works here: the system may forbid its isolation.
+    """Return the bwrap on a search path; None if there is none or the system forbids its isolation.
 
     Relative folders are skipped.
     """
@@ -332,8 +332,8 @@ def find_bwrap(path: Sequence[str] | str) -> str | None:
 def _strongest_isolation(bwrap: str) -> tuple[tuple[str, ...], bytes]:
     """Return the options of the strongest isolation that bwrap can provide here, and its filter.
 
-    Root may have to work without a user namespace, in which a container's /proc cannot be mounted. Other
-    users always have one.
+    In some containers, root cannot mount /proc in a user namespace, and must do without one. Other users
+    always need a user namespace.
     """
     sockets = socket_filter()
     for filtered in dict.fromkeys((sockets, b"")):
@@ -361,9 +361,10 @@ def _can_start(bwrap: str, options: Sequence[str], filtered: bytes = b"") -> boo
 
 
 def _isolation_options(*, user_namespace: bool = False) -> tuple[str, ...]:
-    """Return namespaces and mounts. Root loses its capabilities, with which it could undo the isolation.
+    """Return the options for namespaces and mounts.
 
-    Root can write kernel settings as their owner without any capability: all of /proc is read-only.
+    Root loses its capabilities, with which it could undo the isolation. /proc is read-only, because root owns
+    the kernel settings in it and can write them without a capability.
     """
     hidden = (word for folder in _existing_service_folders() for word in ("--tmpfs", folder))
     return (
@@ -380,7 +381,7 @@ def _existing_service_folders() -> list[str]:
 
 
 def _entries_to_show(paths: Sequence[str], own: str) -> list[str]:
-    """Return the entries of hidden folders that must be visible for these paths."""
+    """Return the entries of hidden folders that must be visible to reach these paths, except below `own`."""
     steps = {step for path in paths if os.path.isabs(path) for step in _link_steps(path)}
     below = {path for path in {*paths, *steps} if not (own and is_within(path, own))}
     entries = {entry for path in below if (entry := _hidden_entry(path))}
@@ -388,16 +389,16 @@ def _entries_to_show(paths: Sequence[str], own: str) -> list[str]:
 
 
 def _link_steps(path: str) -> Iterator[str]:
-    """Yield what the links at the end of a path lead to, one after the other, and the real path."""
+    """Yield the real path, and each target if the path is a link, a link to a link, and so on."""
     yield os.path.realpath(path)
-    with suppress(OSError):  # no link any more
+    with suppress(OSError):  # not a link
         for _ in range(MOST_LINKS):
             path = os.path.join(os.path.dirname(path), os.readlink(path))
             yield os.path.normpath(path)
 
 
 def _hidden_entry(path: str) -> str:
-    """Return the entry of a hidden folder that contains this path (in a session folder the path), or ""."""
+    """Return the entry of a hidden folder that contains the path, or "". In /run/user, return the path."""
     for folder in (HIDDEN_FOLDER, *_existing_service_folders()):
         if path.startswith(f"{folder}/"):
             first = path[len(folder) + 1 :].split("/")[0]
@@ -406,7 +407,7 @@ def _hidden_entry(path: str) -> str:
 
 
 def _claimed(folder: str) -> int | None:
-    """Lock a folder for as long as this process lives; return the descriptor, or None if another has it."""
+    """Lock a folder until this process ends. Return the descriptor; None if another process has the lock."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:
@@ -421,7 +422,7 @@ def _claimed(folder: str) -> int | None:
 
 
 def _remove_abandoned() -> None:
-    """Remove sandboxes of killed processes: nobody holds their lock any more."""
+    """Remove the sandboxes of killed processes, which are not locked any more."""
     with suppress(OSError), os.scandir(gettempdir()) as entries:
         for entry in entries:
             if entry.name.startswith(PREFIX) and _may_be_abandoned(entry):
@@ -432,7 +433,7 @@ def _remove_abandoned() -> None:
 
 
 def _may_be_abandoned(entry: os.DirEntry[str]) -> bool:
-    """Return whether a sandbox is the user's own and older than the moment between creation and lock."""
+    """Return whether a sandbox belongs to this user and is old enough to have been locked."""
     with suppress(OSError):
         found = entry.stat(follow_symlinks=False)
         return found.st_uid == os.getuid() and time.time() - found.st_mtime > UNLOCKED_FOR
@@ -464,14 +465,12 @@ def _remove_tree(root: str) -> bool:
 
 
 def _empty_folder(folder: int, names: Iterator[str]) -> list[str]:
-    """Delete the files of an open folder, and move its subfolders to these names; return those that were
-    used.
-    """
+    """Delete the files of an open folder, and move its subfolders to `names`. Return the used names."""
     moved = []
     with os.scandir(folder) as listing:
         entries = list(listing)
     for entry in entries:
-        with suppress(OSError):  # the others go all the same
+        with suppress(OSError):  # continue with the other entries
             if entry.is_dir(follow_symlinks=False):
                 make_readable(entry.name, dir_fd=folder)
                 name = next(names)

@@ -1,4 +1,4 @@
-"""An executor whose handlers run on a sandbox's copies; the rest of the program sees the originals."""
+"""An executor that runs handlers on a sandbox's copies and reports results with the original paths."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from hookscope.runtime.sandbox import Sandbox
 
 
 def _leads_outside(code: Code) -> bool:
-    """Return True if a link on the way to the original was changed after the original was checked."""
+    """Return True if the path no longer leads into the trusted folder, because a link was changed."""
     within = code.trusted_root
     return within is not None and not lies_within(os.path.realpath(code.path), os.fspath(within))
 
 
 class SandboxedExecutor:
-    """An executor in front of another one: calls use the copies' paths, and results the originals'.
+    """Wraps another executor: calls get the paths of the copies, and results the paths of the originals.
 
-    `on_unprotected` is called with a sentence before a handler runs that has no copy and can write beside
-    itself.
+    `on_unprotected` is called with a sentence before a handler runs that was not copied and whose folder is
+    writable.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class SandboxedExecutor:
 
     async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         """See Executor.run_one_by_one."""
-        for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
+        for view, call in zip(views, calls, strict=False):  # an ended event has fewer views
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
@@ -92,7 +92,7 @@ class SandboxedExecutor:
         await self._executor.close()
 
     def _module_outside(self, module: Module, code: Code) -> Module:
-        """Return the module with the original's handlers."""
+        """Return the module with handlers that have the original's paths."""
         declares = (
             replace(one, target=replace(code, member=one.target.member))
             for one in module.declares
@@ -101,20 +101,20 @@ class SandboxedExecutor:
         log = (replace(line, text=self._with_original_paths(line.text)) for line in module.log)
         return Module(tuple(declares), tuple(log), module.findings)
 
-    # In
+    # From originals to copies
 
     def _call_inside(self, call: Registration) -> Registration:
         return replace(call, target=self._code_inside(code_of(call)))
 
     def _code_inside(self, code: Code) -> Code:
-        """Return the copy of the handler, if there is one."""
+        """Return the Code of the handler's copy; the Code itself if there is no copy."""
         path, root = self._sandbox.copy_of(code.path), self._sandbox.copy_of(code.root)
         if _leads_outside(code):  # the worker refuses the original
             return code
         if not os.path.exists(path):
             if self._on_unprotected is not None and not self._sandbox.isolation.disk:
                 self._on_unprotected(
-                    f"{code.path} was not copied: its handler runs beside the original files, unprotected."
+                    f"{code.path} was not copied, so its handler can change the original files beside it."
                 )
             return code
         within = code.trusted_root if path == code.path else None
@@ -137,7 +137,7 @@ class SandboxedExecutor:
         )
 
     def _with_copy_paths(self, value: Any) -> Any:
-        """Return a value in which each path into a copied folder leads to its copy."""
+        """Return the value with each path into a copied folder replaced by the path of its copy."""
         match value:
             case str() if value.startswith("/") and "\0" not in value:
                 return str(self._sandbox.copy_of(Path(value)))
@@ -148,7 +148,7 @@ class SandboxedExecutor:
             case _:
                 return value
 
-    # Out
+    # From copies to originals
 
     def _write_back(self, moved: Any, view: Any) -> None:
         if isinstance(view, HookEvent):

@@ -1,6 +1,6 @@
 """Handlers in one worker process that runs any number of events at once, for programs that embed Hookscope.
 
-The handlers of one event still run one after another. A worker that ends takes all running handlers with it.
+The handlers of one event still run one after another. When the worker ends, all running handlers end with it.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ from hookscope.runtime.python_worker.protocol import Message, frame_of, pack
 from hookscope.runtime.worker_process import WorkerProcess
 
 _JSON_BOOLEANS = ("false", "true")
-MOST_TRIES = 2  # workers that may die under a call before it has begun
-UNKNOWN_OUTPUT_NOTE = "what was printed after its handler had answered, or by a program, may be another's"
+MOST_TRIES = 2  # workers that may die before a call has started
+UNKNOWN_OUTPUT_NOTE = "output of child processes, or from after a handler returned, may be another handler's"
 
 
 class _OpenRun:
-    """The calls of one batch that the worker knows of, until the last of them has answered."""
+    """The calls of one batch that were sent to the worker, until the last one has a result."""
 
     def __init__(
         self, number: int, batch: Batch, requests: Sequence[HandlerRequest], worker: SharedWorker
@@ -73,8 +73,8 @@ class _OpenRun:
         self.id = str(number)
         self.batch = batch
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.context: Context = copy_context()  # answers are reported as if the caller had read them
-        self.is_cancelled = False  # nobody waits for its answers
+        self.context: Context = copy_context()  # results are reported in the caller's context
+        self.is_cancelled = False  # the caller no longer waits for results
         self._requests = requests
         self._worker = worker
         self._limits = worker.limits
@@ -83,7 +83,7 @@ class _OpenRun:
         self._has_exceeded = False
 
     def begin(self, is_loaded: bool) -> None:
-        """The next call begins. `is_loaded`: it runs at once."""
+        """Note that the worker starts the next call. `is_loaded`: it runs at once."""
         self.batch.begin(self.batch.remaining[0], self._requests[self._number])
         self._limits = self._worker.limits.for_call(self.batch.remaining[0])
         if is_loaded:
@@ -101,13 +101,13 @@ class _OpenRun:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._exceed)
 
     def stop_watching(self) -> None:
-        """Forget the limit."""
+        """Stop the timer of the limit."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _exceed(self) -> None:
-        """Ask the worker to wait no longer; end the worker if it does not answer: its thread is busy."""
+        """Ask the worker to end the call; end the worker if it does not answer: its thread is busy."""
         if self._has_exceeded or self.batch.phase == "load":
             self._worker.end_for(self, limit_failure(self._limits, self.batch.phase))
             return
@@ -116,14 +116,14 @@ class _OpenRun:
         self._watch(STOP_TIMEOUT)
 
     def cancel(self) -> None:
-        """End the present call. The worker is ended if its thread is busy with it."""
+        """Cancel the current call. The worker is ended if its thread is busy with the call."""
         self.is_cancelled, self._has_exceeded = True, True
         self.batch.finish(self.batch.result_without_answer("cancelled", CANCELLED))
         self._worker.send(pack({"do": "end", "id": self.id}))
         self._watch(STOP_TIMEOUT)
 
     def on_message(self, message: Message) -> bool:
-        """Process a message. Return True after the last answer. Raises WorkerLost."""
+        """Process a message. Return True after the last result. Raises WorkerLost if it is unexpected."""
         if self.is_cancelled:
             self.stop_watching()
             return True
@@ -158,16 +158,16 @@ class _OpenRun:
 
 
 class SharedWorker:
-    """One worker process, and the runs and loads that it is busy with."""
+    """One worker process with its unfinished runs and loads."""
 
     def __init__(self, process: WorkerProcess, limits: Limits, contents: ContentNames) -> None:
         self.process = process
         self.limits = limits
         self.loop = asyncio.get_running_loop()
-        self.is_retired = False  # it serves nobody new, and ends when it is idle
+        self.is_retired = False  # accepts no new run, and ends when it is idle
         self._contents = contents
         self._numbers = RequestNumbers()
-        self._loaded: set[str] = set()  # names of contents with their handlers
+        self._loaded: set[str] = set()  # names of loaded handlers, see _handler_name
         self._has_settings = False
         self._runs: dict[str, _OpenRun] = {}
         self._loads: dict[str, asyncio.Future[Message]] = {}
@@ -179,11 +179,11 @@ class SharedWorker:
 
     @property
     def is_usable(self) -> bool:
-        """True if it may be given a new run."""
+        """True if the worker accepts a new run."""
         return not self.is_retired and self._ending is None
 
     async def run(self, batch: Batch, requests: Sequence[HandlerRequest]) -> None:
-        """Run these calls of the batch, until the last one has ended or the worker has."""
+        """Run these calls of the batch until the last one, or the worker, has ended."""
         run = _OpenRun(next(self._ids), batch, requests, self)
         is_loaded = _handler_name(requests[0]) in self._loaded
         self._send_settings(requests[0])
@@ -191,7 +191,7 @@ class SharedWorker:
         try:
             self.send(self._frame(run, requests, is_loaded))
         except (ValueError, RecursionError) as error:
-            self._numbers = RequestNumbers()  # what it was to be told, it was not
+            self._numbers = RequestNumbers()  # the worker has not received the new requests
             batch.begin(batch.remaining[0], requests[0])
             failure = Failure(type(error).__name__, f"the event cannot be sent to a worker: {error}")
             batch.finish(batch.result_without_answer("error", failure))
@@ -220,7 +220,7 @@ class SharedWorker:
         answer: asyncio.Future[Message] = self.loop.create_future()
         self._loads[number] = answer
         try:
-            self._has_settings = False  # they may be others since
+            self._has_settings = False  # they may have changed
             self._send_settings(request)
             code = {**request.document(), "env": dict(request.code.env)}
             self.send(pack({"do": "load", "id": number, "code": code}))
@@ -235,7 +235,7 @@ class SharedWorker:
             self.send(pack(settings_message(request.code)))
 
     def send(self, frame: bytes) -> None:
-        """Send a frame behind those that wait for room in the pipe."""
+        """Send a frame after those that wait for space in the pipe."""
         if self._sender is None:
             rest = self.process.send_available(frame)
             if rest:
@@ -255,7 +255,7 @@ class SharedWorker:
             self._sender = None
 
     def learn(self, request: HandlerRequest, message: Message) -> None:
-        """Note what an answer reports on a handler's module and on the worker."""
+        """Note what an answer reports about the handler's files and the state of the worker."""
         files = message.get("files")
         if isinstance(files, list):
             self._contents.learn(request.code, map(str, files))
@@ -266,17 +266,17 @@ class SharedWorker:
 
     @property
     def has_news(self) -> bool:
-        """True if something was printed or thrown outside of running handlers."""
+        """True if there are output or errors from outside running handlers."""
         return self.process.has_late_events or self.process.has_output
 
     def take_news(self) -> tuple[PrintedOutput, tuple[str, ...]]:
-        """Return what was printed and thrown outside of running handlers, for the next result."""
+        """Return output and notes on errors from outside running handlers, for the next result."""
         late = tuple(" ".join(late_note(one)) for one in self.process.take_late_events())
         printed = self.process.take_output()
         return printed, late if printed is NOTHING_PRINTED else (*late, *printed.notes, UNKNOWN_OUTPUT_NOTE)
 
     def _on_news(self) -> None:
-        """Deliver what the worker has sent."""
+        """Deliver the messages that have arrived."""
         try:
             while (message := self.process.take_received()) is not None:
                 self._deliver(message)
@@ -304,7 +304,7 @@ class SharedWorker:
             self._end_later(WorkerLost("was replaced", by_host=True))
 
     def end_for(self, run: _OpenRun, failure: Failure) -> None:
-        """End the worker, because this run's handler does not end."""
+        """End the worker because the handler of this run does not end. Report the timeout."""
         if run.is_cancelled:
             name, why = "a cancelled handler", "did not end"
         else:
@@ -318,8 +318,8 @@ class SharedWorker:
             self._ending = self.loop.create_task(self._end(lost))
 
     async def end(self) -> None:
-        """End the process and all that it runs."""
-        if self.loop is not asyncio.get_running_loop():  # nobody waits in a loop that is over
+        """End the process with all its runs and loads."""
+        if self.loop is not asyncio.get_running_loop():  # tasks of an ended loop cannot be awaited
             await self._kill()
             return
         self._end_later(WorkerLost("was ended", by_host=True))
@@ -357,7 +357,7 @@ class SharedWorker:
             return
         text = f"{lost.text} before it answered"
         if not is_only or lost.text.startswith("was stopped"):
-            text = f"ended with the worker that it shared, which {lost.text}"
+            text = f"ended with its shared worker, which {lost.text}"
         failure = Failure("Crashed", text, phase=batch.phase)
         printed, notes = self.take_news()
         result = batch.result_without_answer("crashed", failure)
@@ -379,9 +379,9 @@ def _handler_name(request: HandlerRequest) -> str:
 
 
 class SharedWorkerExecutor:
-    """Runs the handlers of all events at once in one worker, which is started for the first of them.
+    """Runs the handlers of all events concurrently in one worker, started for the first call. See Executor.
 
-    See Executor. A dead worker is replaced for the next call; what had not begun in it runs in the next one.
+    If the worker dies, the next call starts another one, which also runs the calls that had not started.
     """
 
     def __init__(self, make: Callable[[], WorkerProcess], limits: Limits) -> None:
@@ -395,7 +395,7 @@ class SharedWorkerExecutor:
         self._closed = False
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """See Executor.run. Every call's target is a Code; the handlers' changes are made to the view."""
+        """See Executor.run. Every call's target is a Code; the handlers' changes are applied to the view."""
         work, tries, left = Batch(tuple(batch), view, step), 0, len(batch)
         while work.remaining:
             try:
@@ -409,13 +409,13 @@ class SharedWorkerExecutor:
             tries = tries + 1 if len(work.remaining) == left else 0
             left = len(work.remaining)
             if tries == MOST_TRIES and work.remaining:
-                failure = Failure("Crashed", "its worker ended each time before it began", phase="load")
+                failure = Failure("Crashed", "its worker ended twice before the call started", phase="load")
                 work.begin(work.remaining[0])
                 work.finish(work.result_without_answer("crashed", failure))
 
     async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         """See Executor.run_one_by_one."""
-        for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
+        for view, call in zip(views, calls, strict=False):  # an ended event has fewer views
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
@@ -449,11 +449,11 @@ class SharedWorkerExecutor:
             return Failure("Crashed", INVALID_MODULE, phase="load")
 
     async def _ready_worker(self) -> SharedWorker:
-        """Return a worker that reads in the running loop. Raises WorkerNotStarted."""
+        """Return a worker that is read in the running loop. Raises WorkerNotStarted."""
         loop = asyncio.get_running_loop()
         while not self._closed:
             worker = self._worker
-            if worker is not None and worker.loop is not loop:  # of a loop that has ended
+            if worker is not None and worker.loop is not loop:  # its loop has ended
                 self._worker = worker = SharedWorker(worker.process, self._limits, self._contents)
             if worker is not None and worker.is_usable:
                 return worker
@@ -488,7 +488,7 @@ class SharedWorkerExecutor:
         return late_handlers(self._worker.process, code, name)
 
     async def close(self) -> None:
-        """End all workers, also one that is still starting, and start no other."""
+        """End all workers, even one that is still starting, and start no more."""
         self._closed = True
         if self._starting is not None and self._starting.get_loop() is asyncio.get_running_loop():
             self._starting.cancel()

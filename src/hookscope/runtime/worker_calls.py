@@ -1,4 +1,4 @@
-"""A run message to a worker, until its last answer: calls in sequence, or of one plugin at the same time."""
+"""Executing a run message in a worker: calls in sequence, or concurrent calls of one plugin."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from hookscope.runtime.limits import Limits
 from hookscope.runtime.payloads import is_hook_event
 from hookscope.runtime.python_worker.protocol import MAX_BODY, Message, encode, frame_of
 
-QUIET_PERIOD = 0.005  # seconds in which most handlers have ended: the host reads no output before that
-MIXED_OUTPUT_NOTE = "it ran beside other handlers of its plugin: some of what it printed may be theirs"
-MAX_PAYLOADS_SIZE = MAX_BODY - 1024 * 1024  # bytes of the views of one message; the rest is for the calls
+QUIET_PERIOD = 0.005  # seconds in which most handlers end; the host reads no output before that
+MIXED_OUTPUT_NOTE = "it ran concurrently with other handlers of its plugin: some of its output may be theirs"
+MAX_PAYLOADS_SIZE = MAX_BODY - 1024 * 1024  # bytes of all views in one message; the rest is for the calls
 
 _JSON_BOOLEANS = ("false", "true")
 
@@ -46,8 +46,8 @@ OnConcurrentAnswer = Callable[[int, Message, Limits | None], None]
 class SequentialCalls:
     """Calls that run one after another.
 
-    Answers are processed where they are read. One timer watches all calls: when it rings, the running call is
-    checked. The timer is set again then, and when the limit of a new call comes earlier.
+    Answers are processed as they are read. One timer serves all calls: when it rings, the running call is
+    checked, and the timer is set again. It is also set again if the limit of a new call ends earlier.
     """
 
     def __init__(
@@ -65,13 +65,13 @@ class SequentialCalls:
 
         Args:
             worker: runs the calls.
-            batch: what is left to call, and the event.
-            requests: of the calls that are left.
+            batch: the remaining calls, and the event.
+            requests: of the remaining calls.
             limits_of: returns a call's limits.
-            dump: signal at which the worker prints its stack, 0 for none.
+            dump: the signal that makes the worker print its stack; 0: none.
             on_answer: receives each answer; with the call's limits if the host asked the call to end.
             on_loaded: receives each request that the worker has loaded.
-            numbers: of the requests that this worker knows.
+            numbers: the requests that the worker knows.
         """
         self._worker = worker
         self._batch = batch
@@ -89,10 +89,10 @@ class SequentialCalls:
         self._rings_at = 0.0  # of perf_counter; 0: not set
         self._pause = QUIET_PERIOD  # seconds from one check to the next
         self._numbers = numbers
-        self._quiet_until = 0.0  # of perf_counter: before then nobody reads the output
+        self._quiet_until = 0.0  # perf_counter time before which the output is not read
 
     async def run(self) -> None:
-        """Run the calls, until the last one or until one spoils the worker.
+        """Run the calls until the last one has ended or one has spoiled the worker.
 
         Raises LimitExceeded, MemoryExceeded, WorkerLost.
         """
@@ -118,7 +118,7 @@ class SequentialCalls:
                 self._timer.cancel()
 
     def _frame(self) -> bytes:
-        """Return the run message. Parts that are the same in every batch are packed once."""
+        """Return the packed run message. It is built from parts that are encoded once for many batches."""
         view, worker = self._batch.view, self._worker
         hook, arguments = _JSON_BOOLEANS[is_hook_event(view)], _JSON_BOOLEANS[isinstance(view, Arguments)]
         kind = f'"hook":{hook},"arguments":{arguments}'
@@ -131,7 +131,7 @@ class SequentialCalls:
         )
 
     def _next_call(self) -> None:
-        """The next call starts to load or to run."""
+        """Note that the next call starts to load or to run."""
         batch = self._batch
         self._limits, self._has_warned = self._limits_of(batch.remaining[0]), False
         batch.begin(batch.remaining[0], self._requests[self._number])
@@ -184,7 +184,7 @@ class SequentialCalls:
         return None if run is not None and warn >= run else self._batch.started + warn
 
     def _start_watching(self) -> None:
-        """The answers did not come at once: set the timer."""
+        """Set the timer, because the answers did not arrive at once."""
         if self._timer is None:
             self._watch(QUIET_PERIOD)
 
@@ -198,7 +198,7 @@ class SequentialCalls:
         self._timer = asyncio.get_running_loop().call_later(self._rings_at - now, self._on_timer)
 
     def _watch_earlier(self) -> None:
-        """A new limit applies. It may end before the timer would ring."""
+        """Set the timer again if the current limit ends before it would ring."""
         limits = self._limits
         shortest = limits.load if self._batch.phase == "load" else limits.run
         if limits.warn is not None and (shortest is None or limits.warn < shortest):
@@ -221,7 +221,7 @@ class SequentialCalls:
                 self._batch.report_slow(self._limits.warn or 0.0, self._limits.run)
             if self._batch.phase == "run":
                 check_memory(self._worker, self._limits)
-        except Exception as error:  # MemoryExceeded, or of a listener: `run` raises it
+        except Exception as error:  # MemoryExceeded, or raised by a listener: `run` raises it
             self._error = error
         if self._error is not None or self._is_overdue():
             self._worker.stop_receiving()
@@ -231,7 +231,7 @@ class SequentialCalls:
             self._watch(self._pause)
 
     async def _stop_call(self) -> None:
-        """Ask a handler over its limit to end. Raises LimitExceeded if it does not, or if it still loads."""
+        """Ask a handler over its limit to end. Raises LimitExceeded if it does not, or while it loads."""
         if self._batch.phase == "load":
             raise LimitExceeded(limit_failure(self._limits, "load"))
         message = await stop_handler(self._worker, self._id, self._number, self._limits, self._dump)
@@ -250,10 +250,10 @@ class ConcurrentCalls:
         dump: int,
         on_answer: OnConcurrentAnswer,
     ) -> None:
-        """`on_answer` receives the answer of a call; with its limits if the host asked the call to end."""
+        """`on_answer` receives each answer; with the call's limits if the host asked the call to end."""
         self.has_begun = False  # a call has started, or could not be loaded
         self._id = token_hex(8)
-        self._culprit: int | None = None  # whose limit was over when `run` raised LimitExceeded
+        self._culprit: int | None = None  # the call whose limit was exceeded when `run` raised LimitExceeded
         self._worker = worker
         self._batches = batches
         self._limits = limits
@@ -265,7 +265,7 @@ class ConcurrentCalls:
 
     @property
     def left(self) -> list[int]:
-        """The calls that have not ended."""
+        """The numbers of the calls that have not ended."""
         return sorted(self._left)
 
     async def run(self, requests: Sequence[HandlerRequest]) -> None:
@@ -316,11 +316,11 @@ class ConcurrentCalls:
         return None
 
     def _running(self) -> list[int]:
-        """Return the calls that have started and not ended."""
+        """Return the numbers of the calls that have started and not ended."""
         return [number for number in self.left if self._batches[number].phase == "run"]
 
     def _deadlines(self) -> list[tuple[int, float]]:
-        """Return (call, when its limit is over) of running calls; of loading, before the first one starts."""
+        """Return (call, when its limit ends) of running calls; before the first one starts, of loading."""
         if not self.has_begun:
             load = self._limits[0].load
             return [] if load is None else [(min(self._left), self._sent_at + load)]
@@ -328,7 +328,7 @@ class ConcurrentCalls:
         return [(number, self._batches[number].started + run) for number, run in limits if run is not None]
 
     def _warnings(self) -> list[tuple[int, float]]:
-        """Return (call, when to report that it is slow)."""
+        """Return (call, when to report that it is slow) of running calls."""
         waiting = [number for number in self._running() if number not in self._warned]
         facts = [(number, self._limits[number].warn, self._limits[number].run) for number in waiting]
         return [
@@ -338,7 +338,7 @@ class ConcurrentCalls:
         ]
 
     def _on_message(self, message: Message, stopped: int | None = None) -> None:
-        """Process the start or the end of a call. `stopped` was asked to end. Raises WorkerLost."""
+        """Process the start or end of a call. `stopped`: a call that was asked to end. Raises WorkerLost."""
         started, ended = message.get("started"), message.get("result")
         number = started if ended is None else ended
         if message.get("id") != self._id or not isinstance(number, int) or number not in self._left:
@@ -351,7 +351,7 @@ class ConcurrentCalls:
         self._left.discard(number)
 
     async def _stop_call(self, number: int) -> None:
-        """Ask a handler over its limit to end. Raises LimitExceeded if it does not, or if it still loads."""
+        """Ask a handler over its limit to end. Raises LimitExceeded if it does not, or while it loads."""
         self._culprit = number
         limits = self._limits[number]
         if not self.has_begun:
@@ -373,14 +373,14 @@ class ConcurrentCalls:
         self._culprit = None
 
     def ended_by(self, status: Status, failure: Failure, why: str = "") -> Iterator[tuple[Batch, Result]]:
-        """Return the results of the calls that end with the worker, the cause first if it is known.
+        """Return the results of the calls that end with the worker, first that of the cause if it is known.
 
-        Their durations are taken when the iterator runs: after the end of the worker.
+        Durations are measured when the iterator runs, after the end of the worker.
 
         Args:
-            status: of the call that is the cause.
-            failure: of that call.
-            why: continues "its worker, which".
+            status: of the causing call.
+            failure: of the causing call.
+            why: for the other calls: what happened to "its plugin's worker, which".
         """
         ending = self._running() if self.has_begun else self.left
         culprit = self._culprit
@@ -402,7 +402,7 @@ class ConcurrentCalls:
 
 
 def count_fitting(batches: Sequence[Batch]) -> int:
-    """Return how many of the calls fit into one message, each with a view; at least one."""
+    """Return how many of the calls fit into one message with their views; at least one."""
     size = 0
     for number, batch in enumerate(batches):
         size += len(encode(batch.document)) if len(batches) > 1 else 0

@@ -29,13 +29,13 @@ from hookscope.runtime.python_worker.protocol import LINE_LOST, Message, pack
 from hookscope.runtime.worker_reader import OutputPipe, OutputReader, WorkerReader
 from hookscope.values import dataclass
 
-EXIT_GLANCE = 0.001  # seconds in which a process that has closed all it had open has mostly ended
-EXIT_POLL = 0.01  # seconds between looks, where the system cannot wait for an end without reaping it
+EXIT_GLANCE = 0.001  # seconds in which a process mostly ends after it has closed its pipes
+EXIT_POLL = 0.01  # seconds between checks on systems that cannot wait without reaping
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessCommand:
-    """A command. The process gets exactly this environment, and `fds` besides 0, 1 and 2."""
+    """A command. Its process gets exactly this environment, and the descriptors `fds` besides 0, 1 and 2."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -46,41 +46,41 @@ class ProcessCommand:
 
 
 class ChildProcess:
-    """A process in its own session and group; one thread spawns, awaits and reaps it.
+    """A process in its own session and group. One thread spawns it, waits for its end and reaps it.
 
     A process that calls setsid or setpgid leaves the group and is not killed with it. The parent-death signal
-    depends on the spawning thread, so that thread stays until the reap. Neither future can be cancelled; both
-    are set from that thread.
+    depends on the spawning thread, so that thread lives until the process is reaped. Neither future can be
+    cancelled; both are set in that thread.
     """
 
     def __init__(self, command: ProcessCommand) -> None:
-        self.spawned: Future[int] = Future()  # → pid; an exception where it cannot be started
-        self.ended: Future[int] = Future()  # → exit code, negative for a signal; never set if not spawned
-        self.spawned.set_running_or_notify_cancel()  # an awaiter that is cancelled must not cancel them
+        self.spawned: Future[int] = Future()  # the pid, or why it could not be started
+        self.ended: Future[int] = Future()  # the exit code, negative for a signal; never set if not spawned
+        self.spawned.set_running_or_notify_cancel()  # so that a cancelled awaiter does not cancel them
         self.ended.set_running_or_notify_cancel()
         self._lock = threading.Lock()
-        self._pid: int | None = None  # ours to signal only while set: after the reap it is somebody else's
+        self._pid: int | None = None  # None once reaped: the number may then belong to another process
         name = f"owner of {command.argv[0]}"
         threading.Thread(target=self._run, args=(command,), name=name, daemon=True).start()
 
     async def exit_code(self, seconds: float) -> int:
         """Return the exit code once the process has ended. Raises TimeoutError after so many seconds.
 
-        Callers have mostly seen it end already, so this polls briefly before it uses the loop.
+        The process is mostly about to end, so this first blocks for a moment before it waits in the loop.
         """
         with suppress(TimeoutError):
             return self.ended.result(min(EXIT_GLANCE, seconds))
         return await asyncio.wait_for(asyncio.wrap_future(self.ended), seconds)
 
     def kill(self) -> None:
-        """Send SIGKILL to the whole group. Safe at any time, from any thread, repeatedly."""
+        """Send SIGKILL to the whole group. Can be called at any time, from any thread, and repeatedly."""
         with self._lock:
             if self._pid is not None:
-                with suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for the dead
+                with suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for ended ones
                     os.killpg(self._pid, signal.SIGKILL)
 
     def signal(self, number: int) -> None:
-        """Send the process itself a signal, if it has not been reaped."""
+        """Send a signal to the process itself, if it was not reaped."""
         with self._lock:
             if self._pid is not None:
                 with suppress(ProcessLookupError, PermissionError):
@@ -89,7 +89,7 @@ class ChildProcess:
     def _run(self, command: ProcessCommand) -> None:
         try:
             process = _spawn(command)
-        except Exception as error:  # whatever it is, somebody waits for it
+        except Exception as error:  # the awaiter gets it
             self.spawned.set_exception(error)
             return
         self._pid = process.pid
@@ -98,15 +98,15 @@ class ChildProcess:
 
     def _wait(self, process: subprocess.Popen[bytes]) -> int:
         if hasattr(os, "waitid"):
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # dead, but its number is still taken
-            self.kill()  # what it left behind in its group
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, its number still reserved
+            self.kill()  # the rest of its group
             with self._lock:
                 self._pid = None
                 return process.wait()
         return self._poll(process)
 
     def _poll(self, process: subprocess.Popen[bytes]) -> int:
-        """For macOS before Python 3.13, which has no waitid: kill the group just after the reap."""
+        """Wait on macOS with Python before 3.13, which has no waitid: kill the group just after reaping."""
         while True:
             with self._lock:
                 code = process.poll()
@@ -132,7 +132,7 @@ def _spawn(command: ProcessCommand) -> subprocess.Popen[bytes]:
 
 
 def exit_in_words(code: int) -> str:
-    """Return how a process ended: "exited with status 1", "was killed by signal 11 (SIGSEGV)"."""
+    """Return how a process ended, such as "exited with status 1" or "was killed by signal 11 (SIGSEGV)"."""
     if code >= 0:
         return f"exited with status {code}"
     try:
@@ -143,10 +143,10 @@ def exit_in_words(code: int) -> str:
 
 
 class WorkerPipes:
-    """The pipes to a worker. The caller owns its ends; the worker's are open until `close_worker_ends`."""
+    """The pipes to a worker. The caller owns its ends; `close_worker_ends` closes the worker's ends."""
 
     def __init__(self, program: WorkerProgram) -> None:
-        """Raises OSError if the pipes cannot be created; then none is open."""
+        """Raises OSError if the pipes cannot be created, after closing them."""
         self._program = program
         self._opened: list[int] = []
         try:
@@ -167,7 +167,7 @@ class WorkerPipes:
         stdout, self._stdout = self._pipe()
         stderr, self._stderr = self._pipe()
         self.outputs = stdout, stderr
-        self._fds = [worker_in, worker_out]  # of the protocol, in the order of its arguments
+        self._fds = [worker_in, worker_out]  # of the protocol, in the order of the worker's arguments
         self.control = self.bell = -1
         if program.control:
             worker_control, self.control = self._pipe()
@@ -187,7 +187,7 @@ class WorkerPipes:
                 os.set_blocking(host_end, False)
 
     def command(self, mark: str) -> ProcessCommand:
-        """Return the command that starts the worker with its ends and that mark."""
+        """Return the command that starts the worker with its ends of the pipes and this mark."""
         program = self._program
         argv, env = (*program.argv, *map(str, self._fds)), {**program.env, MARK_VARIABLE: mark}
         fds = self._fds
@@ -202,32 +202,30 @@ class WorkerPipes:
 
 
 LAST_SIGNAL = 64
-EXIT_GRACE = (
-    0.5  # seconds between a closed line and the end of its process, before we stop waiting for the reason
-)
+EXIT_GRACE = 0.5  # seconds that we wait for a process to end after its line is closed, to learn the reason
 
 
 class WorkerProcess:
     """One worker process with its connection and its output. Owns all descriptors until `end`.
 
-    Between two batches its output waits in the pipe without an event loop. So a worker outlives the loop it
-    was started in.
+    Between two batches, its output stays in the pipes and needs no event loop. So a worker can outlive the
+    loop in which it was started.
     """
 
     def __init__(self, program: WorkerProgram, debugger: Debugger | None = None) -> None:
         self._program, self._debugger = program, debugger
         self._child: ChildProcess | None = None
         self.mark = new_worker_mark()
-        self.fence = f"\0hookscope {token_hex(16)}\0"  # between what two calls print
+        self.fence = f"\0hookscope {token_hex(16)}\0"  # separates the output of two calls
         self.pid = 0  # 0: not spawned yet
         self.started_at = 0.0  # of time.monotonic
-        self._closed_since = 0.0  # of time.monotonic, once somebody has asked why the line is at its end
+        self._closed_since = 0.0  # time.monotonic when the line was found closed; 0: not yet
         self._pipes: WorkerPipes
         self._out = self._control = -1
         self._reader: WorkerReader
         self._outputs = OutputReader()
         self._listening_scope = _ListeningScope(self._stop_listening)
-        self.shares_clock = False  # is its perf_counter the same clock as ours
+        self.shares_clock = False  # its perf_counter is the same clock as ours
 
     async def start(self) -> None:
         """Start the process and wait until it is ready. Call `end` also if this fails or is cancelled.
@@ -238,7 +236,7 @@ class WorkerProcess:
         began = time.perf_counter()
         try:
             command = self._open()
-        except OSError as error:  # no pipes
+        except OSError as error:  # creating pipes failed
             raise WorkerNotStarted(self._program.start_failure(error)) from None
         self._child = child = ChildProcess(command)
         child.ended.add_done_callback(self._on_child_end)
@@ -251,7 +249,7 @@ class WorkerProcess:
         with self.listening():
             message = await self.receive()
         if "ready" not in message:
-            raise WorkerLost("did not say that it is ready")
+            raise WorkerLost("did not report that it is ready")
         clock = message.get("clock")
         self.shares_clock = isinstance(clock, float) and began <= clock <= time.perf_counter()
         if self._debugger is not None:
@@ -266,12 +264,12 @@ class WorkerProcess:
         return pipes.command(self.mark)
 
     def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]:
-        """Read the worker's messages and output in the running loop while this is open.
+        """Read the worker's messages and output in the running loop while this context is active.
 
-        Without `outputs`, output is read only on request or after `read_outputs`: a handler that fills a pipe
+        Without `outputs`, output is read only when taken or after `read_outputs`: a handler that fills a pipe
         waits until then.
         """
-        self._set_on_news(None)  # of who attended until now: what comes from here on is not late
+        self._set_on_news(None)  # from now on, nothing is late
         self._reader.start_reading()
         if outputs:
             self._outputs.start_reading()
@@ -288,7 +286,7 @@ class WorkerProcess:
         self._outputs.start_reading()
 
     def keep_reading(self, news: Callable[[], None]) -> None:
-        """Read in the running loop until the next `listening`; call `news` when something arrives."""
+        """Read in the running loop until the next `listening`. Call `news` whenever something arrives."""
         self._set_on_news(news)
         self._reader.start_reading()
         self._outputs.start_reading()
@@ -303,36 +301,36 @@ class WorkerProcess:
 
     @property
     def line_is_closed(self) -> bool:
-        """True if no more messages can arrive; `receive` says why."""
+        """True if no more messages can arrive; `receive` raises the reason."""
         return self._reader.is_closed
 
     @property
     def has_late_events(self) -> bool:
-        """True if there are late events."""
+        """True if there are late events that were not taken."""
         return bool(self._reader.late_events)
 
     @property
     def has_output(self) -> bool:
-        """True if output was read that nobody has taken."""
+        """True if output was read that was not taken."""
         return self._outputs.has_text
 
     def take_late_events(self) -> tuple[LateEvent, ...]:
         """Return the late events since the last call."""
         if not self._reader.late_events:
             return ()
-        told, self._reader.late_events = tuple(self._reader.late_events), []
-        return told
+        events, self._reader.late_events = tuple(self._reader.late_events), []
+        return events
 
     @property
     def late_handlers(self) -> Sequence[LateHandler]:
-        """Return the handlers that its modules registered after they were loaded."""
+        """The handlers that its modules have registered since they were loaded."""
         return self._reader.late_handlers if self._child is not None else ()
 
     def _on_child_end(self, _: object) -> None:
         """Runs in the child's thread."""
         loop = self._reader.loop
-        if loop is not None and not self._reader.is_closed:  # else they know
-            with suppress(RuntimeError):  # closed in this very moment: nobody waits
+        if loop is not None and not self._reader.is_closed:  # else its end is known
+            with suppress(RuntimeError):  # the loop was just closed: nobody waits
                 loop.call_soon_threadsafe(self._reader.wake)
 
     async def send_message(self, message: Message) -> None:
@@ -351,7 +349,7 @@ class WorkerProcess:
                 raise await self._lost_error() from None
 
     def send_available(self, frame: bytes) -> bytes | memoryview:
-        """Send what the pipe takes at once. Return the rest, for `send_frame`."""
+        """Send what fits into the pipe now. Return the rest, for `send_frame`."""
         try:
             sent = os.write(self._out, frame)
         except OSError:  # full; or gone, which `send_frame` reports
@@ -364,11 +362,11 @@ class WorkerProcess:
             with suppress(WorkerLost):
                 await self.send_message(message)
             return
-        with suppress(OSError):  # full or closed: then nobody reads it
+        with suppress(OSError):  # full or closed: it would not be read
             os.write(self._control, pack(message))
 
     def signal(self, number: int) -> None:
-        """Send the process a signal, if it is still there."""
+        """Send a signal to the process, if it is still there."""
         if self._child is not None:
             self._child.signal(number)
 
@@ -391,20 +389,20 @@ class WorkerProcess:
     async def receive_each(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
         """Call `take` with each message as it is read, until it returns True or `stop_receiving` is called.
 
-        Messages that arrive together cost one turn of the loop, or none; `waits` is called before the first
-        turn. Call this while `listening`. Raises what `take` raises, and WorkerLost.
+        For messages that arrive together, this waits in the loop once or not at all; `waits` is called before
+        it waits. Call this while `listening`. Raises what `take` raises, and WorkerLost.
         """
-        hearing, again = self._reader, True
+        reader, again = self._reader, True
         while again:
-            while hearing.inbox:
-                if take(hearing.inbox.popleft()):
+            while reader.inbox:
+                if take(reader.inbox.popleft()):
                     return
             await self._check_alive()
-            if not hearing.inbox:  # else the last words of a dead one
-                again = await hearing.exchange(take, waits)
+            if not reader.inbox:  # else the last messages of an ended worker
+                again = await reader.exchange(take, waits)
 
     def read_available(self) -> bool:
-        """Read all messages that the worker has sent. Return True if there were any."""
+        """Read all messages that have arrived. Return True if there were any."""
         return self._reader.read_now()
 
     def stop_receiving(self) -> None:
@@ -429,9 +427,9 @@ class WorkerProcess:
         return not reader.inbox
 
     async def _lost_error(self) -> WorkerLost:
-        """Return why the worker was lost. The reason may arrive shortly after the connection closes.
+        """Return why the worker was lost, which may be known only shortly after the connection was closed.
 
-        A cancelled caller may call again: the time limit continues.
+        If the caller is cancelled and calls this again, the time limit is not extended.
         """
         if self._child is None:
             return WorkerLost("was ended", by_host=True)
@@ -456,17 +454,16 @@ class WorkerProcess:
         return self._outputs.take(one_call=of_one)
 
     async def end(self) -> None:
-        """Kill the process and its group, wait until it is gone, and close everything. May be called
-        repeatedly.
+        """Kill the process and its group, wait until it is gone, and close all descriptors.
 
-        Its output can still be read. Do not cancel it: see `await_uninterrupted`. If the process has already
-        ended, nothing is awaited.
+        Can be called repeatedly; output can still be taken afterwards. Do not cancel this: see
+        `await_uninterrupted`. If the process has already ended, this does not wait.
         """
         child, self._child = self._child, None
         if child is None:
             return
         if not child.ended.done():
-            with suppress(Exception):  # it was never there
+            with suppress(Exception):  # it was never spawned
                 await asyncio.wrap_future(child.spawned)
                 child.kill()
                 await asyncio.wrap_future(child.ended)
@@ -478,11 +475,11 @@ class WorkerProcess:
         for descriptor in (self._out, self._control):
             if descriptor >= 0:
                 os.close(descriptor)
-        self._out = self._control = -1  # these numbers are others' from now on
+        self._out = self._control = -1  # the numbers may be reused
 
 
 class _ListeningScope(AbstractContextManager[None]):
-    """Active while the caller listens. A class is faster than a generator, and each batch uses it."""
+    """Calls `end` on exit. A class, because each batch uses it and a generator would be slower."""
 
     def __init__(self, end: Callable[[], None]) -> None:
         self._end = end

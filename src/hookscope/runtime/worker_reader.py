@@ -1,4 +1,4 @@
-"""Reads a worker's messages, and its output within bounds."""
+"""Reading a worker's messages, and its output within bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK_SIZE = 64 * 1024  # bytes of one read: what a pipe holds
 
 
 def read_available(descriptor: int) -> bytes | None:
-    """Return the available bytes; None if there are none now, empty at the end or if broken."""
+    """Return the available bytes; None if there are none yet, empty if the pipe is closed or broken."""
     try:
         return os.read(descriptor, CHUNK_SIZE)
     except BlockingIOError:
@@ -26,12 +26,12 @@ def read_available(descriptor: int) -> bytes | None:
         return b""
 
 
-MAX_LATE_ERRORS = 50  # kept between two questions
-MAX_LATE_HANDLERS = 1000  # handlers of all contents that one worker has had
-QUICK_WAIT = 0.001  # seconds in which most handlers have answered: waited for without a turn of the loop
-HIGHEST_SELECTABLE = 1023  # number of a descriptor that can be waited for without a loop
-DEBUGGER_KEYS = frozenset(("stop", "bound", "logged"))  # what a debugger hears
-KEEP_READING = b"\1"  # rung by a worker that says more than a pipe holds: the line is to be read as it comes
+MAX_LATE_ERRORS = 50  # kept until they are taken
+MAX_LATE_HANDLERS = 1000  # kept for one worker
+QUICK_WAIT = 0.001  # seconds in which most handlers answer: we block for it instead of using the loop
+HIGHEST_SELECTABLE = 1023  # highest descriptor that `select` accepts
+DEBUGGER_KEYS = frozenset(("stop", "bound", "logged"))  # keys of messages for the debugger
+KEEP_READING = b"\1"  # on the bell: the worker sends more than a pipe holds, so read the line continuously
 
 OnMessage = Callable[[Message], bool]
 
@@ -39,8 +39,8 @@ OnMessage = Callable[[Message], bool]
 class WorkerReader:
     """The reading end of a worker's connection. Owns its descriptors until `close`.
 
-    With a `bell`, the worker rings it for urgent messages. Then only the bell is watched: other messages wait
-    for the next read, and can be read after the worker's death.
+    The `bell` is a second pipe, to which the worker writes ("rings") when the host must read the line. Then
+    only the bell is watched: other messages stay in the line, and can be read even after the worker's death.
     """
 
     def __init__(self, line: int, bell: int = -1) -> None:
@@ -50,24 +50,24 @@ class WorkerReader:
         self._line, self._bell = line, bell
         self._watched = line if bell < 0 else bell
         self.protocol_error = ""
-        self.is_closed = False  # the line is at its end
+        self.is_closed = False  # no more messages can arrive
         self.inbox: deque[Message] = deque()
         self.late_events: list[LateEvent] = []
-        self.late_handlers: list[LateHandler] = []  # as long as the worker lives
-        self.on_news: Callable[[], None] | None = None  # of who attends between two batches
-        self.on_debugger_message: Callable[[Message], None] | None = None  # of a debugger
+        self.late_handlers: list[LateHandler] = []  # of the worker's whole life
+        self.on_news: Callable[[], None] | None = None  # called between batches
+        self.on_debugger_message: Callable[[Message], None] | None = None
         self._unpacker = Unpacker()
         self._wake = asyncio.Event()
-        self._on_message: OnMessage | None = None  # of who converses, while they do
-        self._outcome: bool | BaseException | None = None  # of that; True: there is something to look at
-        self._exchange_done: asyncio.Future[None] | None = None  # while they wait for it in a loop
-        self._context: Context | None = None  # theirs, meanwhile
-        self._is_quick = True  # was the last conversation over within a glance
-        self.loop: asyncio.AbstractEventLoop | None = None  # that reads
-        self._read_descriptors: set[int] = set()  # the descriptors that it reads
+        self._on_message: OnMessage | None = None  # during `exchange`
+        self._outcome: bool | BaseException | None = None  # of the exchange; True: something needs attention
+        self._exchange_done: asyncio.Future[None] | None = None  # while `exchange` waits in the loop
+        self._context: Context | None = None  # the caller's, meanwhile
+        self._is_quick = True  # the last exchange ended without a long wait
+        self.loop: asyncio.AbstractEventLoop | None = None  # in which it reads
+        self._read_descriptors: set[int] = set()  # descriptors that the loop watches
 
     def start_reading(self) -> None:
-        """Read in the running loop until another loop does; messages that arrive meanwhile are kept."""
+        """Read in the running loop, and in no other one from now on. Arriving messages are kept."""
         loop = asyncio.get_running_loop()
         if loop is self.loop:
             return
@@ -77,7 +77,7 @@ class WorkerReader:
             self._watch(self._watched)
 
     def stop_reading(self) -> None:
-        """Read no more."""
+        """Stop reading in the loop."""
         for descriptor in tuple(self._read_descriptors):
             self._unwatch(descriptor)
         self.loop = None
@@ -97,7 +97,7 @@ class WorkerReader:
         self._end_exchange(read_again)
 
     def _end_exchange(self, outcome: bool | BaseException) -> None:
-        """End the exchange; the first result counts."""
+        """End the exchange, unless it has an outcome already."""
         if self._outcome is not None:
             return
         self._outcome = outcome
@@ -110,10 +110,10 @@ class WorkerReader:
         await self._wake.wait()
 
     async def exchange(self, on_message: OnMessage, on_wait: Callable[[], object]) -> bool:
-        """Call `on_message` with each message as it is read, until it returns that it was the last.
+        """Call `on_message` with each message as it is read, until it returns True for the last one.
 
-        `on_wait` is called before a turn of the loop. Returns False at the end and on an interrupt; True if
-        something else needs attention. Raises what `on_message` raises.
+        `on_wait` is called before a wait in the loop. Returns True if the caller must check the worker and
+        call this again; False after the last message or an interrupt. Raises what `on_message` raises.
         """
         self._on_message, self._outcome, began = on_message, None, perf_counter()
         try:
@@ -150,13 +150,13 @@ class WorkerReader:
         return bool(data)
 
     def _read(self) -> None:
-        """Handle readable data on the connection or on the pipe that wakes this reader."""
+        """Handle readable data on the line or the bell."""
         rung = self._read_bell() if self._bell >= 0 else b"\0"
         if rung:
             self.read_now()
             if self._bell >= 0 and not self.is_closed:
                 (self._watch if rung[-1:] == KEEP_READING else self._unwatch)(self._line)
-        else:  # the bell is gone, and so is who rang it: what was said before is in the line
+        else:  # the bell is closed, so the worker is gone; its last messages are in the line
             while self.read_now():
                 pass
             self._end()
@@ -194,19 +194,19 @@ class WorkerReader:
                 self.inbox.append(message)
 
     def _deliver(self, messages: Iterator[Message], on_message: OnMessage) -> None:
-        """Deliver messages until the receiver reports the last one; later ones are kept."""
+        """Deliver messages until `on_message` returns True; keep later ones."""
         for message in messages:
             if "late" in message:
                 self._take_late(message["late"])
             elif self.on_debugger_message is not None and not DEBUGGER_KEYS.isdisjoint(message):
                 self.on_debugger_message(message)
-            elif self._outcome is not None:  # somebody has interrupted
+            elif self._outcome is not None:  # interrupted or over
                 self.inbox.append(message)
             else:
                 try:
                     if on_message(message):
                         self._end_exchange(False)
-                except BaseException as error:  # it is raised where they wait
+                except BaseException as error:  # raised by `exchange`
                     self._end_exchange(error)
 
     def _take_late(self, message: object) -> None:
@@ -241,12 +241,12 @@ class WorkerReader:
 
 HEAD_SIZE = 48 * 1024  # bytes
 TAIL_SIZE = 16 * 1024
-MAX_DRAIN_READS = 64  # reads at most, where somebody prints faster than we read
-NO_OUTPUT = ("", 0)  # what is taken where nothing was printed: this very one
+MAX_DRAIN_READS = 64  # a handler may print faster than we read
+NO_OUTPUT = ("", 0)  # returned as this object if nothing was printed
 
 
 class BoundedOutput:
-    """Takes any number of bytes; keeps the first HEAD and the last TAIL bytes."""
+    """Accepts any number of bytes; keeps the first HEAD_SIZE and the last TAIL_SIZE of them."""
 
     def __init__(self) -> None:
         self._head = bytearray()
@@ -259,7 +259,7 @@ class BoundedOutput:
         return not self._head
 
     def feed(self, data: bytes) -> None:
-        """Add bytes; keep the first HEAD and the last TAIL of all."""
+        """Add bytes."""
         if not data:
             return
         room = HEAD_SIZE - len(self._head)
@@ -273,26 +273,26 @@ class BoundedOutput:
 
     @property
     def head_text(self) -> str:
-        """Return the text within the first HEAD bytes."""
+        """The text of the first HEAD_SIZE bytes."""
         return self._head.decode("utf-8", "ignore")
 
     def take(self) -> tuple[str, int]:
-        """Return the text and the number of dropped bytes; then start again."""
+        """Return the text and the number of dropped bytes, and clear both."""
         if not self._head:
             return NO_OUTPUT
         head, tail, dropped = bytes(self._head), bytes(self._tail), self._dropped
         self._head, self._tail, self._dropped = bytearray(), bytearray(), 0
         if not dropped:
             return (head + tail).decode("utf-8", "replace"), 0
-        between = f"\n… {dropped:,} bytes are left out here …\n"
+        between = f"\n… {dropped:,} bytes are left out here …\n"  # see encodings.CUT
         return head.decode("utf-8", "replace") + between + tail.decode("utf-8", "replace"), dropped
 
 
 class OutputPipe:
     """The reading end of a pipe that handlers print into, and what was read from it.
 
-    Owns its descriptor. Never waits for the end of the pipe: the protocol reports the end of a handler, and
-    a process that it left behind may keep the pipe open. A `fence` in the output ends the part of one call.
+    Owns its descriptor. Never waits until the pipe is closed: the protocol reports the end of a handler, and
+    a process that it left running may keep the pipe open. A `fence` in the output ends the part of one call.
     """
 
     def __init__(self, descriptor: int, fence: bytes) -> None:
@@ -303,12 +303,12 @@ class OutputPipe:
         self._poll.register(descriptor, select.POLLIN)
         self._capture = BoundedOutput()
         self._fence = fence
-        self._fence_start = b""  # what may be the beginning of a fence
-        self._parts: deque[tuple[str, int]] = deque()  # of calls that have ended, not yet asked for
+        self._fence_start = b""  # bytes that may be the start of a fence
+        self._parts: deque[tuple[str, int]] = deque()  # of ended calls, not taken yet
 
     @property
     def has_text(self) -> bool:
-        """Return True if unread text was received."""
+        """True if text was read that was not taken."""
         return bool(self._parts or self._fence_start) or not self._capture.is_empty
 
     def read(self) -> bool:
@@ -355,7 +355,7 @@ class OutputPipe:
         return self._parts.popleft() if self._parts else self.take()
 
     def take(self) -> tuple[str, int]:
-        """Return all output so far, as `BoundedOutput.take`."""
+        """Return all output so far, as `BoundedOutput.take` does."""
         self.drain()
         if not self._parts and not self._fence_start:
             return self._capture.take()
@@ -366,7 +366,7 @@ class OutputPipe:
         return "".join(text for text, _ in parts), sum(dropped for _, dropped in parts)
 
     def close(self) -> None:
-        """Read the rest and close the descriptor. `take` still returns it."""
+        """Read the rest, which `take` still returns, and close the descriptor."""
         self.drain()
         self.is_open = False
         os.close(self.descriptor)
@@ -377,13 +377,13 @@ class OutputReader:
 
     def __init__(self, pipes: Sequence[OutputPipe] = ()) -> None:
         self._pipes = tuple(pipes)
-        self._poll = select.poll()  # both at once: nearly always nothing lies in them
+        self._poll = select.poll()  # for both at once: they are nearly always empty
         for pipe in self._pipes:
             self._poll.register(pipe.descriptor, select.POLLIN)
         self._is_open = bool(self._pipes)
-        self._read_pipes: set[OutputPipe] = set()  # those that the loop reads
+        self._read_pipes: set[OutputPipe] = set()  # watched by the loop
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.on_news: Callable[[], None] | None = None  # of who attends between two batches
+        self.on_news: Callable[[], None] | None = None  # called between batches
 
     def start_reading(self) -> None:
         """Read in the running loop as output arrives."""
@@ -397,14 +397,14 @@ class OutputReader:
                 self._read_pipes.add(pipe)
 
     def stop_reading(self) -> None:
-        """Leave output in the pipes until it is requested; a handler that fills a pipe waits."""
+        """Leave output in the pipes until it is taken; a handler that fills a pipe waits."""
         if self._read_pipes:
             for pipe in tuple(self._read_pipes):
                 self._unwatch(pipe)
 
     @property
     def has_text(self) -> bool:
-        """Return whether text was read that nobody has taken."""
+        """True if text was read that was not taken."""
         return any(pipe.has_text for pipe in self._pipes)
 
     def take(self, *, one_call: bool = False) -> PrintedOutput:
@@ -416,7 +416,7 @@ class OutputReader:
             return NOTHING_PRINTED
         (stdout, less_out), (stderr, less_err) = out, err
         left_out = ((less_out, "standard output"), (less_err, "standard error"))
-        notes = tuple(f"{count:,} bytes of {name} were left out" for count, name in left_out if count)
+        notes = tuple(f"{count:,} bytes of {name} were omitted" for count, name in left_out if count)
         return PrintedOutput(stdout, stderr, notes)
 
     def text_so_far(self) -> tuple[str, str]:
@@ -425,7 +425,7 @@ class OutputReader:
         return out, err
 
     def close(self) -> None:
-        """Read the rest, then stop. `take` still returns it."""
+        """Read the rest, which `take` still returns, and close the pipes."""
         self.stop_reading()
         self._is_open = False
         for pipe in self._pipes:

@@ -1,4 +1,4 @@
-"""A worker slot: the worker while there is one, the calls it runs, and a result for each of them."""
+"""A worker slot: holds a worker, runs calls in it, and reports a result for each call."""
 
 from __future__ import annotations
 
@@ -64,23 +64,23 @@ class ExecutorState:
     limits: Limits
     fault_counter: FaultCounter
     contents: ContentNames
-    pending_notes: list[str]  # what happened since the last result, said with the next one
-    on_late: Callable[[str, str], None] | None = None  # hears between two batches what comes late
-    dump_signal: int = 0  # the signal at which a worker of this language prints its stack; 0: there is none
+    pending_notes: list[str]  # since the last result, reported with the next one
+    on_late: Callable[[str, str], None] | None = None  # receives late output and errors between batches
+    dump_signal: int = 0  # makes a worker of this language print its stack; 0: no signal does
 
     def learn_files(self, code: Code, message: Message) -> None:
-        """Note the files outside its folder that a handler's import has read."""
+        """Note the files outside the handler's folder that its import has read."""
         files = message.get("files")
         if isinstance(files, list):
             self.contents.learn(code, map(str, files))
 
 
 class ResultReporter:
-    """Makes a Result from everything known about an end, and gives it to the batch."""
+    """Builds the Result of an ended call and passes it to the batch."""
 
     def __init__(self, state: ExecutorState, leftovers: WorkerLeftovers) -> None:
         self.left_running: HandlerRequest | None = (
-            None  # of whose handler something still runs in the present worker
+            None  # whose handler left something running in the current worker
         )
         self._state = state
         self._leftovers = leftovers
@@ -93,7 +93,7 @@ class ResultReporter:
         message: Message,
         limits: Limits | None,
     ) -> None:
-        """Report the result in a message. `limits`: those that were exceeded when it arrived."""
+        """Report the result in a message. `limits`: the call's limits, if it had exceeded one."""
         if limits is None and message.keys() <= PLAIN_ANSWER_KEYS:  # nearly always
             took = seconds_in(message, "took", 0.0)
             if not self._has_notes(worker, batch, took):
@@ -111,7 +111,7 @@ class ResultReporter:
             self.left_running = request
 
     def _has_notes(self, worker: WorkerHandle, batch: Batch, took: float) -> bool:
-        """Return whether a handler that only returned has notes to report."""
+        """Return whether there is a note to report with the result of a handler that only returned."""
         leftovers = self._leftovers
         leftovers.last_hook = batch.remaining[0].name
         leftovers.clear_running()
@@ -134,10 +134,11 @@ class ResultReporter:
         printed: bool = True,
         blamed: bool = True,
     ) -> None:
-        """Report a result, with the output so far and earlier events.
+        """Report a result, with its output and with late events of earlier calls.
 
         `shared`: leftovers of earlier handlers may have printed too. `answered`: the worker continues, and
-        its later output belongs to others. `printed`: the handler may have printed.
+        its later output belongs to other calls. `printed`: the handler may have printed. `blamed`: a timeout
+        or crash counts as this handler's fault.
         """
         output = worker.take_output(of_one=answered) if printed else NOTHING_PRINTED
         if not shared:
@@ -167,7 +168,7 @@ class ResultReporter:
         escaped: tuple[str, ...],
         blamed: bool,
     ) -> Result:
-        """Return the result with the output and pending notes, which are reported once."""
+        """Return the result with its output and all pending notes, and clear these."""
         has_printed = bool(output.stdout or output.stderr)
         notes = (
             *self._state.pending_notes,
@@ -186,44 +187,42 @@ class ResultReporter:
             result = replace(result, error=replace(result.error, frames=frames_in_dump(output.stderr)))
         blamed = blamed and not self._leftovers.has_running(
             except_hook=result.call.name
-        )  # it may be their doing
+        )  # else the leftovers may be the cause
         if batch.is_dirty or (blamed and result.status in ("timeout", "crashed")):
-            assert batch.request is not None  # only `cancel` begins calls that nobody has requested
+            assert batch.request is not None  # only `cancel_remaining` begins calls without a request
             notes = (*notes, *self.count_fault(batch.request))
         return replace(result, stdout=output.stdout, stderr=output.stderr, notes=notes)
 
     def count_fault(self, request: HandlerRequest) -> tuple[str, ...]:
-        """Count a fault. Return what it means for the hook, if that is new."""
-        if request.call is not None and request.call.injected_fault is not None:  # it is ours
+        """Count a fault. Return a note if it puts the hook into quarantine."""
+        if request.call is not None and request.call.injected_fault is not None:  # the fault is ours
             return ()
         if self._state.fault_counter.add_fault(request.code, request.name):
-            return ("this was its third fault within five minutes: from now on only a fire by hand runs it",)
+            return ("this was its third fault within five minutes: it now runs only when fired by hand",)
         return ()
 
 
 class WorkerSlot:
-    """Holds one worker at a time. The executor assigns it; `end_worker` ends it.
+    """Holds one worker at a time, which the executor assigns.
 
-    A handler that hangs, crashes or spoils the worker is a normal result; then the slot is empty.
+    A handler that hangs, crashes or spoils the worker has a normal result; afterwards the slot is empty.
     """
 
     def __init__(self, state: ExecutorState, owner: str = "") -> None:
-        self.owner = owner  # the hook that has this slot for itself; empty: all that do no harm share it
+        self.owner = owner  # the hook that alone uses this slot; empty: a shared slot
         self.worker: WorkerHandle | None = None
-        self.calls = 0  # run or loaded by the present worker
-        self.has_waited = False  # before its first call
-        self._has_settings = False  # the present worker, which is a plugin's
-        self.loaded: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
+        self.calls = 0  # batches and loads of the current worker
+        self.has_waited = False  # the worker was idle before its first call
+        self._has_settings = False  # the current worker has received the host's settings
+        self.loaded: set[tuple[Path, str]] = set()  # path and export of handlers in the current worker
         self._state = state
         self._leftovers = WorkerLeftovers()
         self._reporter = ResultReporter(state, self._leftovers)
-        self._request_numbers = (
-            RequestNumbers()
-        )  # under which the present worker knows what it is asked to run
-        self._late_listener = LateListener(self._leftovers)  # its runs
+        self._request_numbers = RequestNumbers()  # of requests that the current worker knows
+        self._late_listener = LateListener(self._leftovers)
 
     def assign(self, worker: WorkerHandle, has_waited: bool) -> None:
-        """Give the slot a worker. `has_waited`: it was started ahead, and may have died by itself."""
+        """Put a worker into the slot. `has_waited`: it was started in advance and may have died meanwhile."""
         self.worker, self.calls, self._reporter.left_running = worker, 0, None
         self._late_listener.detach()
         self.has_waited = has_waited
@@ -238,13 +237,13 @@ class WorkerSlot:
         return self._reporter.left_running
 
     async def end_worker(self) -> None:
-        """End the worker with its processes, also escaped ones. A cancel waits until that is done."""
+        """End the worker and all its processes, even escaped ones. A cancel waits until they have ended."""
         worker, self.worker = self.worker, None
         self._late_listener.detach()
         self.loaded.clear()
         if worker is None:
             return
-        if not worker.is_alive:  # it died by itself: what is behind it takes no turn of the loop
+        if not worker.is_alive:  # it has died, so this awaits nothing
             await worker.end()
             if not self._may_have_orphans(worker):
                 return
@@ -261,7 +260,7 @@ class WorkerSlot:
         return bool(self._leftovers.escaped) or may_still_run(worker.mark, worker.pid)
 
     async def run(self, batch: Batch, requests: Sequence[HandlerRequest]) -> None:
-        """Run the batch's next calls while the worker lives. Only a cancel is raised."""
+        """Run the batch's next calls while the worker lives. Raises only CancelledError."""
         worker = self.worker
         assert worker is not None
         used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
@@ -284,7 +283,7 @@ class WorkerSlot:
                     worker, [(batch, batch.result_without_answer("cancelled", WORKER_ENDED))] * has_begun
                 )
                 return
-            if used and lost.died and batch.phase == "load":  # dead before this call: nobody is to blame
+            if used and lost.died and batch.phase == "load":  # it died before: no handler's fault
                 self._note_worker_death(lost)
                 batch.current = None
                 await self.end_worker()
@@ -301,7 +300,7 @@ class WorkerSlot:
             raise
 
     async def run_together(self, batches: Sequence[Batch], requests: Sequence[HandlerRequest]) -> None:
-        """Run calls of one plugin at once. Only a cancel is raised.
+        """Run calls of one plugin concurrently. Raises only CancelledError.
 
         Calls that had not started when the worker crashed remain, unless it crashed while loading.
         """
@@ -336,7 +335,7 @@ class WorkerSlot:
                     [(batch, batch.result_without_answer("cancelled", WORKER_ENDED)) for batch in unfinished],
                 )
                 return
-            if used and lost.died and not concurrent.has_begun:  # dead before these calls: nobody is to blame
+            if used and lost.died and not concurrent.has_begun:  # it died before: no handler's fault
                 self._note_worker_death(lost)
                 for batch in batches:
                     batch.current = None
@@ -355,7 +354,7 @@ class WorkerSlot:
     async def wait_for_background_work(self, wait: WaitTime) -> BackgroundWork:
         """Wait for background work until it ends or the time is up.
 
-        Work that once lasted longer is not awaited again.
+        Work of a content whose work once lasted longer than that is not awaited.
         """
         worker, request, fault_counter = self.worker, self.left_running, self._state.fault_counter
         if worker is None or not self.calls:
@@ -367,7 +366,7 @@ class WorkerSlot:
             with worker.listening():
                 running = await still_running(worker, None if request is None or known else wait)
         except WorkerLost as ended:
-            lost = "" if ended.by_host else f"ended its worker after it had answered: that {ended.text}"
+            lost = "" if ended.by_host else f"ended its worker after it had returned: the worker {ended.text}"
         late = self._leftovers.take_late_notes(worker)
         if lost:
             await self.end_worker()
@@ -380,8 +379,9 @@ class WorkerSlot:
         return BackgroundWork(tuple(late))
 
     async def load(self, request: HandlerRequest) -> Code | Module | Failure:
-        """Load without running. Return the request's code, or the module's declarations. Only a cancel is
-        raised.
+        """Load without running. Return the request's code, its module's declarations, or the failure.
+
+        Raises only CancelledError.
         """
         worker = self.worker
         assert worker is not None
@@ -431,21 +431,21 @@ class WorkerSlot:
         printed = printed_on_one_line(worker)
         if not printed:
             return module
-        self._state.pending_notes.append(f"as it loaded, {self._leftovers.last_hook} printed: {printed}")
-        return replace(module, log=(*module.log, LogLine("info", f"printed as it loaded: {printed}")))
+        self._state.pending_notes.append(f"while loading, {self._leftovers.last_hook} printed: {printed}")
+        return replace(module, log=(*module.log, LogLine("info", f"printed while loading: {printed}")))
 
     async def _send_settings(
         self, worker: WorkerHandle, request: HandlerRequest, *, again: bool = False
     ) -> None:
-        """Send the settings before a plugin is loaded; `again`: they may have changed."""
+        """Send the host's settings to a plugin's worker, once; `again`: they may have changed."""
         if request.code.shape == "plugin" and (again or not self._has_settings):
             await worker.send_message(settings_message(request.code))
             self._has_settings = True
 
     async def _end_worker_during(self, worker: WorkerHandle, ends: Iterable[tuple[Batch, Result]]) -> None:
-        """End the worker during its calls, and report their results, also when cancelled.
+        """End the worker during its calls, and report their results, even if cancelled.
 
-        The first result is the cause, if any is.
+        Only the first call may be blamed for the end.
         """
         try:
             await self.end_worker()
@@ -460,7 +460,7 @@ class WorkerSlot:
     async def _run_in_sequence(
         self, worker: WorkerHandle, batch: Batch, requests: Sequence[HandlerRequest]
     ) -> None:
-        """Run the calls, until the last one or until one spoils the worker."""
+        """Run the calls until the last one has ended or one has spoiled the worker."""
         shared = self._state
         await SequentialCalls(
             worker,
@@ -477,7 +477,7 @@ class WorkerSlot:
         self.loaded.add((request.code.path, request.code.export))
 
     def listen_for_late(self) -> None:
-        """Report late output and errors while nothing runs here."""
+        """Report late output and errors until the next batch."""
         worker, on_late = self.worker, self._state.on_late
         if worker is not None and on_late is not None:
             self._late_listener.attach(worker, on_late)

@@ -23,7 +23,7 @@ def shipped(talk: Talk, name: str, text: str) -> Message:
 async def test_a_plugin_that_awaits_as_it_loads_fails(talk: Talk, name: str, text: str, line: int) -> None:
     code = shipped(talk, name, text)
     answer = await talk.load(code)
-    assert f"line {line} of {name}: `await` outside of functions" in answer["error"]["message"]
+    assert f"line {line} of {name}: `await` outside functions does not work" in answer["error"]["message"]
     assert answer["error"]["frames"][0]["line"] == line
     assert (await talk.load({**code, "plain": False}))["error"] is None
 
@@ -33,7 +33,7 @@ async def test_so_does_one_that_imports_such_a_file(talk: Talk) -> None:
     (talk.root / "lib" / "deep.ts").write_text("export const x: number = await Promise.resolve(1);\n")
     (talk.root / "lib" / "dep.js").write_text("import './deep.js';\nexport const y = 1;\n")
     answer = await talk.load(shipped(talk, "index.js", f"import {{ y }} from './lib/dep.js';\n{REGISTER}"))
-    assert "line 1 of deep.ts: `await` outside of functions" in answer["error"]["message"]
+    assert "line 1 of deep.ts: `await` outside functions does not work" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ async def test_what_registers_nothing_is_refused(text: str, talk: Talk) -> None:
     answer = await talk.load(plugin(talk, text))
     assert answer["module"] is None
     assert answer["error"]["type"] == "NoHandler"
-    assert answer["error"]["message"].startswith("index.ts registers nothing: export default a function")
+    assert answer["error"]["message"].startswith("index.ts registers nothing: export a function")
 
 
 @pytest.mark.parametrize(
@@ -161,10 +161,10 @@ async def test_a_handler_of_the_hosts_own_events_gets_the_seeds_event(talk: Talk
          [("info", "registers an embedding provider, which Hookscope does not run")]),
         ("api.onConversationBindingResolved(() => {})",
          [("info", "registers a conversation binding resolved, which Hookscope does not run")]),
-        ("api.on('a')", [("warn", "registers no function for a: left out")]),
-        ("api.on(undefined, () => {})", [("warn", "registers a handler of no event: left out")]),
-        ("api.registerHook(null, () => {})", [("warn", "registers a handler of no event: left out")]),
-        ("return Promise.resolve();", [("info", "its register gives a promise, which Hookscope waits for")]),
+        ("api.on('a')", [("warn", "registers no function for a: ignored")]),
+        ("api.on(undefined, () => {})", [("warn", "registers a handler without an event: ignored")]),
+        ("api.registerHook(null, () => {})", [("warn", "registers a handler without an event: ignored")]),
+        ("return Promise.resolve();", [("info", "its `register` returns a promise; Hookscope awaits it")]),
     ],
 )  # fmt: skip
 async def test_what_is_no_hook_is_in_the_log(
@@ -209,7 +209,7 @@ async def test_what_only_the_running_host_has_lets_a_plugin_load(talk: Talk) -> 
     answer = await talk.load(code)
     calls = {
         "level": "info",
-        "text": "calls api.runtime.agent.session.openStore as it loads, which only its host has",
+        "text": "calls api.runtime.agent.session.openStore while loading, which only its host has",
     }
     assert (answer["error"], answer["module"]["log"]) == (None, [calls])
     (ran,) = await talk.run({**code, "member": "0"}, view=two({}))
@@ -224,7 +224,7 @@ async def test_what_a_handler_tells_its_host_comes_to_nothing_and_is_noted(talk:
     (answer,) = await talk.run({**code, "member": "0"}, view=two({}), late=1)
     assert answer["error"] is None
     assert [late.text for late in talk.told] == [
-        "calls api.runtime.system.enqueueSystemEvent, which only its host has: nothing came of it"
+        "calls api.runtime.system.enqueueSystemEvent, which only its host has: the call is ignored"
     ]
 
 
@@ -263,7 +263,7 @@ async def test_a_shipped_host_loads_what_its_own_loader_mends(text: str, talk: T
         ("import { x } from 'openclaw/plugin-sdk/nowhere';\nx();", "'./plugin-sdk/nowhere' is not defined"),
         ("import { z } from 'zod';\nz.string();", "Cannot find package 'zod'"),
         ("import { x } from 'gone';\nx();", "Cannot find package 'gone'"),
-        ("export default { activate() {} };", "which its host no longer calls: name it register"),
+        ("export default { activate() {} };", "which its host no longer calls: rename it to register"),
         (registering("api.registerHttpHandler(() => {});"), "api.registerHttpHandler is not a function"),
     ],
 )
@@ -296,7 +296,7 @@ async def test_a_registration_after_register_is_told(talk: Talk) -> None:
     text = registering("api.on('a', () => { api.on('b', () => 7); });")
     code = {**plugin(talk, text), "member": "0"}
     await talk.run(code, view=two({}), late=1)
-    text = "registers a handler of b after its register: it is called from the next event on"
+    text = "registers a handler of b after `register`: it is called from the next event on"
     assert talk.told == [LateEvent("hook0", None, text)]
     (added,) = talk.worker.late_handlers
     row: Any = added.declaration
@@ -321,7 +321,7 @@ async def test_more_handlers_than_a_frame_holds_are_left_out_and_said(talk: Talk
     kept = len(answer["module"]["declares"])
     assert 200 < kept < 1000
     assert answer["module"]["log"] == [
-        {"level": "error", "text": f"it has too many handlers: the last {1000 - kept} of them are left out"}
+        {"level": "error", "text": f"it has too many handlers: the last {1000 - kept} are ignored"}
     ]
 
 

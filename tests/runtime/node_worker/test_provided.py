@@ -73,7 +73,7 @@ NO_REPLY = 'mockModel responders must return text or at least one item in "toolC
         ("mockModel(() => undefined)",
          NO_REPLY),
         ("'provider/some-model'",
-         'agent.ts has no scripted model: give it mockModel(…) of "eve/evals" as its model'),
+         'agent.ts has no scripted model: set its model to mockModel(…) from "eve/evals"'),
     ],
 )  # fmt: skip
 async def test_a_model_that_does_not_answer_says_why(model: str, message: str, talk: Talk) -> None:
@@ -112,18 +112,16 @@ async def test_what_we_do_not_have_of_them_is_a_stub(talk: Talk) -> None:
         "export default defineTool({ execute: () => farAway(slackChannel) });"
     )
     (answer,) = await talk.run(tool(talk, text), view=two({}))
-    sentence = "`farAway` of eve/tools is a stub: that package is not installed here; its host brings it"
+    sentence = "`farAway` of eve/tools is a stub: that package is not installed here; its host provides it"
     assert answer["error"]["message"] == sentence
     assert answer["notes"] == [
-        "eve/tools is not installed here: farAway was stubbed; its host brings it",
-        "eve/channels/slack is not installed here: slackChannel was stubbed; its host brings it",
+        "eve/tools is not installed here: farAway was stubbed; its host provides it",
+        "eve/channels/slack is not installed here: slackChannel was stubbed; its host provides it",
     ]
 
 
-ASKED = (
-    "that package is not installed here; the project's package.json asks for it: `{} install` there brings it"
-)
-ADDED = "that package is not installed here; `{}` in the handler's folder or above it brings it"
+ASKED = "that package is not installed here; the project's package.json lists it: run `{} install` there"
+ADDED = "that package is not installed here; run `{}` in the handler's folder or above it"
 SHOP = '{"devDependencies": {"@shop/db": "workspace:*"}}'
 PATHS = '{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}'
 
@@ -164,15 +162,15 @@ async def test_what_is_absent_is_said_with_what_brings_it(
 @pytest.mark.parametrize(
     ("files", "specifier", "step"),
     [
-        ({}, "@/lib/db", "no `paths` of a tsconfig.json above its file says what @/lib/db stands for"),
-        ({"tsconfig.json": PATHS}, "@/lib/db", "tsconfig.json takes it for src/lib/db: write that file or "),
+        ({}, "@/lib/db", "no `paths` in a tsconfig.json above the handler define @/lib/db"),
+        ({"tsconfig.json": PATHS}, "@/lib/db", "tsconfig.json maps it to src/lib/db: create that file or "),
         (
             {"tsconfig.json": '{"compilerOptions": {"baseUrl": 5, "paths": null}}'},
             "@/lib/db",
-            "no `paths` of a tsconfig.json above its file says what @/lib/db stands for",
+            "no `paths` in a tsconfig.json above the handler define @/lib/db",
         ),
-        ({}, "../../lib/db", "write that file or correct its path"),
-        ({}, "./db.js", "write that file or correct its path"),
+        ({}, "../../lib/db", "create that file or correct its path"),
+        ({}, "./db.js", "create that file or correct its path"),
     ],
 )
 async def test_a_file_of_the_project_that_is_not_there_stops_its_module(
@@ -203,7 +201,7 @@ async def test_what_we_do_not_have_of_an_installed_package_is_its_own(talk: Talk
     (answer,) = await talk.run(code, view=two("abc"))
     assert (answer["returned"], answer["notes"]) == ("a", [])
     (answer,) = await talk.run(code, view=two(None))
-    sentence = "`farAway` of eve/tools is a stub: the package that is installed has no such export"
+    sentence = "`farAway` of eve/tools is a stub: the installed package has no such export"
     assert answer["error"]["message"] == sentence
 
 

@@ -110,7 +110,7 @@ async def test_a_module_that_throws_does_not_load(text: str, type_: str, message
 async def test_a_hashbang_is_no_line_of_a_module_that_is_bundled(talk: Talk) -> None:
     answer = await talk.load(talk.code("hooks/audit.ts", "#!/usr/bin/env node\nexport default {};"))
     assert answer["error"]["message"] == (
-        "line 1 of audit.ts: `#!` cannot stand in a module that is bundled: take the line out."
+        "line 1 of audit.ts: `#!` is not allowed in a module that is bundled: remove the line."
     )
 
 
@@ -133,7 +133,7 @@ async def test_more_handlers_than_a_frame_holds_are_left_out_and_said(talk: Talk
     answer = await talk.load(talk.code("hooks/many.mjs", f"export default {{ events: {made} }};"))
     kept = len(answer["module"]["declares"])
     assert 10_000 < kept < 200_000
-    text = f"it has too many handlers: the last {200_000 - kept} of them are left out"
+    text = f"it has too many handlers: the last {200_000 - kept} are ignored"
     assert answer["module"]["log"] == [{"level": "error", "text": text}]
 
 
@@ -393,9 +393,9 @@ async def test_each_session_has_slots_of_its_own_that_modules_share(talk: Talk) 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("tally.get();", 'get() of the state "shop.tally" was called outside of a session'),
-        ("tally.update(() => []);", 'update() of the state "shop.tally" was called outside of a session'),
-        ("defineState('eve.tally', () => 0);", 'names that begin with "eve." are Eve\'s own'),
+        ("tally.get();", 'get() of the state "shop.tally" was called outside a handler'),
+        ("tally.update(() => []);", 'update() of the state "shop.tally" was called outside a handler'),
+        ("defineState('eve.tally', () => 0);", 'names that begin with "eve." are reserved by Eve'),
     ],
 )  # fmt: skip
 async def test_a_slot_that_no_session_can_give_is_an_error_as_in_eve(

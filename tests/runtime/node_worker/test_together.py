@@ -98,7 +98,7 @@ async def test_what_they_leave_running_is_said_by_the_last(talk: Talk) -> None:
     answers = by_number(await talk.together((leaves, two({})), (waits, two({}))))
     assert [answers[n]["left"] for n in range(2)] == ["", "1 timer"]
     (note,) = answers[1]["notes"]
-    assert note.startswith("one of those that ran together left 1 timer running")
+    assert note.startswith("one of the handlers that ran concurrently left 1 timer running")
 
 
 @pytest.mark.parametrize("spoils", ["", "Object.freeze(Array.prototype);"])
@@ -130,7 +130,7 @@ async def test_what_is_not_installed_is_said_by_each(talk: Talk) -> None:
     for n in range(2):
         assert answers[n]["notes"] == [
             "gone is not installed here: x was stubbed; "
-            "`npm install gone` in the handler's folder or above it brings it",
+            "run `npm install gone` in the handler's folder or above it",
             "zod is not installed here: its schemas accept everything",
         ]
 

@@ -1,4 +1,4 @@
-// What else an agent of Eve consists of: its tools, and the agent itself with its scripted model.
+// Other parts of an Eve agent: its tools, and the agent itself with its scripted model.
 
 "use strict";
 
@@ -6,12 +6,12 @@ const path = require("node:path");
 const { scriptOf } = require("./definitions.cjs");
 const { exportedOfBundle, NoHandler } = require("./picking.cjs");
 
-const ISSUES = 8; // of one input, that are told
+const ISSUES = 8; // that are reported for one input
 
 const { apply } = Reflect;
 const alone = (handler) => ({ handlers: new Map([["", handler]]), module: null });
 
-/** A tool's `execute(input, ctx)`. Throws NoHandler. */
+/** Return a tool's `execute(input, ctx)`. Throws NoHandler. */
 function toolOf(namespace, code) {
   const tool = exportedOfBundle(namespace, code.export);
   const execute = tool?.execute;
@@ -23,8 +23,8 @@ function toolOf(namespace, code) {
 }
 
 /**
- * What a tool's own schema says to an input: {value}, as it reads it, or {issues} in words. Without a schema that
- * can be asked, the input itself.
+ * Return a function that checks an input with the tool's schema: {value} as the schema parses it, or {issues} in
+ * words. Without a usable schema, it returns the input as the value.
  */
 function inputOf(namespace, code) {
   const schema = exportedOfBundle(namespace, code.export)?.inputSchema?.["~standard"];
@@ -32,26 +32,26 @@ function inputOf(namespace, code) {
   return alone(async (input) => {
     try {
       const { issues, value } = await apply(schema.validate, schema, [input]);
-      return issues ? { issues: [...issues].slice(0, ISSUES).map(told).join("; ") } : { value };
+      return issues ? { issues: [...issues].slice(0, ISSUES).map(issueText).join("; ") } : { value };
     } catch (error) {
-      return { issues: String(error?.message ?? error) }; // to its host an input that does not fit, too
+      return { issues: String(error?.message ?? error) }; // its host also rejects the input
     }
   });
 }
 
-function told({ message, path: at }) {
+function issueText({ message, path: at }) {
   const steps = (at ?? []).map((step) => String(step?.key ?? step));
   return steps.length ? `${steps.join(".")}: ${message}` : String(message);
 }
 
-/** The scripted model of an agent: a function of what it is asked. Throws NoHandler. */
+/** Return the scripted model of an agent, a function of the request. Throws NoHandler. */
 async function agentOf(namespace, code) {
   const found = exportedOfBundle(namespace, code.export);
   const agent = typeof found === "function" ? await found() : found;
   const script = scriptOf(agent?.model);
   if (script) return alone(script);
   const file = path.basename(code.path);
-  throw new NoHandler(`${file} has no scripted model: give it mockModel(…) of "eve/evals" as its model`);
+  throw new NoHandler(`${file} has no scripted model: set its model to mockModel(…) from "eve/evals"`);
 }
 
 module.exports = { toolOf, inputOf, agentOf };

@@ -1,4 +1,4 @@
-// Path aliases of a tsconfig.json (`@/x`), as bundlers and tsx know them.
+// Path aliases of a tsconfig.json (`@/x`), as bundlers and tsx resolve them.
 
 "use strict";
 
@@ -10,7 +10,7 @@ const FAR = 12; // folders upwards
 const SIZE = 256 * 1024; // bytes of such a file
 const isText = (value) => typeof value === "string";
 
-/** The paths that a specifier may stand for, in order. Never throws. */
+/** Return the paths for which a specifier may stand, in order. Never throws. */
 function aliased(specifier, folder) {
   const config = nearest(folder);
   if (!config) return [];
@@ -24,14 +24,14 @@ function aliased(specifier, folder) {
   return found;
 }
 
-/** {file, targets} of the tsconfig.json whose `paths` name it; null where none does. Never throws. */
+/** {file, targets} of the tsconfig.json whose `paths` match the specifier; null if none does. Never throws. */
 function targetsOf(specifier, folder) {
   const config = nearest(folder);
   const named = Object.keys(config?.paths ?? {}).some((one) => one !== "*" && matched(one, specifier) !== null);
   return named ? { file: config.file, targets: aliased(specifier, folder) } : null;
 }
 
-/** What the star stands for; null where the pattern is another. */
+/** The text that the star of a pattern matches; null if the pattern does not match. */
 function matched(pattern, specifier) {
   const [before, after] = pattern.split("*");
   if (after === undefined) return pattern === specifier ? "" : null;
@@ -57,7 +57,7 @@ function optionsOf(file) {
     const text = withoutComments(fs.readFileSync(file, "utf8")).replace(/,(\s*[}\]])/g, "$1");
     return JSON.parse(text).compilerOptions ?? {};
   } catch {
-    return null; // none there, or none that can be read
+    return null; // missing or unreadable
   }
 }
 

@@ -1,4 +1,4 @@
-// The answer to one call, filled in as its parts are known.
+// Builds the answer to a call step by step.
 
 "use strict";
 
@@ -8,7 +8,7 @@ const { ANSWER, plain } = require("./plain.cjs");
 
 const { parse } = JSON;
 
-/** The answer to a call whose handler is not loaded yet, or cannot be. */
+/** Return the answer to a call whose handler has not run, or could not be loaded. */
 function answerOf(id, number, load, isShared) {
   return {
     id, result: number, status: "error", phase: "load", took: 0, loaded: load.took, returned: null,
@@ -16,7 +16,7 @@ function answerOf(id, number, load, isShared) {
   };
 }
 
-/** Put into it what the handler returned or threw. */
+/** Add what the handler returned or threw. */
 function fillIn(answer, outcome) {
   answer.took = outcome.took;
   answer.phase = "run";
@@ -27,21 +27,21 @@ function fillIn(answer, outcome) {
   answer.notes.push(...notes, ...(outcome.outside ? [OUTSIDE] : []));
 }
 
-/** Say of one that failed whether it counted on more than it is given. JavaScript leaves the rest undefined. */
+/** Note if a failed handler expects more arguments than it receives: the others are undefined. */
 function noteArguments(answer, handler, view) {
   if (answer.status !== "error" || !(handler.length > view.given)) return;
-  const called = "it is called with one, the event, and `event.context` has the rest";
-  answer.notes.push(`it asks for ${handler.length} arguments; ${called}`);
+  const called = "it gets only one, the event; use `event.context` for the rest";
+  answer.notes.push(`it expects ${handler.length} arguments, but ${called}`);
 }
 
-/** Put into it what became of its view, as `before` tells it. What the next handler of that view starts from. */
+/** Add the changes of the view since `before`. Return the new state, from which the next handler starts. */
 function fillInView(answer, view, before) {
   let after;
   try {
     answer.notes.push(...view.putBack());
     after = view.seen();
-  } catch (error) { // it froze the event, or made its members throw; a fresh worker has a fresh one
-    const unread = `the event could not be read after it (${describe(error).type})`;
+  } catch (error) { // the handler froze the event, or made members throw; the host starts a new worker
+    const unread = `the event could not be read afterwards (${describe(error).type})`;
     after = { text: before.text, notes: [...before.notes, unread] };
     answer.dirty = true;
   }

@@ -1,4 +1,4 @@
-// Modules that await outside of functions: a host that requires its plugins cannot load them.
+// Finds `await` outside functions: a host that loads plugins with `require` rejects such modules.
 
 "use strict";
 
@@ -11,12 +11,12 @@ const { fileMeant } = require("./hooks.cjs");
 const { asScript, importedByStatements, isModuleText, withoutComments, withoutUnused } = require("./imports.cjs");
 const { isTypeScript, stripped, Unsupported } = require("./sources.cjs");
 
-const BEFORE = "class Top { static {"; // where `await` is a mistake as it is in no other body
+const BEFORE = "class Top { static {"; // in which `await` is always a syntax error
 const AWAIT = /\bawait\b/g;
 const ADVICE =
-  "`await` outside of functions: its host loads plugins with `require`, which takes none; move it into a function";
+  "`await` outside functions does not work, because its host loads plugins with `require`; move it into a function";
 
-/** Throws where this file, or one beside it that it imports by a statement, awaits as it loads. Runs nothing. */
+/** Throws if this file, or a file that it imports by statements, uses `await` while loading. Runs no code. */
 function refuseAwaiting(entry) {
   const files = new Set([entry]);
   for (const file of files) {
@@ -31,7 +31,7 @@ function refuseAwaiting(entry) {
   }
 }
 
-/** A file, and what of it runs: nothing where it cannot be read or parsed, and its load says why. */
+/** Return a file and its JavaScript; both empty if it cannot be read or parsed, which its load then reports. */
 function read(file) {
   try {
     const written = readFileSync(file, "utf8");
@@ -41,7 +41,7 @@ function read(file) {
   }
 }
 
-/** Where a module awaits outside of its functions; null where it does not, or where that cannot be told. */
+/** The position of an `await` outside functions; null if there is none, or it is unknown. */
 function placeOfAwait(written, source, file) {
   if (!source.includes("await") || !isModuleText(source)) return null;
   const script = asScript(source).replaceAll("import.meta", "import_meta");
@@ -54,14 +54,14 @@ function placeOfAwait(written, source, file) {
   return placeOfThe((before.match(AWAIT) ?? []).length, written);
 }
 
-/** Of the word in a source, one so many words behind the first: what adds code moves lines, and no words. */
+/** The position of the `await` with this number in the original source, which may have other lines. */
 function placeOfThe(number, written) {
   const { index } = [...withoutComments(written).matchAll(AWAIT)][number] ?? { index: 0 };
   const before = written.slice(0, index).split("\n");
   return { line: before.length, column: before.at(-1).length + 1, source: written.split("\n")[before.length - 1] };
 }
 
-/** Where the parser stops; null where it does not. */
+/** The position of a syntax error; null if there is none. */
 function mistake(script, file) {
   try {
     void new vm.Script(script, { filename: file });

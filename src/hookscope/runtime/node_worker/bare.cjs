@@ -1,5 +1,5 @@
-// Calls of handlers with nothing of ours around them that catches: a debugger can tell then which errors leave
-// them, as they are thrown. They are caught where the process hears of them.
+// Calls handlers without a `catch` of ours around them, so that a debugger notices which errors leave them as they
+// are thrown. The errors are caught by the handlers of uncaught errors.
 
 "use strict";
 
@@ -13,11 +13,11 @@ const { get, set } = WeakMap.prototype;
 /** Any number of calls at once. */
 class Bare {
   constructor() {
-    this.failed = null; // what the call that is being made ends with, should it throw
-    this.ends = new WeakMap(); // promise → what ends the call that waits for it
+    this.failed = null; // ends the current synchronous call if it throws
+    this.ends = new WeakMap(); // promise → function that ends the waiting call
   }
 
-  /** What the function returns, or that comes to; called a moment later. Errors are told by `takes`. */
+  /** Call the function a moment later. Resolves to its awaited result. Errors arrive through `takes`. */
   call(called) {
     return new OwnPromise((resolve, reject) => {
       soon(() => {
@@ -31,7 +31,7 @@ class Bare {
     });
   }
 
-  /** Does an error that nobody caught, of this promise or (without one) thrown, end one of these calls. */
+  /** If an uncaught error, thrown or of this promise, belongs to one of these calls, end that and return true. */
   takes(error, promise) {
     const reject = promise ? apply(get, this.ends, [promise]) : this.failed;
     this.failed = promise ? this.failed : null;

@@ -1,4 +1,4 @@
-// Running functions of handlers, and knowing whose error it is that nobody caught.
+// Runs handlers, and assigns uncaught errors to their calls.
 
 "use strict";
 
@@ -9,22 +9,22 @@ const { now } = performance;
 const { apply } = Reflect;
 const { run: runIn, getStore } = AsyncLocalStorage.prototype;
 
-const OUTSIDE = "it was thrown where nothing awaits it: in a timer, a callback or a forgotten promise";
+const OUTSIDE = "it was thrown outside the handler's `await`: in a timer, a callback or an unawaited promise";
 
-/** Tells calls apart, any number of them at once. `late(who, error)` hears of errors of calls that have ended. */
+/** Runs any number of concurrent calls. `late(who, error)` receives errors of calls that have ended. */
 class Calls {
   constructor(late) {
     this.storage = new AsyncLocalStorage();
     this.late = late;
-    this.bare = null; // where a debugger watches: calls that have their errors told here
+    this.bare = null; // with a debugger: calls whose errors arrive here
     process.on("uncaughtException", (error) => this.escaped(error));
     process.on("unhandledRejection", (error, promise) => this.escaped(error, promise));
   }
 
   /**
-   * Call it at once and await what it returns: {value} or {error}, and {took} in seconds. An error of
-   * this very call that escapes ends it at once, with {outside: true}. `held` gets the call, to end it
-   * from outside and to collect what it prints.
+   * Call the function and await its result. Return {value} or {error}, and {took} in seconds. An uncaught error of
+   * this call ends it at once, with {outside: true}. `held.call` is set to the call, so that it can be ended and
+   * its output collected.
    */
   async run(who, called, held = null) {
     const began = apply(now, performance, []);
@@ -34,7 +34,7 @@ class Calls {
       call.end = (ended) => {
         if (!call.isOpen) return;
         call.isOpen = false;
-        ended.took = (apply(now, performance, []) - began) / 1000; // others may run before this goes on
+        ended.took = (apply(now, performance, []) - began) / 1000; // other code may run before this continues
         resolve(ended);
       };
       apply(runIn, this.storage, [call, async () => {
@@ -48,7 +48,7 @@ class Calls {
     return outcome;
   }
 
-  /** Keep what the present call prints, where it collects that. False where it does not. */
+  /** Collect output of the current call. Return false if the call does not collect its output. */
   keepPrinted(descriptor, chunk) {
     const call = apply(getStore, this.storage, []);
     if (!call?.isOpen || !call.printed) return false;

@@ -2,15 +2,15 @@
 
 "use strict";
 
-// Of these a host lists members that it does not have: they are there, and undefined (eve 17).
+// Missing members of these exist and are undefined (tests/conformance/cases/eve, 17).
 const WITH_OPTIONAL = ["agent", "channel", "session"];
 const { structuredClone: copied } = globalThis;
 const { keys } = Object;
 
-/** A handler asked for what only its host can give. */
+/** A handler called a function that only its host has. */
 class NotHere extends Error {}
 
-/** A context of one handler's own. `methods`: names of its functions; `given`: those that we have. */
+/** Return a context for one handler. `methods`: names of its functions; `given`: those that we provide. */
 function contextOf(document, methods, given) {
   const ctx = copied(document);
   for (const name of WITH_OPTIONAL) undefineNulls(ctx[name]);
@@ -25,7 +25,7 @@ function undefineNulls(part) {
   }
 }
 
-/** A sandbox, and the skills that lie in it, are asked for and awaited. */
+/** Return an async function that throws NotHere. */
 function missing(name) {
   return async () => {
     const what = /^get(?:Sandbox|Skill)$/.test(name) ? "no sandbox" : `no ctx.${name}()`;

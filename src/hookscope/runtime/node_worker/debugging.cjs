@@ -1,5 +1,5 @@
-// The debugger, in the thread that listens: it stops the handlers' thread, tells the host where that
-// stands, and does what the host says. The twin of ../python_worker/debugger.py.
+// The debugger, in the listening thread: it stops the handlers' thread, reports the position to the host, and
+// executes the host's commands. The counterpart of ../python_worker/debugger.py.
 
 "use strict";
 
@@ -12,17 +12,17 @@ const { MET } = require("./points.cjs");
 const { errorIn, Standing } = require("./standing.cjs");
 const { SAYS } = require("./stopping.cjs");
 
-const AROUND = 15; // lines shown above and below the present one
-const DEPTH = 40; // frames; the innermost
-const INSIDE = 150; // steps through Node's own code, which may call a function of the author's: emit() takes a dozen
+const AROUND = 15; // lines shown above and below the current one
+const DEPTH = 40; // innermost frames that are shown
+const INSIDE = 150; // steps through Node's own code, which may call the author's: emit() takes a dozen
 const BEGINNING = path.join(__dirname, "stopping.cjs");
 const OURS = `${pathToFileURL(__dirname).href}/`;
 const GOES = { next: "stepOver", step: "stepInto", out: "stepOut", on: "resume", off: "resume" };
-const ERRORS = { leaving: "uncaught", raised: "all", none: "none" }; // what leaves a handler nothing of ours catches
+const ERRORS = { leaving: "uncaught", raised: "all", none: "none" }; // we do not catch errors that leave a handler
 
 /**
- * Watch over the handlers' thread, in which so many handlers run, as the host's message `asked` has it.
- * `say(message)` tells the host; gives what hears its words.
+ * Start debugging the handlers' thread, with the host's message `asked`. `running` has the number of running
+ * handlers; `say(message)` sends a message to the host. Returns a function that receives the host's commands.
  */
 async function debugging(running, asked, say) {
   const watch = new Watch(running, asked, say);
@@ -40,11 +40,11 @@ class Watch {
       (method, params) => this.post(method, params),
       (bound) => say({ bound }),
     );
-    this.asked = null; // where it stands, and why
+    this.asked = null; // the current stop: its stack, and why it stopped
     this.begins = false; // the next line is a handler's first
     this.steps = false;
     this.inside = 0; // steps into Node's own code that are left
-    this.pauses = false; // somebody wants it to stop, wherever it is
+    this.pauses = false; // a pause was requested
     this.who = "";
   }
 
@@ -53,14 +53,14 @@ class Watch {
     session.connectToMainThread();
     session.on("Debugger.scriptParsed", ({ params }) => this.lines.parsed(params));
     session.on("Debugger.paused", ({ params }) => {
-      this.paused(params).catch(() => session.post("Debugger.resume")); // else it would stand for ever
+      this.paused(params).catch(() => session.post("Debugger.resume")); // else the thread would stay stopped forever
     });
     session.on("Runtime.bindingCalled", ({ params }) => this.logged(JSON.parse(params.payload)));
     await this.post("Runtime.addBinding", { name: SAYS });
     await this.post("Debugger.enable");
     await this.post("Debugger.setAsyncCallStackDepth", { maxDepth: 8 });
     const foreign = ["/node_modules/", `^${literally(OURS)}(?!stopping\\.cjs)`];
-    await this.post("Debugger.setBlackboxPatterns", { patterns: foreign }); // Node's own inside is beyond them
+    await this.post("Debugger.setBlackboxPatterns", { patterns: foreign }); // they do not apply to Node's internal code
     await this.stopAtErrors(this.wish.errors);
     for (const [file, lines] of Object.entries(this.wish.lines)) await this.lines.put(file, lines);
   }
@@ -76,11 +76,11 @@ class Watch {
   }
 
   async paused(params) {
-    await this.lines.turn; // what it has just loaded has its lines
+    await this.lines.turn; // so that breakpoints in a new script are set
     const top = params.callFrames[0];
     if (this.placeOf(top).file === BEGINNING && !isError(params) && (await this.isBeginning(top))) {
       this.begins = this.wish.begin || this.pauses;
-      this.steps = false; // those of the one before
+      this.steps = false; // steps of the previous handler
       await this.goOn(this.wayOn);
       return;
     }
@@ -98,12 +98,12 @@ class Watch {
     await this.tell({});
   }
 
-  /** The frames of its author's code, outermost first; none where it stands in another's. */
+  /** The frames of the author's code, outermost first; none if it stopped in other code. */
   authorsIn({ callFrames, asyncStackTrace }, error) {
     const isTheirs = (frame) => isAuthors(this.placeOf(frame).file);
     const frames = callFrames.filter(isTheirs);
     if (frames.length && (error !== null || isTheirs(callFrames[0]))) return frames.slice(0, DEPTH).reverse();
-    // An error of Node's own leaves a handler that awaits it: where that waits is all there is to see.
+    // An error of Node that a handler awaits: only the position of the `await` is known.
     const waiting = error === null ? [] : (asyncStackTrace?.callFrames ?? []);
     const asFrames = waiting.map(({ functionName, url, scriptId, lineNumber, columnNumber }) => {
       return { functionName, url, location: { scriptId, lineNumber, columnNumber } };
@@ -111,10 +111,10 @@ class Watch {
     return asFrames.filter(isTheirs).slice(0, DEPTH).reverse();
   }
 
-  /** On from a place that is not an author's: into the handler, out of what that has called, or just on. */
+  /** How to continue from code that is not the author's: into the handler, out to it, or just on. */
   get wayOn() {
     if (load(this.running, 0) === 0) {
-      this.steps = this.begins = false; // it has ended
+      this.steps = this.begins = false; // no handler is running
       return "resume";
     }
     if (this.begins || this.pauses) return "stepInto";
@@ -129,7 +129,7 @@ class Watch {
     return this.steps ? "step" : "breakpoint";
   }
 
-  /** What there is to say of a condition at which it stands. */
+  /** A note on the conditions of the breakpoints at which it stopped. */
   async noteOf({ callFrames, hitBreakpoints = [] }) {
     const numbers = this.lines.numbersOf(hitBreakpoints);
     if (!numbers.length) return null;
@@ -138,13 +138,13 @@ class Watch {
     return result.value || null;
   }
 
-  /** A line was to say something. */
+  /** Report the text of a log breakpoint. */
   logged({ number, text }) {
     const known = this.lines.numbered(number);
     if (known) this.say({ logged: { who: this.who, file: known.file, line: known.point.at, text } });
   }
 
-  /** Is it on the way into a handler, and not out of it. Notes whose that is. */
+  /** True if a handler is just being entered, not left. Notes its hook. */
   async isBeginning({ callFrameId }) {
     const { result } = await this.post("Debugger.evaluateOnCallFrame", { callFrameId, expression: "begun ? null : who" });
     if (result.type === "string") this.who = result.value;
@@ -157,17 +157,17 @@ class Watch {
       else if (message.word === "errors") await this.stopAtErrors(message.at);
       else if (message.word === "pause") await this.pause();
       else {
-        await this.lines.turn; // what goes on now stops at lines that were named before
+        await this.lines.turn; // so that earlier changes of breakpoints are done
         if (this.asked) await this.done(message);
       }
     } catch (error) {
-      if (this.asked) await this.tell({ said: String(error?.message ?? error) }); // the inspector refuses
+      if (this.asked) await this.tell({ said: String(error?.message ?? error) }); // rejected by the inspector
     }
   }
 
   async goOn(how) {
     await this.post(`Debugger.${how}`);
-    if (how === "resume" && this.pauses) await this.pause(); // that was wanted while it stood
+    if (how === "resume" && this.pauses) await this.pause(); // requested while it was stopped
   }
 
   async pause() {
@@ -198,7 +198,7 @@ class Watch {
     }
   }
 
-  /** Tell where it stands, and what the answer to the last word is. */
+  /** Report the stop, with the answer to the last command. */
   async tell(answer) {
     const { why, error, note, stands } = this.asked;
     const sources = new Sources();
@@ -226,7 +226,7 @@ class Watch {
   }
 }
 
-/** Is it a file of the handler's author: not of Node, of a package, or of the worker. */
+/** True for a file of the handler's author: not of Node, of a package, or of the worker. */
 function isAuthors(file) {
   return !isOurs(fileOf(file)) && !file.startsWith("node:") && !file.includes("/node_modules/");
 }

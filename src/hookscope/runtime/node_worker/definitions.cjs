@@ -1,29 +1,29 @@
-// What is known of definitions by the very object: names of tools and connections, scripts of models.
+// Facts about definitions, found by the identity of the object: names of tools and connections, scripts of models.
 
 "use strict";
 
 const sources = new WeakMap(); // definition → {kind, names}
 const scripts = new WeakMap(); // model → function of a request
 
-/** Note under which name a definition was loaded. Loaded as something else, it is that from now on. */
+/** Note the name under which a definition was loaded. Loading it as another kind replaces its names. */
 function nameDefinition(definition, kind, name) {
   const known = sources.get(definition);
   if (known?.kind === kind) known.names.add(name);
   else sources.set(definition, { kind, names: new Set([name]) });
 }
 
-/** Note how a model answers. */
+/** Note the script of a model. Return the model. */
 function scriptModel(model, script) {
   scripts.set(model, script);
   return model;
 }
 
-/** How this model answers; undefined where it is not a scripted one. */
+/** The script of this model; undefined if it is not scripted. */
 function scriptOf(model) {
   return scripts.get(model);
 }
 
-/** The result of this very tool, or of a tool of this connection; undefined for all else (rules note 3.9). */
+/** Return the result if it is from this tool, or from a tool of this connection; else undefined. */
 function toolResultFrom(result, definition) {
   if (result.kind !== "tool-result" || result.isError === true) return undefined;
   const { callId, output, toolName } = result;

@@ -1,4 +1,4 @@
-// What Eve's packages are to its hooks, channels, tools and agents: definitions that are handed on as they are.
+// Substitutes for Eve's packages in hooks, channels, tools and agents: most functions return their argument.
 
 "use strict";
 
@@ -13,17 +13,17 @@ const NOTHING_YET = {
 
 const { isArray } = Array;
 
-/** An object of functions with these names, each of which gives back what it gets. */
+/** Functions with these names, each of which returns its argument. */
 function handingOn(...names) {
   return Object.fromEntries(names.map((name) => [name, (definition) => definition]));
 }
 
-/** Functions with these names, each of which gives an object that says what was asked of it. */
+/** Functions with these names, each of which returns an object with its name and arguments. */
 function saying(...names) {
   return Object.fromEntries(names.map((name) => [name, (...given) => ({ kind: name, given })]));
 }
 
-/** By package. */
+/** Package → its exports. */
 const EVE = new Map(Object.entries({
   "eve": handingOn("defineAgent", "defineDynamic", "defineRemoteAgent", "defineWorkspaceAgent"),
   "eve/hooks": handingOn("defineHook"),
@@ -50,7 +50,7 @@ const EVE = new Map(Object.entries({
   "eve/memory": handingOn("defineMemory", "defineMemoryProvider"),
 }));
 
-/** What they export to the reader of types alone: imported without `type`, nothing of it is missed. */
+/** Package → exported types. An import of them without `type` needs no value. */
 const TYPES_OF_EVE = new Map(Object.entries({
   "eve/context": [
     "Session", "SessionAuth", "SessionAuthContext", "SessionContext", "SessionParent", "SessionPredecessor",
@@ -66,7 +66,7 @@ const TYPES_OF_EVE = new Map(Object.entries({
   ],
 }));
 
-/** A model that answers by a script: a text, a list by the number of tool results so far, or a function. */
+/** A scripted model. Its script is a text, a list indexed by the number of tool results so far, or a function. */
 function mockModel(given = {}) {
   const isOptions = given !== null && typeof given === "object" && !isArray(given);
   const options = isOptions ? given : { respond: given };

@@ -1,4 +1,4 @@
-// The event as handlers get it, and its document. The twin of ../../core/event.py.
+// The event as handlers receive it, and its document. The counterpart of ../../model/hook_event.py.
 
 "use strict";
 
@@ -6,7 +6,7 @@ const { toISOString, getTime } = Date.prototype;
 const { apply } = Reflect;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-// What stands in for a member that a handler deleted.
+// Replacements for members that a handler has deleted.
 const EMPTY = {
   type: () => "",
   action: () => "",
@@ -16,11 +16,11 @@ const EMPTY = {
   context: () => ({}),
 };
 const NAMES = Object.keys(EMPTY);
-const LISTED = 5; // strays that a note lists
+const LISTED = 5; // members that a note lists
 const { hasOwn, prototype: ObjectPrototype, setPrototypeOf } = Object;
 const OwnProxy = Proxy;
 
-/** The seeds' object. A timestamp that is not a moment is handed over as it is. */
+/** Return the event object of the hosts' guides. An invalid timestamp is kept as it is. */
 function eventOf(document) {
   const { type, action, sessionKey, timestamp, messages, context } = document;
   const isText = typeof timestamp === "string" && ISO.test(timestamp);
@@ -30,8 +30,8 @@ function eventOf(document) {
 }
 
 /**
- * Hear of members that are read of the event and stand in its context: they are undefined without a word.
- * Only what the event has not reaches its prototype, so that nothing else is slower or otherwise.
+ * Return a set that collects the names of members that are read from the event although they are in its context.
+ * A proxy as prototype notices that: it is used only for members that the event does not have.
  */
 function heedStrays(event) {
   const { context } = event;
@@ -45,7 +45,7 @@ function heedStrays(event) {
   return strays;
 }
 
-/** One sentence for all members that were read of the event in vain; none where there are none. */
+/** Return one sentence on the members that were wrongly read from the event; none if there are none. */
 function strayed(strays) {
   if (!strays.size) return [];
   const names = [...strays].slice(0, LISTED);
@@ -56,21 +56,21 @@ function strayed(strays) {
 
 const isObject = (value) => value !== null && typeof value === "object";
 
-/** Give the event, empty, what was deleted of it. One sentence for each. */
+/** Restore deleted members with empty values. Return a sentence for each. */
 function putBack(event) {
   const deleted = NAMES.filter((name) => event[name] === undefined);
   for (const name of deleted) event[name] = EMPTY[name]();
   return deleted.map((name) => `the handler deleted event.${name}`);
 }
 
-/** The event with the keys that it has on the wire; their values may be anything. */
+/** Return the document of the event; the values of its keys may be anything. */
 function documentOf(event) {
   const document = {};
   for (const name of NAMES) document[name] = name === "timestamp" ? momentOf(event[name]) : event[name];
   return document;
 }
 
-/** Whatever a handler put there, as text. Never throws. */
+/** Return a timestamp as text, whatever a handler has assigned. Never throws. */
 function momentOf(value) {
   try {
     apply(getTime, value, []);

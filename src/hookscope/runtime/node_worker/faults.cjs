@@ -1,7 +1,7 @@
-// An error as data: its type, its text, and the lines it came through in the handler's own code.
+// An error as data: its type, its text, and its frames in the handler's own code.
 //
-// The twin of ../python_worker/safe_values.py. JavaScript throws anything: what is described here may be a
-// string, null, or an object whose every touch throws.
+// The counterpart of ../python_worker/safe_values.py. JavaScript can throw any value: a string, null, or an
+// object that throws at any access.
 
 "use strict";
 
@@ -17,7 +17,7 @@ const { isPrototypeOf } = Object.prototype;
 const { apply } = Reflect;
 const { stringify } = JSON;
 
-/** {type, message, frames, plain?, chain}: outermost first, without frames of ours. Never throws. */
+/** {type, message, frames, plain?, chain}; outermost frame first, without our own. Never throws. */
 function describe(error) {
   try {
     const stack = isError(error) ? memberOf(error, "stack") : "";
@@ -30,12 +30,12 @@ function describe(error) {
     const [message, plain] = [`${messageOf(error)}${adviceOf(error)}`, plainOf(error)];
     const own = plain === message ? {} : { plain };
     return { type: typeOf(error), message, frames, ...own, chain: chainOf(error) };
-  } catch { // no room left to describe it with
+  } catch { // perhaps no memory is left
     return { type: kindOf(error), message: kindOf(error), frames: [] };
   }
 }
 
-/** Is it an error, or made like one? */
+/** True if the value is an error or inherits from Error. */
 function isError(value) {
   if (types.isNativeError(value)) return true;
   try {
@@ -61,7 +61,7 @@ function typeOf(error) {
   return typeof name === "string" && name.trim() ? name.slice(0, 80) : kind;
 }
 
-/** Never empty. */
+/** The text of an error, or its type if there is none. Never empty. */
 function wordsOf(error) {
   const text = isError(error) ? memberOf(error, "message") : textOfObject(error);
   const words = typeof text === "string" ? cut(text.replace(/\nRequire stack:\n[^]*$/, "")) : safeText(text);
@@ -69,7 +69,7 @@ function wordsOf(error) {
   return typeOf(error);
 }
 
-/** A text; of an object that has a message, that; else the object as the console shows it. */
+/** A string itself; an object's message, if it has one; else the object as the console shows it. */
 function textOfObject(value) {
   if (typeof value === "string") return value;
   const isObject = value !== null && typeof value === "object" && !types.isProxy(value);
@@ -84,17 +84,17 @@ function messageOf(error) {
   return `${words} (caused by ${withType(cause)})`;
 }
 
-/** What a host logs: an error's message, anything else as String() has it. */
+/** The text that a host logs: an error's message, or String(value). */
 function plainOf(error) {
   const text = isError(error) ? memberOf(error, "message") : error;
   try {
     return cut(error instanceof ClassHandler ? error.plain : String(text));
-  } catch { // it has no text, or one that throws
+  } catch { // String() throws
     return wordsOf(error);
   }
 }
 
-/** The bare messages of an error and of its causes; of another value, the one text that it prints as. */
+/** The messages of an error and of its causes; for another value, its text. */
 function chainOf(error) {
   const chain = [];
   let step = error;
@@ -107,7 +107,7 @@ function chainOf(error) {
   return chain;
 }
 
-/** A text as it is, an object as JSON, everything else as `String` has it. */
+/** A string itself, an object as JSON, everything else as String(value). */
 function printed(value) {
   if (typeof value === "string") return cut(value);
   try {
@@ -122,7 +122,7 @@ function withType(error) {
   return words === type ? type : `${type}: ${words}`;
 }
 
-/** What an AggregateError holds: `Promise.any` says nothing else of why. */
+/** The errors in an AggregateError, which are all that `Promise.any` reports. */
 function listedIn(error) {
   const errors = isError(error) ? memberOf(error, "errors") : undefined;
   if (kindOf(error) !== "AggregateError" || !Array.isArray(errors) || !errors.length) return "";

@@ -1,4 +1,4 @@
-// The lines of a stack, as data: {file, line, column, function, source}, outermost first.
+// The frames of a stack as data: {file, line, column, function, source}, outermost first.
 
 "use strict";
 
@@ -6,7 +6,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { fileURLToPath } = require("node:url");
 
-const FRAMES = 40; // the last ones: a runaway recursion has a thousand
+const FRAMES = 40; // innermost ones: endless recursion has a thousand
 const NAME = 400; // characters of a source line, and of a name
 const FILE = 4096; // characters of a path
 const SOURCE = 1024 * 1024; // bytes of a file whose lines are shown
@@ -15,7 +15,7 @@ const OURS = __dirname + path.sep;
 
 const { statSync, readFileSync } = fs;
 
-/** A path or an address as a path, without what we add to it. */
+/** Return a path or URL as a path, without our additions to it. */
 function fileOf(address) {
   const bare = address.replace(/\?t=[\w.%~-]*&hookscope$/, "");
   if (!bare.startsWith("file:")) return bare;
@@ -26,7 +26,7 @@ function fileOf(address) {
   }
 }
 
-/** Is it a file of the worker, or of Node's inside? They are not news to the handler's author. */
+/** True for files of the worker and internal ones of Node, which are not shown to authors. */
 function isOurs(file) {
   return !file || file.startsWith(OURS) || /^(?:node:(?:internal|diagnostics_channel)|hookscope:)/.test(file);
 }
@@ -48,7 +48,7 @@ class Sources {
     };
   }
 
-  /** Empty for all but a regular file of sensible size: code may name /dev/zero. Never throws. */
+  /** The lines of a file; none unless it is a regular file of limited size: code may name /dev/zero. Never throws. */
   linesOf(file) {
     if (!this.files.has(file)) this.files.set(file, read(file));
     return this.files.get(file);
@@ -61,11 +61,11 @@ function read(file) {
     if (!status.isFile() || !(status.size > 0 && status.size <= SOURCE)) return [];
     return readFileSync(file, "utf8").split(/\r?\n/);
   } catch {
-    return []; // gone, or no file at all
+    return []; // gone, or not a file
   }
 }
 
-/** The frames that the text of a stack names. Node's own count only behind the handler's first. */
+/** The frames in the text of a stack. Node's own frames are skipped before the handler's first. */
 function framesOf(stack) {
   const found = [];
   for (const text of stack.slice(-STACK).split("\n").reverse()) {
@@ -89,15 +89,15 @@ function placeIn(text) {
   return { file: fileOf(address), line: Number(line), column: Number(column), name: nameOf(name) };
 }
 
-/** `async `, `new ` and what Node adds for functions without a name are left out. */
+/** Return the name without `async ` and Node's additions; "" for a function without a name. */
 function nameOf(name) {
   const bare = name.replace(/^async /, "").replace(/ \[as .*\]$/, "");
   return bare === "<anonymous>" ? "" : bare;
 }
 
 /**
- * The place that stands before the stack of a syntax error: file and line, the line, and a caret below it.
- * Null where there is none.
+ * The position that precedes the stack of a syntax error: file and line, the source line, and a caret below it.
+ * Null if there is none.
  */
 function placeBefore(stack) {
   const [first, ...more] = stack.slice(0, STACK).split("\n");

@@ -1,4 +1,4 @@
-// The handlers that are loaded, by their content; of each file also the last version that did load.
+// The loaded handlers, by content, and the last loadable version of each file.
 
 "use strict";
 
@@ -15,8 +15,8 @@ const fileOf = (code) => [code.path, code.export, code.shape ?? "hook"];
 const keyOf = (code) => stringify([...fileOf(code), code.config ?? null, code.name]);
 
 /**
- * Loads what is not loaded yet. `late(who, text, adds)` hears what a module asks for after it was loaded; `adds` is
- * the handler that it brings: {name, row}.
+ * Loads each content once. `late(who, text, adds)` receives requests that a module makes after it was loaded; `adds`
+ * is the handler that it adds: {name, row}.
  */
 class Handlers {
   constructor(modules, calls, baseline, late) {
@@ -25,11 +25,11 @@ class Handlers {
     this.late = late;
     this.modules = modules;
     this.known = new Map(); // path, export, shape, name → {contents, module, env, isTold}
-    this.good = new Map(); // path, export, shape → the last of them that did load
+    this.good = new Map(); // path, export, shape → the last version that was loadable
     this.loads = 0;
     this.settings = {}; // of the host, for plugins
-    this.notes = []; // on what the last load changed in the process
-    this.leftOut = []; // names of variables that no environment can hold
+    this.notes = []; // on changes of the last load to the process
+    this.leftOut = []; // names of invalid variables
   }
 
   has(code) {
@@ -41,8 +41,8 @@ class Handlers {
   }
 
   /**
-   * {loaded, handler, error, stale, took, isClean}. `handler` is null where nothing can be run, and then
-   * `error` says why; `stale` is what stands against the version that is meant, where an older one runs.
+   * Return {loaded, handler, error, stale, took, isClean}. If nothing can be run, `handler` is null and `error` is the
+   * reason. If an older version runs, `stale` is the error of the requested version.
    */
   async load(who, code, env) {
     const known = this.known.get(keyOf(code));
@@ -57,7 +57,7 @@ class Handlers {
     });
     const changes = changesOfEnvironment(before);
     const isClean = this.baseline.restore(true);
-    this.notes = this.baseline.sentences("as it loaded, it");
+    this.notes = this.baseline.sentences("while loading, it");
     const facts = { stale: null, took: outcome.took, isClean };
     if (!outcome.failed) return pick(this.keep(code, outcome.value, changes), code, facts);
     const [older, error] = [this.good.get(stringify(fileOf(code))), describe(outcome.error)];
@@ -74,7 +74,7 @@ class Handlers {
     return loaded;
   }
 
-  /** Drop what the folder held before it changed: not before what it holds now is loaded. */
+  /** Drop the folder's previous content, now that its current content is loaded. */
   forgetOlder(code) {
     for (const key of this.known.keys()) {
       const known = parse(key);
@@ -82,13 +82,13 @@ class Handlers {
     }
   }
 
-  /** {files, stubs, news}: what its import reached; of the sentences, `news` are said once. */
+  /** Return {files, stubs, news}: files that its import reached, and sentences on stubs. `news` are reported once. */
   reached(code, loaded) {
     const { files, stubs, standIns } = this.modules.reached(code);
     const missing = ([specifier, { names, absent }]) => {
       const all = [...names].join(", ");
       const were = names.size > 1 ? "were" : "was";
-      const came = all ? `${all} ${were} stubbed` : "its import did nothing";
+      const came = all ? `${all} ${were} stubbed` : "its import has no effect";
       return `${specifier} ${absent.is}: ${came}${absent.then}`;
     };
     const accepting = (specifier) => `${specifier} is not installed here: its schemas accept everything`;
@@ -97,7 +97,7 @@ class Handlers {
   }
 }
 
-/** A handler of a plugin is asked for by its number; before anybody knows that, by its event as well. */
+/** A plugin's handler is requested by its number, or by its event before the number is known. */
 function memberOf({ declares }, asked) {
   const spelled = (text) => text.replaceAll("-", "_");
   const isThere = declares.some(({ member }) => member === asked);
@@ -105,7 +105,7 @@ function memberOf({ declares }, asked) {
   return found?.member ?? asked;
 }
 
-/** The member that is asked for. A module without members has one handler, under the empty name. */
+/** Pick the requested member. A module without members has one handler, with the empty name. */
 function pick(loaded, code, facts) {
   const { handlers, module } = loaded;
   const handler = handlers.get(module ? memberOf(module, code.member) : "");

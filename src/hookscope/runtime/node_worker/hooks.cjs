@@ -1,4 +1,4 @@
-// How imports of handlers are resolved and loaded: with the hooks of node:module, in this thread.
+// Resolves and loads the imports of handlers, with the loader hooks of node:module in this thread.
 
 "use strict";
 
@@ -19,12 +19,12 @@ const { isPackaged, isWithin, split } = require("./worlds.cjs");
 
 const ENDINGS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
 const TYPED = new Map([[".js", ".ts"], [".mjs", ".mts"], [".cjs", ".cts"]]);
-const HAS_NO_SUCH = "the package that is installed has no such export";
+const HAS_NO_SUCH = "the installed package has no such export";
 const MISSING = new Set(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT"]);
 
 const { readFileSync, statSync } = fs;
 
-/** Install them for all modules that belong to a hook, as `worlds` says. */
+/** Install the loader hooks for all modules that belong to a hook according to `worlds`. */
 function install(worlds) {
   nodeModule.registerHooks({
     resolve: (specifier, context, next) => resolve(worlds, specifier, context, next),
@@ -45,10 +45,10 @@ function resolve(worlds, specifier, context, next) {
   return { ...found, url, ...(isJson ? { importAttributes: { type: "json" } } : {}) };
 }
 
-// A list, and in Node 22.18 a set.
+// A list; in Node 22.18, a set.
 const isRequire = (context) => [...(context.conditions ?? [])].includes("require");
 
-/** As Node resolves it; else as the loaders of the hosts do; else what we have for it, or a stub. */
+/** Resolve as Node does; else as the hosts' loaders do; else to a substitute or a stub. */
 function find(worlds, world, specifier, context, next) {
   if (isOurs(specifier, world)) return providedFor(worlds, specifier, context, next);
   if (world.isStrict && isSdk(specifier)) refuse(worlds, specifier, context.parentURL);
@@ -58,27 +58,27 @@ function find(worlds, world, specifier, context, next) {
     if (!MISSING.has(error?.code)) throw error;
     const file = world.isPlain ? "" : repaired(world, specifier, context.parentURL);
     if (file) return next(pathToFileURL(file).href, context);
-    const isBare = world.isPlain || (world.isStrict && !isSdk(specifier)); // its host has nothing for it either
+    const isBare = world.isPlain || (world.isStrict && !isSdk(specifier)); // its host has no substitute either
     if (!isBare && isProvided(specifier)) return providedFor(worlds, specifier, context, null);
     const stub = isRequire(context) || isBare ? null : stubFor(worlds, world, specifier, context.parentURL);
     if (stub) return stub;
     const parent = split(context.parentURL).path;
     worlds.missing.set(error, { file: parent, specifier });
     if (!isRelative(specifier)) advise(error, absence(specifier, parent).then);
-    else if (world.isOfEve) advise(error, "; write that file or correct its path");
-    else if (world.isPlain) advise(error, meantBy(existing(pathOf(specifier, context.parentURL)), parent));
+    else if (world.isOfEve) advise(error, "; create that file or correct its path");
+    else if (world.isPlain) advise(error, adviceFor(existing(pathOf(specifier, context.parentURL)), parent));
     throw error;
   }
 }
 
-/** The next step where a host's loader would have found a file, and its Node finds none. */
-function meantBy(file, parent) {
+/** The next step if a host's loader would find a file that Node does not find. */
+function adviceFor(file, parent) {
   if (!file) return "";
   const name = path.relative(path.dirname(parent), file).replaceAll(path.sep, "/");
-  return `; Node takes an import as it stands: write ${name.startsWith(".") ? name : `./${name}`}`;
+  return `; Node does not complete paths: write ${name.startsWith(".") ? name : `./${name}`}`;
 }
 
-/** Throws where the shipped host's SDK has no such part. */
+/** Throws if the shipped host's SDK has no such subpath. */
 function refuse(worlds, specifier, parentUrl) {
   const why = refusedSdk(specifier);
   if (!why) return;
@@ -87,7 +87,7 @@ function refuse(worlds, specifier, parentUrl) {
   throw error;
 }
 
-/** A file that is meant by a specifier which names none; "" where there is none either. */
+/** The file for a specifier that does not name one exactly; "" if there is none. */
 function repaired(world, specifier, parentUrl) {
   if (isRelative(specifier)) return existing(pathOf(specifier, parentUrl));
   for (const base of aliased(specifier, world.root)) {
@@ -104,12 +104,12 @@ function pathOf(specifier, parentUrl) {
   return fileURLToPath(new URL(bare, parentUrl.replace(/\?.*$/, "")));
 }
 
-/** The file that a relative specifier names, or means; "" where there is none, or it is of a package. */
+/** The file for a relative specifier, perhaps inexact; "" if there is none or it is a package. */
 function fileMeant(specifier, parentUrl) {
   return isRelative(specifier) ? existing(pathOf(specifier, parentUrl)) : "";
 }
 
-/** `x.js` that is x.ts, `x` that is x.ts, `x` that is x/index.ts. */
+/** The existing file for a path: x.ts for `x.js`, x.ts for `x`, x/index.ts for `x`. "" if there is none. */
 function existing(base) {
   const ending = path.extname(base);
   const candidates = [
@@ -125,7 +125,7 @@ function isFile(file) {
   return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** A module of ours; what we do not have of that package is taken of it where it is installed, else stubbed. */
+/** A module with our values. Its other names come from the installed package, else they are stubs. */
 function providedFor(worlds, specifier, context, next) {
   const { parentURL } = context;
   const parent = split(parentURL).path;
@@ -140,7 +140,7 @@ function providedFor(worlds, specifier, context, next) {
 
 const whyOf = ({ what, is, then }) => `${what} ${is}${then}`;
 
-/** Where Node finds it; "" where it does not. */
+/** The address that Node finds; "" if there is none. */
 function resolved(specifier, context, next) {
   try {
     return next(specifier, context).url;
@@ -150,14 +150,14 @@ function resolved(specifier, context, next) {
 }
 
 /**
- * A module of stubs for what the statements of the importing file import; null where it is imported
- * at run time, or where a file of the hook's own is missing.
+ * A module of stubs for the names that statements of the importing file import. Null if it is imported at run time,
+ * or if a file of the hook itself is missing.
  */
 function stubFor(worlds, world, specifier, parentUrl) {
   const parent = split(parentUrl).path;
   if (specifier.startsWith("#") || specifier.startsWith("node:")) return null;
   const isOwn = isRelative(specifier) && (world.isOfEve || isWithin(world.root, pathOf(specifier, parentUrl)));
-  if (isOwn || (world.isOfEve && isAlias(specifier, path.dirname(parent)))) return null; // its host has none either
+  if (isOwn || (world.isOfEve && isAlias(specifier, path.dirname(parent)))) return null; // its host does not find it either
   const names = namesUsed(worlds, specifier, parentUrl);
   if (!names) return null;
   worlds.stub(parentUrl, specifier, names);
@@ -165,7 +165,7 @@ function stubFor(worlds, world, specifier, parentUrl) {
   return { url: stubAddress(specifier, names, why), format: "module", shortCircuit: true };
 }
 
-/** See `namesImported`: as the source is loaded. */
+/** The names that the importing file, as it is loaded, imports from the specifier: see namesImported. */
 function namesUsed(worlds, specifier, parentUrl) {
   const file = split(parentUrl).path;
   const source = readFileSync(file, "utf8");
@@ -208,7 +208,7 @@ function sourceOf(url) {
   return kind === "provided" ? providedSource(query) : ownSource(kind, query);
 }
 
-/** As a host that bundles loads its own files; null where Node makes the same of it. */
+/** Load a file as a bundling host does; null if Node does the same. */
 function asBundled(url, file, context) {
   if (file.includes("node_modules") || !/\.[cm]?[jt]s$/.test(file)) return null;
   const source = readFileSync(file, "utf8");
@@ -223,7 +223,7 @@ function asBundled(url, file, context) {
   return withNames({ ...loaded, shortCircuit: true }, url);
 }
 
-/** Stripped by us, where Node would refuse it, or keep an import that only types use and its host leaves out. */
+/** Load a file stripped by us, because Node would reject it or keep imports that its host removes. */
 function loadStripped(url, file, source, context, isOfPlugin) {
   const plain = stripped(source, url);
   const text = isOfPlugin ? withoutUnused(plain) : plain;
@@ -232,7 +232,7 @@ function loadStripped(url, file, source, context, isOfPlugin) {
   return withNames({ format, source: text, shortCircuit: true }, url);
 }
 
-/** `__dirname`, `__filename` and `require`, which modules do not have, where they are used. */
+/** Add `__dirname`, `__filename` and `require` to a module that uses them. */
 function withNames(loaded, url) {
   if (!loaded.format?.startsWith("module") || loaded.source == null) return loaded;
   const { source: given } = loaded;

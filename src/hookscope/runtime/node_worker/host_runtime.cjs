@@ -1,4 +1,4 @@
-// `api.runtime`: what a plugin's code asks of the program that runs it.
+// `api.runtime`: the functions of the running host that a plugin can call.
 
 "use strict";
 
@@ -10,12 +10,12 @@ const NAME = "api.runtime";
 const VERSION = "2026.9.6"; // the version whose runtime this follows
 
 /**
- * What can be answered truly is: settings, folders, logs. What leaves no answer does nothing, and `vain(name)` hears of
- * it. All else belongs to the running host.
+ * Settings, folders and logs are real. Calls without a result do nothing, and `ignored` is called with their name.
+ * Everything else belongs to the running host, see ofHost.
  */
-function runtimeOf(settings, vain) {
+function runtimeOf(settings, ignored) {
   const nothing = (name, answer) => () => {
-    vain(`${NAME}.${name}`);
+    ignored(`${NAME}.${name}`);
     return answer;
   };
   const off = () => {};
@@ -37,7 +37,7 @@ function runtimeOf(settings, vain) {
   });
 }
 
-/** These members, and behind every other name what belongs to the host. */
+/** An object with these members; every other member belongs to the host, see ofHost. */
 function over(name, members) {
   const known = Object.fromEntries(Object.entries(members).map(([key, value]) => [key, deeper(`${name}.${key}`, value)]));
   const rest = ofHost(name);

@@ -1,26 +1,26 @@
-// What a source imports, read from its text: only asked where an import failed, or a name is missing.
+// Finds the imports of a source in its text: used only if an import failed or a name is missing.
 
 "use strict";
 
 const STATEMENT = /(?:^|[;}\n])\s*(import|export)\s+(type\s+)?([^;'"]*?)\s*\bfrom\s*(["'])(.*?)\4/g;
 const BINDING = /((?:^|[;}\n])\s*)import\s+([\w$*{][^;'"()]*?)\s*\b(from\s*(["']).*?\4(?:\s*with\s*\{[^}]*\})?)/g;
-const OWN = "(?<![\\w$]|(?<!\\.\\.)\\.)"; // stands before a name that is not an other's member: `...x` is x
+const OWN = "(?<![\\w$]|(?<!\\.\\.)\\.)"; // before a name that is not a member of something; `...x` is x
 const NAMES = new RegExp(`${OWN}[\\w$]+`, "g");
 const BARE = /(?:^|[;}\n])\s*import\s*(["'])(.*?)\1/g;
 
-// A `/` behind these begins a regular expression, and behind all else divides.
+// After these, a `/` starts a regular expression; after everything else, it divides.
 const BEFORE = "(?<=(?:^|[(,=:;!&|?{}[+*%~^<>-]|\\b(?:return|typeof|case|in|of|do|else|void|throw|delete|await|yield))\\s*)";
 const REGEXP = `${BEFORE}(?<!(?:\\+\\+|--)\\s*)\\/(?![*/])(?:\\\\.|\\[(?:\\\\.|[^\\]\\\\\\n])*\\]|[^/\\\\[\\n])+\\/`;
 const STRING = "\"(?:\\\\.|[^\"\\\\\\n])*\"|'(?:\\\\.|[^'\\\\\\n])*'";
 const TOKEN = new RegExp(`${STRING}|(\\/\\*[^]*?\\*\\/|\\/\\/[^\\n]*)|${REGEXP}|[\`{}]`, "g");
-const TEMPLATE = /(?:\\[^]|\$(?!\{)|[^`\\$])*(?:`|\$\{|$)/y; // its text, to its end or to code in it
+const TEMPLATE = /(?:\\[^]|\$(?!\{)|[^`\\$])*(?:`|\$\{|$)/y; // its text up to its end or to code in it
 
 const blank = (text) => text.replace(/[^\n]/g, " ");
 
-/** The same text, as long, with spaces where comments are. Strings are left as they are. */
+/** Return the source with comments replaced by as many spaces. Strings are kept. */
 function withoutComments(source) {
   let [result, done] = ["", 0];
-  const braces = []; // of each template that is open, those that are open in its code
+  const braces = []; // for each open template, the number of open braces in its code
   const [tokens, template] = [new RegExp(TOKEN), new RegExp(TEMPLATE)];
   for (let match = tokens.exec(source); match; match = tokens.exec(source)) {
     const [token, comment] = match;
@@ -40,8 +40,8 @@ function withoutComments(source) {
 }
 
 /**
- * The names that a source imports from a specifier by statements: "default" for the default, a member's
- * name for what is used of `* as x`. Null where no statement names it: then it is imported at run time.
+ * Return the names that the statements of a source import from a specifier: "default" for the default, and for
+ * `* as x` the used members of x. Null if no statement imports it: it is imported at run time.
  */
 function namesImported(source, specifier) {
   const text = withoutComments(source);
@@ -56,7 +56,7 @@ function namesImported(source, specifier) {
   return found ? [...names] : null;
 }
 
-/** What a source imports, or hands on, by statements: as it is loaded itself. */
+/** Return the specifiers that a source imports or re-exports by statements. */
 function importedByStatements(source) {
   const text = withoutComments(source);
   const named = [...text.matchAll(STATEMENT)].filter(([, , isType]) => !isType).map((match) => match[5]);
@@ -81,8 +81,8 @@ function namesIn(clause, word, text) {
 }
 
 /**
- * JavaScript of a TypeScript source without what its imports bind and nothing uses: those were types, which
- * TypeScript leaves out, and a whole import where nothing of it is left. Lines stay where they are.
+ * Return the JavaScript of a TypeScript source without unused imported names: they are types, which TypeScript
+ * removes, together with imports that are then empty. Line numbers do not change.
  */
 function withoutUnused(source) {
   const text = withoutComments(source);
@@ -118,7 +118,7 @@ function clauseOf(bindings) {
   return [...outside, ...(listed.length ? [`{ ${listed.join(", ")} }`] : [])].join(", ");
 }
 
-/** Does the source use this name without declaring it? */
+/** True if the source uses this name without declaring it. */
 function usesUndeclared(source, name) {
   if (!source.includes(name)) return false;
   const text = withoutComments(source);
@@ -128,7 +128,7 @@ function usesUndeclared(source, name) {
   return new RegExp(`${OWN}${name}(?![\\w$:])`).test(text) && !declared.test(text);
 }
 
-/** Does it have statements that only modules have? */
+/** True if the source has statements that only modules may have. */
 function isModuleText(source) {
   const text = withoutComments(source);
   const statement = /(?:^|[;}\n])\s*(?:import\s*[\w{*"'$]|export\s+[\w{*]|export\s*[{*])/;
@@ -136,8 +136,8 @@ function isModuleText(source) {
 }
 
 /**
- * The text of a module as the body of a function, each token at its place: for finding what is wrong
- * with it, not for running it.
+ * Return the source of a module as the body of a function, with each token at its position: for finding syntax
+ * errors, not for running it.
  */
 function asScript(source) {
   const blanked = (all, before, rest) => before + blank(rest);

@@ -1,4 +1,4 @@
-// What a thing is called, whatever it says of itself. Never throws.
+// Names the kind of any value, even of hostile ones. Never throws.
 
 "use strict";
 
@@ -33,18 +33,18 @@ function kindOf(value) {
   return "object";
 }
 
-/** One of a kind, with the article: an Error, a Map. */
+/** Return a kind with its article: an Error, a Map. */
 function one(kind) {
   return `${/^[aeiou]/i.test(kind) ? "an" : "a"} ${kind}`;
 }
 
-/** Shortened, and the rest counted. */
+/** Truncate a long text, and append the number of omitted characters. */
 function cut(text) {
   const rest = text.length - TEXT;
-  return rest > 0 ? `${text.slice(0, TEXT)}… (${rest.toLocaleString("en-US")} characters left out)` : text;
+  return rest > 0 ? `${text.slice(0, TEXT)}… (${rest.toLocaleString("en-US")} characters omitted)` : text;
 }
 
-/** A value in words: a text as it is, everything else as the console shows it. */
+/** Return a value as text: a string itself, everything else as the console shows it. */
 function safeText(value) {
   if (typeof value === "string") return cut(value);
   try {

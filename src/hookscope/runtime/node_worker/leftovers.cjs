@@ -1,4 +1,4 @@
-// What a handler leaves running behind it, as far as Node tells cheaply.
+// What handlers leave running, as far as Node reports it cheaply.
 
 "use strict";
 
@@ -6,16 +6,16 @@ const fs = require("node:fs");
 
 const { closeSync, openSync, readdirSync, readFileSync } = fs;
 const TASKS = `/proc/self/task`;
-// Node's own threads, by the names that the system shows; a thread of a handler's has the name it was given.
+// Names of Node's own threads in /proc; a thread of a handler has the name that it was given.
 const OWN = { __proto__: null };
 for (const name of ["MainThread", "node", "DelayedTaskSche", "V8Worker", "SignalInspector", "libuv-worker",
   "hookscope"]) OWN[name] = true;
-const MANY = 64; // descriptors that a handler may leave open before we call it a leak
+const MANY = 64; // descriptors that a handler may leave open before it counts as a leak
 const CHILDREN = `/proc/self/task/${process.pid}/children`;
 const active = process.getActiveResourcesInfo.bind(process);
 
 const FILES = "file operation";
-// Node's names of what keeps its event loop alive, in words. The others end by themselves.
+// Node's names of resources that keep its event loop alive → our words. Others end by themselves.
 const WORDS = new Map([
   ["Timeout", "timer"],
   ["Immediate", "timer"],
@@ -36,7 +36,7 @@ const WORDS = new Map([
 
 const CLOSED = [FILES, "connection", "server", "socket", "file watcher"];
 
-/** What runs beside the handlers at a moment: how many of each, by word. */
+/** Return what is running now: word → number. */
 function running() {
   const counts = new Map();
   for (const name of active()) {
@@ -50,7 +50,7 @@ function running() {
   return counts;
 }
 
-/** Child processes that have not ended, or -1 where the system does not tell. */
+/** Return the number of running child processes; -1 if the system does not report it. */
 function living() {
   try {
     const pids = readFileSync(CHILDREN, "utf8").split(" ").filter(Boolean);
@@ -69,7 +69,7 @@ function isAlive(pid) {
   }
 }
 
-/** In words what has come between two moments and still runs. */
+/** Return in words what is in `after` but not in `before`. */
 function left(before, after) {
   const words = [];
   for (const [word, count] of after) {
@@ -79,7 +79,7 @@ function left(before, after) {
   return words.join(" and ");
 }
 
-/** Has anything come that can reach into the process from outside of its event loop: a thread, a process? */
+/** Return whether threads or processes were added: they run outside the event loop. */
 function isDangerous(before, after) {
   for (const word of ["thread", "process"]) {
     if ((after.get(word) ?? 0) > (before.get(word) ?? 0)) return true;
@@ -87,14 +87,14 @@ function isDangerous(before, after) {
   return false;
 }
 
-/** Is there more than before of what takes a moment to close. */
+/** Return whether resources were added that take a moment to close. */
 function hasOpened(before, after) {
   return CLOSED.some((word) => (after.get(word) ?? 0) > (before.get(word) ?? 0));
 }
 
 const plural = (word) => (word.endsWith("s") ? `${word}es` : `${word}s`);
 
-/** Does anything run? */
+/** Return whether anything is running. */
 function isAnything(counts) {
   for (const count of counts.values()) {
     if (count > 0) return true;
@@ -104,7 +104,7 @@ function isAnything(counts) {
 
 const FREE = lowestFree();
 
-/** Has it left many more descriptors open than there were: then the lowest free one has risen. */
+/** Return whether many descriptors were left open, which raises the number of the lowest free one. */
 function leaksDescriptors() {
   const free = lowestFree();
   return free < 0 || free > FREE + MANY;
@@ -123,11 +123,11 @@ function lowestFree() {
 let lastTasks = "";
 let lastThreads = 0;
 
-const ROUNDS = 10; // of a millisecond: a thread that has just begun has our name until it runs
+const ROUNDS = 10; // of a millisecond each: a new thread has the main thread's name until it runs
 const CLOCK = new Int32Array(new SharedArrayBuffer(4));
 const pause = Atomics.wait;
 
-/** Worker threads of handlers. Their names are read only when threads have come or gone. */
+/** Return the number of handlers' threads. Names are read only when the list of threads has changed. */
 function threadsOfHandlers() {
   for (let round = 1; round <= ROUNDS; round++) {
     const tasks = entries(TASKS);
@@ -135,7 +135,7 @@ function threadsOfHandlers() {
     if (seen === lastTasks) return lastThreads;
     const names = tasks.map(nameOf);
     const unnamed = names.filter((name) => name === names[0]).length - 1;
-    const settled = unnamed === 0 && !names.includes(undefined); // undefined: it has just ended
+    const settled = unnamed === 0 && !names.includes(undefined); // undefined: a thread has just ended
     if (!settled && round < ROUNDS) {
       pause(CLOCK, 0, 0, 1);
       continue;
@@ -147,7 +147,7 @@ function threadsOfHandlers() {
   return lastThreads;
 }
 
-/** The names in a folder; none where there is no such folder: not Linux. */
+/** The names in a folder; none if there is no such folder, as on other systems than Linux. */
 function entries(folder) {
   try {
     return readdirSync(folder);

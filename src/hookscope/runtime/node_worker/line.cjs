@@ -1,16 +1,16 @@
-// Frames between host and worker, as ../python_worker/protocol.py says: 4 bytes of length, then JSON.
+// Frames between host and worker, see ../python_worker/protocol.py: 4 bytes of length, then JSON.
 
 "use strict";
 
 const fs = require("node:fs");
 const net = require("node:net");
 
-const LIMIT = 8 * 1024 * 1024; // bytes of one body; more is refused before it is read
-const SPOILT = 81; // exit status of a worker whose line is gone: it cannot say anything any more
+const LIMIT = 8 * 1024 * 1024; // bytes; a longer body is rejected before it is read
+const SPOILT = 81; // exit status of a worker that has lost its line to the host
 const PORTION = 65536;
-const ALONE = 2000; // milliseconds after which a lock is taken from a thread that is gone
+const ALONE = 2000; // milliseconds after which the lock is taken from a thread that must have ended
 
-// Bound before any handler runs: what a handler puts in their place must not reach the protocol.
+// Bound before any handler runs, so that handlers cannot replace functions that the protocol uses.
 const { parse, stringify } = JSON;
 const { writeSync, openSync, closeSync, constants } = fs;
 const { wait, notify, compareExchange, store } = Atomics;
@@ -21,12 +21,12 @@ const { subarray } = Uint8Array.prototype;
 const { writeUInt32BE } = Buffer.prototype;
 const asleep = new Int32Array(new SharedArrayBuffer(4));
 
-/** Wait without giving way to any other code. */
+/** Block this thread. */
 function sleep(milliseconds) {
   wait(asleep, 0, 0, milliseconds);
 }
 
-/** Write all of it, also where the descriptor does not block. Throws where nobody reads any more. */
+/** Write all bytes, even to a non-blocking descriptor. Throws if the other end is closed. */
 function writeAll(descriptor, bytes) {
   let done = 0;
   while (done < bytes.length) {
@@ -39,7 +39,7 @@ function writeAll(descriptor, bytes) {
   }
 }
 
-/** End this process and its group, which is all that its handlers started. */
+/** End this process and its group, with all processes of handlers in it. */
 function endOfAll() {
   try {
     apply(kill, process, [-pid, "SIGKILL"]); // started as the leader of its own session
@@ -50,8 +50,8 @@ function endOfAll() {
 }
 
 /**
- * The descriptor, closed for the programs that handlers start. Node sees to that for low numbers only;
- * what Node itself opens is closed for them always.
+ * Return the descriptor, reopened so that programs that handlers start do not inherit it. Node does that
+ * for all descriptors that it opens itself, but otherwise only for low numbers.
  */
 function privately(descriptor, writes) {
   if (process.platform !== "linux") return descriptor;
@@ -65,14 +65,14 @@ function privately(descriptor, writes) {
   }
 }
 
-/** Writes whole frames; `lock` (an Int32Array that threads share) keeps those of two threads apart. */
+/** Writes whole frames. `lock`, an Int32Array shared by threads, prevents that two threads mix them. */
 class Writer {
   constructor(descriptor, lock) {
     this.descriptor = descriptor;
     this.lock = lock;
   }
 
-  /** Send a message, or end: without the protocol there is nothing left to do here. */
+  /** Send a message. Ends the process if that fails: a worker without its host is useless. */
   say(message) {
     try {
       const body = apply(from, Buffer, [stringify(message), "utf8"]);
@@ -103,7 +103,7 @@ class Writer {
   }
 }
 
-/** Bytes in any portions in, whole messages out. Throws for what is not a frame; that is the end. */
+/** Turns bytes, received in portions of any size, into messages. Throws for invalid frames. */
 class Unpacker {
   constructor() {
     this.parts = [];
@@ -134,10 +134,10 @@ class Unpacker {
 }
 
 /**
- * Call `hear` with each message that arrives, for ever; the end of the line is the end of all.
- * The socket is the only thing that keeps the event loop alive, so a promise that never settles waits.
+ * Call `receive` with each message that arrives; end everything when the line is closed.
+ * Only this socket keeps the event loop alive, so that a handler's promise may stay pending.
  */
-function listen(descriptor, hear) {
+function listen(descriptor, receive) {
   const unpacker = new Unpacker();
   const socket = new net.Socket({
     fd: descriptor,
@@ -147,7 +147,7 @@ function listen(descriptor, hear) {
       buffer: Buffer.alloc(PORTION),
       callback(count, buffer) {
         try {
-          for (const message of unpacker.feed(Buffer.from(buffer.subarray(0, count)))) hear(message);
+          for (const message of unpacker.feed(Buffer.from(buffer.subarray(0, count)))) receive(message);
         } catch {
           endOfAll();
         }

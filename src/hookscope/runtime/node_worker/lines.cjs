@@ -1,4 +1,4 @@
-// The lines of files at which handlers stop. The twin of ../python_worker/breakpoints.py.
+// Breakpoints at lines of files. The counterpart of ../python_worker/breakpoints.py.
 
 "use strict";
 
@@ -9,24 +9,24 @@ const { pathToFileURL } = require("node:url");
 const { fileOf } = require("./frames.cjs");
 const { Point } = require("./points.cjs");
 
-/** Of all files. `post` asks the inspector, `tell({file, lines, wrong})` says where those of a file are. */
+/** The breakpoints of all files. `post` calls the inspector; `tell({file, lines, wrong})` reports where they stop. */
 class Lines {
   constructor(post, tell) {
     this.post = post;
     this.tell = tell;
-    this.scripts = new Map(); // by the inspector's id
-    this.asked = new Map(); // the real path → {file, as it was named, points}
+    this.scripts = new Map(); // by the inspector's ID
+    this.asked = new Map(); // real path → {file: the path as given, points}
     this.turn = Promise.resolve(); // changes come one after another
   }
 
-  /** A script is there, or a file has another than before. */
+  /** Handle a new script: set the breakpoints of its file. */
   parsed(script) {
     this.scripts.set(script.scriptId, script);
     const known = this.asked.get(fileOf(script.url));
     if (known) void this.put(known.file, known.points.map(({ asked }) => asked));
   }
 
-  /** Stop at these lines of a file and at no others of it. */
+  /** Replace the breakpoints of a file. */
   put(file, wanted) {
     this.turn = this.turn.then(() => this.replaced(file, wanted)).catch(() => {});
     return this.turn;
@@ -36,7 +36,7 @@ class Lines {
     const path = real(file);
     const before = this.asked.get(path)?.points ?? [];
     for (const { id } of before) if (id) await this.post("Debugger.removeBreakpoint", { breakpointId: id });
-    const points = wanted.map((asked) => before.find((point) => point.isAs(asked)) ?? new Point(asked)); // that goes on counting
+    const points = wanted.map((asked) => before.find((point) => point.isAs(asked)) ?? new Point(asked)); // a known one keeps its count
     this.asked.set(path, { file, points });
     const script = [...this.scripts.values()].findLast(({ url }) => fileOf(url) === path);
     for (const point of points) await this.set(path, script, point);
@@ -59,7 +59,7 @@ class Lines {
     if (at) point.at = writtenAt(script, at.lineNumber, at.columnNumber).line;
   }
 
-  /** Stop at this line too, or no longer; with a condition: where that holds. A sentence of what it does. */
+  /** Add or remove the breakpoint of a line; with a condition, add or replace it. Return a message. */
   async toggle(file, line, condition = "") {
     const path = real(file);
     const where = basename(file);
@@ -80,12 +80,12 @@ class Lines {
     return `cannot stop at ${where}:${line}: there is no such line`;
   }
 
-  /** Where it stops in that file. */
+  /** The lines at which handlers stop in that file. */
   in(file) {
     return (this.asked.get(file)?.points ?? []).map(({ at }) => at).filter(Boolean);
   }
 
-  /** The one of that number, with its file. */
+  /** The breakpoint with this number, and its file; null if there is none. */
   numbered(number) {
     for (const { file, points } of this.asked.values()) {
       const point = points.find((one) => one.number === number);
@@ -94,13 +94,13 @@ class Lines {
     return null;
   }
 
-  /** The numbers of those that the inspector names so. */
+  /** The numbers of the breakpoints with these inspector IDs that have a condition, a count or a log. */
   numbersOf(ids) {
     const points = [...this.asked.values()].flatMap((known) => known.points);
     return points.filter(({ id, isPlain }) => !isPlain && ids.includes(id)).map(({ number }) => number);
   }
 
-  /** {file, line, column} in what its author wrote, from 1, of a place that the inspector tells. */
+  /** {file, line, column} in the author's source, from 1, of a position that the inspector reports. */
   placeOf({ scriptId, lineNumber, columnNumber = 0 }, url) {
     const script = this.scripts.get(scriptId);
     return { file: fileOf(url || script?.url || ""), ...writtenAt(script, lineNumber, columnNumber) };
@@ -117,11 +117,11 @@ function mapOf(script) {
     const [, data] = /^data:application\/json[^,]*;base64,(.+)$/.exec(script.sourceMapURL);
     return new SourceMap(JSON.parse(Buffer.from(data, "base64").toString("utf8")));
   } catch {
-    return null; // none, or a map of the author's own, in a file
+    return null; // there is none, or it is in a file of the author
   }
 }
 
-/** Where a line of the author's file begins in what was made of it; from 0. */
+/** The line in the generated code where a line of the author's file begins; from 0. */
 function generatedLine(script, line) {
   const map = script && mapOf(script);
   if (!map) return line - 1;
@@ -135,7 +135,7 @@ function real(file) {
   try {
     return realpathSync(file);
   } catch {
-    return file; // it is not there, or not yet
+    return file; // it does not exist, or not yet
   }
 }
 

@@ -1,4 +1,4 @@
-// Loading modules: importing the file in its world, and reading it as its shape says.
+// Loads modules: imports the file in its world, and reads it according to its shape.
 
 "use strict";
 
@@ -17,10 +17,10 @@ const { refuseHashbang } = require("./sources.cjs");
 const { explained } = require("./syntax.cjs");
 const { addressOf, Worlds } = require("./worlds.cjs");
 
-const SHARED = "shared"; // the mark of files that hooks share, until the host knows of any
-// What is written for Eve, and meets there what Eve itself has loaded.
+const SHARED = "shared"; // the mark of shared files until the host sends one
+// Shapes of modules for Eve.
 const OF_EVE = new Set(["stream", "tool", "input", "model"]);
-// What reads a module of each shape: loaded for the first of them alone, since most handlers have none.
+// Readers of modules by shape: loaded on demand, because most handlers do not need one.
 const agents = () => part("./agents.cjs");
 const READERS = new Map([
   ["stream", () => part("./streams.cjs").streamOf],
@@ -31,9 +31,9 @@ const READERS = new Map([
 ]);
 
 const ABSENT = "NotInstalled"; // the error of a stub that is called
-const BESIDE = "beside\n"; // what some host fails a module for: a file beside it that does not load
+const BESIDE = "beside\n"; // a finding for which some host rejects a module: a file beside it does not load
 
-const ROOM = 4 * 1024 * 1024; // bytes of JSON that a module's handlers are told in
+const ROOM = 4 * 1024 * 1024; // bytes of JSON for a module's declarations
 
 const { stringify } = JSON;
 const { byteLength } = Buffer;
@@ -50,11 +50,11 @@ function checkPlace(file, within) {
   try {
     real = realpathSync(file);
   } catch {
-    return; // what is not there fails to load
+    return; // a missing file fails to load anyway
   }
   if (real === within || real.startsWith(path.join(within, path.sep))) return;
   throw new LeadsElsewhere(
-    `${file} now leads to ${real}, and trust was checked for ${within}: it was not loaded; fire again`,
+    `${file} now leads to ${real}, but trust was checked for ${within}: it was not loaded; fire again`,
   );
 }
 
@@ -68,8 +68,8 @@ class Modules {
   }
 
   /**
-   * {handlers, module}: functions by member, and what the module declares; null where it is one handler
-   * alone, which stands under the empty name. Throws what the file throws, NoHandler or Malformed.
+   * Return {handlers, module}: functions by member, and the module's declarations. For a single handler, its
+   * member is "" and `module` is null. Throws what the file throws, NoHandler or Malformed.
    */
   importHandler(code, late) {
     return whileLoading(() => this.importNow(code, late));
@@ -84,7 +84,7 @@ class Modules {
     const kind = { isPlain: isPlain && !isOfPlugin, isOfEve, isOfPlugin, isStrict: isPlain && isOfPlugin };
     if (isOfEve) refuseHashbang(code.path);
     if (kind.isStrict) part("./awaiting.cjs").refuseAwaiting(code.path);
-    const read = READERS.get(code.shape)?.(); // before anything of the handler's own runs
+    const read = READERS.get(code.shape)?.(); // before any code of the handler runs
     this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, kind));
     const namespace = await this.imported(code.path, mark, code);
     if (!read) {
@@ -112,9 +112,9 @@ class Modules {
   }
 
   /**
-   * Import the definitions that stand beside it, where the module itself would find them, and note their
-   * names. {log, stops}: lines about those that do not load, which `toolResultFrom` never matches, and for which
-   * some host fails; not those that need what is not installed here.
+   * Import the definitions beside the module, as the module itself would find them, and note their names. Return
+   * {log, stops}: lines about those that do not load, so that `toolResultFrom` never matches them, and findings for
+   * which some host rejects the module, except those caused by packages that are not installed here.
    */
   async nameAll(code, mark) {
     const [log, stops, world] = [[], [], this.worlds.marks.get(mark)];
@@ -133,13 +133,13 @@ class Modules {
     return { log, stops };
   }
 
-  /** Node keeps what failed: where the same content is tried again, it needs another name. */
+  /** The name for this import. Node caches failed imports, so that another try needs another name. */
   markOf(code) {
     const failures = this.failed.get(keyOf(code));
     return failures ? `${code.name}~${failures}` : code.name;
   }
 
-  /** CommonJS keeps its modules by path alone: what changed must go. */
+  /** Remove changed files from the CommonJS cache, which has only their paths. */
   forget(isStale) {
     const cache = nodeModule._cache;
     for (const file of Object.keys(cache)) {
@@ -155,7 +155,7 @@ class Modules {
   }
 }
 
-/** With as many handlers as there is room for; the others are counted. */
+/** Return the module with as many handlers as fit into a message; log the number of the others. */
 function fitted({ declares, log, asked }) {
   let [room, count] = [ROOM, 0];
   while (count < declares.length && room > 0) {
@@ -164,7 +164,7 @@ function fitted({ declares, log, asked }) {
   }
   const rest = declares.length - count;
   if (!rest) return { declares, log, asked };
-  const line = { level: "error", text: `it has too many handlers: the last ${rest} of them are left out` };
+  const line = { level: "error", text: `it has too many handlers: the last ${rest} are ignored` };
   return { declares: declares.slice(0, count), log: [...log, line], asked };
 }
 

@@ -1,4 +1,4 @@
-// The parts of the worker put together: its line to the host, its inbox, its watchdog.
+// Starts the worker: connects its line to the host, its inbox, its runner and its watchdog.
 
 "use strict";
 
@@ -9,7 +9,7 @@ const { keepOutput, replaceOutput } = require("./output.cjs");
 const { keepOwn } = require("./own.cjs");
 const { Runner } = require("./runner.cjs");
 
-/** Messages as they come, one at a time. */
+/** A queue of messages. */
 class Inbox {
   constructor() {
     this.waiting = [];
@@ -34,7 +34,7 @@ class Inbox {
   }
 }
 
-/** Start the thread that listens while this one is busy. It keeps nothing alive. */
+/** Start the thread that listens while this one is busy. It does not keep the process alive. */
 function startWatchdog(control, write, lock) {
   const thread = new Thread(require.resolve("./watchdog.cjs"), {
     name: "hookscope",
@@ -45,7 +45,7 @@ function startWatchdog(control, write, lock) {
     stderr: true,
   });
   thread.unref();
-  thread.on("error", () => {}); // without it the host still has its limits
+  thread.on("error", () => {}); // without it, the host can still end this process
   return thread;
 }
 

@@ -1,4 +1,4 @@
-// What is said of something that a handler imports and that is not there, and the next step.
+// Messages about imports that are not found, with the next step.
 
 "use strict";
 
@@ -17,15 +17,15 @@ const LOCKS = new Map([
 
 const advice = new WeakMap(); // error → what to do about it
 
-/** Does it stand for a file by a tsconfig.json, or look as though one should say so? */
+/** True if a tsconfig.json maps the specifier to a file, or it looks like such an alias. */
 function isAlias(specifier, folder) {
   return /^(?:@|~)\//.test(specifier) || targetsOf(specifier, folder) !== null;
 }
 
-/** {what, is, then}: "that package", "is not installed here", and a step, which may be empty. Never throws. */
+/** {what, is, then}: such as "that package", "is not installed here", and the next step, if any. Never throws. */
 function absence(specifier, file) {
   if (/^\.{0,2}\//.test(specifier)) {
-    return { what: "that file", is: "is not there", then: "; write that file or correct its path, unless its host has it" };
+    return { what: "that file", is: "is not there", then: "; create that file or correct its path, unless its host provides it" };
   }
   const folder = path.dirname(file);
   if (isAlias(specifier, folder)) {
@@ -35,23 +35,23 @@ function absence(specifier, file) {
 }
 
 function thenOfAlias(specifier, alias) {
-  if (!alias) return `; no \`paths\` of a tsconfig.json above its file says what ${specifier} stands for`;
-  const meant = path.relative(path.dirname(alias.file), alias.targets[0]);
-  return `; ${path.basename(alias.file)} takes it for ${meant}: write that file or correct one of them`;
+  if (!alias) return `; no \`paths\` in a tsconfig.json above the handler define ${specifier}`;
+  const target = path.relative(path.dirname(alias.file), alias.targets[0]);
+  return `; ${path.basename(alias.file)} maps it to ${target}: create that file or correct the path`;
 }
 
-/** What brings a package: what its project asks for comes with one command. */
+/** The command that installs a package. */
 function thenOfPackage(specifier, folder) {
   const name = PACKAGE.exec(specifier)?.[0];
   if (!name) return "";
   const folders = upwards(folder);
   const manager = managerOf(folders);
   if (folders.some((at) => asksFor(path.join(at, "package.json"), name))) {
-    return `; the project's package.json asks for it: \`${manager} install\` there brings it`;
+    return `; the project's package.json lists it: run \`${manager} install\` there`;
   }
-  if (OF_HOSTS.test(specifier)) return "; its host brings it";
+  if (OF_HOSTS.test(specifier)) return "; its host provides it";
   const verb = manager === "npm" ? "install" : "add";
-  return `; \`${manager} ${verb} ${name}\` in the handler's folder or above it brings it`;
+  return `; run \`${manager} ${verb} ${name}\` in the handler's folder or above it`;
 }
 
 function upwards(folder) {
@@ -75,16 +75,16 @@ function asksFor(file, name) {
     const manifest = JSON.parse(fs.readFileSync(file, "utf8"));
     return LISTS.some((list) => Object.hasOwn(manifest[list] ?? {}, name));
   } catch {
-    return false; // none there, or none that can be read
+    return false; // missing or unreadable
   }
 }
 
-/** Note what to do about an error of Node's own. */
+/** Note the next step for one of Node's errors. */
 function advise(error, text) {
   if (error !== null && typeof error === "object") advice.set(error, text);
 }
 
-/** What was noted of it, to be put behind its text; "" where nothing was. */
+/** The noted next step, to be appended to the error's text; "" if there is none. */
 function adviceOf(error) {
   return advice.get(error) ?? "";
 }

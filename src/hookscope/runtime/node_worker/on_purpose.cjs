@@ -1,11 +1,11 @@
-// Faults that stand in a handler's place because somebody asked for them: what becomes of the rest?
+// Injected faults, which run instead of a handler at the user's request.
 //
-// A `fault` of the protocol is {fault, amount}, see core/breakage.py.
+// A `fault` of the protocol is {fault, amount}, see model/failure.py.
 
 "use strict";
 
 const TEXT = "broken on purpose";
-const WRONG = 7; // where a text belongs
+const WRONG = 7; // replaces texts
 
 const { setTimeout: later, Promise: OwnPromise } = globalThis;
 const { wait } = Atomics;
@@ -16,7 +16,7 @@ class BrokenOnPurpose extends Error {
   name = "BrokenOnPurpose";
 }
 
-/** The function to call for a handler that is broken so. `isSync`: its host takes no promise for an answer. */
+/** Return the function to call instead of the handler. `isSync`: its host does not await promises. */
 function inPlaceOf(handler, { fault, amount }, isSync) {
   return (...given) => FAULTS[fault]({ handler, given, amount, isSync });
 }
@@ -28,13 +28,13 @@ const FAULTS = {
     throw new BrokenOnPurpose(TEXT);
   },
 
-  /** As a promise that nothing ever settles. */
+  /** Return a promise that is never settled, or block the thread. */
   hang({ isSync }) {
     if (isSync) block();
     return new OwnPromise(() => {});
   },
 
-  /** The handler itself; its answer comes later. */
+  /** Run the handler, and delay its answer. */
   slow({ handler, given, amount }) {
     let answer;
     try {
@@ -52,7 +52,7 @@ const FAULTS = {
     exit(amount);
   },
 
-  /** Wrong types everywhere a handler can write, and what JSON cannot hold. */
+  /** Write wrong types, and values that JSON cannot hold, wherever a handler can write. */
   junk({ given: [event, ctx] }) {
     const circle = { number: NaN, big: 7n, thing: () => {}, symbol: Symbol(TEXT) };
     circle.itself = circle;
@@ -68,12 +68,12 @@ const FAULTS = {
   },
 };
 
-/** Can a handler write into it? */
+/** True if a handler can write to it. */
 function isOpen(value) {
   return value !== null && typeof value === "object" && !isFrozen(value);
 }
 
-/** Hold this thread, and with it all that runs in it; without an amount for ever. */
+/** Block this thread; forever if no number of seconds is given. */
 function block(seconds) {
   wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, seconds === undefined ? Infinity : seconds * 1000);
 }

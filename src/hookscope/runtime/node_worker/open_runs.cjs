@@ -1,7 +1,7 @@
-// Runs beside each other, for programs that embed Hookscope: any number of events at once, as in a host.
+// Concurrent runs, for programs that embed Hookscope: any number of events at once, as in a host.
 //
-// The calls of one run still come one after another. What handlers change of the process is put back
-// when no run is open, and what they leave running is not told: nobody knows whose it is.
+// The calls of one run still follow one another. The process is restored when no run is open. What handlers
+// leave running is not reported, because it is unknown which handler left it.
 
 "use strict";
 
@@ -9,7 +9,7 @@ const { answerOf, fillIn, fillInView, noteArguments } = require("./answers.cjs")
 const { layOver } = require("./restore.cjs");
 const { viewOf } = require("./views.cjs");
 
-const MOST_PRINTED = 64 * 1024; // bytes of one call
+const MOST_PRINTED = 64 * 1024; // bytes of one call's output
 
 const { concat, byteLength } = Buffer;
 const { Promise: OwnPromise } = globalThis;
@@ -19,11 +19,11 @@ class OpenRuns {
   constructor(runner) {
     this.runner = runner;
     this.runs = new Map(); // id → {held, env, isEnded}
-    this.isCrowded = false; // since the process was put back, several were open, or came together
+    this.isCrowded = false; // several runs were open since the process was last restored
     this.loading = OwnPromise.resolve();
   }
 
-  /** Do this when nothing loads: what a load changes in the process is compared behind it. */
+  /** Run loads one after another, because the process is compared after each. */
   alone(load) {
     const turn = this.loading.then(load);
     this.loading = turn.then(() => {}, () => {});
@@ -76,13 +76,13 @@ class OpenRuns {
     const loadNow = async () => {
       const load = await handlers.load(who ?? "", code, env);
       const { notes } = handlers;
-      for (const other of this.runs.values()) layOver(other.env); // the load has put that back
+      for (const other of this.runs.values()) layOver(other.env); // the load has restored the environment
       return { load, notes };
     };
     return handlers.has(code) ? { load: await handlers.load(who ?? "", code, env), notes: [] } : this.alone(loadNow);
   }
 
-  /** The last of those that run puts the process back. */
+  /** End a run. After the last open one, restore the process. */
   close(id, view, answer) {
     view.close();
     this.runs.delete(id);
@@ -92,13 +92,13 @@ class OpenRuns {
       return;
     }
     answer.dirty = !baseline.restore() || answer.dirty;
-    answer.notes.push(...baseline.sentences(this.isCrowded ? "it, or a handler that ran beside it," : "it"));
+    answer.notes.push(...baseline.sentences(this.isCrowded ? "it, or a handler that ran concurrently," : "it"));
     this.isCrowded = false;
     const { reloads, kept } = handlers.modules.worlds;
     answer.worn = reloads > 50 || kept !== "";
   }
 
-  /** Wait no longer for the handler that this run has begun, and begin no other. */
+  /** Stop waiting for the run's current handler, and start no other. */
   end(id) {
     const open = this.runs.get(id);
     if (!open) return;
@@ -107,14 +107,14 @@ class OpenRuns {
   }
 }
 
-/** What the call itself has printed, within bounds. */
+/** Add the call's own output to the answer, within bounds. */
 function putOutput(answer, call) {
   for (const [descriptor, parts] of call.printed) {
     const bytes = concat(parts);
     const name = descriptor === 1 ? "stdout" : "stderr";
     answer[name] = bytes.toString("utf8", 0, MOST_PRINTED);
     const more = byteLength(bytes) - MOST_PRINTED;
-    if (more > 0) answer.notes.push(`${more.toLocaleString("en-US")} bytes of ${name} were left out`);
+    if (more > 0) answer.notes.push(`${more.toLocaleString("en-US")} bytes of ${name} were omitted`);
   }
 }
 

@@ -1,5 +1,5 @@
-// What OpenClaw's SDK is to plugins: definitions that are handed on as they are, and the small helpers that plugins
-// call as they load. Everything else of it is a stub.
+// A substitute for OpenClaw's SDK: functions that return their argument, and small helpers that plugins call while
+// loading. Everything else in the SDK is a stub.
 
 "use strict";
 
@@ -10,12 +10,12 @@ const ACCOUNT = "default";
 
 const { stringify } = JSON;
 
-/** Is it of that SDK? */
+/** True if the specifier belongs to the SDK. */
 function isSdk(specifier) {
   return SDK.test(specifier);
 }
 
-/** Why the shipped program refuses an import of its SDK; "" where it does not. */
+/** Why OpenClaw itself rejects this import of its SDK; "" if it accepts it. */
 function refusedSdk(specifier) {
   const subpath = SDK.exec(specifier)?.[1] ?? "";
   if (SUBPATHS.has(subpath)) return "";
@@ -24,12 +24,12 @@ function refusedSdk(specifier) {
 }
 
 const SUBPATH_ADVICE =
-  "import from a subpath that is there, such as openclaw/plugin-sdk/plugin-entry; types alone may stay, with `import type`";
+  "import from an existing subpath, such as openclaw/plugin-sdk/plugin-entry; use `import type` for types";
 
 const text = (value) => ({ type: "text", text: value });
 const enumOf = (values, options) => ({ type: "string", enum: [...values], ...options });
 
-/** Lets code beside the entry reach what `register` was given. */
+/** A store through which other modules of the plugin can use what `register` received. */
 function createPluginRuntimeStore(options) {
   const said = typeof options === "string" ? options : options?.errorMessage;
   let runtime = null;
@@ -44,13 +44,13 @@ function createPluginRuntimeStore(options) {
   };
 }
 
-/** An entry whose `register` registers its tools, one by one. */
+/** An entry whose `register` registers its tools. */
 function defineToolPlugin(definition) {
   const toolsOf = () => definition.tools?.((tool) => tool) ?? [];
   return { ...definition, register: (api) => { for (const tool of toolsOf()) api.registerTool(tool); } };
 }
 
-/** An entry whose `register` registers its channel, and what it has besides. */
+/** An entry whose `register` registers its channel, and whatever `registerFull` registers. */
 function defineChannelPluginEntry(definition) {
   const register = (api) => {
     definition.setRuntime?.(api.runtime);
@@ -60,7 +60,7 @@ function defineChannelPluginEntry(definition) {
   return { ...definition, register };
 }
 
-/** Writes what a logger of the host would. */
+/** A logger with the methods of the host's, which writes to `made`. */
 function loggerOf(made) {
   const written = (method) => (...words) => made[method](...words);
   return {
@@ -70,7 +70,7 @@ function loggerOf(made) {
   };
 }
 
-/** By name, wherever it is imported from: plugins take them from the many subpaths that OpenClaw has had. */
+/** By name, whatever subpath they are imported from: OpenClaw has moved them between subpaths. */
 const HELPERS = {
   definePluginEntry: (entry) => entry,
   defineSetupPluginEntry: (plugin) => ({ plugin }),

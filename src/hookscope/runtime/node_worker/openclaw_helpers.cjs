@@ -1,5 +1,5 @@
-// The helpers of OpenClaw's SDK that only compute: folders, agents, session keys, texts, settings, JSON files.
-// Plugins call them as they load. They follow version 2026.9.6; a package that is installed answers itself.
+// Helpers of OpenClaw's SDK that only compute: folders, agents, session keys, texts, settings, JSON files.
+// Plugins call them while loading. They follow version 2026.9.6; an installed package is used instead.
 
 "use strict";
 
@@ -58,7 +58,7 @@ function normalizeAgentId(value) {
   return id.replace(/[^a-z0-9_-]+/g, "-").replace(/^-+/, "").replace(/-+$/, "").slice(0, LONGEST_ID) || MAIN;
 }
 
-/** The agents of the settings, each with its id; null where they name none. */
+/** The agents in the settings, each with its ID; null if there are none. */
 function agentsOf(cfg) {
   const { entries, list } = asRecord(cfg?.agents) ?? {};
   if (isRecord(entries)) return Object.entries(entries).filter(([, one]) => isRecord(one)).map(([id, one]) => ({ ...one, id }));
@@ -70,7 +70,7 @@ const listAgentIds = (cfg) => {
   return unique(agents.map((one) => normalizeAgentId(one.id)));
 };
 
-/** The agent that is the default one, or the only one. */
+/** The ID of the default agent, or of the only one. */
 function defaultAgent(cfg) {
   const marked = (agentsOf(cfg) ?? []).find((one) => one.default === true);
   const ids = listAgentIds(cfg);
@@ -140,7 +140,7 @@ async function readJsonFileWithFallback(file, fallback) {
     const value = JSON.parse(await fs.promises.readFile(file, "utf8"));
     if (value !== null) return { value, exists: true };
   } catch {
-    // not there, or no JSON
+    // missing, or not JSON
   }
   return { value: fallback, exists: fs.existsSync(file) };
 }
@@ -152,7 +152,7 @@ async function writeJsonFileAtomically(file, value) {
   await fs.promises.rename(made, file);
 }
 
-/** By name, as HELPERS. `STATE_DIR` is what it was at the start of the program. */
+/** By name, as HELPERS. `STATE_DIR` is the folder at the start of the program. */
 const COMPUTED = {
   STATE_DIR: resolveStateDir(),
   DEFAULT_AGENT_ID: MAIN,

@@ -1,10 +1,10 @@
-// Names that OpenClaw 2026.9 gives to plugins, as its package and its api showed them.
+// Names that OpenClaw 2026.9 offers to plugins, read from its package and its api.
 
 "use strict";
 
 const words = (text) => new Set(text.trim().split(/\s+/));
 
-/** What stands behind `openclaw/plugin-sdk/`. The bare `openclaw/plugin-sdk` is gone. */
+/** Subpaths of `openclaw/plugin-sdk/`. `openclaw/plugin-sdk` itself no longer exists. */
 const SUBPATHS = words(`
   access-groups account-core account-helpers account-id account-resolution account-resolution-runtime
   acp-binding-resolve-runtime acp-binding-runtime acp-runtime acp-runtime-backend agent-core agent-harness
@@ -74,7 +74,7 @@ const SUBPATHS = words(`
   webhook-request-guards webhook-targets websocket-runtime widget-html windows-spawn worker-task-server
 `);
 
-/** Members of the api that `register` gets. */
+/** Members of the api that `register` receives. */
 const MEMBERS = words(`
   id name version description source runtimeSource rootDir registrationMode config pluginConfig runtime logger
   registerCli registerTool registerHook registerHttpRoute registerHostedMediaResolver registerWidgetPresenter
@@ -97,7 +97,7 @@ const MEMBERS = words(`
   agent runContext lifecycle
 `);
 
-/** Commands that are its own: no plugin's may have their names. */
+/** OpenClaw's own commands, whose names plugins must not use. */
 const RESERVED_COMMANDS = words(`
   help commands status diagnostics codex whoami context btw stop restart reset new compact config debug allowlist
   activation skill learn loop subagents kill steer tell model models queue send bash exec think verbose reasoning

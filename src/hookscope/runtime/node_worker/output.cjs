@@ -1,7 +1,7 @@
-// Standard output and error of the handlers: what they print is in the pipe when the call returns.
+// Standard output and error of the handlers: their output is in the pipe when the call returns.
 //
-// Node's own streams keep what a pipe does not take at once, and lose it at process.exit; they also
-// make the pipe non-blocking for everybody who shares it.
+// Node's own streams buffer what does not fit into the pipe, and lose it at process.exit. They also
+// make the pipe non-blocking for other processes that share it.
 
 "use strict";
 
@@ -14,16 +14,16 @@ const { apply, defineProperty } = Reflect;
 
 const { fstatSync } = fs;
 const DESCRIPTORS = [1, 2];
-const OUTPUTS = DESCRIPTORS.map(identity); // before any handler
+const OUTPUTS = DESCRIPTORS.map(identity); // as they were before any handler
 
 function identity(descriptor) {
   const { dev, ino } = fstatSync(descriptor);
   return `${dev}:${ino}`;
 }
 
-let keepPrinted = () => false; // takes what a call prints beside others
+let keepPrinted = () => false; // takes the output of concurrent calls
 
-/** Let `keep(descriptor, bytes)` take what handlers print; it returns false for what it leaves. */
+/** Pass the output of handlers to `keep(descriptor, bytes)`; if it returns false, the output is written. */
 function keepOutput(keep) {
   keepPrinted = keep;
 }
@@ -41,36 +41,36 @@ class Output extends Writable {
       const bytes = typeof chunk === "string" ? apply(from, Buffer, [chunk, encoding]) : chunk;
       if (!keepPrinted(this.fd, bytes)) writeAll(this.fd, bytes);
     } catch {
-      // Closed by a handler, or nobody reads: what is printed then is lost, as on any system.
+      // Closed by a handler, or the reader is gone: the output is lost, as usual.
     }
     done();
   }
 
   _destroy(error, done) {
-    done(error); // the descriptor stays: it belongs to the next handler too
+    done(error); // the descriptor stays open for the next handler
   }
 }
 
-/** Tell apart what this call printed from what the next one prints. */
+/** Separate the output of this call from that of the next one. */
 function putFence(fence) {
   const bytes = apply(from, Buffer, [fence, "latin1"]);
   try {
     for (const [at, descriptor] of DESCRIPTORS.entries()) {
-      if (identity(descriptor) !== OUTPUTS[at]) return; // it leads elsewhere: a fence is not text for there
+      if (identity(descriptor) !== OUTPUTS[at]) return; // it is another file now, which must not contain fences
     }
     for (const descriptor of DESCRIPTORS) writeAll(descriptor, bytes);
   } catch {
-    // Closed by a handler: then the host takes what is there.
+    // Closed by a handler: the host takes what is there.
   }
 }
 
-/** Put our streams in the place of Node's, before anything has asked for those. */
+/** Replace Node's streams by ours, before they are used. */
 function replaceOutput() {
   for (const [name, descriptor] of [["stdout", 1], ["stderr", 2]]) {
     const value = new Output(descriptor);
     defineProperty(process, name, { value, writable: true, enumerable: true, configurable: true });
   }
-  void console.log; // bound to them when it is first used
+  void console.log; // its first use binds it to our streams
 }
 
 module.exports = { keepOutput, putFence, replaceOutput };

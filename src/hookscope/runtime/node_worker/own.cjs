@@ -1,16 +1,16 @@
-// The worker's parts among the modules that CommonJS keeps, which any handler can list, change and empty.
+// Protects the worker's own modules in the CommonJS cache, which any handler can list, change and clear.
 
 "use strict";
 
 const Module = require("node:module");
 const path = require("node:path");
 
-const SCRIPT = ".js"; // what Node takes every ending for that it does not know
+const SCRIPT = ".js"; // Node loads unknown extensions as this one
 const HERE = __dirname + path.sep;
 
 const load = Module._extensions[SCRIPT]; // bound before any handler runs
 
-/** Let nobody list them, change them, or take them away: whoever needs a part later gets the same one. */
+/** Hide, freeze and lock our modules in the cache, so that a later `require` returns the same ones. */
 function keepOwn() {
   for (const file of Object.keys(Module._cache)) {
     if (!file.startsWith(HERE)) continue;
@@ -20,7 +20,7 @@ function keepOwn() {
   }
 }
 
-/** What a part exports that most runs do without. By Node's own loader, whatever a handler has put in its place. */
+/** Load one of our modules on demand, with Node's own loader even if a handler has replaced it. */
 function part(name) {
   const present = Module._extensions[SCRIPT];
   Module._extensions[SCRIPT] = load;

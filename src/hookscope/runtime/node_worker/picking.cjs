@@ -1,4 +1,4 @@
-// Which function of a module is meant.
+// Finds the function to call in a module.
 
 "use strict";
 
@@ -8,23 +8,23 @@ const { toString } = Function.prototype;
 const { apply } = Reflect;
 const { hasOwn } = Object;
 
-/** The file loads, and has no function under the name that is asked for. */
+/** The file loads, but has no function of the requested name. */
 class NoHandler extends Error {}
 
-/** The file loads, and is not what its place in the agent asks for. */
+/** The file loads, but does not export what its place in the agent requires. */
 class Malformed extends Error {}
 
-/** There is no function, and what it has under that name is a class, which some hosts take and cannot call. */
+/** The export is a class, which some hosts accept but cannot call. */
 class ClassHandler extends Error {
   constructor(message, found) {
     super(message);
-    this.plain = `Class constructor ${found.name} cannot be invoked without 'new'`; // what a call would say
+    this.plain = `Class constructor ${found.name} cannot be invoked without 'new'`; // the message of a call
   }
 }
 
 /**
- * The function under that name. Throws NoHandler or ClassHandler; `file` is what they call the file.
- * `isPlain`: as Node imports it, where the default of a CommonJS module is its `module.exports`, whole.
+ * Return the function of that name. Throws NoHandler or ClassHandler; `file` is the file's name in the message.
+ * `isPlain`: as Node imports it, where the default of a CommonJS module is the whole `module.exports`.
  */
 function pick(namespace, name, file, isPlain) {
   const found = isPlain ? namespace[name] : exported(namespace, name);
@@ -40,7 +40,7 @@ function pick(namespace, name, file, isPlain) {
   return found;
 }
 
-/** What a module exports under that name, whichever way; undefined where it is nothing. */
+/** Return a module's export of that name, of ES modules and CommonJS; undefined if there is none. */
 function exported(namespace, name) {
   const common = namespace.default; // of a CommonJS module: its `module.exports`
   const isCommon = "module.exports" in namespace;
@@ -50,7 +50,7 @@ function exported(namespace, name) {
   return found === undefined && isCommon && own ? common[name] : found;
 }
 
-/** What a bundled module exports under that name: of a CommonJS one the default is its `module.exports`, whole. */
+/** Return a bundled module's export of that name; the default of CommonJS is the whole `module.exports`. */
 function exportedOfBundle(namespace, name) {
   const common = "module.exports" in namespace ? namespace.default : null;
   return name === "default" || !isHolder(common) || name in namespace ? namespace[name] : common[name];
@@ -63,7 +63,7 @@ function isClass(value) {
   return /^class\b/.test(apply(toString, value, []));
 }
 
-/** A file without a word of export is CommonJS to Node, with an empty object as its default. */
+/** True for a file without exports, which Node takes for CommonJS with an empty object as its default. */
 function isNothing(namespace, found) {
   return "module.exports" in namespace && found === namespace.default && isHolder(found) && isBare(found);
 }

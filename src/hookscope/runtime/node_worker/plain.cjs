@@ -1,7 +1,7 @@
-// Any value as JSON's own types: what does not fit is named by its kind, and said.
+// Copies any value as JSON types: a value that does not fit is replaced by the name of its kind, with a note.
 //
-// The twin of ../python_worker/safe_values.py: the same limits, the same sentences. Objects come out without
-// a prototype, so that a handler that puts a `toJSON` or a `__proto__` somewhere does not reach the frame.
+// The counterpart of ../python_worker/safe_values.py, with the same limits and sentences. Copied objects have no
+// prototype, so that a handler's `toJSON` or `__proto__` does not affect the frame.
 
 "use strict";
 
@@ -12,28 +12,28 @@ const DEPTH = 64;
 const ITEMS = 200_000;
 const BYTES = 4 * 1024 * 1024; // of JSON: an event and an answer together stay below the protocol's limit
 const ANSWER = 1024 * 1024; // of a returned value
-// Of an event, each for itself, so that one of them cannot crowd out the others. Together below 6 MiB.
+// Each member of an event has its own limit, so that none takes the others' space. Together below 6 MiB.
 const CONTEXT = 3 * 1024 * 1024;
 const MESSAGES = 2 * 1024 * 1024;
 const MESSAGE = 256 * 1024;
-const MEMBER = 64 * 1024; // of its type, action, session key and timestamp
+const MEMBER = 64 * 1024; // type, action, session key and timestamp
 const COUNT = 20_000; // messages
-const LAST = 1_000; // of them, where there are more; and their share of MESSAGES
+const LAST = 1_000; // kept if there are more, with their share of MESSAGES
 const LAST_BYTES = 512 * 1024;
-const NOTES = 12; // then they are counted only
+const NOTES = 12; // more are only counted
 const DIGITS = 4096; // bits of a number
 
 const { stringify } = JSON;
 const { asyncIterator } = Symbol;
 const grouped = (count) => count.toLocaleString("en-US");
 
-/** [a copy made of JSON's types only, one sentence for each thing that had to be changed]. Never throws. */
+/** Return [a copy of JSON types only, a sentence for each necessary change]. Never throws. */
 function plain(value, name = "", size = BYTES) {
   const cleaner = new Cleaner(size);
   return [cleaner.clean(value, name, 0), cleaner.sentences()];
 }
 
-/** As `plain`, for an event's document: all its keys are always there, whatever one of them holds. */
+/** Do the same as `plain` for an event's document. All its keys are kept. */
 function plainEvent(document) {
   const copy = Object.create(null);
   const notes = [];
@@ -61,7 +61,7 @@ class Cleaner {
     this.items = ITEMS;
     this.notes = [];
     this.uncounted = 0;
-    this.open = new Set(); // the containers around the present one: meeting one is a cycle
+    this.open = new Set(); // the containers around the current value, to detect cycles
   }
 
   sentences() {
@@ -69,8 +69,8 @@ class Cleaner {
   }
 
   /**
-   * The first ones and the last, as many as there is room for: what a later handler pushes is seen.
-   * A long one is cut and leaves room for the others.
+   * Return the first and the last messages that fit, so that those pushed by later handlers are kept.
+   * A long message is truncated, to leave space for the others.
    */
   messages(value) {
     this.open.add(value);
@@ -83,7 +83,7 @@ class Cleaner {
       while (kept.length < most && this.left > 0) kept.push(this.message(value, kept.length));
       this.left = Math.max(this.left, 0) + LAST_BYTES;
       const least = Math.max(kept.length, count - LAST);
-      // None of these is cut for want of room, or it would seem to be a new one.
+      // None of these may be truncated: it would look like a new one.
       for (let at = count - 1; at >= least && this.left >= MESSAGE; at -= 1) {
         last.unshift(this.message(value, at));
       }
@@ -109,7 +109,7 @@ class Cleaner {
   clean(value, path, depth) {
     try {
       return this.anything(value, path, depth);
-    } catch (error) { // a hostile object may throw anything, at any touch
+    } catch (error) { // a hostile object may throw anything at any access
       return this.named(`unreadable ${kindOf(value)}`, path, `could not be read (${kindOf(error)})`);
     }
   }
@@ -151,7 +151,7 @@ class Cleaner {
       text = text.toWellFormed().replaceAll("\ufffd", (found, at) => (text[at] === found ? found : "?"));
     }
     let cost = costOf(text);
-    if (cost > this.left + 3) { // escapes make it longer: six bytes for one character at worst, or twelve
+    if (cost > this.left + 3) { // escapes take up to twelve bytes for one character
       this.say(path, "was cut: it is too long");
       text = text.slice(0, Math.floor(Math.max(this.left, 0) / 12)).toWellFormed();
       cost = costOf(text);
@@ -189,7 +189,7 @@ class Cleaner {
     }
     if (types.isGeneratorObject(value)) {
       const kind = asyncIterator in value ? "async_generator" : "generator";
-      return this.named(kind, path, "is a generator, which nobody runs");
+      return this.named(kind, path, "is a generator, which its host does not run");
     }
     if (isOpaque(value)) return this.named(kind, path, `is ${one(kind)}, which JSON cannot hold`);
     this.open.add(value);
@@ -219,7 +219,7 @@ class Cleaner {
       return this.pairs(Map.prototype.entries.call(value), path, depth);
     }
     if (typeof value.toJSON === "function") {
-      this.say(path, `is ${one(kind)}, shown as its toJSON says`);
+      this.say(path, `is ${one(kind)}, shown as its toJSON()`);
       return this.clean(value.toJSON(""), path, depth + 1);
     }
     const prototype = Object.getPrototypeOf(value);
@@ -239,7 +239,7 @@ class Cleaner {
     return members;
   }
 
-  /** What stands there, cleaned; undefined for that. A getter that throws is named. */
+  /** Return a cleaned member; undefined if it is undefined. A getter that throws is noted. */
   member(value, key, path, depth) {
     let item;
     try {
@@ -290,7 +290,7 @@ class Cleaner {
   }
 }
 
-/** Bytes of JSON in ASCII, as the host writes it. */
+/** The bytes of the text in ASCII JSON, as the host writes it. */
 function costOf(text) {
   const written = stringify(text);
   return written.length + (/[^\0-\x7f]/.test(text) ? 5 * text.replace(/[\0-\x7f]/g, "").length : 0) + 1;

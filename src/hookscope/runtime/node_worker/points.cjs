@@ -1,22 +1,22 @@
-// A line at which handlers stop, or say something, when its condition holds and it was met often enough. The
-// inspector asks the condition where it runs, so that steps go on past it. The twin of ../python_worker/breakpoints.py.
+// A breakpoint: a line at which handlers stop, or log something, depending on a condition and a hit count. The
+// inspector evaluates the condition in place, so that stepping still works. See ../python_worker/breakpoints.py.
 
 "use strict";
 
 const { Script } = require("node:vm");
 
-const MET = "hookscope.met"; // the symbol under which stopping.cjs answers to conditions
+const MET = "hookscope.met"; // symbol of the function in stopping.cjs that evaluates conditions
 let numbers = 0;
 
-/** As the host asks for it: the number of a line, or that with what it wants. */
+/** A breakpoint as the host requests it: a line number, or an object of the protocol. */
 class Point {
   constructor(asked) {
     this.asked = asked;
     const { line, condition, hits, log = [] } = typeof asked === "number" ? { line: asked } : asked;
     this.line = line;
     this.number = numbers += 1;
-    this.id = null; // the inspector's name for it
-    this.at = 0; // where it stops
+    this.id = null; // its ID in the inspector
+    this.at = 0; // the line at which it stops; 0: nowhere
     this.isPlain = !condition && !hits && !log.length;
     this.wrong = [condition, ...log.filter((_, place) => place % 2)].map(faultOf).find(Boolean) ?? "";
     const parts = log.map((text, place) => (place % 2 ? later(text) : JSON.stringify(text)));
@@ -30,10 +30,10 @@ class Point {
   }
 }
 
-/** A function of an expression: it sees what stands around it. */
+/** A function of an expression, which can use the surrounding variables. */
 const later = (text) => `() => (${text}\n)`;
 
-/** Why it is not an expression; empty where it is one. */
+/** Why the text is not an expression; empty if it is one. */
 function faultOf(text) {
   if (!text) return "";
   try {

@@ -1,8 +1,8 @@
-// What a handler can change in its process beside objects: read once before any handler, and behind each one.
+// Settings of the process that a handler can change, apart from objects: read before any handler and after each.
 //
-// The twin of ../python_worker/process_state.py. What differs is put back and named; what cannot be put back
-// is named as well, and the host replaces the worker. V8's flags and loader threads cannot be read at all, so
-// the calls that set them are noted.
+// The counterpart of ../python_worker/process_state.py. Differences are restored and reported. If one cannot be
+// restored, that is reported too, and the host replaces the worker. V8's flags and loader threads cannot be read,
+// so the calls that set them are noted.
 
 "use strict";
 
@@ -29,7 +29,7 @@ const { getBuiltinModule } = process;
 
 const copy = (object) => stringify(object);
 
-/** {words, read, write}: without `write` it cannot be put back. What is read is compared by its JSON. */
+/** {words, read, write} of each setting; without `write`, it cannot be restored. */
 function aspects() {
   const { defaultOptions } = util.inspect;
   const known = { ...defaultOptions };
@@ -69,7 +69,7 @@ function aspects() {
   ];
 }
 
-const LATER = { // aspects of modules that are read from the moment they are loaded
+const LATER = { // settings of modules that are read once the module is loaded
   dns: (dns) => [
     {
       words: "the DNS servers",
@@ -143,13 +143,13 @@ function read(get) {
   }
 }
 
-/** The state before any handler; `restore` puts it back. */
+/** The settings before any handler; `restore` restores them. */
 class ProcessState {
   constructor() {
     this.aspects = [];
     this.known = [];
     this.loaded = new Set();
-    this.noted = []; // what calls have set that nobody can read or put back
+    this.noted = []; // settings made by calls, which cannot be read or restored
     this.hooks = []; // async hooks that handlers have enabled
     this.subscribed = []; // [channel, function] of diagnostics channels
     this.add(aspects());
@@ -167,7 +167,7 @@ class ProcessState {
     }
   }
 
-  /** A module of Node is loaded, whose settings are read from now on. */
+  /** Note that a module of Node is loaded: its settings are read from now on. */
   load(name, module) {
     if (this.loaded.has(name)) return;
     this.loaded.add(name);
@@ -175,7 +175,7 @@ class ProcessState {
     if (Object.hasOwn(LATER, name)) this.add(LATER[name](module));
   }
 
-  /** What can be set and not be read, by the functions that set it. */
+  /** Wrap the functions that set what cannot be read. */
   watchCalls() {
     const { noted, hooks, subscribed } = this;
     const { setFlagsFromString } = v8;
@@ -208,7 +208,7 @@ class ProcessState {
     Module.syncBuiltinESMExports();
   }
 
-  /** Put back what differs, and name it. What a hook sets as it is loaded for its own sake stays. */
+  /** Restore what differs, and report it. Listeners and subscriptions that a hook adds while loading are kept. */
   restore(changed, lost, isLoad) {
     for (let at = 0; at < this.aspects.length; at += 1) {
       const { words, read: get, write } = this.aspects[at];

@@ -1,5 +1,5 @@
-// Packages of hosts that are not installed here, as far as handlers meet them: definitions are handed on
-// as they are, models are scripted, schemas accept everything. What else is imported of them is a stub.
+// Substitutes for packages of hosts that are not installed: functions that define something return their
+// argument, models are scripted, and schemas accept everything. All other imports from them are stubs.
 
 "use strict";
 
@@ -12,17 +12,17 @@ const { ofHost, SCHEME, stub } = require("./stubs.cjs");
 
 const SCHEMAS = /^(?:zod(?:\/(?:v3|v4|mini|v4-mini))?|@sinclair\/typebox|typebox)$/;
 
-/** Are its values ours in a module of this kind, installed or not? */
+/** True if modules of this world get our values, even if the package is installed. */
 function isOurs(specifier, world) {
   return world.isOfEve && EVE.has(specifier);
 }
 
-/** Does it make schemas, so that one value stands in for all of them? */
+/** True if the package builds schemas: one value stands in for all of them. */
 function makesSchemas(specifier) {
   return SCHEMAS.test(specifier);
 }
 
-/** Have we anything for it? */
+/** True if there is a substitute for this package. */
 function isProvided(specifier) {
   return EVE.has(specifier) || isSdk(specifier) || makesSchemas(specifier);
 }
@@ -30,13 +30,13 @@ function isProvided(specifier) {
 const SDK = { ...COMPUTED, ...HELPERS };
 const packageOf = (specifier) => (isSdk(specifier) ? SDK : EVE.get(specifier));
 
-/** The address of a module with what we have; other names are of the package at `real`, or stubs that say `why`. */
+/** The address of a module with our values. Other names come from the package at `real`, or are stubs with `why`. */
 function providedAddress(specifier, names, why, real) {
   const all = new Set([...Object.keys(packageOf(specifier) ?? { z: 0 }), "default", ...names]);
   return `${SCHEME}provided?${encodeURIComponent(JSON.stringify([specifier, [...all], why, real]))}`;
 }
 
-/** The names among these that we have nothing for, and that are not mere types. */
+/** Those of the names for which we have no value and that are not just types. */
 function unprovided(specifier, names) {
   if (makesSchemas(specifier)) return [];
   const given = packageOf(specifier);
@@ -44,7 +44,7 @@ function unprovided(specifier, names) {
   return names.filter((name) => name !== "default" && !Object.hasOwn(given, name) && !types.includes(name));
 }
 
-/** The value of one name; `installed` is what the package has that is there. */
+/** The value of one name. `installed`: the exports of the installed package, if there is one. */
 function provided(specifier, name, why, installed) {
   if (makesSchemas(specifier)) return standIn;
   const given = packageOf(specifier);
@@ -55,7 +55,7 @@ function provided(specifier, name, why, installed) {
   return isSdk(specifier) ? ofHost(`\`${name}\` of ${specifier}`, why) : stub(name, specifier, why);
 }
 
-/** The source of the module at such an address. */
+/** The source of the module at an address of `providedAddress`. */
 function providedSource(query) {
   const [specifier, names, why, real] = JSON.parse(decodeURIComponent(query));
   const lines = names.map((name, at) => {

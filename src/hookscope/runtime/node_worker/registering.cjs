@@ -1,5 +1,5 @@
-// What a plugin registers besides hooks, as the shipped OpenClaw takes it: what it refuses it says, and goes on; over
-// what it cannot even read it stumbles, and fails the whole plugin. Its hooks are among that.
+// Checks what a plugin registers besides hooks as the shipped OpenClaw does: it reports and skips what it rejects, but
+// throws for arguments that it cannot read, and so rejects the whole plugin with its hooks. All texts are OpenClaw's.
 
 "use strict";
 
@@ -19,7 +19,7 @@ const { isArray } = Array;
 const isText = (value) => typeof value === "string";
 const textOf = (value) => (isText(value) ? value.trim() : "");
 
-/** By the name of the call: `(plugin, …arguments)` → why it is refused; "" where it is taken. Throws as it stumbles. */
+/** Name of the call → function of (plugin, …arguments): why it is rejected, or "". Throws where OpenClaw throws. */
 const CHECKS = {
   registerTool,
   registerCommand,
@@ -62,20 +62,20 @@ const CHECKS = {
   ])),
 };
 
-/** One plugin's registrations of what is not a hook. `tools`: those that its manifest declares. */
+/** One plugin's registrations besides hooks. `tools`: the tools that its manifest declares. */
 class Besides {
   constructor(tools) {
     this.tools = tools;
     this.known = new Set();
   }
 
-  /** Why its host refuses that call; "" where it takes it, or where what is handed over stands in for something else. */
+  /** Why its host rejects the call; "" if it accepts it, or if this is unknown because an argument is a stub. */
   refusal(name, given) {
     const check = Object.hasOwn(CHECKS, name) ? CHECKS[name] : null;
     return check && !given.some(isUnknown) ? check(this, ...given) : "";
   }
 
-  /** Is it the first of that name. */
+  /** True for the first registration of that name. */
   takes(kind, name) {
     const key = `${kind} ${name}`;
     if (this.known.has(key)) return false;
@@ -84,7 +84,7 @@ class Besides {
   }
 }
 
-/** Does it, or anything that is asked of it here, only stand in for what its host has? */
+/** True if the value or one of its members is a stub. */
 function isUnknown(value) {
   if (isStandIn(value)) return true;
   if (value === null || typeof value !== "object") return false;

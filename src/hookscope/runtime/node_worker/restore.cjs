@@ -1,4 +1,4 @@
-// What a handler may disturb in its process, put back behind it.
+// Restores what a handler has changed in its process.
 
 "use strict";
 
@@ -20,7 +20,7 @@ const { chdir, cwd } = process;
 const { fstatSync } = fs;
 const environment = process.env;
 const NAMED = 6; // names that a note lists
-// Names that, once added to `process` itself, stand in the place of what it inherits.
+// Names that, if added to `process` itself, hide inherited members.
 const INHERITED = ["emit", "on", "once", "off", "addListener", "removeListener", "removeAllListeners", "listeners"];
 const OF_MODULE = [
   ...["registerHooks", "register", "_load", "_resolveFilename", "_findPath", "_nodeModulePaths", "_extensions"],
@@ -28,10 +28,10 @@ const OF_MODULE = [
 ];
 const DEPRECATIONS = ["noDeprecation", "throwDeprecation", "traceDeprecation"];
 
-// Names that, once added to a prototype of everything, change what objects mean.
+// Names that, if added to a basic prototype, change the behavior of all objects.
 const HARMFUL = ["toJSON", "then", "get", "set", "value", "writable", "enumerable", "configurable"];
 
-/** What the worker and most handlers stand on. A handler that replaces JSON.stringify does it for itself. */
+/** Objects that the worker and most handlers use: a handler may replace their members only for itself. */
 function shared() {
   const iterators = [[].values(), new Map().entries(), new Set().values(), "".matchAll(/x/g)];
   const generators = [function* () {}, async function* () {}].map((made) => getPrototypeOf(made.prototype));
@@ -79,35 +79,35 @@ function shared() {
 
 const labelOf = (made) => (Object.hasOwn(Intl, made.name) ? `Intl.${made.name}` : made.name);
 const whole = (object, label, but = []) => [object, ownKeys(object).filter((name) => !but.includes(name)), label];
-// Of process: what changes by itself, and what would be made by a look at it.
+// Members of `process` that change by themselves, or are created when they are read.
 const isChanging = (name) => typeof name === "symbol" || /^(?:_|domain$|exitCode$|stdin$|title$)/.test(name);
 
-/** One thing that must stay: a value, or the accessor that stands for it; absent where there was none. */
+/** A member that must not change: a value, an accessor, or no member at all. */
 class Fixed {
   constructor(object, name, label) {
     this.object = object;
     this.name = name;
     this.label = label;
     this.descriptor = getOwnPropertyDescriptor(object, name);
-    // Accessors of the global object, `Buffer` and `process`, keep what is put there: their value counts.
+    // For accessors of the global object, such as `Buffer` and `process`, the value is compared.
     this.isValue = this.descriptor === undefined || "value" in this.descriptor || object === globalThis;
     this.value = this.isValue ? object[name] : undefined;
   }
 }
 
-/** The process as it is before any handler. `restore` puts it back so, or says that it cannot. */
+/** The process before any handler. `restore` restores it, or reports that it cannot. */
 class Baseline {
   constructor() {
     this.fixed = [];
-    this.state = new ProcessState(); // it and the next line put functions of ours in the place of Node's
+    this.state = new ProcessState(); // this and `watchLoaders` replace functions of Node by ours
     this.loaders = [];
     this.watchLoaders();
     const objects = shared();
     this.fixed = objects.flatMap(([object, names, label]) => names.map((name) => new Fixed(object, name, label)));
     this.prototypes = objects.map(([object, , label]) => ({ object, label, known: getPrototypeOf(object) }));
     this.noted = new Set(); // modules of Node whose members are compared
-    this.changed = []; // what the last `restore` put back, in words
-    this.lost = []; // what it could not put back
+    this.changed = []; // what the last `restore` restored, in words
+    this.lost = []; // what it could not restore
     this.extensible = [Object, Array, Function, String, Promise, Error, Map]
       .map((made) => made.prototype).concat(globalThis, JSON, process);
     this.added = [
@@ -131,7 +131,7 @@ class Baseline {
     this.execArgv = [...process.execArgv];
   }
 
-  /** Hooks of the loader cannot be listed afterwards, so those of handlers are noted as they come. */
+  /** Note loader hooks as handlers register them, because they cannot be listed later. */
   watchLoaders() {
     const { registerHooks } = Module;
     const { loaders } = this;
@@ -156,14 +156,14 @@ class Baseline {
     Module.syncBuiltinESMExports();
   }
 
-  /** A handler loads this module of Node: what it holds is compared from now on. */
+  /** Note that a handler loads this module of Node: its members are compared from now on. */
   noteBuiltin(name) {
     if (this.noted.has(name) || !Module.isBuiltin(name) || !isNamed(name)) return;
     this.noted.add(name);
     const module = require(`${BUILTIN}${name}`);
     this.state.load(name, module);
     if (typeof module !== "function" && typeof module !== "object") return;
-    if (name.startsWith("dns")) { // `setServers` itself replaces its other functions
+    if (name.startsWith("dns")) { // `setServers` replaces its other functions
       const looked = name === "dns" ? [[module, name], [module.promises, "dns.promises"]] : [[module, name]];
       for (const [object, label] of looked) this.fixed.push(new Fixed(object, "lookup", label));
       return;
@@ -183,9 +183,9 @@ class Baseline {
     }
   }
 
-  /** Put everything back. False where something stays changed: this process is spoilt. */
+  /** Restore everything. Return false if something stays changed: the process must be replaced. */
   restore(isLoad = false) {
-    const changed = []; // by no means of theirs: they may have replaced iteration, and all methods
+    const changed = []; // restored first without methods: handlers may have replaced those
     const lost = [];
     this.changed = changed;
     this.lost = lost;
@@ -199,24 +199,24 @@ class Baseline {
       if (!isOpen || !this.outputs.every((known, at) => known === identity(at + 1))) {
         lost.push("standard output or standard error");
       }
-    } catch { // whatever it is, the process is no longer what it was
+    } catch { // after any error the process counts as changed
       lost.push("the process in a way that cannot be compared");
     }
     return lost.length === 0;
   }
 
-  /** What to say about the last `restore`. `who` begins the sentences. */
+  /** Return sentences on the last `restore`. `who` is their subject. */
   sentences(who) {
     const said = [];
-    if (this.changed.length) said.push(`${who} changed: ${listed(this.changed)}. Hookscope put it back`);
+    if (this.changed.length) said.push(`${who} changed: ${listed(this.changed)}. Hookscope restored it`);
     if (this.lost.length) {
       const what = listed([...new Set(this.lost)]);
-      said.push(`${who} changed: ${what}. That cannot be put back, so the next handler gets a new worker`);
+      said.push(`${who} changed: ${what}. That cannot be restored, so the next handler gets a new worker`);
     }
     return said;
   }
 
-  /** Put back only what the worker itself stands on, while handlers still run. False where that fails. */
+  /** Restore only what the worker itself uses, while handlers still run. Return false if that fails. */
   restoreShared() {
     try {
       return this.restoreNames([], []);
@@ -225,12 +225,12 @@ class Baseline {
     }
   }
 
-  /** Only what was replaced or removed: a name that was added harms nobody. By no means of theirs. */
+  /** Restore replaced and removed members. Uses no methods, which handlers may have replaced. */
   restoreNames(changed, lost) {
     const found = [];
     const say = (label, name, isBack) => { found[found.length] = { label, name, isBack }; };
     const present = ownKeys(Object.prototype);
-    for (let at = 0; at < present.length; at += 1) { // what every object has, every object loses again
+    for (let at = 0; at < present.length; at += 1) { // remove additions, which all objects inherit
       const name = present[at];
       if (!(name in this.prototype)) say("Object.prototype", name, deleteProperty(Object.prototype, name));
     }
@@ -247,7 +247,7 @@ class Baseline {
       if (!isUnchanged(one)) say(one.label, one.name, putBack(one));
     }
     if (!found.length) return true;
-    Module.syncBuiltinESMExports(); // named imports of Node's modules have values of their own
+    Module.syncBuiltinESMExports(); // named imports of Node's modules have copies of the values
     for (const { label, name, isBack } of found) (isBack ? changed : lost).push(nameOf(label, name));
     return found.every(({ isBack }) => isBack);
   }
@@ -268,7 +268,7 @@ class Baseline {
     try {
       here = apply(cwd, process, []);
     } catch {
-      // It is deleted.
+      // The folder was deleted.
     }
     if (here !== this.cwd) {
       apply(chdir, process, [this.cwd]);
@@ -298,9 +298,9 @@ class Baseline {
 }
 
 const BUILTIN = "node:";
-let laidOver = {}; // the environment that the present handler was given
+let laidOver = {}; // variables that were set for the current handler
 
-/** Is it a module that code loads by its name? */
+/** True for a module that code can load by name. */
 const isNamed = (name) => !name.startsWith("_") && !name.startsWith("internal");
 
 function nameOf(label, name) {
@@ -332,7 +332,7 @@ function identity(descriptor) {
   return `${dev} ${ino}`;
 }
 
-/** What an import set: its handler relies on it, the other hooks must not see it. */
+/** Return the variables that an import has set: only its own handler may see them. */
 function changesOfEnvironment(before) {
   const changes = { __proto__: null };
   for (const name of Object.keys(environment)) {
@@ -341,12 +341,12 @@ function changesOfEnvironment(before) {
   return changes;
 }
 
-/** A copy of the environment as it is now. */
+/** Return a copy of the current environment. */
 function environmentNow() {
   return { __proto__: null, ...environment };
 }
 
-/** Set environment variables. The names of those that no environment can hold: they are left out. */
+/** Set environment variables. Return the names of invalid ones, which are omitted. */
 function layOver(env) {
   const leftOut = [];
   for (const [name, value] of Object.entries(env)) {

@@ -1,4 +1,4 @@
-// What the messages ask for: loading and running handlers, and answers about them.
+// Executes the host's messages: loads and runs handlers, and sends answers.
 
 "use strict";
 
@@ -15,33 +15,33 @@ const { part } = require("./own.cjs");
 const { Baseline } = require("./restore.cjs");
 const { viewOf } = require("./views.cjs");
 
-const VERSIONS = 50; // replaced contents of folders: Node frees none of them
+const VERSIONS = 50; // replaced contents of folders before the worker is replaced: Node never frees modules
 const NAMES = 8; // variables that a note lists
 
 const { stringify } = JSON;
 const { setImmediate: soon, Promise: OwnPromise } = globalThis;
 const { nextTick: atTick } = process;
 
-/** Loads and runs handlers as the messages say. */
+/** Loads and runs handlers as the host's messages request. */
 class Runner {
   constructor(line, inbox, calls) {
     this.line = line;
     this.inbox = inbox;
     this.calls = calls;
-    const modules = new Modules(); // before the baseline, which takes loader hooks that come later for handlers'
+    const modules = new Modules(); // first, because the baseline takes later loader hooks for those of handlers
     this.baseline = new Baseline();
     this.handlers = new Handlers(modules, calls, this.baseline, (who, text, adds) => this.lateText(who, text, adds));
-    this.known = new Map(); // number → call, as the host has told it once
-    this.compiled = 0; // how many loads are in the cache
-    this.there = new Map(); // what ran at the last look, see running()
-    this.before = this.there; // and when the last run began
-    this.isShared = false; // something of an earlier handler's runs
+    this.known = new Map(); // number → call, sent once by the host
+    this.compiled = 0; // number of loads when the compile cache was flushed
+    this.there = new Map(); // what ran at the last check, see running()
+    this.before = this.there; // what ran when the last run began
+    this.isShared = false; // something that an earlier handler started still runs
     this.watchdog = null; // the thread that listens
-    this.open = new OpenRuns(this); // runs beside each other
-    this.stopping = null; // what makes handlers stop, where the host debugs them
+    this.open = new OpenRuns(this); // runs at the same time
+    this.stopping = null; // makes handlers stop, if the host debugs them
   }
 
-  /** Answer messages for ever. The end comes from outside, or by the end of the line. */
+  /** Execute messages until the process is killed or the line is closed. */
   async serve() {
     for (;;) {
       const message = await this.inbox.next();
@@ -63,12 +63,12 @@ class Runner {
     this.calls.bare = stopping.bare;
   }
 
-  /** An error that nobody caught, of a call that has ended. */
+  /** Report an uncaught error of a call that has ended. */
   late(who, error) {
     this.line.say({ late: { who, error: describe(error) } });
   }
 
-  /** What a handler asked for when it could no longer be had, or what its module `adds` to what it declared. */
+  /** Report a request that a handler made too late, or a handler that a module `adds` after it was loaded. */
   lateText(who, text, adds) {
     this.line.say({ late: { who, text, adds } });
   }
@@ -90,8 +90,8 @@ class Runner {
     const calls = message.calls.map((number) => this.known.get(number));
     const view = viewOf(message, message.view, (who, text) => this.lateText(who, text));
     let known = view.seen();
-    let isAnnounced = false; // does the host know that this call begins
-    this.before = this.there = running(); // the look behind each call is the one before the next
+    let isAnnounced = false; // the host knows that the next call starts
+    this.before = this.there = running(); // the check after each call also serves the next
     for (const [number, call] of calls.entries()) {
       const answer = await this.call(id, number, call, view, isAnnounced);
       known = fillInView(answer, view, known);
@@ -100,11 +100,11 @@ class Runner {
       answer.next = isAnnounced;
       if (number + 1 === calls.length) view.close();
       this.tell(answer, message);
-      if (ends) return; // the host goes on in another process: ends this one, or keeps it for this hook alone
+      if (ends) return; // the host ends this process, or keeps it for this hook
     }
   }
 
-  /** Load where needed, announce, run. The answer, whatever the handler does short of dying. */
+  /** Load the handler if necessary, announce the call, and run it. Return the answer, whatever it throws. */
   async call(id, number, call, view, isAnnounced) {
     const load = await this.handlers.load(call.who ?? "", call.code, call.env);
     const answer = answerOf(id, number, load, this.isShared);
@@ -112,22 +112,22 @@ class Runner {
     if (!load.handler) return await this.withRest(answer, call.code, load.loaded);
     if (!isAnnounced) this.line.say({ id, started: number, loaded: load.took });
     const outcome = await this.start(call, load, view);
-    // First, for what follows stands on what it puts back.
+    // First, because the following code uses what is restored.
     answer.dirty = !this.baseline.restore() || !load.isClean;
     answer.notes.push(...this.baseline.sentences("it"));
-    await new OwnPromise(atTick); // what it left for the next tick is its own still: warnings are printed there
+    await new OwnPromise(atTick); // its work for the next tick belongs to it: Node prints warnings there
     fillIn(answer, outcome);
     noteArguments(answer, load.handler, view);
     return await this.withRest(answer, call.code, load.loaded);
   }
 
   /**
-   * Load all, then start all at once, in their order; each answers when it ends. What they disturbed is
-   * put back when the last has ended, and what they leave running is said by that one's answer.
+   * Load all handlers, then start them in order; each is answered when it ends. The process is restored
+   * when the last one has ended, and that one's answer reports changes and what is left running.
    */
   async runTogether(message) {
     const { id, calls, views } = message;
-    const who = calls.length > 1 ? "one of those that ran together" : "it";
+    const who = calls.length > 1 ? "one of the handlers that ran concurrently" : "it";
     const beside = { who, open: calls.length, isClean: true, message };
     this.before = this.there = running();
     const [ready, failed] = [[], []];
@@ -145,26 +145,26 @@ class Runner {
     const ends = [];
     for (const one of ready) {
       const end = this.runBeside(one, beside);
-      this.baseline.restoreShared(); // the next one is started by what this one may have replaced
+      this.baseline.restoreShared(); // starting the next one needs what this one may have replaced
       ends.push(end);
     }
     for (const end of ends) await end;
   }
 
-  /** One of those that run together. */
+  /** Run one of several concurrent handlers. */
   async runBeside(one, beside) {
     const { call, load, answer, view, known } = one;
     this.line.say({ id: answer.id, started: answer.result, loaded: load.took });
     const outcome = await this.start(call, load, view);
     beside.isClean &&= this.baseline.restoreShared();
-    answer.shared ||= beside.message.calls.length > 1; // those beside it may have printed what is read with it
+    answer.shared ||= beside.message.calls.length > 1; // its output may come from the other handlers
     fillIn(answer, outcome);
     view.close();
     fillInView(answer, view, known);
     await this.end(one, beside);
   }
 
-  /** Tell the answer. Only the last is charged with what became of the process: nobody knows whose doing it is. */
+  /** Send the answer. Only the last one reports changes of the process, because their cause is unknown. */
   async end({ call, load, answer }, beside) {
     beside.open -= 1;
     answer.dirty = false;
@@ -195,11 +195,11 @@ class Runner {
     const called = this.stopping ? () => this.stopping.bare.call(call) : call;
     const outcome = await this.calls.run(who ?? "", called, held);
     this.stopping?.ended();
-    if (outcome.outside) await new OwnPromise(soon); // its timer is over only when what it threw is dealt with
+    if (outcome.outside) await new OwnPromise(soon); // its timer ends only after its error is handled
     return outcome;
   }
 
-  /** The answer, and in it what the call left running, and what it had to do without. */
+  /** Return the answer, with what the call left running and what was not available to it. */
   async withRest(answer, code, loaded) {
     await this.noteProcess(answer);
     this.noteModule(answer, code, loaded);
@@ -209,7 +209,7 @@ class Runner {
   async noteProcess(answer, who = "it") {
     const before = this.there;
     this.there = running();
-    if (hasOpened(before, this.there)) { // what is just closed is told until its own callback has returned
+    if (hasOpened(before, this.there)) { // closed resources are listed until their callbacks have returned
       for (let turn = 0; turn < 2; turn += 1) await new OwnPromise(soon);
       this.there = running();
     }
@@ -229,12 +229,12 @@ class Runner {
     if (answer.left) {
       const later = answer.apart
         ? "messages that it pushes later are lost; handlers of other hooks run in another worker"
-        : "messages that it pushes later are lost, what it prints later is charged to the handlers after it";
+        : "messages that it pushes later are lost, and its later output appears as that of the next handlers";
       answer.notes.push(`${who} left ${answer.left} running: ${later}`);
     }
     if (leftOut.length) {
       const names = leftOut.slice(0, NAMES).map((name) => stringify(name).slice(0, 80)).join(", ");
-      answer.notes.push(`left out of its environment, which cannot hold them: ${names}`);
+      answer.notes.push(`omitted from its environment, because they are invalid: ${names}`);
     }
   }
 
@@ -245,20 +245,20 @@ class Runner {
     if (files.length) answer.files = files;
   }
 
-  /** Write what was compiled to the cache, once for each load: this process ends by being killed. */
+  /** Flush the compile cache after each load, because this process is killed in the end. */
   keepCompiled() {
     if (this.compiled === this.handlers.loads) return;
     this.compiled = this.handlers.loads;
     try {
       flushCompileCache();
     } catch {
-      // A full disk, or a folder that is gone: the next worker compiles again.
+      // The disk is full or the folder is gone: the next worker compiles again.
     }
   }
 }
 
 function broken(handler, fault, view) {
-  const { inPlaceOf } = part("./on_purpose.cjs"); // most runs do without it
+  const { inPlaceOf } = part("./on_purpose.cjs"); // most runs do not need it
   return inPlaceOf(handler, fault, view.document?.sync === true);
 }
 

@@ -1,8 +1,8 @@
-// A stand-in for packages of schemas that are not installed: every schema can be built, and accepts everything.
+// A stand-in for schema packages that are not installed: every schema can be built, and accepts every value.
 
 "use strict";
 
-// What a schema does with a value.
+// The methods of every schema.
 const ANSWERS = new Map(Object.entries({
   parse: (value) => value,
   parseAsync: async (value) => value,
@@ -11,10 +11,10 @@ const ANSWERS = new Map(Object.entries({
   Check: () => true,
   "~standard": { version: 1, vendor: "hookscope", validate: (value) => ({ value }) },
 }));
-// What no schema may seem to have: a promise's `then`, a text's `toJSON`.
+// Members that a schema must not appear to have, such as a promise's `then` or a string's `toJSON`.
 const ABSENT = new Set(["then", "toJSON", "constructor", "__esModule", "name", "length"]);
 
-/** The package, each of its builders, and each schema: whatever is read or called of it gives it again. */
+/** Stands for the package, each builder and each schema: reading a member or calling it returns the same object. */
 const standIn = new Proxy(function schema() {}, {
   apply: () => standIn,
   construct: () => standIn,

@@ -1,4 +1,4 @@
-// Sources as Node can run them: TypeScript that it would refuse, and names that other loaders provide.
+// Makes sources that Node can run: from TypeScript that it rejects, and with names that other loaders provide.
 
 "use strict";
 
@@ -8,7 +8,7 @@ const path = require("node:path");
 const { isModuleText, usesUndeclared, withoutComments } = require("./imports.cjs");
 const { aroundAddress, commonAddress } = require("./stubs.cjs");
 
-// What TypeScript has and Node's own stripping refuses. A false alarm costs one more parse.
+// TypeScript that Node's own type stripping rejects. A false match costs only another parse.
 const MORE_THAN_TYPES = new RegExp([
   /\benum\s+[\w$]+\s*\{/, /\b(?:namespace|module)\s+[\w$.]+\s*\{/,
   /[(,]\s*(?:@\w+\s*)?(?:private|public|protected|readonly|override)\s/,
@@ -34,25 +34,25 @@ function refuseMarkup(file) {
   if (!/\.[tj]sx$/.test(file)) return;
   const name = path.basename(file);
   const rename = name.replace(/x$/, "");
-  const advice = `write ${name} without it and call it ${rename}, or compile it first`;
+  const advice = `write ${name} without JSX and rename it to ${rename}, or compile it first`;
   throw new Unsupported(`Node does not run JSX: ${advice}.`, { file, line: 1, column: 1 });
 }
 
-/** Throws where a file begins as a program: a bundler puts code of its own before it. */
+/** Throws if a file starts with `#!`: a bundler puts its own code before that line. */
 function refuseHashbang(file) {
   if (!/\.[cm]?[jt]s$/.test(file) || !readFileSync(file, "utf8").startsWith("#!")) return;
-  const advice = "`#!` cannot stand in a module that is bundled: take the line out.";
+  const advice = "`#!` is not allowed in a module that is bundled: remove the line.";
   throw new Unsupported(`line 1 of ${path.basename(file)}: ${advice}`, { file, line: 1, column: 1 });
 }
 
-/** Must we strip it, because Node would not? */
+/** True if we must strip the source, because Node would reject it. */
 function needsUs(source) {
   return MORE_THAN_TYPES.test(withoutComments(source));
 }
 
 /**
- * JavaScript of a TypeScript source. `url` is what its errors shall name. Throws as Node does. `isBundled`:
- * its host bundles it, so that `export =` and `import x = require()` are CommonJS wherever they stand.
+ * Return the JavaScript of a TypeScript source. `url`: its name in errors. Throws as Node does. `isBundled`:
+ * its host bundles it, so that `export =` and `import x = require()` are CommonJS in every file.
  */
 function stripped(source, url, { isBundled = false } = {}) {
   try {
@@ -63,7 +63,7 @@ function stripped(source, url, { isBundled = false } = {}) {
   }
 }
 
-/** With what TypeScript adds at run time; gone from newer Nodes. */
+/** Strip types and transform enums and the like, which newer Nodes cannot do. */
 function transformed(source, url, refused, isBundled) {
   if (!isBundled && /equals declaration|export assignment/.test(refused.message)) throw refused;
   try {
@@ -73,20 +73,20 @@ function transformed(source, url, refused, isBundled) {
   }
 }
 
-/** The source with the names of CommonJS that it uses and does not have, imported behind its end. */
+/** Append an import of the CommonJS names that a module uses but does not declare. */
 function withAround(source, url) {
   const names = AROUND.filter((name) => usesUndeclared(source, name));
   if (!names.length) return source;
   return `${source}\nimport { ${names.join(", ")} } from ${JSON.stringify(aroundAddress(url))};\n`;
 }
 
-/** CommonJS as a module, where Node would take the file for one: what it needs is imported behind its end. */
+/** Turn CommonJS into a module, for a file that Node takes for one, by appending imports of what it needs. */
 function asModule(source, url) {
   const from = JSON.stringify(commonAddress(url));
   return `${source}\nimport { module, exports } from ${from};\nexport default module.exports;\n`;
 }
 
-/** Node's rules for a stripped file whose name and package do not say which it is. */
+/** The format of a stripped file by Node's rules. */
 function formatOf(file, declared, source) {
   if (/\.m[jt]s$/.test(file)) return "module";
   if (/\.c[jt]s$/.test(file)) return "commonjs";
@@ -96,8 +96,8 @@ function formatOf(file, declared, source) {
 }
 
 /**
- * A bundler's rules: what a file is, its statements say, whatever its name and package. A `.cjs` is what its
- * name says. "" where it has no statement of either kind.
+ * The format of a file by a bundler's rules: its statements decide, not its name and package, except for `.cjs`.
+ * "" if it has no statement of either kind.
  */
 function bundledFormat(file, source) {
   if (file.endsWith(".cjs")) return "commonjs";

@@ -1,25 +1,25 @@
-// What is seen of a handler that stands, and what is asked of it there. The twin of ../python_worker/debugger.py.
+// Inspects a stopped handler: frames, variables, expressions. See StoppedStack in ../python_worker/debugger.py.
 
 "use strict";
 
 const VARIABLES = 60;
 const MEMBERS = 200; // of one value
-const VARIABLE = 300; // characters of the text of one
-const ANSWER = 16 * 1024; // characters of what was asked for
+const VARIABLE = 300; // characters of one value's text
+const ANSWER = 16 * 1024; // characters of the answer to an expression
 const OWN_SCOPES = ["local", "block", "catch", "with"];
 const AS_TEXT = `function () {
   return process.getBuiltinModule("node:util").inspect(this, { depth: 4, breakLength: 100 });
 }`;
-const GONE = "it waits for another: what it holds cannot be seen";
+const GONE = "this frame awaits another one, so its variables are not available";
 
-/** A stack that somebody looks at, and the frame of it that they have chosen. */
+/** The stack of a stopped handler, and its selected frame. */
 class Standing {
-  /** `post` asks the inspector; `frames` are outermost first, those that only wait have no `callFrameId`. */
+  /** `post` calls the inspector. `frames`: outermost first; those that only wait have no `callFrameId`. */
   constructor(post, frames) {
     this.post = post;
     this.frames = frames;
     this.at = frames.length - 1;
-    this.isTouched = false; // what the inspector knows of its variables is from when it stopped
+    this.isTouched = false; // an expression may have changed variables, which the inspector read at the stop
   }
 
   get chosen() {
@@ -35,7 +35,7 @@ class Standing {
     return (await this.values()).map(([name, value]) => [name, inShort(value).slice(0, VARIABLE)]);
   }
 
-  /** [[name, value]] of the function's own variables, the innermost of each name. */
+  /** [[name, value]] of the function's own variables; of equal names, the innermost. */
   async values() {
     const { scopeChain = [] } = this.chosen;
     const found = new Map();
@@ -50,7 +50,7 @@ class Standing {
     return [...found].slice(0, VARIABLES);
   }
 
-  /** [[name, value]] of what an object holds; what would have to be computed is left out. */
+  /** [[name, value]] of an object's members, without getters. */
   async held({ objectId }) {
     const { result, internalProperties = [] } = await this.post("Runtime.getProperties", {
       objectId,
@@ -62,7 +62,7 @@ class Standing {
     return named.filter(({ value }) => value).map(({ name, value }) => [name, value]);
   }
 
-  /** [[name, text, has it members of its own]]: see `members` of the twin. */
+  /** [[name, text, has members]], see `members` of StoppedStack. */
   async members(path) {
     let known = await this.values();
     for (const number of path) {
@@ -77,7 +77,7 @@ class Standing {
     return this.post("Debugger.evaluateOnCallFrame", { callFrameId: this.chosen.callFrameId, expression, ...more });
   }
 
-  /** {said, failed}: what an expression is, or what it throws. */
+  /** {said, failed}: the value of an expression, or the error that it throws. */
   async answer(text) {
     if (!this.chosen.callFrameId) return { said: GONE, failed: true };
     await this.post("Debugger.setSkipAllPauses", { skip: true });
@@ -113,7 +113,7 @@ function hasMembers({ objectId, type, preview }) {
   return Boolean(objectId) && type === "object" && !(preview && !preview.properties.length && !preview.entries?.length);
 }
 
-/** A value as the inspector tells it, in one line. */
+/** A value of the inspector as text on one line. */
 function inShort({ type, subtype, value, unserializableValue, description, preview }) {
   if (type === "string") return JSON.stringify(value);
   if (unserializableValue) return unserializableValue;

@@ -1,5 +1,5 @@
-// The handlers' side of the debugger: where they begin, it stops. Its other side is debugging.cjs, in the
-// thread that listens, since this one stands meanwhile.
+// The debugger's part in the handlers' thread: it makes handlers stop as they start. Its other part is
+// debugging.cjs, in the listening thread, because this thread is stopped meanwhile.
 
 "use strict";
 
@@ -10,8 +10,8 @@ const { MET } = require("./points.cjs");
 const { apply } = Reflect;
 const { add } = Atomics;
 
-const SAYS = "hookscopeSays"; // what the debugger's thread lends to this one, to tell it something
-const LOGGED = 4096; // characters of what one line says at once
+const SAYS = "hookscopeSays"; // a function of the debugger's thread with which this thread reports something
+const LOGGED = 4096; // characters of one log text
 const COUNTS = {
   "==": (met, wanted) => met === wanted,
   ">": (met, least) => met > least,
@@ -28,7 +28,7 @@ class Stopping {
     this.bare = new Bare();
   }
 
-  /** Have the listening thread watch over this one, as the host's message has it. Resolves when it does. */
+  /** Start the debugger in the listening thread, with the host's message. Resolves when it has started. */
   begin(thread, asked) {
     return new Promise((resolve) => {
       thread.once("message", () => resolve(answerConditions()));
@@ -36,11 +36,11 @@ class Stopping {
     });
   }
 
-  /** The function to call in place of a handler of that hook: it is stepped from here into its first line. */
+  /** Return the function to call instead of a handler of that hook. The debugger steps from it into the handler. */
   around(target, who) {
     const { running } = this;
     return function begin(...args) {
-      let begun = false; // the debugger reads it here, and `who`
+      let begun = false; // the debugger reads this, and `who`
       void who;
       add(running, 0, 1);
       debugger;
@@ -49,19 +49,19 @@ class Stopping {
     };
   }
 
-  /** A handler has ended. */
+  /** Note that a handler has ended. */
   ended() {
     add(this.running, 0, -1);
   }
 }
 
-/** Have conditions of lines asked here, see points.cjs: by a function that they find under a symbol. */
+/** Install the function that breakpoints call to evaluate conditions, see points.cjs. It is found by a symbol. */
 function answerConditions() {
   const says = globalThis[SAYS];
   delete globalThis[SAYS];
   const times = new Map(); // a point's number → how often its condition has held
-  const notes = new Map(); // a point's number → what there is to say of its condition
-  /** Does it stop there. */
+  const notes = new Map(); // a point's number → a note about its condition
+  /** True if the handler stops there. */
   const met = (number, text, condition, hits, log) => {
     notes.delete(number);
     try {

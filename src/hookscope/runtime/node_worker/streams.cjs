@@ -1,4 +1,4 @@
-// Modules of an event stream: hooks, channels and dynamic resolvers, with handlers by event (rules note 3.3).
+// Reads modules for an event stream: hooks, channels and dynamic resolvers, with handlers by event.
 
 "use strict";
 
@@ -10,7 +10,7 @@ const { isArray } = Array;
 const { stringify } = JSON;
 const isObject = (value) => value !== null && typeof value === "object" && !isArray(value);
 
-/** What an export comes to: a function is asked for it. Throws Malformed where that fails; `named` is which. */
+/** Return an export; if it is a function, its awaited result. Throws Malformed if it fails, naming it `named`. */
 async function made(found, named) {
   try {
     return await (typeof found === "function" ? found() : found);
@@ -21,12 +21,12 @@ async function made(found, named) {
   }
 }
 
-/** A thrown thing as Eve words it: an error's message, a text as it is, else JSON. */
+/** The text of a thrown value as Eve prints it: an error's message, a string itself, else JSON. */
 function wordsOf(error) {
   try {
     if (!isObject(error) || error instanceof Error) return cut(String(error?.message ?? error));
     return cut(typeof error.message === "string" && error.message ? error.message : stringify(error));
-  } catch { // every touch of it throws
+  } catch { // any access throws
     return kindOf(error);
   }
 }
@@ -39,7 +39,7 @@ function stackOf(error) {
   }
 }
 
-/** See Modules.importHandler. Throws Malformed with the sentence of Eve itself (eve 08, eve 09). */
+/** See Modules.importHandler. Throws Malformed with Eve's own texts (tests/conformance/cases/eve, 08 and 09). */
 async function streamOf(namespace, code) {
   const from = path.relative(code.root, code.path).split(path.sep).join("/");
   const expected = (what) => new Malformed(`Expected the hook export "${code.export}" from "${from}" ${what}`);

@@ -1,7 +1,7 @@
-// What stands in for the values of a package that is not installed here.
+// Stubs for the values of packages that are not installed.
 //
-// Handlers import types and helpers of their host, which is not there when Hookscope runs them. Most
-// never call what they import; those that do get an error that says why.
+// Handlers import types and helpers from their host, which is not there when Hookscope runs them. Most
+// never call what they import; if one does, it gets an error with the reason.
 
 "use strict";
 
@@ -11,13 +11,13 @@ const SCHEME = "hookscope:";
 
 const QUIET = new Set(["then", "toJSON", "constructor", "name", "length", "__esModule", "default"]);
 
-const loading = { depth: 0, asked: new Set() }; // what code asked of its host while it loaded
+const loading = { depth: 0, asked: new Set() }; // names of the host's functions that were called while loading
 
 class NotInstalled extends Error {}
 
 const made = new WeakSet();
 
-/** Does it stand in for what is not here? */
+/** True if the value is a stub. */
 function isStandIn(value) {
   return typeof value === "function" && made.has(value);
 }
@@ -28,7 +28,7 @@ function standIn(handler) {
   return value;
 }
 
-/** What the task gives. Until it is done, what belongs to the host answers, with more that belongs to it. */
+/** Run a task during which calls of the host's functions return stubs instead of throwing. */
 async function whileLoading(task) {
   loading.depth += 1;
   try {
@@ -40,15 +40,15 @@ async function whileLoading(task) {
   }
 }
 
-/** The error that loading threw; its text names what was called of the host before, which may be its cause. */
+/** Add the host's functions that were called before an error to its text: they may be the cause. */
 function withAsked(error, names) {
   if (names.length && error instanceof Error && !(error instanceof NotInstalled)) {
-    error.message += ` (before it, a stub answered for ${names.join(", ")})`;
+    error.message += ` (before that, stubs replaced ${names.join(", ")})`;
   }
   return error;
 }
 
-/** The names of what was called of the host since this was asked last. */
+/** Return the names of the host's functions that were called since the last call of this function. */
 function askedWhileLoading() {
   const names = [...loading.asked];
   loading.asked.clear();
@@ -56,17 +56,17 @@ function askedWhileLoading() {
 }
 
 /**
- * What only the running host has. It can be read to any depth. A call gives another such value while code loads, since
- * there most of it is arrangement; in a handler it throws, since nothing true can be answered.
+ * A stub for something that only the running host has. Its members can be read to any depth. While code loads, a
+ * call returns another stub, because loading mostly just prepares; in a handler a call throws.
  */
 function ofHost(name, why = "") {
-  const refusal = why ? `is a stub: ${why}` : "belongs to the running host, and nothing stands in for it here";
+  const refusal = why ? `is a stub: ${why}` : "belongs to the running host and is not available here";
   const answer = () => {
     if (!loading.depth) throw new NotInstalled(`${name} ${refusal}`);
     loading.asked.add(name);
     return ofHost(`${name}()`, why);
   };
-  const kept = new Map(); // what code has set
+  const kept = new Map(); // members that code has set
   return standIn({
     apply: answer,
     construct: answer,
@@ -80,7 +80,7 @@ function ofHost(name, why = "") {
   });
 }
 
-/** A value that can be handed around, but neither called nor read. `why` it stands there. */
+/** A stub that can be passed around, but not called or read. `why`: the reason in its errors. */
 function stub(name, specifier, why) {
   const what = name === "default" ? `the default export of ${specifier}` : `\`${name}\` of ${specifier}`;
   const refuse = () => {
@@ -97,7 +97,7 @@ function stub(name, specifier, why) {
   });
 }
 
-/** The address of a module that exports these names, and no others. */
+/** The address of a module that exports just these names, as stubs. */
 function stubAddress(specifier, names, why) {
   return `${SCHEME}stub?${encodeURIComponent(JSON.stringify([specifier, names, why]))}`;
 }
@@ -112,7 +112,7 @@ function stubSource(query) {
   return [`import { stub } from ${JSON.stringify(pathToFileURL(__filename).href)};`, ...lines].join("\n");
 }
 
-/** The address of a module that exports what CommonJS gives to the file at that address. */
+/** The address of a module that exports the CommonJS variables for the file at `url`. */
 function aroundAddress(url) {
   return `${SCHEME}around?${encodeURIComponent(url.replace(/\?.*/, ""))}`;
 }
@@ -129,7 +129,7 @@ function aroundSource(query) {
   ].join("\n");
 }
 
-/** The address of a module that exports the `module` and `exports` of the file at that address, and its mark. */
+/** The address of a module that exports the `module` and `exports` for the file at `url`. */
 function commonAddress(url) {
   return `${SCHEME}common?${encodeURIComponent(url)}`;
 }

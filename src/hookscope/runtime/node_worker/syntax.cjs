@@ -1,4 +1,4 @@
-// Where a file could not be parsed, and what to do about it: Node itself often says neither.
+// Finds the position of a syntax error and the next step, which Node often does not report.
 
 "use strict";
 
@@ -11,24 +11,24 @@ const { isTypeScript, stripped, Unsupported } = require("./sources.cjs");
 
 const WRAP = "(async () => {";
 
-// What TypeScript knows and Node does not, and the next step.
+// TypeScript syntax that Node does not support, and the next step.
 const ADVICE = [
-  [/^[^\S\n]*@[\w$.]+/m, "decorators do not run in Node: call the function in plain code, or compile it."],
-  [/\baccessor\s+[\w$#]+/, "`accessor` does not run in Node: write a getter and a setter, or compile it."],
+  [/^[^\S\n]*@[\w$.]+/m, "decorators do not run in Node: call the function in plain code, or compile the file."],
+  [/\baccessor\s+[\w$#]+/, "`accessor` does not run in Node: write a getter and a setter, or compile the file."],
 ];
 const REFUSED = [
   [/equals declaration/, "`import x = require()` does not run in Node: write `import x from` instead."],
   [/export assignment/, "`export =` does not run in Node: write `export default` instead."],
-  [/./, `Node removes types only, and this has code of its own: write it in JavaScript, or compile it${otherNode()}.`],
+  [/./, `Node only removes types, but this adds code: write it in JavaScript, or compile the file${otherNode()}.`],
 ];
 
-/** From 26 on Node has no way to run an enum, a namespace or a parameter property; those before have one. */
+/** Node 26 and newer cannot run enums, namespaces and parameter properties; older ones can. */
 function otherNode() {
   const isTooNew = Number(process.versions.node.split(".")[0]) >= 26;
-  return isTooNew ? "; or name Node 25 or older under `node:` in .hookscope/config.yaml" : "";
+  return isTooNew ? "; or set `node:` in .hookscope/config.yaml to Node 25 or older" : "";
 }
 
-/** The error, or one that says the place and the next step. `worlds` knows what was loaded for it. */
+/** Return the error, or one with the position and the next step. `worlds` has the files that were loaded. */
 function explained(error, worlds) {
   try {
     if (error?.code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") return refused(error);
@@ -38,7 +38,7 @@ function explained(error, worlds) {
     if (worlds.missing.has(error)) return withPlace(error, placeOfImport(worlds.missing.get(error)));
     if (error instanceof SyntaxError) return placed(error, worlds.recent) ?? error;
   } catch {
-    // The file is gone, or the error is none of Node's: then it stays as it is.
+    // The file is gone, or the error is not Node's: keep the error.
   }
   return error;
 }
@@ -53,7 +53,7 @@ function unsupported(advice, place) {
   return new Unsupported(`line ${place.line} of ${path.basename(place.file)}: ${advice}`, place);
 }
 
-/** The place stands before the stack, as Node writes it where it knows it. */
+/** Put the position before the stack, as Node does if it knows it. */
 function withPlace(error, place) {
   if (!place) return error;
   const caret = `${" ".repeat(place.column - 1)}^`;
@@ -69,13 +69,13 @@ function placeOfImport({ file, specifier }) {
   return index === undefined ? null : placeAt(source, index, file);
 }
 
-const OF_TYPES = /(?:^|[;}\n])\s*(?:import|export)\s+type\b[^;'"]*$/; // what is gone when the file runs
+const OF_TYPES = /(?:^|[;}\n])\s*(?:import|export)\s+type\b[^;'"]*$/; // imports of types, which are removed
 
 function* occurrences(text, part) {
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) yield at;
 }
 
-/** Parse the files again, by means that tell the place. */
+/** Parse the files again in a way that shows the position. */
 function placed(error, files) {
   for (const file of files.toReversed()) {
     const source = fs.readFileSync(file, "utf8");
@@ -86,7 +86,7 @@ function placed(error, files) {
   return null;
 }
 
-/** An error that says what to do, where that line has what only TypeScript knows. */
+/** Return an error with the next step if the line has syntax of TypeScript; else the same error. */
 function advised(error, place) {
   for (const [pattern, advice] of ADVICE) {
     const found = pattern.exec(withoutComments(place.source ?? ""));
@@ -95,7 +95,7 @@ function advised(error, place) {
   return error;
 }
 
-/** Where the parser stops, if it stops for the same reason. */
+/** The position of the parser's error, if it is the same error. */
 function placeOf(script, file, message) {
   try {
     void new vm.Script(`${WRAP}${asScript(script)}\n})`, { filename: file });

@@ -1,6 +1,6 @@
-// What handlers get, and its document: the seeds' event, a value as it is, or an event and its context.
+// What handlers receive, and its document: a folder hook's event, any value, or an event and its context.
 //
-// A view is called with a handler, and afterwards says what it holds: {text, notes}.
+// A view calls a handler with it. `seen` returns its content: {text, notes}.
 
 "use strict";
 
@@ -11,13 +11,13 @@ const { inSession } = require("./state.cjs");
 
 const CANCEL = "cancel";
 const PROMISE = "promise";
-const NULL = "null"; // in so many words, where the event tells it from no answer
+const NULL = "null"; // for events that distinguish null from no answer
 const TOO_LATE = "ctx.cancel() ignored: the event's hooks already returned";
 const { stringify } = JSON;
 const { entries, freeze, values } = Object;
 const isObject = (value) => value !== null && typeof value === "object";
 
-/** The view that a run's message speaks of. `late(who, text)` hears what is asked after the run. */
+/** Return the view for a run message. `late(who, text)` receives requests made after the run. */
 function viewOf({ hook, arguments: isTwo }, document, late) {
   if (isTwo) return new Arguments(document, late);
   return hook ? new SeedEvent(document) : new Value(document);
@@ -32,17 +32,17 @@ class Value {
     return target(this.value);
   }
 
-  /** How many arguments its handlers get, where that is one and no more. */
+  /** The number of arguments that handlers receive, if it matters. */
   get given() {
     return Infinity;
   }
 
-  /** What had to be put back, and what it looked for in vain, in sentences. */
+  /** Restore deleted members. Return sentences on these, and on members read in the wrong place. */
   putBack() {
     return [];
   }
 
-  /** The document as text: handlers change the view itself. */
+  /** The current document as text, and notes on it. */
   seen() {
     const [copy, notes] = plain(this.value);
     return { text: stringify(copy), notes };
@@ -71,7 +71,7 @@ class SeedEvent extends Value {
   }
 }
 
-/** The event is one for all handlers of the run; the context is made anew for each. */
+/** All handlers of the run share the event; each gets its own context. */
 class Arguments extends Value {
   constructor(document, late) {
     super(document.frozen ? frozen(document.event) : document.event);
@@ -89,7 +89,7 @@ class Arguments extends Value {
     if (nulls) return this.noted(returned);
     if (!sync || !isPromise(returned)) return returned;
     this.asked.push(PROMISE);
-    return null; // its author learns of it by `asked`; what it comes to is not an answer
+    return null; // the host reports it by `asked`; its value is not an answer
   }
 
   async noted(returned) {
@@ -110,7 +110,7 @@ class Arguments extends Value {
     return { text: stringify({ ...this.document, event, asked: this.asked, ...marked }), notes };
   }
 
-  /** Objects of the event that another stands in the place of: a host that has the old one does not see it. */
+  /** Names of members whose object was replaced: a host that holds the old object does not see the new one. */
   replaced() {
     return [...this.held].filter(([name, value]) => isObject(value) && this.value[name] !== value).map(([name]) => name);
   }
@@ -120,7 +120,7 @@ class Arguments extends Value {
   }
 }
 
-/** The JSON value itself, which nothing can change any more. */
+/** Freeze a JSON value with everything in it, and return it. */
 function frozen(value) {
   if (value === null || typeof value !== "object") return value;
   for (const member of values(value)) frozen(member);

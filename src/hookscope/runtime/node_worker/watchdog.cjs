@@ -1,5 +1,5 @@
-// The thread that listens while the handlers' thread is busy: it tells where that one is, and ends
-// everything when the host is gone, also under a loop that never gives way. And it is the debugger's.
+// The thread that listens while the handlers' thread is busy: it reports that thread's stack, and ends the process
+// when the host is gone, even during an endless loop. It also runs the debugger.
 
 "use strict";
 
@@ -10,22 +10,22 @@ const { parentPort, workerData } = require("node:worker_threads");
 const { fileOf, FRAMES, isOurs, Sources } = require("./frames.cjs");
 const { listen, Writer } = require("./line.cjs");
 
-const PATIENCE = 60; // milliseconds in which running code comes to a stop; else none is running
-const SILENCE = 400; // milliseconds after which a thread that does not answer at all is left alone
+const PATIENCE = 60; // milliseconds in which running code pauses; else none is running
+const SILENCE = 400; // milliseconds after which we stop waiting for a thread that does not answer
 
 const { control, write, lock } = workerData;
 const writer = new Writer(write, new Int32Array(lock));
 
-let hearWord = () => {}; // of a debugger, once the host wants one
+let onCommand = () => {}; // of the debugger, once the host has started it
 
 listen(control, (message) => {
   if (message.do === "stack") void answer(message.id);
-  else if (message.do === "word") hearWord(message);
+  else if (message.do === "word") onCommand(message);
 });
 
 parentPort.on("message", async ({ running, asked }) => {
   const { debugging } = require("./debugging.cjs");
-  hearWord = await debugging(running, asked, (message) => writer.say(message));
+  onCommand = await debugging(running, asked, (message) => writer.say(message));
   parentPort.postMessage("ready");
 });
 
@@ -34,12 +34,12 @@ async function answer(id) {
   try {
     stack = await stackOfMain();
   } catch {
-    // It cannot be asked at this moment: then nothing is known.
+    // The thread cannot be inspected at this moment.
   }
   writer.say({ id, stack });
 }
 
-/** Where the handlers' thread is: outermost first; empty where it waits. */
+/** The stack of the handlers' thread, outermost first; empty if it waits. */
 async function stackOfMain() {
   const session = new Session();
   const scripts = new Map();
@@ -68,12 +68,12 @@ async function stackOfMain() {
   }
 }
 
-/** Has the handlers' thread something to do, and only no processor yet: a busy machine lets it wait. */
+/** True if the handlers' thread has work but is waiting for the processor, as on a busy machine. */
 function isRunning() {
   try {
     return /\) R /.test(readFileSync("/proc/self/stat", "latin1"));
   } catch {
-    return false; // the system does not tell
+    return false; // not supported here
   }
 }
 
@@ -95,7 +95,7 @@ function placeOf({ functionName: name, location, url }, scripts) {
   return { file: fileOf(script?.url || url || ""), name, line: mapped.line + 1, column: mapped.column + 1 };
 }
 
-/** The place in the TypeScript that the code was made of. */
+/** The position in the TypeScript source of the code. */
 function mappedOf(address, line, column) {
   try {
     const [, data] = /^data:application\/json[^,]*;base64,(.+)$/.exec(address);
@@ -103,6 +103,6 @@ function mappedOf(address, line, column) {
     const entry = map.findEntry(line, column);
     return { line: entry.originalLine ?? line, column: entry.originalColumn ?? column };
   } catch {
-    return { line, column }; // a map of the author's own, in a file
+    return { line, column }; // its map is in a file of the author
   }
 }

@@ -1,9 +1,9 @@
-// Which version of which hook a file belongs to, and what reaches what.
+// Maps each file to the hook and the version that it belongs to, and tracks which module imports which.
 //
-// A world is one content of one hook's folder: its `name` stands in the address of each of its
+// A world is one content of one hook's folder. Its `name` is part of the address of each of its
 // modules (`handler.ts?t=NAME&hookscope`; hosts write `?t=TIME`), so that another content is another
-// module. Files that hooks
-// share (`../lib/x.ts`) stand under `shared`, which the host changes when one of them changes.
+// module. Files that hooks share (`../lib/x.ts`) have the name `shared`, which the host changes when one
+// of them changes.
 
 "use strict";
 
@@ -12,13 +12,13 @@ const { fileURLToPath, pathToFileURL } = require("node:url");
 const { absence } = require("./missing.cjs");
 
 const PACKAGES = `${path.sep}node_modules${path.sep}`;
-// Of an installed pack of hooks: the folder of its package.
+// The package folder of an installed pack of hooks.
 const OWN_PACKAGE = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/]|$)/;
-const FILES = 200; // of those that the host is told of
+const FILES = 200; // that are reported to the host
 
 const queried = /\?t=([^&#]*)&hookscope$/;
 
-/** {path, mark}: the file that an address names, and the name in it. */
+/** {path, mark} of an address: its file, and the name of the content in it. */
 function split(url) {
   const mark = queried.exec(url)?.[1] ?? "";
   const bare = mark ? url.slice(0, url.lastIndexOf("?")) : url;
@@ -30,7 +30,7 @@ function addressOf(file, mark) {
   return mark ? `${url}?t=${encodeURIComponent(mark)}&hookscope` : url;
 }
 
-/** Is it of an installed package, and not of the one that the hook itself is in? */
+/** True for a file of an installed package, except the package that contains the hook itself. */
 function isPackaged(file, root = "") {
   if (!file.includes(PACKAGES)) return false;
   const own = OWN_PACKAGE.exec(root)?.[0] ?? root;
@@ -43,24 +43,24 @@ function isWithin(root, file) {
 
 class Worlds {
   constructor() {
-    this.roots = new Map(); // root folder → the world it is now
-    this.marks = new Map(); // mark → the world that came with it last
-    this.edges = new Map(); // address → addresses of the files it imports
-    this.recent = []; // files that were loaded since the present import began
-    this.missing = new WeakMap(); // error → the file and the specifier whose import failed
+    this.roots = new Map(); // root folder → its current world
+    this.marks = new Map(); // mark → the last world with it
+    this.edges = new Map(); // address → addresses of the files that it imports
+    this.recent = []; // files that were loaded since the current import began
+    this.missing = new WeakMap(); // error → {file, specifier} of the failed import
     this.common = new Set(); // addresses of CommonJS modules
-    this.required = new Set(); // modules that CommonJS required: Node keeps those by their path alone
-    this.kept = ""; // one of them that has changed since, so that this process cannot load it anew
-    this.stubs = new Map(); // address → specifier → names that were stubbed there, and how it is absent
+    this.required = new Set(); // ES modules that CommonJS required: Node caches those by path
+    this.kept = ""; // one of them that has changed, so that this process cannot reload it
+    this.stubs = new Map(); // address → specifier → {names: stubbed there, absent: see `absence`}
     this.standIns = new Map(); // address → specifiers of schemas that accept everything there
-    this.reloads = 0; // how often a folder's content was replaced: the older ones stay in memory
+    this.reloads = 0; // how often a folder's content was replaced: old modules stay in memory
   }
 
   /**
-   * Make this content of the folder the present one. Which files are to be forgotten for it.
-   * `isPlain`: Node alone loads it, nothing is repaired, stubbed or transformed. `isOfEve`: Eve's
-   * packages are ours, installed or not. `isOfPlugin`: its host leaves out imports that only types use.
-   * `isStrict`: it repairs and transforms as we do, and brings its own SDK; what else is not installed is missing.
+   * Make this the current content of the folder. Return a function that is true for files to forget.
+   * `isPlain`: load it as Node does, without corrected imports, stubs or transforms. `isOfEve`: use our Eve
+   * packages even if Eve is installed. `isOfPlugin`: its host removes imports that are used only as types.
+   * `isStrict`: its host corrects and transforms as we do and has its SDK, but does not stub missing packages.
    */
   enter(root, name, shared, kind = {}) {
     const before = this.roots.get(root);
@@ -76,7 +76,7 @@ class Worlds {
     return isStale;
   }
 
-  /** Is it none of any hook's own files? */
+  /** True if the file is outside the folders of all hooks. */
   isOutside(file) {
     for (const root of this.roots.keys()) {
       if (isWithin(root, file)) return false;
@@ -84,7 +84,7 @@ class Worlds {
     return true;
   }
 
-  /** The world that the importing file belongs to; null for those that are not of hooks. */
+  /** The world of an importing file; null if it does not belong to a hook. */
   of(url) {
     const { path: file, mark } = split(url);
     if (mark) return this.marks.get(mark) ?? null;
@@ -97,7 +97,7 @@ class Worlds {
     return found ?? (file.includes(PACKAGES) ? null : this.sharing(url));
   }
 
-  /** CommonJS files outside of all roots carry no mark: theirs is the world that reached them. */
+  /** The world of a CommonJS file outside all roots, which has no mark: that of a file that imports it. */
   sharing(url) {
     for (const [parent, children] of this.edges) {
       if (children.has(url)) return this.marks.get(split(parent).mark) ?? this.byFolder(split(parent).path);
@@ -112,24 +112,24 @@ class Worlds {
     return null;
   }
 
-  /** The address under which this world has that file. */
+  /** The address of a file in this world. */
   place(world, file) {
     if (isPackaged(file, world.root)) return addressOf(file, "");
     return addressOf(file, isWithin(world.root, file) ? world.name : world.shared);
   }
 
-  /** A source is about to be parsed: where that fails, it is the last one. */
+  /** Note that a source is about to be parsed: if that fails, it is the last noted one. */
   loading(url) {
     this.recent.push(split(url).path);
   }
 
-  /** Of which kind it turned out to be. */
+  /** Note the format of a loaded module. */
   heed(url, format) {
     if (format?.startsWith("commonjs")) this.common.add(url);
     else this.common.delete(url);
   }
 
-  /** The namespace as Node has it since 23: of a CommonJS module with what it exports as a whole. */
+  /** Return the namespace as Node 23 and newer do: with `module.exports` for a CommonJS module. */
   namespaceOf(url, namespace) {
     if (!this.common.has(url) || "module.exports" in namespace) return namespace;
     return { __proto__: null, ...namespace, "module.exports": namespace.default };
@@ -150,7 +150,7 @@ class Worlds {
     this.standIns.get(parent).add(specifier);
   }
 
-  /** Forget what is known of a file that will be loaded again under the same address. */
+  /** Forget the facts about a file that will be loaded again under the same address. */
   forget(url) {
     this.edges.delete(url);
     this.stubs.delete(url);
@@ -158,8 +158,8 @@ class Worlds {
   }
 
   /**
-   * {files, stubs, standIns} of all that this module reaches: files outside of its root, and what was
-   * not installed.
+   * Return {files, stubs, standIns} for everything that this module reaches: files outside its root, and what
+   * is not installed.
    */
   reached(url, root) {
     const [seen, files, stubs, standIns] = [new Set([url]), [], new Map(), new Set()];
@@ -170,7 +170,7 @@ class Worlds {
         stubs.set(specifier, { names: new Set([...(stubs.get(specifier)?.names ?? []), ...names]), absent });
       }
       for (const specifier of this.standIns.get(step) ?? []) standIns.add(specifier);
-      for (const from of [step, addressOf(file, "")]) { // CommonJS imports under the bare address
+      for (const from of [step, addressOf(file, "")]) { // CommonJS imports use the address without a mark
         for (const child of this.edges.get(from) ?? []) seen.add(child);
       }
     }

@@ -160,7 +160,7 @@ def _all_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _evaluate(code: CodeType, frame: FrameType) -> Any:
-    """Merge all names into one namespace, so that a generator expression sees the function's, too."""
+    """Evaluate in one merged namespace, so that generator expressions can use the function's variables."""
     return eval(code, {**frame.f_globals, **frame.f_locals})
 
 

@@ -1,4 +1,4 @@
-"""How calls are executed: payload views, the event loop, calls at the same time, injected faults."""
+"""How calls are executed: payload views, the event loop, concurrent calls, injected faults."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .process_baseline import LeftoversWatch, add_task_notes
 from .protocol import encode
 from .safe_values import event_to_plain, is_in_event_loop, running_frames, to_plain
 
-MARSHAL_VERSION = 2  # the last version whose bytes do not depend on who else refers to a value
-SMALL_VIEW = 64 * 1024  # bytes of a view that certainly was not cut
-MAX_LOOP_STOPS = 16  # times that handlers may stop the loop under calls at the same time
-FAULT_TEXT, FAULT_NUMBER = "broken on purpose", 7  # what injected faults write; the number replaces a text
+MARSHAL_VERSION = 2  # the last version whose bytes do not depend on other references to a value
+SMALL_VIEW = 64 * 1024  # bytes of a view that certainly was not truncated
+MAX_LOOP_STOPS = 16  # times that handlers may stop the loop during concurrent calls
+FAULT_TEXT, FAULT_NUMBER = "broken on purpose", 7  # written by injected faults
 
 # Bound before any handler runs.
 _dumps, _loads, _len = marshal.dumps, marshal.loads, len
@@ -26,7 +26,7 @@ _now, _settrace, _setprofile = time.perf_counter, sys.settrace, sys.setprofile
 _current_frames = sys._current_frames
 
 
-# What handlers get
+# What handlers receive
 
 
 class PayloadFactory:
@@ -63,7 +63,7 @@ class PayloadFactory:
 
 
 class PayloadView:
-    """Any value. Handlers get `value` itself; `add_changes` reports how they changed it."""
+    """Any value. Handlers receive `value` itself; `add_changes` reports how they changed it."""
 
     def __init__(self, factory: PayloadFactory, value: Any) -> None:
         self.value = value
@@ -71,14 +71,14 @@ class PayloadView:
         self._snapshot = self._take_snapshot()
         self._known: Any = None  # a copy, if `_snapshot` cannot be read back
         self._known_notes: list[str] = []
-        if type(self._snapshot) is not bytes or _len(self._snapshot) > SMALL_VIEW:  # it may have been cut
+        if type(self._snapshot) is not bytes or _len(self._snapshot) > SMALL_VIEW:  # it may be truncated
             self._known, self._known_notes = self._to_plain()
 
     def begin(self, who: str) -> None:
-        """A handler of hook `who` gets the value next."""
+        """Note that a handler of hook `who` receives the value next."""
 
     def end(self, report_late: Callable[[str, str], None]) -> None:
-        """All handlers have returned; `report_late` receives what they request from now on."""
+        """Note that all handlers have returned. Later requests are passed to `report_late`."""
 
     def add_changes(self, answer: dict[str, Any]) -> None:
         """Add the view to the answer if it has changed, and notes about it."""
@@ -101,13 +101,13 @@ class PayloadView:
         return self.value
 
     def _take_snapshot(self) -> Any:
-        """Return a snapshot: equal snapshots, equal views. None if the view holds what JSON cannot.
+        """Return a snapshot: equal snapshots mean equal views. None if the view is not JSON.
 
-        Bytes can be read back; a view with subclasses of dict or list gives JSON text.
+        It is bytes, which can be read back; or JSON text if the view has subclasses of dict or list.
         """
         try:
             document = self._document()
-        except BaseException:  # a handler's class
+        except BaseException:  # raised by a handler's class
             return None
         try:
             return _dumps(document, MARSHAL_VERSION)
@@ -129,7 +129,7 @@ class _EventView(PayloadView):
     """A folder hook's event."""
 
     def __init__(self, factory: PayloadFactory, value: Any, timestamp: Any) -> None:
-        self._moment, self._timestamp = value.timestamp, timestamp  # the same as text
+        self._moment, self._timestamp = value.timestamp, timestamp  # the second one as text
         super().__init__(factory, value)
 
     def _document(self) -> Any:
@@ -157,7 +157,7 @@ class _ArgumentsView(PayloadView):
     """The event and the context of a handler of two arguments, see model/payload.py."""
 
     def _document(self) -> Any:
-        requests = self.value.get("asked")  # a subclass of list, which knows the hook that requests
+        requests = self.value.get("asked")  # a subclass of list that knows the requesting hook
         return {**self.value, "asked": [*requests]} if isinstance(requests, list) else self.value
 
     def begin(self, who: str) -> None:
@@ -174,15 +174,15 @@ class EventLoop:
     """The event loop of a worker. Asyncio is imported for the first handler that awaits."""
 
     def __init__(self) -> None:
-        self.asyncio: Any = None  # the module, as it was before any handler awaited
+        self.asyncio: Any = None  # the module, imported before any handler awaited
         self._loop: Any = None
         self._initial_state: Any = None
-        self._task: Any = None  # while a handler awaits in it
+        self._task: Any = None  # the one in which a handler awaits
         self._main_thread = _thread.get_ident()
         self.was_replaced = False  # a handler changed the loop, so that the next one gets another
 
     def run_awaitable(self, awaitable: Any) -> tuple[Any, int]:
-        """Return (result, number of unfinished tasks, which are cancelled now)."""
+        """Run it. Return (result, number of unfinished tasks). Cancels those tasks."""
         loop = self.provide_loop()
 
         async def await_it() -> Any:
@@ -198,7 +198,7 @@ class EventLoop:
             self._task = None
 
     def provide_loop(self) -> Any:
-        """Return the loop of this process, a new one if a handler closed it."""
+        """Return this process's loop; a new one if a handler closed it."""
         if self.asyncio is None:
             import asyncio
 
@@ -224,8 +224,8 @@ class EventLoop:
     def stack_of(self, call: int | None, concurrent: ConcurrentRun | None) -> list[Any] | None:
         """Return the stack of the running handler. Called by the listening thread.
 
-        A handler that waits in the event loop has no stack. It is cancelled, and its own error tells where it
-        waited; then the result is None.
+        A handler that waits in the event loop has no stack: it is cancelled, its error shows where it waited,
+        and None is returned.
         """
         frame, task, loop = _current_frames().get(self._main_thread), self._task, self._loop
         if concurrent is not None:
@@ -238,7 +238,7 @@ class EventLoop:
 
 
 def _loop_state(loop: Any) -> Any:
-    """Return what a handler may set in a loop for everything that runs in it later."""
+    """Return the settings of a loop that a handler may change for later handlers."""
     handler, signals = getattr(loop, "_exception_handler", None), getattr(loop, "_signal_handlers", None)
     executor = getattr(loop, "_default_executor", None)
     is_own = executor is None or getattr(executor, "_thread_name_prefix", None) == "asyncio"
@@ -253,7 +253,7 @@ def _loop_state(loop: Any) -> Any:
     )
 
 
-# Calls at the same time
+# Concurrent calls
 
 
 class _ConcurrentCall:
@@ -267,10 +267,10 @@ class _ConcurrentCall:
 
 
 class ConcurrentRun:
-    """Calls of one plugin that start at the same time: awaitables run concurrently, other functions in turn.
+    """Concurrent calls of one plugin: coroutines run at the same time, other functions one after another.
 
     Each call has its own view, duration and result, which is sent when the call ends. The process is restored
-    when all have ended, and the last result reports that. Their output cannot be separated.
+    once all have ended, and the last result reports its changes. Their output cannot be separated.
     """
 
     def __init__(self, worker: Any, message: Any) -> None:
@@ -285,7 +285,7 @@ class ConcurrentRun:
         self._loop: Any = None
 
     def run(self) -> None:
-        """Run all calls. Returns when all have ended and their results are sent."""
+        """Run all calls, and send their results."""
         worker = self._worker
         worker.leftovers = leftovers = LeftoversWatch()
         loaded = [call for call in self._calls if self._prepare(call)]
@@ -296,7 +296,7 @@ class ConcurrentRun:
             self._start(call)
         unfinished = self._await_all(loaded)
         answer = self._last_answer
-        who = "it" if len(self._calls) == 1 else "one of those that ran together"
+        who = "it" if len(self._calls) == 1 else "one of the handlers that ran concurrently"
         worker.restore_process(answer, who)
         add_task_notes(answer, unfinished, who)
         worker.notes.add_memory_note(answer)
@@ -304,7 +304,7 @@ class ConcurrentRun:
         worker.answers.send(answer)
 
     def _prepare(self, call: _ConcurrentCall) -> bool:
-        """Load the handler. If that fails, return False; the answer has the error."""
+        """Load the handler. If that fails, put the error into the answer and return False."""
         worker = self._worker
         call.target, env, call.answer = worker.prepare(self._id, call.number, call.call)
         if call.target is not None:
@@ -312,7 +312,7 @@ class ConcurrentRun:
         return call.target is not None
 
     def _start(self, call: _ConcurrentCall) -> None:
-        """Call the handler: a coroutine runs to its first wait, any other function to its end."""
+        """Call the handler: a coroutine runs to its first `await`, any other function to its end."""
         worker, loaded = self._worker, call.answer.get("loaded", 0.0)
         worker.line.send({"id": self._id, "started": call.number, "loaded": loaded})
         call.view.begin(call.call["who"])
@@ -321,7 +321,7 @@ class ConcurrentRun:
         call.started_at, self._running = _now(), call
         try:
             returned = call.target(call.view.value)
-        except BaseException as error:  # all of them are the handler's result
+        except BaseException as error:  # every exception is the handler's result
             raised = error
         self._running = None
         if raised is None and hasattr(type(returned), "__await__"):
@@ -337,7 +337,7 @@ class ConcurrentRun:
             returned, raised = None, None
             try:
                 returned = await awaitable
-            except BaseException as error:  # as above; the host requests a cancel
+            except BaseException as error:  # as above; it may be a cancel by the host
                 raised = error
             self._end(call, returned, raised)
 
@@ -367,10 +367,10 @@ class ConcurrentRun:
         if call.has_ended:
             return
         call.answer["took"] = _now() - call.started_at
-        try:  # in this very frame: a handler's trace function would run for any function called here
+        try:  # in this frame, because a handler's trace function would run in any function called here
             _setprofile(None)
             _settrace(None)
-        except BaseException:  # raised by that function, which is removed now
+        except BaseException:  # raised by that function; it is removed now
             pass
         if raised is not None:
             self._worker.free_reserve(raised)
@@ -378,7 +378,7 @@ class ConcurrentRun:
         self._finish(call)
 
     def _finish(self, call: _ConcurrentCall) -> None:
-        """Send the answer; the last one waits until the process is restored."""
+        """Send the answer, except the last one, which waits until the process is restored."""
         call.has_ended = True
         call.view.end(self._worker.report_late)
         self._worker.add_view(call.view, call.answer)
@@ -388,7 +388,7 @@ class ConcurrentRun:
             self._worker.answers.send(call.answer)
 
     def stack_of(self, number: int | None, frame: Any) -> list[Any] | None:
-        """See EventLoop.stack_of, for one call. The stack of a call that waits for others is empty."""
+        """See EventLoop.stack_of, here for one call. The stack of a call that waits is empty."""
         call = self._calls[number] if number is not None and 0 <= number < len(self._calls) else None
         if call is not None and call.task is not None:
             if frame is not None and is_in_event_loop(frame):
@@ -433,7 +433,7 @@ def _exception(target: Any, view: Any, amount: float) -> Any:
 
 
 def _hang(target: Any, view: Any, amount: float) -> Any:
-    """Block the process, as a request without a time limit does."""
+    """Block the process, as a request without a timeout may."""
     while True:
         time.sleep(3600)
 

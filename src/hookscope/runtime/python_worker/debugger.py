@@ -39,10 +39,10 @@ FramePosition = tuple[FrameType, int]  # a frame and its line
 AuthorStack = list[FramePosition]  # outermost first
 Members = list[tuple[str, Any]]  # names and values
 
-MAX_DEPTH = 40  # frames; the innermost
+MAX_DEPTH = 40  # innermost frames that are shown
 WAKE_SIGNAL = signal.SIGURG  # the system ignores it if nobody handles it
-RESUMING = ("next", "step", "out", "on", "off")  # commands
-LINES_AROUND = 15  # lines shown above and below the present one
+RESUMING = ("next", "step", "out", "on", "off")  # commands that resume the handler
+LINES_AROUND = 15  # lines shown above and below the current one
 MAX_VARIABLES = 60
 MAX_MEMBERS = 200  # of one value
 VARIABLE_TEXT = 300  # characters of one
@@ -55,7 +55,7 @@ _LIBRARIES = tuple(os.path.join(path, "") for path in _PATHS if path)
 _PACKAGE_FOLDERS = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 _RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(os.path.dirname(_RUNTIME), name, "") for name in ("model", "runtime"))
-# Types without members that are worth a look.
+# Types whose members are not shown.
 _SIMPLE_TYPES = (
     *(str, bytes, int, float, complex, type(None), type),
     *(ModuleType, FunctionType, BuiltinFunctionType, MethodType),
@@ -75,14 +75,14 @@ class HandlerDebugger(bdb.Bdb):
         self._who = ""
         self._is_first_line = False  # the next line is a handler's first
         self._is_stopped = False
-        self._is_evaluating = False  # a condition, or what a breakpoint logs
+        self._is_evaluating = False  # a condition or a log text
         self._is_off = False  # handlers do not stop any more
         self._stops_at_first_line = settings["begin"]
         self._errors = settings["errors"]
         self._is_pausing = False  # stop at the next line of an author, wherever it is
-        self._stopped_error: BaseException | None = None  # at which it has stopped already
+        self._stopped_error: BaseException | None = None  # for which the handler has stopped already
         self._breakpoints = BreakpointTable()
-        self._note: str | None = None  # of the breakpoint at the line that begins; None: there is none
+        self._note: str | None = None  # of the breakpoint at the current line; None: no stop there
         sys.breakpointhook = self._at_breakpoint_call
         pdb.set_trace = self._at_breakpoint_call  # handlers may use it instead of `breakpoint`
         for file, points in settings["lines"].items():
@@ -104,7 +104,7 @@ class HandlerDebugger(bdb.Bdb):
 
     def _set_lines(self, file: str, points: Any) -> None:
         bound = self._breakpoints.set_lines(file, points)
-        if file.endswith(".py"):  # another worker answers for other files
+        if file.endswith(".py"):  # other files belong to the Node worker
             self._line.send({"bound": bound})
 
     def wrap_load(self, load: Callable[..., Any]) -> Callable[..., Any]:
@@ -148,7 +148,7 @@ class HandlerDebugger(bdb.Bdb):
         self._start_tracing(sys._getframe(1), stops=self._is_first_line)
 
     def _start_tracing(self, frame: FrameType, *, stops: bool) -> None:
-        """Trace what this frame of ours calls: to its first line, or on to a breakpoint."""
+        """Trace the handler that this frame of ours calls. `stops`: it stops at its first line."""
         signal.signal(WAKE_SIGNAL, self._on_wake)
         if stops:
             self.reset()
@@ -172,7 +172,7 @@ class HandlerDebugger(bdb.Bdb):
         if self._is_pausing and stack:
             self.reset()
             self._stop(stack, "pause")
-        elif self._is_pausing and self._who:  # it waits for something, and stops at the line after that
+        elif self._is_pausing and self._who:  # it awaits something, and stops at the line after the `await`
             self.reset()
             sys.settrace(self.trace_dispatch)
         elif stack and sys.gettrace() is None:
@@ -218,7 +218,7 @@ class HandlerDebugger(bdb.Bdb):
         finally:
             self._is_evaluating = False
         notes = [note for note in results if note is not None]
-        return max(notes) if notes else "" if self._is_pausing else None  # a pause came meanwhile
+        return max(notes) if notes else "" if self._is_pausing else None  # a pause was requested meanwhile
 
     def _send_log(self, logged: dict[str, Any]) -> None:
         self._line.send({"logged": {"who": self._who, **logged}})
@@ -334,11 +334,11 @@ class StoppedStack:
     def __init__(self, stack: AuthorStack) -> None:
         self._stack = stack
         self._selected = len(stack) - 1
-        self._locals: dict[int, Any] = {}  # of each frame: reading them again would lose what was assigned
+        self._locals: dict[int, Any] = {}  # by frame: reading them again would lose assignments
 
     @property
     def file(self) -> str:
-        """The file of the selected frame."""
+        """The path of the selected frame's file."""
         return self._stack[self._selected][0].f_code.co_filename
 
     def select(self, at: Any) -> None:
@@ -365,7 +365,7 @@ class StoppedStack:
         }
 
     def evaluate(self, text: str) -> tuple[str, bool]:
-        """Return (the value of an expression or the output of a statement, False); (the error, True)."""
+        """Return (value of an expression or output of a statement, False), or (error, True)."""
         frame, _ = self._stack[self._selected]
         namespace, variables = frame.f_globals, self._variables(frame)
         printed = io.StringIO()
@@ -425,7 +425,7 @@ def _compile_expression(text: str) -> CodeType | None:
 
 
 def _shown_variables(variables: Any) -> Members:
-    """Return the variables without those of the interpreter."""
+    """Return the variables except those named `__*`."""
     return [one for one in list(variables.items()) if not str(one[0]).startswith("__")][:MAX_VARIABLES]
 
 

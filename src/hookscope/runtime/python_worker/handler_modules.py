@@ -1,11 +1,10 @@
-"""Import a handler so that its folder is a namespace of its own; and `import hookscope` in handlers.
+"""Import a handler so that its folder is a namespace of its own; and make `import hookscope` work in it.
 
 The handler and its helper modules load under a package name that no other hook has. So two hooks may both
 have a `util.py`, and a changed folder has a new name: everything in it loads again. `import util` in a
-handler means the `util` of its own folder first. The `__import__` that each module sees decides this, not
-sys.path. So it also holds for imports inside functions, in handlers that run at the same time and in
-threads, and the imports of all other code stay the same. It does not reach
-`importlib.import_module("util")`.
+handler looks for `util` in the handler's folder first. This is decided by the `__import__` that each module
+sees, not by sys.path. So it also works for imports inside functions, in concurrent handlers and in threads,
+and does not affect the imports of other code. It does not affect `importlib.import_module("util")`.
 
 Used by the worker and by the executor of the embedding process. Not thread-safe: one import at a time.
 """
@@ -24,11 +23,11 @@ from typing import Any
 
 from .safe_values import type_with_article
 
-PREFIX = "_hookscope_hooks_"  # then the content's name: one package for each hook and content
+PREFIX = "_hookscope_hooks_"  # the content's name follows: one package for each hook and content
 _FORGOTTEN = "_hookscope_forgotten"  # attribute of a forgotten package: its modules
 AUTHORING_API, HANDLER_ARGUMENTS = "hookscope.model.authoring_api", "hookscope.model.handler_arguments"
 PACKAGE, MODEL = "hookscope", "hookscope.model"
-# What `import hookscope` offers to authors, where it is not installed: the name there and in authoring_api.
+# What `import hookscope` offers to authors if it is not installed: name there → name in authoring_api.
 AUTHOR_NAMES = {
     "PluginApi": "RecordingPluginApi",
     **{name: name for name in ("define_agent", "define_channel", "define_connection", "define_dynamic")},
@@ -39,7 +38,7 @@ Handler = Callable[[Any], Any]
 
 
 class NoHandler(Exception):
-    """The file loads, and has no function under the requested name."""
+    """The file loads, but has no function of the requested name."""
 
 
 class LeadsElsewhere(Exception):
@@ -52,11 +51,11 @@ def lies_within(real: str, within: str) -> bool:
 
 
 def check_location(path: str, within: str) -> None:
-    """Raise LeadsElsewhere unless the file really lies at or below `within`, a real path."""
+    """Raise LeadsElsewhere unless the file's real path is `within` or lies below it."""
     real = os.path.realpath(path)
     if not lies_within(real, within):
         raise LeadsElsewhere(
-            f"{path} now leads to {real}, and trust was checked for {within}: it was not loaded; fire again"
+            f"{path} now leads to {real}, but trust was checked for {within}: it was not loaded; fire again"
         )
 
 
@@ -66,8 +65,8 @@ def check_location(path: str, within: str) -> None:
 def import_handler(path: str, export: str, root: str, unique_name: str) -> Handler:
     """Return the function that `export` names in the file at `path`.
 
-    `default` means a function `default`, else `handler`. Raises NoHandler if there is none, and whatever the
-    file itself raises, SystemExit included; then none of its modules stays loaded.
+    `default` means the function `default`, else `handler`. Raises NoHandler if there is none, and everything
+    that the file raises, even SystemExit; in that case none of its modules stays loaded.
     """
     module = import_file(path, root, unique_name)
     return _exported_handler(module, export, os.path.basename(path))
@@ -76,7 +75,7 @@ def import_handler(path: str, export: str, root: str, unique_name: str) -> Handl
 def import_file(path: str, root: str, unique_name: str) -> ModuleType:
     """Return the module of the file at `path`, the same one that other files of the folder import.
 
-    Raises whatever the file itself raises; then none of its modules stays loaded.
+    Raises everything that the file raises; in that case none of its modules stays loaded.
     """
     package = PREFIX + unique_name
     if package not in sys.modules:
@@ -104,7 +103,7 @@ def import_file(path: str, root: str, unique_name: str) -> ModuleType:
 def forget(unique_names: Iterable[str]) -> None:
     """Drop all modules that were loaded under these names.
 
-    If their code is still called later, it finds them again when it imports: see `_hook_import`.
+    If their code is still called later, its imports find them again: see `_hook_import`.
     """
     members: dict[str, dict[str, ModuleType]] = {PREFIX + name: {} for name in unique_names}
     for name, module in list(sys.modules.items()):
@@ -120,7 +119,7 @@ def forget(unique_names: Iterable[str]) -> None:
 def _module_names(path: str, root: str) -> tuple[list[str], str]:
     """Return the packages between the folder and the file, and the file's own name.
 
-    A file that lies elsewhere, or below a folder with a dot in its name, counts as a file of the folder
+    A file outside the folder, or below a folder with a dot in its name, counts as a file of the folder
     itself.
     """
     below, file = os.path.split(os.path.relpath(path, root))
@@ -189,7 +188,7 @@ class _HookLoader(SourceFileLoader):
         own["__import__"] = _hook_import(package, sys.modules[package])
         module.__dict__["__builtins__"] = own
         super().exec_module(module)
-        for name, value in vars(builtins).items():  # the module keeps what it added, as `_` of gettext
+        for name, value in vars(builtins).items():  # keep new builtins, as gettext's `_`
             own.setdefault(name, value)
 
 
@@ -211,7 +210,7 @@ _HOOK_FINDER: Any = _HookFinder()
 
 
 def _hook_import(package: str, holder: ModuleType) -> Callable[..., ModuleType]:
-    """Return the `__import__` of one hook's modules. `holder`, their package, keeps them when forgotten."""
+    """Return the `__import__` for one hook's modules. `holder`: their package, which keeps forgotten ones."""
     import_elsewhere = builtins.__import__
 
     def own_first(
@@ -227,7 +226,7 @@ def _hook_import(package: str, holder: ModuleType) -> Callable[..., ModuleType]:
         if level or not _is_own_module(package, top):
             return import_elsewhere(name, globals, locals, fromlist or (), level)
         module = import_elsewhere(f"{package}.{name}", globals, locals, fromlist or (), 0)
-        # Without a from-list, `import` returns the outermost package: of ours, the name that the hook used.
+        # Without a from-list, `import a.b` returns `a`: here, the hook's own `a`.
         return module if fromlist else sys.modules[f"{package}.{top}"]
 
     return own_first
@@ -236,12 +235,12 @@ def _hook_import(package: str, holder: ModuleType) -> Callable[..., ModuleType]:
 def _is_own_module(package: str, top: str) -> bool:
     """Return True if the hook's folder has a module of this name.
 
-    As everywhere in Python, a folder without `__init__.py` counts only if no other module has the name.
+    As usual in Python, a folder without `__init__.py` counts only if no other module has the name.
     """
     if f"{package}.{top}" in sys.modules:
         return True
     parent = sys.modules.get(package)
-    if parent is None:  # forgotten meanwhile: an old handler is still running
+    if parent is None:  # forgotten, but an old handler still runs
         return False
     spec = PathFinder.find_spec(f"{package}.{top}", parent.__path__)
     if spec is None:
@@ -268,17 +267,17 @@ class AuthoringModules:
     """
 
     def __init__(self, load: Callable[[str], Any]) -> None:
-        """`load` loads AUTHORING_API or HANDLER_ARGUMENTS under that name."""
+        """`load` loads AUTHORING_API or HANDLER_ARGUMENTS as a module of that name."""
         self._load = load
         self._loaded: dict[str, Any] = {}
 
     def authoring_api(self) -> Any:
-        """Return the module that authors write with, one for this worker."""
-        self.handler_arguments()  # it imports that by its name
+        """Return the worker's only copy of the authoring API."""
+        self.handler_arguments()  # the authoring API imports it by name
         return self._module(AUTHORING_API)
 
     def handler_arguments(self) -> Any:
-        """Return the module of the objects that handlers get, one for this worker."""
+        """Return the worker's only copy of the module with the objects that handlers receive."""
         return self._module(HANDLER_ARGUMENTS)
 
     def _module(self, name: str) -> Any:
@@ -304,7 +303,7 @@ class AuthoringFinder:
         if name == PACKAGE:
             found = PathFinder.find_spec(name)
             if found is not None and found.loader is not None:
-                # A loader by its methods: the import system asks for no base class.
+                # It has the methods of a loader; the import system requires no base class.
                 found.loader = _PackageLoader(found.loader, self._authoring)  # type: ignore[assignment]
                 return found
         if name in (PACKAGE, AUTHORING_API, HANDLER_ARGUMENTS) or (name == MODEL and not path):

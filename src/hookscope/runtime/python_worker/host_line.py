@@ -1,4 +1,4 @@
-"""The worker's side of the connection to its host: the descriptors, the answers, and what handlers print."""
+"""The worker's side of the connection to its host: descriptors, answers, and the output of handlers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from typing import Any
 
 from .protocol import ENDED, LINE_LOST, NEXT, Unpacker, encode, frame_of, pack, short_frame
 
-PRIVATE = 200  # our descriptors start at this number, above those that programs rely on
+PRIVATE = 200  # lowest number of our descriptors, above those that programs use
 READ_SIZE = 65536  # bytes
 SMALLEST_PIPE = 4096  # bytes that every pipe holds
-RING, RING_AND_KEEP_READING = b"\0", b"\1"  # "read now"; "more is coming than the pipe may hold"
+RING, RING_AND_KEEP_READING = b"\0", b"\1"  # "read now"; "keep reading: more follows than the pipe holds"
 MAX_DELAY = 0.001  # seconds that an answer may wait for the next one
 PLAIN_ANSWER = 3  # members of an answer with nothing to report: run, call, duration
 
-# Bound before any handler runs: what a handler replaces must not reach the protocol.
+# Bound before any handler runs, so that handlers cannot replace functions that the protocol uses.
 _read, _write, _dup, _close = os.read, os.write, os.dup, os.close
 _getpid, _exit, _killpg, _audit = os.getpid, os._exit, os.killpg, sys.audit
 _fstat, _ioctl, _len, _now = os.fstat, fcntl.ioctl, len, time.perf_counter
@@ -33,10 +33,10 @@ _UNREAD_BYTES = getattr(termios, "FIONREAD", 0)
 
 
 class HostLine:
-    """The protocol's descriptors. A thread reads the control descriptor, so that the host's end is noticed.
+    """The protocol's descriptors. A thread reads the control descriptor, and so notices when the host ends.
 
-    If there is a bell, the host reads the line when the bell rings, and otherwise now and then. So an answer
-    that waits for the next one costs the host no wakeup. It lies in the pipe and survives this process.
+    If there is a bell, the host reads the line when the bell rings, and otherwise only occasionally. So an
+    answer that waits for the next one does not wake the host. It stays in the pipe even if this process ends.
     """
 
     def __init__(self, read: int, write: int, control: int, bell: int = -1) -> None:
@@ -46,7 +46,7 @@ class HostLine:
         self._unpacker = Unpacker()
         self._inbox: deque[Any] = deque()
         self._owner = _getpid()
-        self._write_lock = _thread.allocate_lock()  # a handler's thread may send too: ctx.cancel()
+        self._write_lock = _thread.allocate_lock()  # handlers' threads may send too, by `ctx.cancel()`
 
     def listen(self, stack_of: Callable[[int | None], list[Any] | None], debug: Callable[[Any], Any]) -> None:
         """Start the thread. It is not one of `threading`: handlers that count threads must not see it.
@@ -60,7 +60,7 @@ class HostLine:
         started.acquire()  # now the thread is counted
 
     def receive(self) -> Any:
-        """Return the next message. Reads in this thread: a hand-over from another takes as long as a call."""
+        """Return the next message. Reads in this thread: passing it from another one would take too long."""
         while not self._inbox:
             try:
                 data = _read(self._in, READ_SIZE)
@@ -77,7 +77,7 @@ class HostLine:
 
     def send_frame(self, frame: bytes, ring: bool) -> None:
         """Send a packed message. Without `ring` the host may read it together with the next one."""
-        if _getpid() != self._owner:  # a process that a handler forked, and that returned from the handler
+        if _getpid() != self._owner:  # in a forked process that returned from the handler
             _exit(0)
         size = len(frame)
         try:
@@ -98,7 +98,7 @@ class HostLine:
     def lowest_free_descriptor(self) -> int:
         """Return the lowest free descriptor, which rises with each leaked one; -1 if none is free.
 
-        Raises what an audit hook raises: with such a hook nothing can be opened any more.
+        Raises what an audit hook raises.
         """
         _audit("open", ".", None, os.O_RDONLY)
         try:
@@ -120,14 +120,14 @@ class HostLine:
                     frames = stack_of(message.get("call"))
                     if frames is not None:
                         self.send({"id": message["id"], "stack": frames})
-        finally:  # the host has ended or the line is broken: nobody waits for an answer
+        finally:  # the host has ended or the line is broken
             end_process_group(LINE_LOST)
 
 
 class AnswerSender:
-    """Sends the answers of calls, and separates the output of one call from the next.
+    """Sends the answers of calls, and separates the output of each call from the next one's.
 
-    An answer omits what is as usual, see protocol.py. `baseline` knows whether 1 and 2 are unchanged.
+    Answers omit default values, see protocol.py. `baseline` knows whether descriptors 1 and 2 are unchanged.
     """
 
     def __init__(self, line: HostLine, outputs: StandardOutputs, baseline: Any) -> None:
@@ -137,7 +137,7 @@ class AnswerSender:
         self._owner = _getpid()
         self._fence = b""
         self._unread_until = 0.0  # perf_counter time before which the host reads no output; 0: it may read
-        self._all_sent_at = 0.0  # perf_counter time since when the host knows all answers
+        self._all_sent_at = 0.0  # perf_counter time at which the host last knew all answers
 
     def begin_run(self, message: Any) -> None:
         """Prepare for the calls of a run message."""
@@ -149,7 +149,7 @@ class AnswerSender:
         """Send the answer of a call. If another call `follows`, the answer may wait for that one's answer."""
         self.flush()  # first: the output must be in the pipe when the answer arrives
         if not self._is_silent():
-            self._unread_until = 0.0  # the host reads from now on, so an empty pipe proves nothing
+            self._unread_until = 0.0  # the host reads from now on, so an empty pipe does not prove silence
             answer["printed"] = True
             self._write_fence()
         if _len(answer) == PLAIN_ANSWER:
@@ -177,7 +177,7 @@ class AnswerSender:
         """Flush Python's buffers and those of C code."""
         try:  # noqa: SIM105  (runs after each call: `suppress` takes longer than the flush)
             sys.stdout.flush()
-        except BaseException:  # closed, gone, or a handler's own object; nothing of ours is lost
+        except BaseException:  # closed, gone, or a handler's own object
             pass
         try:  # noqa: SIM105  (as above)
             sys.stderr.flush()
@@ -193,18 +193,18 @@ class AnswerSender:
             return False
 
     def _write_fence(self) -> None:
-        if _getpid() != self._owner:  # a process that a handler forked, and that returned from the handler
+        if _getpid() != self._owner:  # in a forked process that returned from the handler
             _exit(0)
         try:
             if self._baseline.has_standard_outputs:
                 _write(1, self._fence)
                 _write(2, self._fence)
-        except OSError:  # closed, or nobody reads: the host takes what is there
+        except OSError:  # closed or not read: the host takes what is there
             pass
 
 
 class StandardOutputs:
-    """Descriptors 1 and 2 as they are before any handler runs."""
+    """Descriptors 1 and 2 as they were before any handler ran."""
 
     def __init__(self) -> None:
         self._known = [_identity(1), _identity(2)]
@@ -218,7 +218,7 @@ class StandardOutputs:
             # epoll accepts only the registered number with the registered file: ten times faster than fstat.
             self._watch.modify(1, 0)
             self._watch.modify(2, 0)
-        except BaseException:  # another file, perhaps the same pipe opened again; or no epoll here
+        except BaseException:  # another file, perhaps the same pipe reopened; or there is no epoll
             return [_identity(1), _identity(2)] == self._known
         return True
 
@@ -283,7 +283,7 @@ def _private(descriptor: int) -> int:
 
 
 def end_process_group(status: int) -> None:
-    """End this process and its group: all that its handlers started and that stayed in the group."""
+    """End this process and its group, with all processes of handlers that stayed in the group."""
     if os.getpgrp() == _getpid():
         _killpg(0, signal.SIGKILL)
     _exit(status)

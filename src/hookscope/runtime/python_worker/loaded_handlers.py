@@ -1,4 +1,4 @@
-"""What of a handler's module is called: event handlers, registrations, a tool, a model; and the cache.
+"""Finding the functions to call in a handler's module, by its shape; and the cache of loaded handlers.
 
 `load_module` is used by the worker and by the executor of the embedding process, `HandlerCache` by the
 worker.
@@ -26,20 +26,20 @@ from .handler_modules import (
 from .safe_values import describe_exception, not_found_notes, to_plain
 
 Target = Callable[[Any], Any]
-# Python files need not have a `default`. These names are used instead.
+# Names that are used in Python files without a `default`.
 STREAM_NAMES = ("hook", "channel", "dynamic")
 REGISTER_NAMES = ("register", "plugin", "default")
 REGISTRATION_KEYS = ("key", "member", "priority", "limit", "options")
-MAX_REGISTRATIONS = 500  # of one module that are reported; also lines of its log
+MAX_REGISTRATIONS = 500  # reported registrations of one module; also lines of its log
 REGISTRATION_SIZE, LOG_SIZE = 4096, 64 * 1024  # bytes of JSON of one registration, and of the log
 Environment = dict[str, str]
-ContentKey = tuple[str, str, str, str]  # name of the content, path, export, shape with the plugin's config
+ContentKey = tuple[str, str, str, str]  # content name, path, export, shape plus the plugin's config
 
 _now = time.perf_counter  # bound before any handler runs
 
 
 class Malformed(Exception):
-    """The file loads, but does not hold what its place in the agent or the plugin requires."""
+    """The file loads, but does not export what its place in the agent or plugin requires."""
 
 
 class HandlerModule(NamedTuple):
@@ -58,8 +58,8 @@ def load_module(
 ) -> LoadSteps:
     """Load the file of a `code` document.
 
-    Yields values to await if they are awaitable, and receives the results. Raises NoHandler or
-    Malformed if the file holds something else, and whatever the file itself raises.
+    Yields values, to be awaited if they are awaitable, and receives the results. Raises NoHandler or
+    Malformed if the file exports something else, and everything that the file raises.
 
     Args:
         code: the protocol's `code`, and the host's "settings".
@@ -71,28 +71,28 @@ def load_module(
 
 
 def member_of(made: Any, member: str) -> Target:
-    """Return the function that a call names. Raises NoHandler if the module has none of that name.
+    """Return the function of the module that is named `member`. Raises NoHandler if there is none.
 
-    A plugin's handler is named by the number of its registration, or by its event before the plugin is
-    loaded.
+    A plugin's handler is named by the number of its registration, or by its event if the plugin was not
+    loaded when the call was planned.
     """
     found: Target | None = made.targets.get(member)
     if found is None and made.module is not None:
         numbers = (row["member"] for row in made.module["declares"] if _is_same_event(row["key"], member))
         found = made.targets.get(next(numbers, ""))
     if found is None:
-        what = f"no handler {member!r} any more" if member else "several handlers, and the call names none"
+        what = f"no handler {member!r} any more" if member else "several handlers, but the call names none"
         raise NoHandler(f"the module has {what}; load it again")
     return found
 
 
 def module_document(module: Any) -> dict[str, Any]:
-    """Return what a HandlerModule declares, small enough for one message; its log tells what is omitted."""
+    """Return a module's declarations, small enough for one message. Its log notes what is omitted."""
     rows = [to_plain(row, "", REGISTRATION_SIZE)[0] for row in module["declares"][:MAX_REGISTRATIONS]]
     fitting = [row for row in rows if len(row) == len(REGISTRATION_KEYS)]
     log, _ = to_plain(module["log"][:MAX_REGISTRATIONS], "", LOG_SIZE)
     if len(fitting) < len(module["declares"]):
-        text = f"it declares {len(module['declares']):,} handlers, of which {len(fitting):,} are taken"
+        text = f"it declares {len(module['declares']):,} handlers, of which {len(fitting):,} are used"
         log.append({"level": "warn", "text": text})
     return {"declares": fitting, "log": log}
 
@@ -135,7 +135,7 @@ class _ModuleLoader:
         return import_file(path, self._code["root"], self._code["name"])
 
     def _name_definitions(self) -> None:
-        """Load the definitions beside the module, so that its handlers can compare them by identity."""
+        """Load and name the definitions beside the module, which `toolResultFrom` compares by identity."""
         for beside in self._code.get("beside", ()):
             try:
                 found = _exported(self._import(beside["path"]), "default", (beside["kind"],))
@@ -147,14 +147,14 @@ class _ModuleLoader:
                 self._authoring.name_definition(found, beside["kind"], beside["name"], self._code["name"])
 
     def _definition(self, module: Any, names: tuple[str, ...]) -> Generator[Any, Any, Any]:
-        """Return what the module exports; if that is a function, what it returns."""
+        """Return what the module exports; if that is a function, its return value."""
         found = _exported(module, self._code["export"], names)
         if callable(found) and not isinstance(found, type):
             found = yield found()
         return found
 
     def _stream(self, definition: Any) -> HandlerModule:
-        """Source: rules note 3.3, eve 08, eve 09, eve 10."""
+        """Return the handlers of a stream module. Source: tests/conformance/cases/eve, 08 to 10."""
         expected = f'Expected the hook export "{self._code["export"]}" from "{self._file}" to'
         if not isinstance(definition, Mapping):
             raise Malformed(f"{expected} return an object.")
@@ -177,7 +177,7 @@ class _ModuleLoader:
             for function in (inside, found):
                 if callable(function) and not isinstance(function, type):
                     return function
-        raise NoHandler(f"{self._file} has no function `register` to register its hooks with")
+        raise NoHandler(f"{self._file} has no function `register` that registers its hooks")
 
     def _plugin(self, declared: Any) -> HandlerModule:
         made = HandlerModule({}, self._declare([]))
@@ -209,13 +209,13 @@ class _ModuleLoader:
         model = definition.get("model") if isinstance(definition, Mapping) else None
         script = model.get("reply") if isinstance(model, Mapping) else model
         if script is None or (script is model and isinstance(script, str)):
-            text = f"names the model {model!r}, which Hookscope cannot ask" if model else "has no model"
+            text = f"names the model {model!r}, which Hookscope cannot call" if model else "has no model"
             raise NoHandler(f"{self._file} {text}: give it `mock_model(…)`")
         return HandlerModule({"": self._adapted(script) if callable(script) else _scripted_model(script)})
 
 
 def _exported(module: Any, export: str, names: tuple[str, ...]) -> Any:
-    """Return the first of the names that the module has, or None."""
+    """Return the first of these exports that is not None, or None."""
     exports = ("default", *names) if export == "default" else (export,)
     values = (getattr(module, name, None) for name in exports)
     return next((found for found in values if found is not None), None)
@@ -228,7 +228,7 @@ def _registration(
 
 
 def _scripted_model(script: Any) -> Target:
-    """Return a model that gives one reply, or one for each number of tool results."""
+    """Return a model that always gives the same reply, or picks one by the number of tool results so far."""
     replies = list(script) if isinstance(script, (list, tuple)) else [script]
 
     def reply(view: Any) -> Any:
@@ -243,7 +243,7 @@ def _scripted_model(script: Any) -> Target:
 
 
 class LoadedModule(NamedTuple):
-    """A HandlerModule, and what its import set in the environment and added to sys.path."""
+    """A HandlerModule, with the variables that its import set and the folders that it added to sys.path."""
 
     targets: dict[str, Target]
     module: dict[str, Any] | None
@@ -252,14 +252,14 @@ class LoadedModule(NamedTuple):
 
 
 class HandlerCache:
-    """Loads each content once for a worker, and keeps the last version of each handler that did load."""
+    """Loads each content once for a worker, and keeps the last version of each handler that was loadable."""
 
     def __init__(self, worker: Any, authoring: AuthoringModules) -> None:
         self._worker, self._authoring = worker, authoring
         self._loaded: dict[ContentKey, LoadedModule] = {}
         self._last_loaded: dict[tuple[str, str, str], LoadedModule] = {}  # by path, export, shape
-        self._names: dict[str, str] = {}  # root folder → the name of its present content
-        self.failure_notes: tuple[str, ...] = ()  # of the last load that failed: see not_found_notes
+        self._names: dict[str, str] = {}  # root folder → the name of its current content
+        self.failure_notes: tuple[str, ...] = ()  # of the last failed load: see not_found_notes
 
     def clear(self) -> None:
         """Drop all entries."""
@@ -272,11 +272,11 @@ class HandlerCache:
         return _key_of(code) in self._loaded
 
     def last_loaded(self, code: Any) -> LoadedModule | None:
-        """Return the version that runs if the present content does not load."""
+        """Return the version to run if the current content does not load."""
         return self._last_loaded.get(_key_of(code)[1:])
 
     def load(self, code: Any, env: Environment) -> tuple[LoadedModule | None, Any, float, bool]:
-        """Return (module or None, error or None, seconds, is the process restored)."""
+        """Return (module or None, error or None, seconds, whether the process is restored)."""
         key = _key_of(code)
         if key in self._loaded:
             return self._loaded[key], None, 0.0, True
@@ -297,7 +297,7 @@ class HandlerCache:
     def _import(self, code: Any) -> HandlerModule:
         if "within" in code:
             check_location(code["path"], code["within"])
-        if code.get("shape", "hook") == "hook":  # the most frequent shape needs no authoring API
+        if code.get("shape", "hook") == "hook":  # the most frequent shape does not need the authoring API
             handler = import_handler(code["path"], code["export"], code["root"], code["name"])
             return HandlerModule({"": handler})
         worker, authoring = self._worker, self._authoring
@@ -317,7 +317,7 @@ class HandlerCache:
                 value = worker.event_loop.run_awaitable(value)[0]
 
     def _forget_older(self, root: str, name: str) -> None:
-        """Drop what the folder held before it changed, now that its present content is loaded."""
+        """Drop the folder's previous content, now that its current content is loaded."""
         older = self._names.get(root)
         if older is not None and older != name:
             forget([older])
@@ -329,12 +329,12 @@ class HandlerCache:
 
 
 def _key_of(code: Any) -> ContentKey:
-    """Return the cache key. A plugin with another config is another entry: it registers again."""
+    """Return the cache key. A plugin with another config is another entry, because it registers again."""
     config = json.dumps(code["config"], sort_keys=True, default=str) if code.get("config") else ""
     return code["name"], code["path"], code["export"], code.get("shape", "hook") + config
 
 
 def _added_folders(before: list[str]) -> tuple[list[str], list[str]]:
-    """Return what an import added to the front and the end of sys.path, for later imports of its handler."""
+    """Return the folders that an import added to the front and the end of sys.path."""
     at = next((at for at, entry in enumerate(sys.path) if entry in before), 0)
     return sys.path[:at], [entry for entry in sys.path[at:] if entry not in before]

@@ -1,7 +1,7 @@
-"""What a handler may disturb in its process: restored after it, with notes on changes and leftovers.
+"""The worker process before any handler: restored after each one, with notes on changes and leftovers.
 
-The baseline is read once before any handler, and compared after each. The comparison costs some 50 µs if
-nothing was disturbed, which is nearly always the case.
+The baseline is read once before any handler and compared after each one. That takes some 50 µs if nothing has
+changed, which is nearly always the case.
 """
 
 from __future__ import annotations
@@ -30,43 +30,43 @@ ASYNCIO = (
     ("all_tasks", "tasks"),
     ("gather", "tasks"),
 )
-VERSION_OFFSET = 24  # bytes from a dictionary's beginning to its version: after references, type and size
+VERSION_OFFSET = 24  # bytes from a dictionary's start to its version, after reference count, type and size
 MAX_OPEN = 64  # descriptors that a handler may leave open before it counts as a leak
-IDLE_FUNCTION = "_worker"  # in which a thread of an executor waits for its next work
-REST_INTERVAL, REST_CHECKS = 0.001, 100  # seconds; how often a thread that has answered is checked again
-LISTENER_THREADS = 1  # the thread that reads from the host
+IDLE_FUNCTION = "_worker"  # in which an idle thread of an executor waits
+REST_INTERVAL, REST_CHECKS = 0.001, 100  # seconds; how often a busy thread is checked again
+LISTENER_THREADS = 1  # one thread listens to the host
 
 # Bound before any handler runs.
 _environ = os.environ
-_variables: Any = getattr(_environ, "_data", _environ)  # as the system has them: fast to compare
+_variables: Any = getattr(_environ, "_data", _environ)  # encoded, and so fast to compare
 _argv, _path, _modules = sys.argv, sys.path, sys.modules
 _all, _zip, _list, _getattr = all, zip, list, getattr
 _set_thread_trace: Any = threading.settrace  # of threads that start later
 _set_thread_profile: Any = threading.setprofile
-_forget_filters: Any = getattr(warnings, "_filters_mutated", lambda: None)  # warnings' cache of them
+_forget_filters: Any = getattr(warnings, "_filters_mutated", lambda: None)  # clears the cache of `warnings`
 _builtins: dict[str, Any] = vars(builtins)
 _held, _update, _items = _builtins.get, _builtins.update, dict.items
 _count_threads, _getpid, _open, _frames = _thread._count, os.getpid, open, sys._current_frames
 _sleep = time.sleep
 _usage, _SELF = resource.getrusage, resource.RUSAGE_SELF
-_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes, of the system's figure
-_waitid: Any = getattr(os, "waitid", None)  # macOS has none before Python 3.13: children are unknown there
-_ANY_CHILD = (os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if _waitid else ()  # does not reap it
+_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes per unit of the system's figure
+_waitid: Any = getattr(os, "waitid", None)  # macOS has it from Python 3.13 on
+_ANY_CHILD = (os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if _waitid else ()  # without reaping it
 _ENDED: tuple[list[str], ...] = ([], ["Z"])  # states of ended processes: gone, or not yet reaped
 
 
 class ProcessBaseline:
-    """The process before the first handler. `restore` restores it, and names what a handler changed."""
+    """The process before the first handler. `restore` restores it, and records what a handler changed."""
 
     def __init__(self, outputs: Any) -> None:
         """`outputs`: see host_line.StandardOutputs."""
         self._restored: list[str] = []  # by the last `restore`, in words
         self._not_restored: list[str] = []
         self._env = self.environment()
-        self._call_env: dict[Any, Any] = {}  # set for the present handler, as the system has it
+        self._call_env: dict[Any, Any] = {}  # variables set for the current handler, encoded
         self._argv = _list(_argv)
         self._path = _list(_path)
-        self._call_path: list[str] = []  # sys.path, as set for the present handler
+        self._call_path: list[str] = []  # sys.path as set for the current handler
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
         self._files = [stream for stream in self._streams if isinstance(stream, io.IOBase)]
         self._encodings = _encodings(self._streams)
@@ -87,13 +87,13 @@ class ProcessBaseline:
         self._patched: list[str] = []  # builtins that the handler replaced or removed
 
     def begin(self) -> None:
-        """Take the loaded modules as the baseline. Call this when the worker makes no more changes itself."""
+        """Record the loaded modules as the baseline. Call this after the worker's own changes."""
         self._library.begin()
         self._importing = [(present, _list(present)) for present in (sys.meta_path, sys.path_hooks)]
         sys.addaudithook(self._count_audit_hook)
 
     def accept(self, *names: str) -> None:
-        """Take the present content of these library modules as the baseline: the worker has changed it."""
+        """Record these library modules again, because the worker itself has changed them."""
         self._library.accept(*names)
 
     def _count_audit_hook(self, event: str, _: object) -> None:
@@ -101,7 +101,7 @@ class ProcessBaseline:
             self._audit_hooks += 1
 
     def restore_builtins(self) -> None:
-        """Restore the builtins, before any code of ours that needs them. `restore` names them later."""
+        """Restore the builtins, before our own code needs them. `restore` reports them later."""
         version = self._builtins_version
         if version is None or version.value != self._builtins_seen:
             self._patched += [
@@ -113,7 +113,7 @@ class ProcessBaseline:
                 self._builtins_seen = version.value
 
     def restore(self, *, is_load: bool = False) -> bool:
-        """Restore everything. False if something stays changed: then the host replaces this process."""
+        """Restore everything. Return False if something stays changed: the host must replace this process."""
         self.has_standard_outputs = False
         changed: list[str] = []
         lost: list[str] = []
@@ -135,7 +135,7 @@ class ProcessBaseline:
             if not _is_asyncio_unchanged():
                 lost.append("the asyncio module")
             return self.has_standard_outputs and not lost
-        except BaseException:  # whatever it is, the process is not what it was
+        except BaseException:  # after any error the process counts as changed
             lost.append("the process in a way that cannot be compared")
             return False
 
@@ -159,26 +159,26 @@ class ProcessBaseline:
         _set_thread_profile(None)
 
     def change_notes(self, who: str) -> list[str]:
-        """Return notes about the last `restore`. `who` is their subject: "it"."""
+        """Return notes on the last `restore`. `who` is their subject, such as "it"."""
         notes = []
         if self._restored:
-            notes.append(f"{who} changed: {', '.join(self._restored)}. Hookscope put it back")
+            notes.append(f"{who} changed: {', '.join(self._restored)}. Hookscope restored it")
         if self._not_restored:
             lost, more = ", ".join(self._not_restored), "the next handler gets a new worker"
-            notes.append(f"{who} changed: {lost}. That cannot be put back, so {more}")
+            notes.append(f"{who} changed: {lost}. That cannot be restored, so {more}")
         return notes
 
     def environment(self) -> dict[Any, Any]:
-        """Return the environment as the system has it: much faster to copy and compare than os.environ."""
+        """Return the encoded environment, which is much faster to copy and compare than os.environ."""
         return dict(_variables)
 
     def environment_changes(self, before: dict[Any, Any]) -> dict[str, str]:
-        """Return what an import has set since `before`: only its own handler needs it."""
+        """Return the variables that an import has set since `before`. Only its own handler needs them."""
         changed = [(raw, value) for raw, value in _variables.items() if before.get(raw) != value]
         return {_environ.decodekey(raw): _environ.decodevalue(value) for raw, value in changed}
 
     def set_environment(self, env: dict[str, str]) -> list[str]:
-        """Set variables for the next handler. Return the names of those that no environment can hold."""
+        """Set variables for the next handler. Return the names of invalid ones."""
         rejected: list[str] = []
         for name, value in env.items():
             try:
@@ -213,7 +213,7 @@ class ProcessBaseline:
         return names
 
     def _remove_added_builtins(self, changed: list[str], is_load: bool) -> None:
-        """Remove new builtins, such as the `_` of gettext. A module keeps those that it adds as it loads."""
+        """Remove new builtins, such as the `_` of gettext. A module keeps those that it adds itself."""
         added = [key for key in _builtins if key not in self._builtins]
         for key in added:
             del _builtins[key]
@@ -234,7 +234,7 @@ class ProcessBaseline:
             self._call_path.clear()
 
     def _restore_imports(self, changed: list[str]) -> None:
-        """Remove finders that a hook's own code has added, and restore those that it has removed."""
+        """Remove finders that a hook's own code has added, and restore removed ones."""
         for name, (present, known) in _zip(("meta_path", "path_hooks"), self._importing):
             if _getattr(sys, name) is present and present == known:
                 continue
@@ -281,7 +281,7 @@ class _SystemEnvironment:
             self._pointer = None
 
     def restore(self, env: dict[Any, Any]) -> list[str]:
-        """Make it the same as `env`. Return the names of the variables that differed."""
+        """Make the environment equal to `env`. Return the names of the variables that differed."""
         at = self._pointer.value if self._pointer is not None else None
         if at is None or (self._size and ctypes.string_at(at, self._size) == self._known):
             return []
@@ -312,7 +312,7 @@ def _encodings(streams: Sequence[Any]) -> list[Any]:
 
 
 def _is_hook_finder(finder: Any) -> bool:
-    """Return True if a finder is defined by a hook's own code, not by a library that it imports."""
+    """Return True if a finder is defined by a hook's own code, not by a library."""
     for found in (finder, type(finder)):
         module = _getattr(found, "__module__", None)
         if type(module) is str:
@@ -321,10 +321,9 @@ def _is_hook_finder(finder: Any) -> bool:
 
 
 def dict_version(names: dict[str, Any]) -> Any:
-    """Return the version of a dictionary, to be read as `.value`: the interpreter changes it with each write.
+    """Return a dictionary's version, which changes with each write; read it as `.value`.
 
-    None if the interpreter has no versions (3.13 and later) or keeps them elsewhere. Then all values are
-    compared.
+    None if the interpreter has no versions (3.13 and later) or stores them elsewhere.
     """
     if sys.implementation.name != "cpython" or sys.version_info >= (3, 13) or object.__basicsize__ != 16:
         return None
@@ -339,7 +338,7 @@ def dict_version(names: dict[str, Any]) -> Any:
 
 
 def _is_asyncio_unchanged() -> bool:
-    """Return True unless asyncio is loaded and differs from what its own modules define."""
+    """Return False if functions of asyncio were replaced."""
     loaded = _modules.get("asyncio")
     if loaded is None:
         return True
@@ -353,13 +352,13 @@ def _is_asyncio_unchanged() -> bool:
 
 
 class LeftoversWatch:
-    """The threads and child processes beside the handlers. A check takes microseconds if there are none."""
+    """Watches threads and child processes of handlers. A check takes microseconds if there are none."""
 
     def __init__(self) -> None:
         self._threads, self._processes = self._first = _running_threads(), _running_children()
 
     def check(self) -> tuple[str, bool]:
-        """Return (new since the last check and still running, in words; is any of any handler running)."""
+        """Return (what is running and new since the last check, in words; whether anything is running)."""
         threads, processes = _running_threads(), _running_children()
         if threads == self._threads and not processes and not self._processes:  # nearly always
             return "", threads > LISTENER_THREADS
@@ -368,7 +367,7 @@ class LeftoversWatch:
         return words, threads > LISTENER_THREADS or bool(processes)
 
     def since_start(self) -> str:
-        """Return in words what is new since the watch was made and still runs."""
+        """Return what is running and new since this object was created, in words."""
         return _describe_new(self._first, (_running_threads(), _running_children()))
 
 
@@ -382,7 +381,7 @@ def _count_words(count: int, noun: str) -> str:
 
 
 def _running_threads() -> int:
-    """Return the number of threads without the idle ones that asyncio keeps for the next `to_thread`."""
+    """Return the number of threads, without the idle ones that asyncio keeps for `to_thread`."""
     count: int = _count_threads()
     if count <= LISTENER_THREADS or "threading" not in sys.modules:
         return count
@@ -395,7 +394,7 @@ def _running_threads() -> int:
 
 
 def _count_busy(threads: list[Any]) -> int:
-    """Return how many threads of asyncio work. One that has just answered gets time to become idle."""
+    """Return how many threads of asyncio are busy. One that has just finished gets time to become idle."""
     busy = threads
     for _ in range(REST_CHECKS):
         frames = _frames()
@@ -411,12 +410,12 @@ def _running_children() -> set[int]:
     found: set[int] = set()
     try:
         _waitid(*_ANY_CHILD)
-    except BaseException:  # there are none, which is nearly always so, or there is no such call
+    except BaseException:  # there are none, nearly always; or there is no waitid
         return found
     try:
         for path in iglob(f"/proc/{_getpid()}/task/*/children"):
             found.update(int(pid) for pid in _read_file(path).split())
-    except BaseException:  # the system does not tell
+    except BaseException:  # the system does not report it
         return set()
     return {
         pid for pid in found if _read_file(f"/proc/{pid}/stat").rpartition(")")[2].split()[:1] not in _ENDED
@@ -427,7 +426,7 @@ def _read_file(path: str) -> str:
     try:
         with _open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
-    except OSError:  # gone meanwhile, or a kernel that does not tell
+    except OSError:  # gone, or not supported
         return ""
 
 
@@ -435,13 +434,13 @@ def _read_file(path: str) -> str:
 
 
 class AnswerNotes:
-    """Adds notes to answers: what the call left behind, and what was not available to it."""
+    """Adds notes to answers: on what a call left behind, and on what was not available to it."""
 
     def __init__(self, line: Any, memory: int) -> None:
         """`memory` is the worker's limit in bytes, 0 for none."""
         self._line, self._memory = line, memory
         self._max_free = line.lowest_free_descriptor() + MAX_OPEN
-        self.rejected_variables: list[str] = []  # names of variables that no environment can hold
+        self.rejected_variables: list[str] = []  # names of variables that are impossible in an environment
         self.is_shared = False  # threads or processes of an earlier handler are running
         self._skipped: dict[str, None] = {}  # positions of `breakpoint()` calls without a debugger
         sys.breakpointhook = self._skip_breakpoint
@@ -453,15 +452,15 @@ class AnswerNotes:
     def add_memory_note(self, answer: dict[str, Any]) -> None:
         """Note that this process has grown, so that the host replaces it."""
         if _has_grown(self._memory):
-            add_notes(answer, "it has taken half of the memory that its worker may have, and kept it")
+            add_notes(answer, "its worker has used more than half of its memory limit, and is replaced")
             answer["worn"] = True
 
     def add_leftovers(self, answer: dict[str, Any], watch: LeftoversWatch, who: str = "it") -> None:
-        """Note what the call left running and open, and what it did without. `who` is the handler."""
+        """Note what the call left running and open, and what was not available. `who`: the subject."""
         left, self.is_shared = watch.check()
         try:
             free = self._line.lowest_free_descriptor()
-        except BaseException:  # of an audit hook that a handler has added: nothing can be opened any more
+        except BaseException:  # raised by an audit hook that a handler has added
             free = 0
             answer["dirty"] = True
         if not 0 <= free <= self._max_free:
@@ -476,7 +475,7 @@ class AnswerNotes:
             add_notes(answer, f"breakpoint() was skipped ({places}): `fire --debug` stops there")
         if self.rejected_variables:
             names = ", ".join(repr(name)[:80] for name in self.rejected_variables[:8])
-            add_notes(answer, f"left out of its environment, which cannot hold them: {names}")
+            add_notes(answer, f"omitted from its environment, because they are invalid: {names}")
 
 
 def add_task_notes(answer: dict[str, Any], unfinished: int, who: str = "it") -> None:
@@ -484,7 +483,7 @@ def add_task_notes(answer: dict[str, Any], unfinished: int, who: str = "it") -> 
     if unfinished:
         tasks = f"asyncio task{'s' * (unfinished > 1)}"
         add_notes(
-            answer, f"{who} left {unfinished} {tasks} unfinished, cancelled now: `await` what is to end"
+            answer, f"{who} left {unfinished} {tasks} unfinished, now cancelled; `await` tasks that must end"
         )
 
 
@@ -495,12 +494,12 @@ def add_notes(answer: dict[str, Any], *notes: str) -> None:
 
 
 def _has_grown(memory: int) -> bool:
-    """Return True if this process ever took more than half of its limit: it never gives memory back."""
+    """Return True if this process ever used more than half of its limit: it does not return memory."""
     return memory > 0 and _usage(_SELF).ru_maxrss * _UNIT > memory // 2 and _peak_memory() > memory // 2
 
 
 def _peak_memory() -> int:
-    """Return the peak memory of this very process; more than any limit if the system does not tell.
+    """Return the peak memory of this process; more than any limit if it is unknown.
 
     On Linux, `getrusage` includes the host's memory before it executed this program.
     """

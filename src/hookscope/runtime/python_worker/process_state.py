@@ -1,7 +1,7 @@
-"""What a handler can change in its process: limits, timers, signals, IDs, folders, interpreter settings.
+"""Settings of the process that a handler can change: limits, timers, signals, IDs, folders and more.
 
-Everything is read once before the first handler and again after each one, which takes some 20 µs. What
-differs is restored and named. What cannot be restored is named too, and the host replaces the worker.
+Everything is read once before the first handler and again after each one, which takes some 20 µs. Differences
+are restored and reported. If one cannot be restored, that is reported too, and the host replaces the worker.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-_signal: Any = sys.modules["_signal"]  # its functions return numbers, those of `signal` enumerations
-PRIVATE = 200  # our descriptors start at this number, above those that programs rely on
+_signal: Any = sys.modules["_signal"]  # its functions return numbers, those of `signal` return enum members
+PRIVATE = 200  # lowest number of our descriptors, above those that programs use
 LINUX = sys.platform == "linux"
-# Options of prctl that read a setting and that set it; 0: it cannot be restored.
+# Options of prctl that read and that set a setting; 0: it cannot be set back.
 PRCTLS = (
     (3, 4, "whether the process can be dumped"),
     (30, 29, "the timer slack"),
@@ -39,7 +39,7 @@ TIMERS = (
 
 DECIMAL_FIELDS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
 DEFAULT_DECIMAL = (28, "ROUND_HALF_EVEN", -999999, 999999, 1, 0)
-DEFAULT_POLICY_FIELDS = ("_local", "_watcher")  # what an unchanged event loop policy holds
+DEFAULT_POLICY_FIELDS = ("_local", "_watcher")  # attributes of an unchanged event loop policy
 WARNING = 30
 
 # Bound before any handler runs.
@@ -54,7 +54,7 @@ _modules, _map, _tuple, _list, _zip = sys.modules, map, tuple, list, zip
 _NAMES_OF_LIMITS = sorted((name for name in dir(resource) if name.startswith("RLIMIT_")), reverse=True)
 
 Read = Callable[[], Any]
-Write = Callable[[Any], None]  # receives what was read before any handler
+Write = Callable[[Any], None]  # restores the value that was read before any handler
 
 
 class ProcessSetting(NamedTuple):
@@ -63,11 +63,11 @@ class ProcessSetting(NamedTuple):
     words: str
     read: Read
     write: Write | None = None  # None: it cannot be restored
-    which: Callable[[Any, Any], str] | None = None  # names the parts that differ
+    which: Callable[[Any, Any], str] | None = None  # names the differing parts
 
 
 class ProcessState:
-    """The state before the first handler; `restore` restores it."""
+    """The settings before the first handler, and the means to restore them."""
 
     def __init__(self) -> None:
         self._settings = _settings()
@@ -77,7 +77,7 @@ class ProcessState:
         self._known = [read() for read in self._reads]
 
     def restore(self, changed: list[str], lost: list[str]) -> None:
-        """Restore what differs. Adds to `changed` what was restored, and to `lost` what could not be."""
+        """Restore what differs. Add what was restored to `changed`, and what could not be to `lost`."""
         for number, name in TIMERS:
             if _getitimer(number) != (0.0, 0.0):
                 _setitimer(number, 0)
@@ -86,7 +86,7 @@ class ProcessState:
         if now != self._known:
             for setting, before, after in _zip(self._settings, self._known, now):
                 if after != before:
-                    words = _words(setting, before, after)  # first: it compares with the present state
+                    words = _words(setting, before, after)  # before it is restored
                     (changed if _restored(setting, before) else lost).append(words)
         present = _list(_map(_getsignal, self._numbers))
         for number, before, after in _zip(self._numbers, self._handlers, present):
@@ -239,7 +239,7 @@ def _linux_settings() -> list[ProcessSetting]:
 
 
 def void(_: Any) -> None:
-    """Drop a value, so that a lambda returns nothing."""
+    """Drop a value, so that a lambda returns None."""
 
 
 def _error_handlers() -> tuple[Read, Write]:
@@ -389,22 +389,22 @@ def _private(descriptor: int) -> int:
     return moved
 
 
-# Settings that modules of the standard library keep
+# Settings in modules of the standard library
 
 
 class LibrarySetting(NamedTuple):
-    """One setting of the whole process that a module of the standard library keeps."""
+    """A process-wide setting that is stored in a module of the standard library."""
 
     module: str
     words: str
-    known: Any  # when the module has just been loaded
+    known: Any  # its value after the module was loaded
     read: Callable[[Any], Any]
     write: Callable[[Any, Any], Any]
-    is_kept_after_load: bool = False  # what a hook sets while it loads stays, as in its host
+    is_kept_after_load: bool = False  # a value that a hook sets while loading is kept, as in its host
 
 
 class LibrarySettings:
-    """The settings of loaded modules before any handler; `restore` restores them."""
+    """These settings before any handler, and the means to restore them."""
 
     def __init__(self) -> None:
         self._known: dict[str, Any] = {setting.words: setting.known for setting in LIBRARY_SETTINGS}
@@ -466,7 +466,7 @@ def _set_policy(module: Any, _: Any) -> None:
 
 
 def _temporary(module: Any) -> Any:
-    """Return the folder that a handler has set; None if the module would choose it itself."""
+    """Return the folder that a handler has set; None if the module itself would choose it."""
     folder = module.tempdir
     return None if folder is None or folder in module._candidate_tempdir_list() else folder
 

@@ -1,10 +1,10 @@
 """Frames between the host and a worker: a 4-byte big-endian length, then one JSON object or a short message.
 
-Both processes run this file. It does no I/O and knows no event. The messages:
+Both processes run this file. It does no I/O and does not interpret events. The messages:
 
 From host to worker
     {"do": "load", "id", "code"}            Load a handler and run nothing.
-    {"do": "settings", "value"}             The host's settings, for plugins that are loaded from now on.
+    {"do": "settings", "value"}             The host's settings, for plugins loaded from now on.
     {"do": "run", "id", "fence", "quiet", "know": [[n, call]], "calls": [n], "view", "hook", "arguments"}
                                             Run these calls in order on one view of the event.
     {"do": "run", …, "together": true, "calls": [call], "views": [view]}
@@ -53,19 +53,19 @@ From worker to host
     members]] answer the last command. "note" is about a condition. A path is a list of member numbers,
     starting at the variables.
 A point (breakpoint) is a line number, or {"line", "condition", "hits", "log"}: an expression; [comparison,
-n] for the number of hits; texts to log instead of stopping, with an expression between each two of them.
+n] for the number of hits; texts to log instead of stopping, alternating with expressions.
 "errors", of "debug" and of the command "errors", are those "leaving" a handler, those "raised" anywhere in
 its author's code, or "none".
 
-A result omits empty members: "loaded", "error", "stale", "notes", "files", "left", "returned", and each
-that is false; "took" if it is 0; "status" and "phase" if they are "ok" and "run".
+A result omits empty members ("loaded", "error", "stale", "notes", "files", "left", "returned"), false ones,
+"took" if it is 0, and "status" and "phase" if they are "ok" and "run".
 
 A `call` is {"who", "code", "env", "fault"}. The host sends each call of an ordered run once, under a
 number, in "know"; a number that is sent again replaces the old call.
 
 A `code` is {"path", "export", "root", "name", "shared", "plain", "shape", "member", "beside"}; in "load" it
 has "env" too. `name` identifies one content of the root folder; `shared` identifies one content of the
-files outside it, which "files" lists. `shape` and `member` select what of the module is called, see
+files outside it, which "files" lists. `shape` and `member` select the function of the module to call, see
 model/run.py. `beside` is [{"kind", "name", "path"}], definitions that its handlers may use. A `module` is
 None, or {"declares": [{"key", "member", "priority", "limit", "options"}], "log": [{"level", "text"}]}. A
 frame is {"file", "line", "function", "source", "column"}. An `error` is {"type", "message", "frames"}, see
@@ -75,10 +75,10 @@ instead.
 `dirty`: the process could not be restored, so the host replaces it. `worn`: the host replaces it too, but
 no handler is at fault. After any other result the worker continues by itself. `next`: the next call starts
 immediately, because its handler is loaded. A result with `next` may wait in the pipe for the following
-results, for a millisecond; a worker with a bell does not ring for it. Before a result with `printed`, the
-worker writes the `fence` to both outputs: the call's output ends there. Without `printed` the call has
-printed nothing. The worker can tell this only until `quiet` (of perf_counter), because the host reads no
-output before that time. `left` describes the threads and processes of the call that still run; `shared`:
+results for a millisecond; a worker with a bell does not ring it for such a result. Before a result with
+`printed`, the worker writes the `fence` to both outputs: the call's output ends there. Without `printed`,
+the call has printed nothing. The worker can tell this only until `quiet`, a perf_counter time before which
+the host reads no output. `left` describes the threads and processes of the call that still run; `shared`:
 some of an earlier call were running during this call, and their output may appear as this call's.
 `fault` is {"fault", "amount"} to run an injected fault in place of the handler (model/failure.py). `hook`:
 the view is a HookEvent's document. `arguments`: it is a document of two arguments (model/payload.py).
@@ -88,7 +88,7 @@ A short message is SHORT and then the run's id. It means one of:
     BEGUN  {"id", "started": n, "loaded": seconds}
     ENDED  {"id", "result": n, "took": seconds}
     NEXT   {"id", "result": n, "took": seconds, "next": true}
-The id is random, so that bytes written by a handler by mistake are not taken for an answer.
+The ID is random, so that bytes that a handler writes by mistake are not taken for an answer.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ LINE_LOST = 81  # exit status of a worker that cannot reach its host any more
 
 
 class ProtocolError(Exception):
-    """The received bytes are not a frame. The other side cannot be trusted any more: end it."""
+    """The received bytes are not a frame: the other side must be ended, because it cannot be trusted."""
 
 
 def _refuse(name: str) -> None:
@@ -117,7 +117,7 @@ def _refuse(name: str) -> None:
 
 
 # Bound before any handler runs: a handler that replaces parts of `json` must not reach the protocol.
-# ASCII output, so that lone surrogates survive. `JSONEncoder.encode` would make `_chunks` for each message.
+# ASCII output keeps lone surrogates. `JSONEncoder.encode` would create the C encoder for each message.
 _encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _make: Any = getattr(json.encoder, "c_make_encoder", None)  # None if the interpreter has no C encoder
 _ascii = json.encoder.encode_basestring_ascii
@@ -147,7 +147,7 @@ def frame_of(text: str) -> bytes:
     """Return the frame of an ASCII JSON text. Raises ValueError if it is over MAX_BODY."""
     body = text.encode("ascii")
     if len(body) > MAX_BODY:
-        raise ValueError(f"a frame of {len(body):,} bytes; the limit is {MAX_BODY:,}")
+        raise ValueError(f"the frame has {len(body):,} bytes; the limit is {MAX_BODY:,}")
     return LENGTH.pack(len(body)) + body
 
 
@@ -160,9 +160,9 @@ def _parse_object(body: bytes) -> Message:
     try:
         message = decode(body.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"a frame that is not JSON: {error}") from None
+        raise ProtocolError(f"the frame is not JSON: {error}") from None
     if not isinstance(message, dict):
-        raise ProtocolError(f"a frame that holds a {type(message).__name__} where an object belongs")
+        raise ProtocolError(f"the frame is a {type(message).__name__}, not an object")
     return message
 
 
@@ -171,7 +171,7 @@ def _parse_short(body: bytes) -> Message:
         kind, number, seconds = SHORT.unpack_from(body)
         run = str(body[SHORT.size :], "ascii")
     except (struct.error, ValueError) as error:
-        raise ProtocolError(f"a short frame that is none: {error}") from None
+        raise ProtocolError(f"the short frame is invalid: {error}") from None
     if kind == BEGUN:
         return {"id": run, "started": number, "loaded": seconds}
     if kind == NEXT:
@@ -186,7 +186,7 @@ class Unpacker:
         self._partial = bytearray()  # the beginning of an incomplete message
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """Yield the complete messages. Raises ProtocolError after the last valid one; feed nothing then."""
+        """Yield the complete messages. Raises ProtocolError after the last valid one; do not feed more."""
         if self._partial:
             self._partial += data
             size = len(self._partial)
@@ -208,5 +208,5 @@ class Unpacker:
     def _length(self, data: bytes | bytearray, at: int) -> int:
         (length,) = LENGTH.unpack_from(data, at)
         if length > MAX_BODY:
-            raise ProtocolError(f"a frame says {length:,} bytes; the limit is {MAX_BODY:,}")
+            raise ProtocolError(f"the frame announces {length:,} bytes; the limit is {MAX_BODY:,}")
         return int(length)

@@ -22,7 +22,7 @@ from typing import Any
 CodePosition = tuple[str, int, str, int]  # file, line, function, column
 
 # Of an exception:
-MAX_FRAMES = 40  # the last ones: a runaway recursion has a thousand
+MAX_FRAMES = 40  # innermost ones: endless recursion has a thousand
 ERROR_TEXT = 16 * 1024  # characters of a message
 ERROR_LINE = 400  # characters of a source line or a name
 ERROR_FILE = 4096  # characters of a path
@@ -33,7 +33,7 @@ SOURCE_SIZE = 1024 * 1024  # bytes of a file whose lines are shown
 MAX_DEPTH = 64  # far below the interpreter's own limit, far above what people write
 MAX_ITEMS = 200_000
 VALUE_SIZE = 4 * 1024 * 1024  # bytes of JSON: an event and an answer together stay below the protocol's limit
-# Each member of an event has its own limit, so that none crowds out the others. Together below 6 MiB.
+# Each member of an event has its own limit, so that none takes the others' space. Together below 6 MiB.
 CONTEXT_SIZE = 3 * 1024 * 1024
 MESSAGES_SIZE = 2 * 1024 * 1024
 MESSAGE_SIZE = 256 * 1024
@@ -42,7 +42,7 @@ MAX_MESSAGES = 20_000
 LAST_MESSAGES = 1_000  # kept if there are more, with their share of MESSAGES_SIZE
 LAST_MESSAGES_SIZE = 512 * 1024
 MAX_NOTES = 12  # more are only counted
-MAX_BITS = 4096  # of an int: CPython refuses to print much longer ones
+MAX_BITS = 4096  # of an int: CPython refuses to print much larger ones
 VOWELS = tuple("aeiouAEIOU")
 
 _LIBRARY = os.path.dirname(os.__file__)
@@ -66,7 +66,7 @@ _stat, _open_source = os.stat, tokenize.open
 
 
 def _type_name(value: object, size: int = 80) -> str:
-    """Return the name of the type, whatever its metaclass says."""
+    """Return the true name of the type, whatever its metaclass returns."""
     return str(_name_of(type(value)))[:size]
 
 
@@ -82,7 +82,7 @@ def safe_text(value: object) -> str:
             continue
         if len(text) <= ERROR_TEXT:
             return text
-        return f"{text[:ERROR_TEXT]}… ({len(text) - ERROR_TEXT:,} characters left out)"
+        return f"{text[:ERROR_TEXT]}… ({len(text) - ERROR_TEXT:,} characters omitted)"
     return f"<{_type_name(value, ERROR_LINE)} whose text cannot be read>"
 
 
@@ -157,13 +157,13 @@ def not_found_notes(error: BaseException | None) -> tuple[str, ...]:
     if type(name) is not str:
         return ()
     where = (
-        f"{name[:ERROR_LINE]} is neither beside the handler nor installed for {sys.executable}, which runs it"
+        f"{name[:ERROR_LINE]} is neither beside the handler nor installed for {sys.executable}, which ran it"
     )
     return (f"{where}: install it there, or name another Python with `python:` in .hookscope/config.yaml",)
 
 
 def _file_notes(error: FileNotFoundError) -> tuple[str, ...]:
-    """Handle a relative path that is valid from the folder of the code that uses it."""
+    """Handle a relative path that would be valid in the folder of the code that uses it."""
     name, step = error.filename, _traceback_of(error)
     if type(name) is not str or os.path.isabs(name):
         return ()
@@ -171,8 +171,8 @@ def _file_notes(error: FileNotFoundError) -> tuple[str, ...]:
         file = step.tb_frame.f_code.co_filename
         if os.path.exists(os.path.join(os.path.dirname(file), name)):
             shown = name[:ERROR_LINE]
-            where = f"{shown} lies beside {os.path.basename(file)}, and was looked for in {os.getcwd()}"
-            return (f"{where}: `Path(__file__).parent / {shown!r}` finds it from everywhere",)
+            where = f"{shown} is beside {os.path.basename(file)}, but was searched in {os.getcwd()}"
+            return (f"{where}; use `Path(__file__).parent / {shown!r}`",)
         step = step.tb_next
     return ()
 
@@ -196,7 +196,7 @@ def _message(error: BaseException) -> str:
 
 
 def _syntax_error(error: Any, message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
-    """Add the position of the error: it is in the file that could not be parsed, not in one that ran."""
+    """Return the text and frames with the error's position, which is in the file that could not be parsed."""
     if not error.filename:
         return message, frames
     line = error.lineno if type(error.lineno) is int else 1
@@ -207,7 +207,7 @@ def _syntax_error(error: Any, message: str, frames: list[dict[str, Any]]) -> tup
 
 
 def _frames(error: BaseException) -> list[dict[str, Any]]:
-    """Asyncio's frames are skipped only before the handler's first: an error inside asyncio is news."""
+    """Return the error's frames. Asyncio's frames are skipped only before the handler's first frame."""
     last: deque[CodePosition] = deque(maxlen=MAX_FRAMES)
     step = _traceback_of(error)
     while step is not None:
@@ -226,7 +226,7 @@ def _is_ours(file: str, is_first: bool) -> bool:
 def frames_at(positions: Iterable[CodePosition]) -> list[dict[str, Any]]:
     """Return the positions as frames of the protocol."""
     positions = list(positions)
-    lines = {file: source_lines(file) for file, *_ in positions}  # read again: the author edits while we run
+    lines = {file: source_lines(file) for file, *_ in positions}  # not cached: they may be edited
     return [
         _frame(file, line, name, _line_of(lines[file], line), column)
         for file, line, name, column in positions
@@ -242,7 +242,7 @@ def running_frames(frame: FrameType | None) -> list[dict[str, Any]]:
             positions.append((code.co_filename, frame.f_lineno or code.co_firstlineno, code.co_name, 0))
             frame = frame.f_back
         positions.reverse()
-        # Everything up to the call of the handler is ours, or the interpreter's way to us.
+        # Skip everything up to the call of the handler: it is Hookscope's code.
         begin = max((n for n, known in enumerate(positions) if _is_ours(known[0], is_first=True)), default=-1)
         return frames_at(positions[begin + 1 :][-MAX_FRAMES:])
     except BaseException:  # the code continues to run meanwhile
@@ -264,7 +264,7 @@ def _column(code: CodeType, instruction: int) -> int:
 
 
 def _first_line(target: object) -> list[dict[str, Any]]:
-    """Return the first line of a function: it was called with arguments that it does not take."""
+    """Return the first line of a function as a frame: for a call with arguments that it does not accept."""
     target = getattr(target, "adapts", target)  # our own wrapper, see model/handler_arguments.py
     called = vars(type(target)).get("__call__")  # of a callable object
     for found in (target, getattr(target, "__func__", None), called):
@@ -286,7 +286,7 @@ def _frame(file: str, line: int, function: str, source: str | None, column: int 
 
 
 def source_lines(file: str) -> list[str]:
-    """Return a file's lines; none unless it is a regular file of limited size. Never raises."""
+    """Return a file's lines; an empty list unless it is a regular file of limited size. Never raises."""
     try:
         status = _stat(file)
         # Code may name /dev/zero. A file of size 0 may be one of /proc, where reading may block forever.
@@ -309,7 +309,7 @@ def to_plain(value: Any, name: str = "", size: int = VALUE_SIZE) -> tuple[Any, l
     """Return a copy of JSON's types only, and a note for each change that was needed. Never raises.
 
     Args:
-        value: may hold any classes of the handler's.
+        value: may contain objects of the handler's own classes.
         name: the value's name in the notes.
         size: bytes of JSON that the copy may take.
     """
@@ -319,7 +319,7 @@ def to_plain(value: Any, name: str = "", size: int = VALUE_SIZE) -> tuple[Any, l
 
 
 def event_to_plain(document: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Do the same for an event's document: all its keys are kept, whatever one of them holds."""
+    """Do the same as `to_plain` for an event's document. All its keys are kept."""
     copy: dict[str, Any] = {}
     notes: list[str] = []
     for name, value in document.items():
@@ -333,7 +333,7 @@ def event_to_plain(document: dict[str, Any]) -> tuple[dict[str, Any], list[str]]
 
 
 class _Cleaner:
-    """Makes one copy; counts the space that is left for it and collects its notes."""
+    """Makes one copy, and keeps track of the remaining space and of the notes."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -341,18 +341,16 @@ class _Cleaner:
         self._items = MAX_ITEMS
         self._notes: list[str] = []
         self._more_notes = 0
-        self._containers: set[int] = (
-            set()
-        )  # IDs of those around the present value: meeting one again is a cycle
+        self._containers: set[int] = set()  # IDs of those around the current value, to detect cycles
 
     def notes(self) -> list[str]:
         more = [f"and {self._more_notes:,} more such changes"] if self._more_notes else []
         return self._notes + more
 
     def messages(self, value: Any) -> list[Any]:
-        """Return the first and the last messages that fit, so that what later handlers push is seen.
+        """Return the first and the last messages that fit, so that those pushed by later handlers are kept.
 
-        A long message is cut and leaves room for the others.
+        A long message is truncated, to leave space for the others.
         """
         kind: Any = list if issubclass(type(value), list) else tuple
         self._containers.add(id(value))
@@ -370,7 +368,7 @@ class _Cleaner:
         return kept + last[::-1]
 
     def _while_room(self, indices: Iterable[int], minimum: int) -> Iterator[int]:
-        """Yield indices while `minimum` bytes are left: a last message that is cut would seem a new one."""
+        """Yield indices while `minimum` bytes are left. A truncated last message would look new."""
         for index in indices:
             if self._left < minimum:
                 return
@@ -387,7 +385,7 @@ class _Cleaner:
     def clean(self, value: Any, path: str, depth: int) -> Any:
         try:
             return self._clean(value, path, depth)
-        except BaseException as error:  # a hostile class may raise anything, at any touch
+        except BaseException as error:  # a hostile class may raise anything at any access
             return self._placeholder(
                 f"unreadable {_type_name(value)}", path, f"could not be read ({_type_name(error)})"
             )
@@ -428,7 +426,7 @@ class _Cleaner:
             self._note(path, "holds half a character (a lone surrogate), shown as ?")
             text = text.encode("utf-8", "replace").decode("utf-8")
         cost = len(encode_basestring_ascii(text)) + 1
-        if cost > self._left + 3:  # escapes make it longer: six bytes for one character at worst, or twelve
+        if cost > self._left + 3:  # escapes take up to twelve bytes for one character
             self._note(path, "was cut: it is too long")
             text = text[: self._left // 12]
             cost = len(encode_basestring_ascii(text)) + 1

@@ -1,9 +1,9 @@
 """The modules of Python's standard library: recorded as they are loaded, restored after a handler.
 
-A handler that replaces `functools.wraps` replaces it for itself, not for later handlers. Functions, classes,
-modules and public constants are compared: other state of a module changes in normal use. The interpreter
-gives each dictionary a new version when it changes (up to 3.12), so only changed modules are compared. Newer
-interpreters have no versions: there only the modules of `COMPARED_MODULES` are compared.
+A handler that replaces `functools.wraps` affects only itself, not later handlers. Functions, classes, modules
+and public constants are compared, but no other state, because that changes in normal use. Up to Python 3.12,
+each dictionary has a version that changes with it, so that only changed modules need to be compared. Newer
+interpreters have no versions: there, only the modules in `COMPARED_MODULES` are compared.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _names_in_folders() -> set[str]:
 _LIBRARY_NAMES: Any = getattr(sys, "stdlib_module_names", None) or _names_in_folders()
 OUR_PREFIX = "_hookscope_"  # of our own modules, and of the packages of hooks
 HOOK_PREFIX = f"{OUR_PREFIX}hooks_"
-# Loaded by the rest of the library, and changed by it in normal use.
+# Never compared.
 EXCLUDED = ("__main__", "idlelib", "sitecustomize", "usercustomize", "this", "antigravity", "test")
 COMPARED_MODULES = frozenset(
     """
@@ -48,8 +48,8 @@ COMPARED_MODULES = frozenset(
 # Modules whose classes are compared even without versions.
 CLASSES_COMPARED = ("json.decoder", "json.encoder", "threading")
 FULLY_COMPARED = ("builtins", "json", "os", "queue", "struct", "threading", "time")  # all their names
-VOLATILE_NAMES = ("environ", "tzname", "timezone", "altzone", "daylight")  # the library sets them itself
-HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8  # flags of classes: made by Python code; cannot be changed
+VOLATILE_NAMES = ("environ", "tzname", "timezone", "altzone", "daylight")  # the library itself sets them
+HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8  # flags of classes: created by Python code; immutable
 CONSTANT_TYPES = (str, int, float, tuple, bytes)
 MAX_NAMES = 6  # names that a note lists
 
@@ -60,7 +60,7 @@ _dict_of = type.__dict__["__dict__"].__get__
 
 
 class _ModuleSnapshot:
-    """What a module or class held when it was loaded."""
+    """The names of a module or class as they were when it was loaded."""
 
     def __init__(self, name: str, names: dict[str, Any], owner: Any, version: Any) -> None:
         self.name, self.names, self.owner, self.version = name, names, owner, version
@@ -82,7 +82,7 @@ class _ModuleSnapshot:
         ] + self.added_functions()
 
     def added_functions(self) -> list[str]:
-        """Return the functions that were added to a class: they may be called in place of inherited ones."""
+        """Return the functions that were added to a class, because they may override inherited ones."""
         if not isinstance(self.owner, type):
             return []
         return [
@@ -117,14 +117,14 @@ class StandardLibrary:
         self._modules_seen = -1
 
     def begin(self) -> None:
-        """Record all loaded modules, and from now on each one that is loaded."""
+        """Record all loaded modules, and from now on each module as it is loaded."""
         for name, module in _list(_modules.items()):
             self.record(name, module)
         self._loaded = {name: module for name, module in _modules.items() if not _is_hook_module(name)}
         sys.meta_path.insert(0, _LibraryFinder(self))
 
     def record(self, name: str, module: Any) -> None:
-        """Record what a module holds, right after it was loaded."""
+        """Record the names of a module that was just loaded."""
         if name in self._names or type(module) is not ModuleType or not is_standard(name):
             return
         if not self._has_versions and name not in COMPARED_MODULES:
@@ -137,7 +137,7 @@ class StandardLibrary:
                     self._add(f"{name}.{key}", gc.get_referents(_dict_of(value))[0], value)
 
     def accept(self, *names: str) -> None:
-        """Record these modules again: the worker itself has changed them."""
+        """Record these modules again, because the worker itself has changed them."""
         for at, snapshot in enumerate(self._snapshots):
             if snapshot.name in names:
                 self._snapshots[at] = _ModuleSnapshot(
@@ -152,7 +152,7 @@ class StandardLibrary:
         self._seen.append(snapshot.seen)
 
     def restore(self, changed: list[str], lost: list[str]) -> None:
-        """Restore what differs. Adds to `changed` what was restored, and to `lost` what could not be."""
+        """Restore what differs. Add what was restored to `changed`, and what could not be to `lost`."""
         self._restore_modules(changed, lost)
         if self._has_versions:
             now = _list(_map(_value_of, self._versions))
@@ -175,7 +175,7 @@ class StandardLibrary:
             changed.append(list_names(names))
 
     def _restore_modules(self, changed: list[str], lost: list[str]) -> None:
-        """Restore modules that were replaced or removed, and remove those that no import has made."""
+        """Restore modules that were replaced or removed, and remove modules that no import has created."""
         version = self._modules_version
         if version is not None and version.value == self._modules_seen and sys.modules is _modules:
             return
@@ -242,7 +242,7 @@ class _RecordingLoader:
 
 
 def is_standard(name: str) -> bool:
-    """Return whether the module of this name is one of the standard library."""
+    """Return whether the module of this name belongs to the standard library."""
     top = name.partition(".")[0]
     if top in EXCLUDED or top.startswith(OUR_PREFIX):
         return False
@@ -250,7 +250,7 @@ def is_standard(name: str) -> bool:
 
 
 def list_names(names: list[str]) -> str:
-    """Return names as a list, cut where it is long."""
+    """Return the names joined by commas; a long list is truncated."""
     shown, more = names[:MAX_NAMES], _len(names) - MAX_NAMES
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
@@ -260,7 +260,7 @@ def _is_hook_module(name: str) -> bool:
 
 
 def _is_fabricated(name: str, module: Any) -> bool:
-    """Return whether no import has put this into `sys.modules`."""
+    """Return whether this module was put into `sys.modules` by hand, not by an import."""
     if name.startswith(OUR_PREFIX):
         return False
     if module is None:
@@ -274,7 +274,7 @@ def _is_fabricated(name: str, module: Any) -> bool:
         parent, _, last = name.rpartition(".")
         return not (parent and vars(_modules.get(parent, module)).get(last) is module)  # of a C module
     values = [value for key, value in names.items() if key[:2] != "__"]
-    is_empty = not values and "cython" not in name  # extension modules share what is compiled in this way
+    is_empty = not values and "cython" not in name  # Cython's extension modules share code in this way
     return is_empty or any(_module_of(value).startswith(HOOK_PREFIX) for value in values)
 
 
@@ -292,7 +292,7 @@ def _is_compared_value(key: str, value: Any) -> bool:
 
 
 def _is_foreign_function(value: Any) -> bool:
-    """Return whether this is a function that no module of the library defines."""
+    """Return whether this is a function that is not defined in the standard library."""
     function = getattr(value, "__func__", value)
     return type(function) is FunctionType and not is_standard(function.__module__ or "")
 

@@ -42,12 +42,12 @@ from .safe_values import describe_exception, generator_error, not_found_notes, t
 
 sys.dont_write_bytecode = _no_bytecode
 
-RESERVE = 8 * 1024 * 1024  # bytes that are freed when a handler has used all memory
-RETURNED_SIZE = 1024 * 1024  # bytes of JSON of a returned value
-QUICK_CALL = 0.001  # seconds in which no handler takes half of a worker's memory
+RESERVE = 8 * 1024 * 1024  # bytes to free when a handler has used all memory
+RETURNED_SIZE = 1024 * 1024  # bytes of JSON of a return value
+QUICK_CALL = 0.001  # seconds; shorter calls cannot take half of a worker's memory
 PR_SET_PDEATHSIG = 1
 M_ARENA_MAX = -8
-WARM_UP_NAME = "warm_up"  # of its content
+WARM_UP_NAME = "warm_up"
 WARM_UP_FILE = os.path.join(HERE, "__init__.py")
 WARM_UP_CODE = {"path": WARM_UP_FILE, "export": "warm_up_handler", "root": HERE, "name": WARM_UP_NAME}
 # As the host would send it.
@@ -67,13 +67,13 @@ WARM_UP_MESSAGE = {
     "hook": True,
 }
 
-# Bound before any handler runs: what a handler replaces must not reach the protocol.
+# Bound before any handler runs, so that handlers cannot replace functions that the protocol uses.
 _getpid, _len = os.getpid, len
 _now, _settrace, _setprofile = time.perf_counter, sys.settrace, sys.setprofile
 
 
 class HandlerWorker:
-    """Loads and runs handlers, as the host's messages say."""
+    """Loads and runs handlers as the host's messages request."""
 
     def __init__(self, line: HostLine, event: Any, authoring: AuthoringModules, memory: int) -> None:
         """`event` is the module model/hook_event.py; `memory` is the limit in bytes, 0 for none."""
@@ -91,7 +91,7 @@ class HandlerWorker:
         self._calls: dict[int, Any] = {}  # by the host's number
         # By the host's number, after the first run: what to call, its variables, its additions to sys.path.
         self._targets: dict[int, tuple[Any, dict[str, str], tuple[list[str], list[str]]]] = {}
-        self._concurrent: ConcurrentRun | None = None  # while one runs
+        self._concurrent: ConcurrentRun | None = None  # while it runs
         self._debugger: Any = None
         self.baseline.begin()
 
@@ -115,7 +115,7 @@ class HandlerWorker:
 
     def _warm_up(self) -> None:
         """Run a handler of our own and discard its answers, so that the first real call is twice as fast."""
-        self.line.send_frame = _discard_frame  # type: ignore[method-assign]  # on this line alone
+        self.line.send_frame = _discard_frame  # type: ignore[method-assign]  # on this instance only
         try:
             self._run(WARM_UP_MESSAGE)
         finally:
@@ -128,11 +128,10 @@ class HandlerWorker:
     def _start_debugger(self, message: Any) -> None:
         sys.dont_write_bytecode = False
         try:
-            from .debugger import HandlerDebugger  # imports `pdb` and `dis`, which other workers do without
+            from .debugger import HandlerDebugger  # imports `pdb` and `dis`, which other workers do not need
         finally:
             sys.dont_write_bytecode = _no_bytecode
         self._debugger = HandlerDebugger(self.line, message)
-        # Loads of this worker alone are debugged.
         self._cache.load = self._debugger.wrap_load(self._cache.load)  # type: ignore[method-assign]
         self.baseline.accept("sys", "pdb")
 
@@ -146,7 +145,7 @@ class HandlerWorker:
             self._debugger.receive(message)
 
     def forget_targets(self) -> None:
-        """Forget what to call: a loaded module has been replaced."""
+        """Forget the functions to call, because a loaded module was replaced."""
         self._targets.clear()
 
     def _load(self, message: Any) -> None:
@@ -178,7 +177,7 @@ class HandlerWorker:
         calls = [(number, self._calls[number]) for number in message["calls"]]
         view = self.payloads.make(message["view"], message)
         self.leftovers = LeftoversWatch()
-        is_announced = False  # the host knows that the call starts
+        is_announced = False  # the host knows that the next call starts
         last = _len(calls) - 1
         for number, (known, call) in enumerate(calls):
             view.begin(call["who"])
@@ -191,7 +190,7 @@ class HandlerWorker:
             stops = "dirty" in answer or "worn" in answer or "apart" in answer
             is_announced = not stops and number < last and self._is_loaded(*calls[number + 1])
             self.answers.send(answer, is_announced)
-            if stops:  # the host continues in another process: it ends this one, or keeps it for this hook
+            if stops:  # the host ends this process, or keeps it for this hook
                 return
 
     def _is_loaded(self, known: int, call: Any) -> bool:
@@ -201,9 +200,9 @@ class HandlerWorker:
         """Add the changes of the view to the answer."""
         try:
             view.add_changes(answer)
-        except BaseException as error:  # it changed the event's class; a new worker has the real one
+        except BaseException as error:  # the handler changed the event's class; a new worker has the real one
             what = describe_exception(error)["type"]
-            add_notes(answer, f"the event could not be read after it ({what})")
+            add_notes(answer, f"the event could not be read afterwards ({what})")
             answer["dirty"] = True
 
     def report_late(self, who: str, text: str) -> None:
@@ -212,29 +211,29 @@ class HandlerWorker:
 
     def report_late_handler(self, code: Any, row: Any) -> None:
         """Report a handler that a module registered after it was loaded."""
-        text = f"registers a handler of {row['key']} after its register: it is called from the next event on"
+        text = f"registers a handler of {row['key']} after `register`: it is called from the next event on"
         adds = {"name": code["name"], "row": to_plain(row, "", REGISTRATION_SIZE)[0]}
         self.line.send({"late": {"who": os.path.basename(code["root"]), "text": text, "adds": adds}})
 
     def _call_handler(
         self, run: str, number: int, call: Any, value: Any, is_announced: bool, known: int
     ) -> dict[str, Any]:
-        """Load the handler if necessary, announce the call, run it. Return the answer, whatever it raises.
+        """Load the handler if necessary, announce the call, and run it. Return the answer. Never raises.
 
         Args:
-            run: ID of the run message.
+            run: the ID of the run message.
             number: of the call in the message.
             call: the protocol's `call`.
             value: what the handler gets.
             is_announced: the host knows that the call starts.
-            known: the host's number of the call.
+            known: the host's number for the call.
         """
         target, env, answer = self.prepare(run, number, call, known)
         if target is None:
             self.notes.add_leftovers(answer, self.leftovers)
             return answer
         if not is_announced:
-            loaded = answer.get("loaded", 0.0)  # if 0, the host may read it together with the answer
+            loaded = answer.get("loaded", 0.0)  # if 0, the host need not read it before the answer
             self.line.send_frame(short_frame(BEGUN, run, number, loaded), loaded > 0)
         returned, raised, unfinished = None, None, 0
         began = _now()
@@ -250,10 +249,10 @@ class HandlerWorker:
             raised = error
             self.free_reserve(error)
         answer["took"] = _now() - began
-        try:  # in this very frame: a handler's trace function would run for any function called here
+        try:  # in this frame, because a handler's trace function would run in any function called here
             _setprofile(None)
             _settrace(None)
-        except BaseException:  # raised by that function, which is removed now
+        except BaseException:  # raised by that function; it is removed now
             pass
         self.baseline.restore_builtins()
         self.answers.flush_replaced_streams()
@@ -262,7 +261,7 @@ class HandlerWorker:
         self.restore_process(answer)
         if self.event_loop.was_replaced:
             self.event_loop.was_replaced = False
-            add_notes(answer, "it changed: the event loop. The next handler gets a new one")
+            add_notes(answer, "it changed the event loop: the next handler gets a new one")
         add_task_notes(answer, unfinished)
         self.notes.add_leftovers(answer, self.leftovers)
         return answer
@@ -270,7 +269,7 @@ class HandlerWorker:
     def prepare(
         self, run: str, number: int, call: Any, known: int = -1
     ) -> tuple[Any, dict[str, str], dict[str, Any]]:
-        """Load the handler. Return (what to call or None, its variables, the answer so far)."""
+        """Load the handler. Return (function to call or None, its variables, the answer so far)."""
         answer: dict[str, Any] = {"id": run, "result": number, "took": 0.0}
         if self.notes.is_shared:
             answer["shared"] = True
@@ -282,7 +281,7 @@ class HandlerWorker:
         loaded, error, took, is_restored = self._cache.load(code, call["env"])
         if took:
             answer["loaded"] = took
-            add_notes(answer, *self.baseline.change_notes("as it loaded, it"))
+            add_notes(answer, *self.baseline.change_notes("while loading, it"))
         if not is_restored:
             answer["dirty"] = True
         elif loaded is None:
@@ -320,19 +319,19 @@ class HandlerWorker:
             add_notes(answer, *notes)
 
     def restore_process(self, answer: dict[str, Any], who: str = "it") -> None:
-        """Restore the process, and add to the answer what the handler had changed."""
+        """Restore the process, and add notes on the handler's changes to the answer."""
         if not self.baseline.restore() or not self._reserve:
             answer["dirty"] = True
         add_notes(answer, *self.baseline.change_notes(who))
 
     def free_reserve(self, error: BaseException) -> None:
-        """If memory has run out, make room to report that and to end."""
+        """If memory has run out, free some for reporting that."""
         if type(error) is MemoryError:
             self._reserve = b""
 
 
 def _discard_frame(frame: bytes, ring: bool) -> None:
-    """Replace HostLine.send_frame during the warm-up."""
+    """Discard a frame: replaces HostLine.send_frame during the warm-up."""
 
 
 def _load_failure(answer: dict[str, Any], error: Any) -> dict[str, Any]:
@@ -341,7 +340,7 @@ def _load_failure(answer: dict[str, Any], error: Any) -> dict[str, Any]:
 
 
 def _load_file(path: str, name: str) -> Any:
-    """Load a file of ours as a module of this name, without its package."""
+    """Load one of our files as a module of this name, without importing its package."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"cannot load {path}")
@@ -359,14 +358,14 @@ def _prepare_process(memory: int) -> None:
     """Set limits, dumps and text encodings. `memory` is the limit of address space, 0 for none."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory:
-        with suppress(ValueError, OSError):  # above the user's own limit, or a system without this limit
+        with suppress(ValueError, OSError):  # above the user's own limit, or not supported
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     faulthandler.enable(file=2)
-    faulthandler.register(signal.SIGUSR2, file=2)  # for handlers that let no code of ours run
+    faulthandler.register(signal.SIGUSR2, file=2)  # in case a handler keeps our code from running
     if sys.platform.startswith("linux"):
-        # For handlers that never let the listening thread run.
+        # In case a handler keeps the listening thread from running.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    with suppress(AttributeError, OSError):  # glibc: a heap for each thread would use up the address space
+    with suppress(AttributeError, OSError):  # glibc: heaps of threads would use up the address space
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # opened by Python itself

@@ -1,8 +1,8 @@
 """Ends all workers and escaped processes when the program that started them is gone. Linux only.
 
-A program killed with SIGKILL cannot clean up. So the first worker starts a guard: a process that waits for
-the end of a pipe, which the system closes however the program ends, and then kills all processes with the
-program's mark (orphan_processes.py). This file is both sides; as a program it runs alone:
+A program killed with SIGKILL cannot clean up. So the first worker starts a guard: a process that waits until
+a pipe is closed, as the system does however the program ends, and then kills all processes with the program's
+mark (orphan_processes.py). This file contains both sides. It needs no other file when run as a program:
 
     python -I -S worker_guard.py MARK     waits on standard input
 """
@@ -15,9 +15,9 @@ import sys
 from contextlib import suppress
 
 MARK_NAME = b"HOOKSCOPE_WORKER="
-KILL_ROUNDS = 20  # of killing: what is killed may just have started something
+KILL_ROUNDS = 20  # of killing: a killed process may just have started another one
 
-_started_in = 0  # the process that has a guard; a fork of it has none
+_started_in = 0  # the pid of the process that has a guard; its forks have none
 
 
 def start_guard(mark: str) -> None:
@@ -27,7 +27,7 @@ def start_guard(mark: str) -> None:
         return
     _started_in = os.getpid()
     try:
-        theirs, _ = os.pipe()  # nobody inherits our end, which stays open until this process ends
+        theirs, _ = os.pipe()  # no child inherits our end, which stays open until this process ends
     except OSError:  # no more files may be opened now: the next worker tries again
         _started_in = 0
         return
@@ -39,8 +39,8 @@ def start_guard(mark: str) -> None:
 
 
 def main(mark: str) -> None:
-    """Wait for the end of the program, then kill what it has left running."""
-    os.setsid()  # what ends the program's whole group shall not end its guard
+    """Wait for the end of the program, then kill the processes that it has left running."""
+    os.setsid()  # so that a signal to the program's group does not end its guard
     while os.read(0, 1):
         pass
     for _ in range(KILL_ROUNDS):
