@@ -234,7 +234,7 @@ async def test_stopped_search_reports_its_findings(
 async def test_fuzz_refuses_without_hooks_or_hypothesis(
     fuzz: Fuzzing, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(Refusal, match="no hook of yours runs for message:received"):
+    with pytest.raises(Refusal, match="none of your hooks runs for message:received"):
         await fuzz("message:received")
     make_hook(workspace / "hooks", "a", RECEIVED)
     monkeypatch.setattr(fuzzing, "find_spec", lambda name: None)
@@ -265,7 +265,7 @@ def test_bundled_hooks_are_fuzzed_in_a_sandbox_or_by_name(workspace: Path) -> No
     bench = Workbench(Options(dialect="openclaw", workspace=workspace))
     view = bench.scan()
     template = bench.template(view, "command:new")
-    with pytest.raises(Refusal, match="no hook of yours runs"):
+    with pytest.raises(Refusal, match="none of your hooks runs"):
         Fuzzer(bench, view, template, seed=1)
     assert Fuzzer(bench, view, template, seed=1, only="command-logger").hooks == ("command-logger",)
     assert "session-memory" in Fuzzer(bench, view, template, seed=1, sandbox=True).hooks

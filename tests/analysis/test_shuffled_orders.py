@@ -54,7 +54,7 @@ async def test_each_order_gets_an_unchanged_copy_of_the_event(
     make_hook(workspace / "hooks", "b", COMMAND, counts)
     found = await shuffled(workspace, tmp_path, 9)
     assert [one.text for one in finding_sentences(found)] == [
-        "a and b both change context.sessionEntry.n: what each leaves there depends on who goes first."
+        "a and b both change context.sessionEntry.n: what each leaves there depends on which runs first."
     ]
     assert not found.unstable
 
@@ -68,7 +68,7 @@ async def test_hook_with_two_matching_keys_counts_as_two_handlers(
     assert sorted(found.names) == ["a (command)", "a (command:new)", "b"]
     assert len(found.orders) == found.possible_orders == 6
     told = " ".join(one.text for one in finding_sentences(found))
-    assert "all write context.n: the last one wins." in told
+    assert "all write context.n: the last write wins." in told
 
 
 async def test_cancelled_fire_is_the_last(workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
@@ -76,11 +76,11 @@ async def test_cancelled_fire_is_the_last(workspace: Path, tmp_path: Path, make_
         make_hook(workspace / "hooks", name, COMMAND)
     found = await shuffled(workspace, tmp_path, 9, cancelled=3)
     assert (len(found.fired), found.order_matters, found.is_sampled) == (2, False, False)
-    assert "nothing can be said" in order_summary(found)
+    assert "so there is no result" in order_summary(found)
 
 
 async def test_too_few_fires_are_refused(workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
     for name in "ab":
         make_hook(workspace / "hooks", name, COMMAND)
-    with pytest.raises(Refusal, match=f"takes {FEWEST_RUNS} fires at least"):
+    with pytest.raises(Refusal, match=f"needs {FEWEST_RUNS} fires or more"):
         await shuffled(workspace, tmp_path, FEWEST_RUNS - 1)

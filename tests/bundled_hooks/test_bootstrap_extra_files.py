@@ -73,7 +73,7 @@ def test_as_shipped_only_the_programs_own_names_are_added(fire: Fire, workspace:
     assert run["result"]["stdout"] == "Added 1 of 4 matching files.\n"
     for name in ("pkg/agents.md", "docs/style.md", "TOOLS.md"):
         assert (
-            f"{workspace / name}: OpenClaw adds files of these names alone: AGENTS.md,"
+            f"{workspace / name}: OpenClaw adds only files of these names: AGENTS.md,"
             in run["result"]["stderr"]
         )
 
@@ -117,7 +117,7 @@ async def test_files_outside_of_the_workspace_are_refused(
     assert await add(patterns) == ["fine.md"]
     err = capfd.readouterr().err.splitlines()
     assert [line for line in err if "is not a pattern" in line] == [
-        f"{HOOK}: {pattern}: is not a pattern of files below the workspace" for pattern in patterns[:3]
+        f"{HOOK}: {pattern}: is not a pattern for files below the workspace" for pattern in patterns[:3]
     ]
     for name in ("link.md", "sibling.md", "folder/key.md"):
         assert f"{HOOK}: {workspace / name}: leads out of the workspace" in err
@@ -153,7 +153,7 @@ async def test_twenty_are_added_in_order_and_the_rest_is_said(
     names = [f"n{number:02}.md" for number in range(25)]
     put(workspace, *reversed(names))
     assert await add(["n2*.md", "*.md"]) == names[:20]
-    assert "n20.md: neither this file nor the later ones are added" in capfd.readouterr().err
+    assert "n20.md: this file and the following ones are not added" in capfd.readouterr().err
 
 
 async def test_present_files_are_not_added_again(add: Add, workspace: Path) -> None:
@@ -177,7 +177,7 @@ async def test_invalid_pattern_matches_nothing(add: Add, workspace: Path, patter
 
 async def test_wrong_settings_are_said(add: Add, capfd: pytest.CaptureFixture[str]) -> None:
     assert await add([5, None, " "]) == []
-    assert capfd.readouterr().err.count("paths: must be texts, not ") == 3
+    assert capfd.readouterr().err.count("paths: must contain strings, not ") == 3
 
 
 def test_bootstrap_files_that_are_missing_are_begun_and_others_refused(fire: Fire, workspace: Path) -> None:
@@ -186,4 +186,4 @@ def test_bootstrap_files_that_are_missing_are_begun_and_others_refused(fire: Fir
     run = fire(HOOK, "agent:bootstrap", context)
     assert [file["name"] for file in run["context"]["bootstrapFiles"]] == ["a.md"]
     run = fire(HOOK, "agent:bootstrap", {**context, "bootstrapFiles": "all"}, code=1)
-    assert run["result"]["error"]["message"] == "bootstrapFiles of the context is a str, not a list"
+    assert run["result"]["error"]["message"] == "`bootstrapFiles` of the context is a str, not a list"

@@ -137,12 +137,12 @@ def test_of_two_records_the_one_of_the_session_that_ends_is_saved(
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
-        (["not JSON", "[1, 2", '"text"', "null", "[]", "{}", "\0\0"], "holds no messages"),
-        ([said("user", "/new")], "holds no messages"),
+        (["not JSON", "[1, 2", '"text"', "null", "[]", "{}", "\0\0"], "contains no messages"),
+        ([said("user", "/new")], "contains no messages"),
         ([said("system", "be kind"), said("user", " "), said("user", [5, None, {}])], "no messages"),
         ([json.dumps({"role": ["user"], "content": "x"}), json.dumps({"type": "message"})], "no messages"),
         (["[" * 500_000, b"\xff\xfe\xfd", said("user", "x" * 3_000_000)], "no messages"),
-        ([], "holds no messages"),
+        ([], "contains no messages"),
     ],
 )  # fmt: skip
 async def test_a_transcript_without_messages_is_nothing_to_save(
@@ -212,7 +212,7 @@ async def test_the_number_of_messages_is_a_setting_and_a_wrong_one_is_said(
         result = await save(transcript(*lines), {"messages": wanted})
         path = workspace / result.messages[0].removeprefix("Session saved to ")
         assert len(re.findall(r"^line", path.read_text(), re.MULTILINE)) == kept
-        assert ("`messages` needs" in capfd.readouterr().err) == (kept == 15)
+        assert ("`messages` must be" in capfd.readouterr().err) == (kept == 15)
 
 
 async def test_no_file_is_ever_replaced(save: Save, workspace: Path, transcript: Transcript) -> None:
@@ -337,8 +337,8 @@ def test_an_endpoint_names_the_file(
 @pytest.mark.parametrize(
     ("status", "body", "why"),
     [
-        (500, b"oops", "it answered 500"),
-        (401, b"{}", "it answered 401"),
+        (500, b"oops", "it returned 500"),
+        (401, b"{}", "it returned 401"),
         (200, b"<html>", "not a chat completion"),
         (200, b"", "not a chat completion"),
         (200, b"[" * 100_000, "not a chat completion"),
@@ -357,7 +357,7 @@ async def test_an_endpoint_that_fails_costs_no_session(
     result = await save(transcript(*TALK), {"llm": {"baseUrl": endpoint.address, "model": "small"}})
     assert result.messages[0].endswith("-deploy-pipeline-fail-since-monday.md")
     err = capfd.readouterr().err
-    assert err.startswith("session-memory: the endpoint gave no name (")
+    assert err.startswith("session-memory: the endpoint did not suggest a name (")
     assert why in err
 
 
@@ -379,11 +379,11 @@ async def test_an_endpoint_that_never_answers_costs_its_time_limit(
         ({"baseUrl": "http://127.0.0.1:1/v1", "model": "small"}, "refused"),
         ({"baseUrl": "file:///etc", "model": "small"}, "http"),
         ({"baseUrl": "http://127.0.0.1:x", "model": "small"}, "port"),
-        ({"model": "small"}, "llm.baseUrl needs a text"),
-        ({"baseUrl": "http://127.0.0.1:1"}, "llm.model needs a text"),
+        ({"model": "small"}, "`llm.baseUrl` must be a string"),
+        ({"baseUrl": "http://127.0.0.1:1"}, "`llm.model` must be a string"),
         ({"baseUrl": "http://127.0.0.1:1", "model": "small", "timeoutSeconds": "soon"}, "soon"),
-        ({"baseUrl": "http://127.0.0.1:1", "model": "small", "apiKeyEnv": "UNSET"}, "UNSET holds no"),
-        ("on", "llm needs an object"),
+        ({"baseUrl": "http://127.0.0.1:1", "model": "small", "apiKeyEnv": "UNSET"}, "UNSET does not contain"),
+        ("on", "`llm` must be an object"),
     ],
 )  # fmt: skip
 async def test_wrong_settings_of_the_endpoint_are_said(

@@ -466,7 +466,7 @@ def test_an_error_that_the_handler_catches_does_not_stop_it(debug: Program) -> N
     first, last = places(done)
     assert first == "catches handler:8  at its first line"
     assert last.startswith("catches handler:16  Error: ENOENT")
-    assert "cannot be seen" in done.err  # it waited when that came
+    assert "are not available" in done.err  # it waited when that came
     assert "heard" in done.out
     assert "status" not in done.err
     assert "ENOENT" in done.out

@@ -50,10 +50,10 @@ def test_the_guide_names_the_version_that_first_sends_an_event(hookscope: Progra
     write({"agent/hooks/close.ts": hears("turn.cancelled")})
     (hook,) = hookscope("list", "--dialect", "eve", "--json").json["hooks"]
     (sent,) = (gate for gate in hook["gates"] if gate["gate"] == "sent")
-    assert (sent["passed"], sent["found"]) == (True, "by eve@0.80; this guide has none of them")
+    assert (sent["passed"], sent["found"]) == (True, "by eve@0.80; not listed in this guide")
     (finding,) = hookscope("lint", "--dialect", "eve", "--json").json["findings"]
     assert finding["severity"] == "hint"
-    assert finding["text"] == "`turn.cancelled` is not in Eve's guide; eve@0.80 sends it."
+    assert finding["text"] == "`turn.cancelled` is not in Eve's guide, but eve@0.80 sends it."
 
 
 def test_a_module_without_events_is_silent_and_linted(hookscope: Program, write: Any) -> None:
@@ -63,7 +63,7 @@ def test_a_module_without_events_is_silent_and_linted(hookscope: Program, write:
     assert hook["state"] == "silent"
     done = hookscope("lint", "--json")
     assert (done.code, [one["rule"] for one in done.json["findings"]]) == (1, ["events-none"])
-    assert "no fix: write one there; `hookscope events` lists what there is" in hookscope("fix", "quiet").out
+    assert "no fix: add one there; `hookscope events` lists the events" in hookscope("fix", "quiet").out
 
 
 def test_hooks_of_a_stream_are_compared_under_their_own_hosts_versions(
@@ -129,7 +129,5 @@ def test_lint_reports_imports_that_break_the_build(hookscope: Program, write: An
 
 def test_a_file_name_that_breaks_the_build_is_reported_with_its_fix(hookscope: Program, write: Any) -> None:
     write({"agent/hooks/close.ts": hears("turn.completed"), "agent/hooks/_shared.ts": "export const x = 1;"})
-    step = (
-        "no fix: rename ./agent/hooks/_shared.ts, or move it to a folder in which its host looks for nothing"
-    )
+    step = "no fix: rename ./agent/hooks/_shared.ts, or move it to a folder that its host does not scan"
     assert step in hookscope("fix", "close").out

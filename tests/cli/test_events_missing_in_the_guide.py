@@ -18,7 +18,7 @@ def test_a_hook_for_a_later_event_is_ready_and_names_the_host_that_sends_it(
     make_hook(workspace / "hooks", "patch", PATCH, "def handler(event):\n    event.messages.append('seen')\n")
     (hook,) = [one for one in hookscope("list", "--json").json["hooks"] if one["name"] == "patch"]
     (sent,) = [gate for gate in hook["gates"] if gate["gate"] == "sent"]
-    assert (sent["passed"], sent["found"]) == (True, "by openclaw@2026.9; this guide has none of them")
+    assert (sent["passed"], sent["found"]) == (True, "by openclaw@2026.9; not listed in this guide")
     assert "session:patch is not in OpenClaw's guide; openclaw@2026.9 sends it" in hook["notes"]
     fired = hookscope("fire", "session:patch", "--trust")
     assert "`--dialect openclaw@2026.9` has an example" in fired.err

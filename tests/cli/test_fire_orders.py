@@ -21,7 +21,7 @@ HANDLERS = {
     "tag": "def handler(event): event.context['topic'] = 'tag'",
 }
 NEEDS = "greet fails (KeyError: 'user') unless auth runs before it."
-WINS = "late and tag both write context.topic: the last one wins."
+WINS = "late and tag both write context.topic: the last write wins."
 
 
 @pytest.fixture
@@ -73,10 +73,10 @@ def test_shuffle_fires_the_requested_number_of_orders_and_counts_the_rest(scope:
     orders = [[result["hook"] for result in run["results"]] for run in done["runs"]]
     assert orders == [[result["hook"] for result in run["results"]] for run in again["runs"]]
     (left,) = done["shuffled"]["left"]
-    assert left["sentence"].startswith("context.topic differs between run 2 and run 3; the fires")
+    assert left["sentence"].startswith("context.topic differs between run 2 and run 3; there were")
     assert left["runs"] == [2, 3]
     shown = scope("fire", "command:new", "--repeat", "8", "--shuffle", "--seed", "7").out
-    assert "the fires did not suffice to say why" in shown
+    assert "there were not enough runs to explain why" in shown
     assert "--seed 7 repeats them" in shown
 
 
@@ -85,9 +85,9 @@ def test_shuffle_says_if_the_order_does_not_matter(scope: Program) -> None:
     apart = ("--except", "auth", "--except", "greet", "--except", "late")
     alone = scope("fire", "command:new", "--repeat", "9", "--shuffle", *apart)
     assert (alone.code, alone.out) == (1, "")
-    assert "There is nothing to shuffle: tag alone runs for command:new." in alone.err
+    assert "There is nothing to shuffle: only tag runs for command:new." in alone.err
     done = scope("fire", "command:new", "--repeat", "9", "--shuffle", "--except", "auth", "--except", "late")
-    assert "The order does not matter: the same came of all 2 orders of 2 handlers." in done.out
+    assert "The order does not matter: all 2 orders of 2 handlers gave the same result." in done.out
     assert "as registered:" in done.out  # greet fails there
 
 
@@ -112,7 +112,7 @@ def test_shuffle_in_a_sandbox_restores_files_before_each_fire(
     (home / "key").write_text("1")
     here = scope("fire", "command:new", "--repeat", "9", "--shuffle")
     assert "The order does not matter" in here.out
-    assert "with --sandbox each fire begins anew" in here.out
+    assert "with --sandbox each run starts afresh" in here.out
 
 
 def test_shuffle_in_a_sandbox_compares_files(
@@ -142,7 +142,7 @@ def test_differences_within_one_order_are_excluded(
     make_hook(workspace / "hooks", "a", COMMAND, source)
     make_hook(workspace / "hooks", "b", COMMAND)
     told = scope("fire", "command:new", "--repeat", "9", "--shuffle", "--json").json["shuffled"]
-    assert (told["matters"], told["done"], told["unsteady"]) == (False, 3, ["what a says"])
+    assert (told["matters"], told["done"], told["unsteady"]) == (False, 3, ["what a pushes"])
 
 
 def test_a_plugin_that_ends_an_event_keeps_others_from_running(
@@ -160,7 +160,7 @@ def test_a_plugin_that_ends_an_event_keeps_others_from_running(
     shown = hookscope(*where, "before_tool_call", "--repeat", "9", "--shuffle").out
     assert "notes does not run (an earlier handler ended the event) when guard runs before it." in shown
     observers = hookscope(*where, "agent_end", "--repeat", "9", "--shuffle")
-    assert (observers.code, "2 handlers begin at once" in observers.err) == (1, True)
+    assert (observers.code, "2 handlers start at once" in observers.err) == (1, True)
 
 
 @pytest.mark.usefixtures("four")

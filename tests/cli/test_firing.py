@@ -342,7 +342,7 @@ def test_a_saved_event_equals_the_fired_one_without_its_secrets(
     assert again.json["event"]["sessionKey"] == "s:1"
     refused = fire("command:new", "--trust", "--save", "mine.yaml")
     assert refused.code == 1
-    assert f"There is {file} already" in refused.err
+    assert f"{file} already exists" in refused.err
     assert fire("command:new", "command:new", "--save", "x").code == 2
 
 

@@ -18,7 +18,7 @@ def test_metadata_in_quotes_is_taken_out_and_its_events_are_corrected(
 ) -> None:
     folder = make_hook(workspace / "hooks", "quoted", QUOTED, "def handler(event): ...\n")
     said = hookscope("fix", "quoted", "--apply")
-    assert "Take metadata out of its quotes" in said.out
+    assert "Remove the quotes around metadata" in said.out
     assert 'metadata: {"openclaw": {"events": ["gateway:startup"]}}' in (folder / "HOOK.md").read_text()
     states = {hook["name"]: hook["state"] for hook in hookscope("list", "--json").json["hooks"]}
     assert states["quoted"] in ("ready", "untrusted")

@@ -87,19 +87,19 @@ def fired(hookscope: Program, home: Path, dialect: str, event: str, *bodies: str
             SHIPPED,
             "before_prompt_build",
             "event.prompt += '!';",
-            "event.prompt has no effect: what it returns counts",
+            "event.prompt has no effect: only its return value counts",
         ),
         (
             SHIPPED,
             "before_prompt_build",
             "event.messages.push({});",
-            "event.messages has no effect: what it returns counts",
+            "event.messages has no effect: only its return value counts",
         ),
         (
             SHIPPED,
             "message_sent",
             "event.content = 'x';",
-            "event.content has no effect: message_sent only tells",
+            "event.content has no effect: message_sent only notifies",
         ),
     ],
 )

@@ -186,7 +186,7 @@ def test_commands_report_settings_that_count_as_empty(
     settings.parent.mkdir(exist_ok=True)
     settings.write_text("{hooks: {internal: {entries: {greet: {enabled: false}}}}")
     done = hookscope(*asked, "--json")
-    told = "openclaw.json, line 1, column 1: unclosed object; no hook runs until it is mended."
+    told = "openclaw.json, line 1, column 1: unclosed object; no hook runs until this is fixed."
     first, *rest = done.err.splitlines()
     assert first == f"hookscope: {told} `hookscope doctor` names the file."
     assert [line for line in rest if "it may switch" not in line] == []
@@ -244,9 +244,7 @@ def test_an_entry_of_another_hook_is_no_typo(
     make_hook(workspace / "hooks", "greetz", "{openclaw: {events: [command]}}")
     (workspace / "hooks/greets/handler.py").unlink()  # no hook any more: its entry may be a typo
     document = hookscope("info", "greet", "--dialect", "openclaw@2026.9", "--json").json
-    assert any(
-        "entries.greets is there" in near for gate in document["gates"] for near in gate.get("near", [])
-    )
+    assert any("entries.greets exists" in near for gate in document["gates"] for near in gate.get("near", []))
 
 
 @pytest.mark.parametrize("dialect", ["openclaw@2026.9", "eliza@2.0.0-beta.2", "milady@2.0.0-alpha.76"])
@@ -382,8 +380,8 @@ def test_a_file_in_place_of_a_hook_folder_is_named(hookscope: Program, tmp_path:
     file.write_text("")
     done = hookscope("list", "--dialect", "openclaw", "--json", "--home", str(file / "home"))
     problems = done.json["problems"]
-    assert f"{file} is a file; hooks are looked for in folders" in problems
-    assert f"{file} is a file; plugins are looked for in folders" in problems
+    assert f"{file} is a file; a hooks folder is expected there" in problems
+    assert f"{file} is a file; a plugins folder is expected there" in problems
 
 
 def test_a_what_if_option_changes_the_answer_and_says_so(
@@ -705,7 +703,7 @@ def test_everything_that_fails_to_be_a_hook_is_listed_with_a_reason(
     pack = {"name": "pack", "openclaw": {"hooks": ["./one"]}}
     (home / ".openclaw/hooks/pack/package.json").write_text(json.dumps(pack))
     shipped = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "list").out
-    assert "✗ no hook    two: it has a HOOK.md, and the hooks of package.json leave it out" in shipped
+    assert "✗ no hook    two: it has a HOOK.md, but the hooks in package.json do not list" in shipped
     settings = {"plugins": {"hooks": [{"event": "nope", "module": "x"}]}}
     (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
     guide = hookscope("--dialect", "openclaw", "--bundled", str(bundled), "list").out

@@ -28,22 +28,22 @@ NEW = "`hookscope new gone --event command:new`"
             {"event": "command:new", "module": "./gone.js"},
             "./gone.js",
             "handler",
-            "write ./gone.js, or name a file that is there as `module` of hooks.internal.handlers[0] "
-            f"(~/.openclaw/openclaw.json:6); or begin a folder with a HOOK.md in its place: {NEW}",
+            "create ./gone.js, or set `module` of hooks.internal.handlers[0] (~/.openclaw/openclaw.json:6) "
+            f"to an existing file; or create a folder with a HOOK.md instead: {NEW}",
         ),
         (
             {"event": "command:new", "module": "/usr/gone.js"},
             "/usr/gone.js",
             "path",
-            "let its file lie below the workspace, and name it there as `module` of "
-            "hooks.internal.handlers[0] (~/.openclaw/openclaw.json:6); "
-            f"or begin a folder with a HOOK.md in its place: {NEW}",
+            "move its file below the workspace, and set `module` of hooks.internal.handlers[0] "
+            "(~/.openclaw/openclaw.json:6) to the new path; "
+            f"or create a folder with a HOOK.md instead: {NEW}",
         ),
         (
             {"event": "command:new"},
             "handlers[0]",
             "fields",
-            "write `event` and `module`, both as texts, into hooks.internal.handlers[0] "
+            "write `event` and `module`, both as strings, into hooks.internal.handlers[0] "
             "(~/.openclaw/openclaw.json:6)",
         ),
     ],

@@ -29,7 +29,7 @@ def test_a_hook_without_events_names_the_version_that_reads_its_metadata(
     assert line.endswith(f"; {READ}")
     assert READ in hookscope("check").out
     assert READ in hookscope("info", "mine").out
-    assert "; openclaw@2026.9 reads it as it is." in hookscope("lint", "mine").out
+    assert "; openclaw@2026.9 already reads it." in hookscope("lint", "mine").out
 
 
 def test_metadata_that_no_version_reads_is_not_mentioned(hookscope: Program, workspace: Path) -> None:
@@ -38,4 +38,4 @@ def test_metadata_that_no_version_reads_is_not_mentioned(hookscope: Program, wor
     (folder / "HOOK.md").write_text('---\nname: mine\nmetadata: {moltbot: {events: ["command:new"]}}\n---\n')
     (folder / "handler.ts").write_text("export default async () => {};\n")
     assert "as shipped: does read" not in hookscope("list").out + hookscope("info", "mine").out
-    assert "reads it as it is" not in hookscope("lint", "mine").out
+    assert "already reads it" not in hookscope("lint", "mine").out

@@ -46,7 +46,7 @@ def test_new_creates_a_hook_that_passes_its_test(run: Run, workspace: Path) -> N
     assert mine["description"] == "Greets: who starts over"
     code, out, err = run("new", "greet")
     assert (code, out) == (1, "")
-    assert "There is ./hooks/greet already. Nothing was written; choose another name." in err
+    assert "./hooks/greet already exists. Nothing was written; choose another name." in err
     assert run("undo")[0] == 0
     assert tree(workspace) == before
 
@@ -126,7 +126,7 @@ def test_new_creates_an_eve_module(run: Run, workspace: Path) -> None:
     code, _, err = run("new", "both", "--plugin", "--pack")
     assert (code, err) == (2, "hookscope: pack and plugin are different kinds. Name one kind.\n")
     code, _, err = run("new", "odd", "--kind", "hok")
-    assert (code, "There are hook, pack, plugin, stream." in err) == (2, True)
+    assert (code, "Use one of hook, pack, plugin, stream." in err) == (2, True)
 
 
 def test_new_notes_a_missing_editor(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,6 +161,6 @@ def test_new_test_expects_only_its_own_hook(run: Run, workspace: Path) -> None:
 
 def test_new_names_the_hosts_that_do_not_run_python(run: Run) -> None:
     _, several, _ = run("new", "greet", "--dialects", "openclaw,milady,eliza", "--dry-run")
-    assert "alone: for OpenClaw, Milady and Eliza themselves write it with `--language" in several
+    assert "in Hookscope: for OpenClaw, Milady and Eliza themselves, use `--language" in several
     _, one, _ = run("new", "greet", "--dry-run")
-    assert "alone: for OpenClaw itself write it with" in one
+    assert "in Hookscope: for OpenClaw itself, use" in one

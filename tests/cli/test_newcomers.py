@@ -50,7 +50,7 @@ def test_every_command_reports_a_misspelt_event_of_a_ready_hook(
     assert "has no event command:nwe, perhaps a typo for command:new" in hookscope("info", "slips").out
     fixed = hookscope("fix", "slips")
     assert "slips is ready: no check stops it." in fixed.out
-    assert "by hand: ./hooks/slips/HOOK.md:4  `command:nwe` is none that OpenClaw documents" in fixed.out
+    assert "by hand: ./hooks/slips/HOOK.md:4  OpenClaw does not document `command:nwe`" in fixed.out
     assert "Write `command:new`." in fixed.out
 
 
@@ -281,14 +281,13 @@ def test_misplaced_and_misspelt_files_are_reported(
     (workspace / "hooks/lib/.kept").mkdir()
     said = hookscope("--dialect", dialect, "list", "--json").json["rejected"]
     reasons = {Path(one["path"]).name: one["reason"] for one in said}
-    assert (
-        reasons["HOOK.md"] == "HOOK.md lies in hooks itself; a hook is a folder below it, such as hooks/NAME"
-    )
+    told = "HOOK.md is in hooks itself; a hook needs a folder of its own, such as hooks/NAME"
+    assert reasons["HOOK.md"] == told
     assert reasons["greet"].endswith("; Handler.py is not one of them")
     assert "handler.ts" not in reasons, "once is enough"
-    lie = "lie too deep: a hook is a folder directly in hooks, such as hooks/inner"
+    lie = "are too deep: a hook must be a folder directly in hooks, such as hooks/inner"
     assert reasons["hooks"] == f"inner/HOOK.md and 1 more {lie}"
-    lies = "lies too deep: a hook is a folder directly in hooks, such as hooks/deeper"
+    lies = "is too deep: a hook must be a folder directly in hooks, such as hooks/deeper"
     assert reasons["lib"] == f"deep/deeper/HOOK.md {lies}"
 
 
@@ -380,8 +379,8 @@ def test_a_missing_file_beside_the_handler_is_explained_by_the_working_folder(
     fired = hookscope("fire", "command:new", "--json", "--trust").json["results"]
     notes = {one["hook"]: one["notes"] for one in fired}
     (said,) = notes["reads"]
-    assert said.startswith("note.txt lies beside handler.py, and was looked for in ")
-    assert said.endswith(": `Path(__file__).parent / 'note.txt'` finds it from everywhere")
+    assert said.startswith("note.txt is beside handler.py, but was searched in ")
+    assert said.endswith("; use `Path(__file__).parent / 'note.txt'`")
     assert notes["wants"] == []
 
 

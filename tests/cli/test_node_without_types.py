@@ -52,7 +52,7 @@ def test_a_node_without_types_runs_javascript_and_explains_typescript(hookscope:
     results = hookscope("fire", "command:new", "--trust", "--json").json["results"]
     ran = {one["hook"]: (one["status"], one["messages"]) for one in results}
     assert (ran["plain"], "typed" in ran) == (("ok", ["ran"]), False)
-    needs = f"needs a Node that runs TypeScript ({node} is 24.22.2, built without that)"
+    needs = f"needs a Node that runs TypeScript ({node} is 24.22.2, built without TypeScript)"
     assert needs in hookscope("info", "typed").out.replace("\n", " ")
     assert needs not in hookscope("info", "plain").out.replace("\n", " ")
     refused = hookscope("fire", "command:new", "--trust", "--only", "typed", "--force")

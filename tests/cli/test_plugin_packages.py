@@ -221,12 +221,12 @@ def test_load_shows_registrations_and_output_of_a_plugin(hookscope: Program, wor
     report = hookscope("load", "watch", "--trust").out
     for line in (
         "  note     watch: registers a tool, which Hookscope does not run",
-        "  note     watch: printed as it loaded: one · two",
-        "  warn     watch: registers no function for agent_end: left out",
+        "  note     watch: printed while loading: one · two",
+        "  warn     watch: registers no function for agent_end: ignored",
     ):
         assert line in report
     fired = hookscope("fire", "agent_end", "--trust").out
-    assert "note: as it loaded, watch printed: one · two" in fired
+    assert "note: while loading, watch printed: one · two" in fired
 
 
 def test_an_event_missing_in_the_guide_names_the_version_that_sends_it(

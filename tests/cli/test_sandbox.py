@@ -96,7 +96,7 @@ def test_a_sandboxed_run_says_what_was_protected(
     done = hookscope(*words, env={"PATH": ""})  # of the user: a what-if chooses no wall
     assert done.code == 0
     assert "written  ./new.txt  – → 3 bytes" in done.out
-    assert "Nothing else held them: without a usable bubblewrap" in done.out
+    assert "Nothing else restricted them: without a usable bubblewrap" in done.out
     plain = hookscope("fire", "command:new", "--trust", "--json", "--bundled", str(tmp_path))
     assert plain.json["sandbox"] is None
 

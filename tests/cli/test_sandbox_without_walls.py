@@ -235,7 +235,7 @@ def test_unchecked_files_are_not_claimed_to_be_unchanged(
     assert "were compared: none has changed." in done.out
     repeated = without_bwrap(hookscope, "--repeat", "2", bundled=tmp_path / "none")
     assert "other files were not all checked" in repeated.out
-    assert "Nothing else held them" in repeated.out
+    assert "Nothing else restricted them" in repeated.out
 
 
 def test_fire_warns_what_is_unprotected_before_it_runs(

@@ -64,10 +64,13 @@ def test_an_entry_file_that_is_not_built_names_the_build_command(hookscope: Prog
     (folder / "package.json").write_text(json.dumps(package))
     done = hookscope("lint", "built", *SHIPPED)
     assert done.code == 1
-    assert "dist/index.js is not there, and so the plugin does not load" in done.out
+    assert "dist/index.js does not exist, so the plugin does not load" in done.out
     assert "npm run build" in done.out
     (folder / "package.json").write_text(json.dumps({"openclaw": {"extensions": ["./main.js"]}}))
-    assert "Write main.js, or name the file that is there." in hookscope("lint", "built", *SHIPPED).out
+    assert (
+        "Create main.js, or name an existing file in the plugin's manifest."
+        in hookscope("lint", "built", *SHIPPED).out
+    )
 
 
 def test_compare_suggests_a_plugin_folder_for_a_plugin(hookscope: Program, plugin: Plugin) -> None:
@@ -99,13 +102,13 @@ def test_a_plugin_in_a_folder_of_the_guide_is_told_where_to_go(
     folder = plugin("guard", 'api.on("before_tool_call", () => {})')
     folder_of_guide.mkdir(parents=True)
     folder.rename(folder_of_guide / "guard")
-    place = "extensions, or name it in plugins.load.paths"
+    place = "extensions, or list it in plugins.load.paths"
     assert "guard  ok" in hookscope("fire", "before_tool_call", "--trust").out
     for command in (("list",), ("plan", "before_tool_call"), ("fix", "guard")):
         assert place in hookscope(*command, *SHIPPED).out
     compared = hookscope("compare", "guard", "--dialects", "openclaw,openclaw@2026.9").out
     assert place in compared
-    assert "mend it" not in compared
+    assert "fix it" not in compared
     assert place in hookscope("info", "guard", *SHIPPED).err
     for named in ([], ["guard"]):
         linted = hookscope("lint", *named, *SHIPPED)
@@ -156,7 +159,7 @@ def test_a_load_that_fails_names_the_helper_that_only_the_host_has(
     imported = 'import { loadSessionStore } from "openclaw/plugin-sdk/session-store-runtime";'
     plugin("p", "", whole=f"{imported}\nimport path from 'node:path';\npath.join(loadSessionStore('x'));")
     loaded = hookscope("load", "p", "--trust", *SHIPPED).out
-    assert "a stub answered for `loadSessionStore` of openclaw/plugin-sdk/session-store-runtime" in loaded
+    assert "stubs replaced `loadSessionStore` of openclaw/plugin-sdk/session-store-runtime" in loaded
 
 
 def test_lint_reads_what_a_plugin_registers_and_answers(hookscope: Program, plugin: Plugin) -> None:
@@ -180,7 +183,7 @@ def test_lint_reads_what_a_plugin_registers_and_answers(hookscope: Program, plug
         ("entry", "plugin-register"),
         ("wrong", "events-unknown"),
     }
-    assert "is received with `on`" in hookscope("lint", "wrong", *SHIPPED).out
+    assert "needs `api.on`" in hookscope("lint", "wrong", *SHIPPED).out
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_a_failed_expectation_is_shown_line_by_line(
 @pytest.mark.parametrize(
     ("expect", "sentence"),
     [
-        ("{mesages: 1}", "`expect:` has 'mesages'; did you mean messages?"),
+        ("{mesages: 1}", "`expect:` has the unknown key 'mesages'; did you mean messages?"),
         ("{errors: many}", "`errors` in `expect:` must be a number, not 'many'."),
         ("{messages: [1]}", "`messages` in `expect:` must be a list of strings, not [1]."),
         ("{max_ms: true}", "`max_ms` in `expect:` must be a number, not True."),
@@ -318,10 +318,10 @@ def test_a_failure_can_be_expected(test: Program, save: Save, workspace: Path) -
 @pytest.mark.parametrize(
     ("more", "trust", "sentence"),
     [
-        ("expect: {messages: 0}", False, "did not run as a whole"),
-        ("expect: {context: {'seen[3]': 1}}", True, "context.seen[3] is not there any more"),
-        ("expects: 1", True, "did not run as a whole"),
-        ("expect: {messages: &all [x]}", True, "did not run as a whole"),
+        ("expect: {messages: 0}", False, "did not run completely"),
+        ("expect: {context: {'seen[3]': 1}}", True, "context.seen[3] no longer exists"),
+        ("expects: 1", True, "did not run completely"),
+        ("expect: {messages: &all [x]}", True, "did not run completely"),
     ],
 )
 def test_accept_explains_what_it_cannot_record_and_keeps_the_file(
@@ -338,7 +338,7 @@ def test_accept_explains_what_it_cannot_record_and_keeps_the_file(
 def test_accept_does_not_edit_a_file_of_one_line(test: Program, save: Save) -> None:
     file = save("hello", event="{event: command:new, context: {who: Ada}}")
     done = test("--accept")
-    assert "cannot be edited with certainty" in done.err
+    assert "cannot be edited safely" in done.err
     assert file.read_text() == "{event: command:new, context: {who: Ada}}"
 
 

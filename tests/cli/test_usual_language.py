@@ -41,7 +41,7 @@ def test_a_new_hook_is_written_as_the_others_are(
         make_hook(workspace / "hooks", f"other-{number}", EVENTS, source, file=file)
     made = hookscope("new", "greet", *options)
     assert (workspace / "hooks/greet" / handler).is_file()
-    assert ("as most hooks of this workspace" in made.out) is is_noted
+    assert ("like most hooks here" in made.out) is is_noted
 
 
 def test_hooks_of_other_workspaces_choose_no_language(

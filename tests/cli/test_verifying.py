@@ -233,7 +233,9 @@ def test_verify_says_that_the_host_had_the_network_without_bubblewrap(
     path = f"{tmp_path / 'package'}{os.pathsep}{tools}"
     done = verify("--yes", PATH=path)
     assert done.code == 0, done.err
-    assert "! Without bubblewrap the program had the network, and could write where you can." in done.out
+    assert (
+        "! Without bubblewrap, the program had network access and could write wherever you can." in done.out
+    )
     assert verify("--yes", "--json", PATH=path).json["isolated"] is False
 
 

@@ -216,7 +216,7 @@ PUSH = """def handler(event):
     [
         (
             {"name": "RULES.md", "filePath": "x", "content": "y", "missing": False},
-            "RULES.md in context.bootstrapFiles has no path; filePath is written: "
+            "RULES.md in context.bootstrapFiles has no path; it has filePath instead: "
             "the file is left out of the prompt",
         ),
         ({"name": "RULES.md", "path": "x", "content": "y", "missing": False}, ""),
@@ -281,7 +281,7 @@ def test_a_handler_in_a_subfolder_is_reported_with_the_right_place(
     (built.parent / "HOOK.md").write_text(
         '---\nname: built\nmetadata: {openclaw: {events: ["command:new"]}}\n---\n'
     )
-    assert "; it must lie beside HOOK.md, and not in dist/" in hookscope("list").out
+    assert "; it must be beside HOOK.md, not in dist/" in hookscope("list").out
 
 
 GUARD = """def handler(event):
@@ -305,11 +305,9 @@ def test_a_run_without_visible_effect_is_explained(
     source = GUARD.format(type=kind, then=then)
     make_hook(workspace / "hooks", "guarded", '{openclaw: {events: ["command:new"]}}', source)
     fired = hookscope("fire", "command:new", "--only", "guarded", "--trust")
-    why = (
-        "note: guarded ran and did nothing that shows: handler.py:2: The event's type is never `command:new`"
-    )
+    why = "note: guarded ran without visible effect: handler.py:2: The event's type is never `command:new`"
     assert (why in fired.err) is is_told
-    assert ("did nothing that shows" in fired.err) is is_told
+    assert ("ran without visible effect" in fired.err) is is_told
 
 
 def test_a_broken_hook_names_the_hook_that_it_overrides(

@@ -31,7 +31,7 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
         ),
         (
             "fire command:new --save ../x",
-            "../x leads out of .hookscope/events. Name a file, such as ../x.yaml",
+            "../x leads outside .hookscope/events. Name a file, such as ../x.yaml",
         ),
         ("replay last", "'last' is not a valid whole number"),
         ("test gret", "There is no file or folder gret. Did you mean .hookscope/events/greet.yaml?"),

@@ -117,7 +117,7 @@ async def test_one_handler_cannot_be_shuffled(console: Open, workspace: Path, ma
     async with console((80, 24)) as story:
         await at_fire(story)
         await story.press("o", "down", "down", "down", "down", "down", "right", "enter")
-        await story.shows("There is nothing to shuffle: greet alone runs")
+        await story.shows("There is nothing to shuffle: only greet runs")
 
 
 async def test_a_fault_for_a_hook_that_is_not_called_is_refused(

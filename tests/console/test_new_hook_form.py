@@ -53,9 +53,9 @@ async def test_the_new_hook_form_uses_every_field_and_opens_the_editor(
     monkeypatch.setenv("EDITOR", "true")
     async with console((120, 36)) as story:
         await story.press("n", *"greet")
-        await story.shows(
-            "There is ./hooks/greet already."
-        ) if Path.cwd() == workspace else await story.shows("already")
+        await story.shows("./hooks/greet already exists.") if Path.cwd() == workspace else await story.shows(
+            "already"
+        )
         await story.press("enter")
         assert isinstance(story.app.screen, NewHookForm)
         await story.press("2", "down", "right", "right", "right", "down")  # a plugin

@@ -99,9 +99,7 @@ async def test_a_handler_that_never_yields_takes_the_worker_with_it(hooks: HookE
     assert outcome(spun) == [("spins", "timeout")]
     assert bystander.status == "crashed"
     assert bystander.failure is not None
-    assert (
-        "ended with the worker that it shared, which was stopped because spins" in bystander.failure.message
-    )
+    assert "ended with its shared worker, which was stopped because spins" in bystander.failure.message
     assert (await fire(hooks, "says", 7)).messages == ("7",)
 
 

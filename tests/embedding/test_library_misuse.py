@@ -254,7 +254,7 @@ async def test_a_mistake_raises_at_the_call(mistake: str) -> None:
 
 def test_fire_fails_without_a_loop_and_after_close() -> None:
     engine = an_engine()
-    with pytest.raises(RuntimeError, match=r"in a running event loop: call fire\(\) in a coroutine"):
+    with pytest.raises(RuntimeError, match=r"in a running event loop: call fire\(\) from a coroutine"):
         engine.fire(library.Event("command"))
     asyncio.run(engine.close())
     asyncio.run(engine.close())  # twice is once

@@ -103,7 +103,7 @@ def test_an_install_by_the_command_line_shows_what_it_writes(
     assert not any((home / ".openclaw").iterdir())
     done = hookscope("--dialect", "openclaw@2026.9", "tap", "install")
     assert done.code == 0
-    assert "enable event-tap` switches it on" in done.out
+    assert "enable event-tap` enables it" in done.out
     assert "its gateway" in done.out
     assert "wrote ~/.openclaw/hooks/event-tap/HOOK.md\n" in done.out
     assert str(home) not in done.out
@@ -181,7 +181,7 @@ def test_a_recorded_event_that_cannot_be_fired_is_refused_in_one_sentence(
     first, second = (event["id"] for event in hookscope("tap", "events", "--json").json["events"])
     assert "The secret TOKEN of the event was not stored" in refused("fire", first).err
     assert hookscope("tap", "fire", first, "--dry", env={"TOKEN": "t"}).code == 0
-    assert "has no events of the kind of x.y" in refused("fire", second).err
+    assert "has no events of the same kind as x.y" in refused("fire", second).err
     assert refused("fire", "ab").code == 2
     assert "No real event 'ffffff'" in refused("fire", "ffffff").err
     assert refused().code == 2

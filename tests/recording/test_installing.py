@@ -266,4 +266,4 @@ def test_a_python_tap_names_the_hosts_that_run_it(home: Path, workspace: Path) -
     bench = bench_of("openclaw", workspace, home)
     apply_tap_plan(plan_tap_install(bench.open(), "python"))
     (tap,) = tap_statuses(bench, bench.scan())
-    assert any("runs no Python" in note for note in tap.notes)
+    assert any("does not run Python" in note for note in tap.notes)

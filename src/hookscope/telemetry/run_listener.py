@@ -49,7 +49,7 @@ def plan_attributes(plan: Plan, dialect: str) -> Attributes:
 
 
 def event_attributes(plan: Plan, dialect: str) -> Attributes:
-    """Return the attributes by which counters are split."""
+    """Return the attributes that all counters have."""
     event = plan.event
     return {
         "hookscope.dialect": dialect,
@@ -85,7 +85,7 @@ def stop_reason(run: Run) -> StopReason | None:
     ending = run.ending
     if ending.failure is not None:
         return "failed_closed" if run.event.kind == "plugin" else None
-    if "action" in (ending.answer or {}):  # the verdict starts with a handler's own text
+    if "action" in (ending.answer or {}):  # a handler's own text, which may resemble these
         return None
     if ending.verdict.startswith("blocked by "):
         return "blocked"
@@ -149,7 +149,7 @@ def read_environment() -> None:
 
 @lru_cache(maxsize=4096)  # few names, sent with every run
 def short_name(text: str) -> str:
-    """Return a name with its secrets masked, cut to `MAX_NAME_LENGTH` and valid UTF-8."""
+    """Return a name as valid UTF-8, with secrets masked, truncated to `MAX_NAME_LENGTH`."""
     return _redaction().masked_text(text)[:MAX_NAME_LENGTH].encode("utf-8", "replace").decode("utf-8")
 
 
@@ -178,7 +178,7 @@ class _StartedRun:
     plan: Plan
     dialect: str
     span: trace.Span
-    token: Token[context.Context] | None  # from making it the current span; None: it is not
+    token: Token[context.Context] | None  # to restore the previous current span, if it was replaced
     started_at: int  # wall-clock nanoseconds
     started_clock: float  # the same time in perf_counter seconds
     handlers: dict[Registration, tuple[trace.Span, int]]  # started in this process, with their start
@@ -188,7 +188,7 @@ class _StartedRun:
         return self.started_at + int((perf_counter() - self.started_clock) * NANO)
 
     def start_handler(self, tracer: trace.Tracer, call: Registration) -> None:
-        """Start a handler's span and make it the current one of the handler's task."""
+        """Start a handler's span and make it the current span of the handler's task."""
         if call not in self.plan.calls:  # of an event that a handler fired at another engine
             return
         try:
@@ -196,7 +196,7 @@ class _StartedRun:
             attributes = call_attributes(call)
             span = tracer.start_span(_span_name(attributes), parent, attributes=attributes, start_time=began)
             self.handlers[call] = span, began
-            context.attach(trace.set_span_in_context(span, parent))  # of a task that ends with the handlers
+            context.attach(trace.set_span_in_context(span, parent))  # ends with the handler's task
         except Exception:  # raised by a foreign provider
             log.debug("the start of a handler could not be reported", exc_info=True)
 

@@ -71,9 +71,7 @@ def test_a_name_of_the_handler_that_one_host_does_not_know(
     line = line_of(compare(), "script")
     assert [cell.state for cell in line.cells] == ["ready", "no hook", "no hook"]
     assert set(differs(line)) == {"found"}
-    assert line.suggestions == (
-        "rename handler.js to handler.ts: all of them look for that name (Milady, Eliza)",
-    )
+    assert line.suggestions == ("rename handler.js to handler.ts: all hosts load that name (Milady, Eliza)",)
     (workspace / "hooks/script/handler.js").rename(workspace / "hooks/script/handler.ts")
     assert line_of(compare(), "script").called_everywhere
 
@@ -163,7 +161,7 @@ def test_a_managed_hook_is_one_hosts_own(
     make_hook(home / ".openclaw/hooks", "own", for_all('"command:new"'), file="handler.ts")
     line = line_of(compare(), "own")
     assert [cell.state for cell in line.cells] == ["ready", "absent", "absent"]
-    assert "where all of them look" in line.suggestions[0]
+    assert "which all hosts scan" in line.suggestions[0]
 
 
 def test_needs_that_all_have_are_alike_and_still_said(

@@ -66,20 +66,20 @@ def said(found: OrderFindings) -> list[str]:
         ),
         (
             [(("set", "topic", number),) for number in range(4)],
-            ["h0, h1, h2 and h3 all write context.topic: the last one wins."],
+            ["h0, h1, h2 and h3 all write context.topic: the last write wins."],
         ),
         (
             [(("set", "topic", 1),), NOTHING, (("set", "topic", 2),)],
-            ["h0 and h2 both write context.topic: the last one wins."],
+            ["h0 and h2 both write context.topic: the last write wins."],
         ),
         ([(("set", "topic", 1),), (("set", "topic", 1),)], []),
         (
             [(("count", "n", 0),), (("count", "n", 0),)],
-            ["h0 and h1 both change context.n: what each leaves there depends on who goes first."],
+            ["h0 and h1 both change context.n: what each leaves there depends on which runs first."],
         ),
         (
             [(("set", "user", 7),), (("says", "user", 0),)],
-            ['h1 says "7" when h0 runs before it, else it says "None".'],
+            ['h1 pushes "7" when h0 runs before it, else it pushes "None".'],
         ),
         ([(("says", "x", 0),), (("says", "y", 0),)], []),
         (
@@ -92,15 +92,15 @@ def said(found: OrderFindings) -> list[str]:
         ),
         (
             [(("adds", "to", 1),), (("adds", "to", 2),)],
-            ["h0 and h1 both change context.to: what is there depends on who goes first."],
+            ["h0 and h1 both change context.to: its value depends on which runs first."],
         ),
         (
             [NOTHING, *[(("adds", "to", number),) for number in range(3)], NOTHING],
-            ["h1, h2 and h3 all change context.to: what is there depends on who goes first."],
+            ["h1, h2 and h3 all change context.to: its value depends on which runs first."],
         ),
         (
             [(("count", "n", 0),), *[(("count", "n", 0),) for _ in range(3)]],
-            ["h0, h1, h2 and h3 all change context.n: what each leaves there depends on who goes first."],
+            ["h0, h1, h2 and h3 all change context.n: what each leaves there depends on which runs first."],
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_runs_that_do_not_suffice_are_said() -> None:
     found = searched(agents, 4)
     assert not found.findings
     assert unexplained_sentences(found) == (
-        "How h7 ends differs between run 2 and run 3; the fires did not suffice to say why.",
+        "How h7 ends differs between run 2 and run 3; there were not enough runs to explain why.",
     )
     assert said(searched(agents, 11)) == ["h7 fails (KeyError: 'user') unless h0 runs before it."]
 

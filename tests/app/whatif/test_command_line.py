@@ -116,7 +116,7 @@ def test_here_and_the_service(run: Run, service: Path, home: Path) -> None:
     assert done.code == 1
     for part in (
         "zzfind is ~/.local/bin/zzfind here; none of the 2 folders of PATH in unit gateway.service has it",
-        "TOKEN is set here and not in unit gateway.service",
+        "TOKEN is set here but not in unit gateway.service",
         "→ put ~/.local/bin on PATH in unit gateway.service",
         "`hookscope fix search --gate env`",
         "PATH has ~/.local/bin here only: stops search",
@@ -158,8 +158,8 @@ def test_one_document(run: Run, service: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (["--surroundings", " , "], "names none"),
-        (["--surroundings", "here"], "needs another one beside"),
+        (["--surroundings", " , "], "names no machine"),
+        (["--surroundings", "here"], "needs a machine besides"),
         (["--surroundings", "unit:gatway"], "Did you mean unit:gateway?"),
         (["--surroundings", "clean", "--shipped"], "one host"),
         (["--surroundings", "clean", "--fire", "command:new"], "cannot fire events"),

@@ -188,7 +188,7 @@ async def test_catalogue_texts_are_shown_literally(console: Any, view: Snapshot)
     async with console((80, 24), view=replace(view, host=replace(view.host, dialect=dialect))) as c:
         c.pane.query_one(JsonEditor).text = "{}"
         await c.press("f4", "tab", "tab")
-        await c.shows('▸ [/]          "[/foo]"', "[@click=app.quit]X[/] ([/a], [b)")
+        await c.shows("▸ [/]", '"[/foo]"', "[@click=app.quit]X[/] ([/a], [b)")
         await c.press("ctrl+@")
         await c.shows("Values of [/]", '"[/a]"')
         await c.press("escape", "f4", "home", "right", "ctrl+@")

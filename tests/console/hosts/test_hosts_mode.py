@@ -65,7 +65,7 @@ async def test_an_event_can_be_fired_under_every_host(console: Open, hooks: Path
         await story.press("r")
         await story.shows("At each host")
         await story.press("r")
-        await story.shows("context given")
+        await story.shows("input context")
         assert {one.dialect.name for one in story.screen.panes.hosts_pane.runs} == {
             "openclaw", "milady", "eliza",
         }  # fmt: skip

@@ -159,8 +159,8 @@ def test_a_line_that_logs_does_so_too_where_steps_come_by(
 @pytest.mark.parametrize(
     ("wish", "why"),
     [
-        ({"hitCondition": "often"}, "`often` is not a hit count: 3, >= 3 and % 3 are some."),
-        ({"condition": "x" * 10000}, "10,000 characters cannot be asked at once; 8,192 can."),
+        ({"hitCondition": "often"}, "`often` is not a hit count; write 3, >= 3 or % 3."),
+        ({"condition": "x" * 10000}, "10,000 characters are too many; at most 8,192 are allowed."),
     ],
 )
 def test_impossible_breakpoint_is_unverified_with_a_reason(
