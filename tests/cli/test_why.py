@@ -34,14 +34,14 @@ def test_the_first_dark_lamp_is_marked_with_its_command_until_the_message_arrive
     assert lines[0] == "deploy-note does not run on command:new: DEPLOY_DIR is not set."
     dark = next(number for number, line in enumerate(lines) if line.startswith("  ✗"))
     assert lines[dark].split() == ["✗", "requirements", "DEPLOY_DIR", "is", "not", "set"]
-    assert lines[dark + 1] == "    → hookscope fix deploy-note --gate env"
+    assert lines[dark + 1] == "    → hookscope --dialect openclaw fix deploy-note --gate env"
     assert blocked.out.count("→") == 1, "one next step"
 
     assert hookscope(*HOST, "fix", "deploy-note", "--value", "DEPLOY_DIR=/srv", "--apply").code in (0, 1)
     untrusted = hookscope(*HOST, "why", "deploy-note")
     assert "does not run on command:new: its folder is not trusted." in untrusted.out
     (command,) = (line.strip("→ ") for line in untrusted.out.splitlines() if "→" in line)
-    assert command == "hookscope trust ./hooks"
+    assert command == "hookscope --dialect openclaw trust ./hooks"
 
     assert hookscope(*command.split()[1:]).code == 0
     ready = hookscope(*HOST, "why", "deploy-note")
@@ -87,7 +87,7 @@ def test_a_run_that_failed_and_a_message_that_nobody_sees(
     failed = hookscope(*HOST, "why", "note")
     assert failed.code == 0, "it runs, whatever comes of it"
     assert failed.out.startswith("note runs on message:received and fails: error in run 1")
-    assert "→ hookscope replay 1" in failed.out
+    assert "→ hookscope --dialect openclaw replay 1" in failed.out
 
     (fails / "handler.py").write_text("def handler(event):\n    event.messages.append('hi')\n")
     hookscope(*HOST, "fire", "message:received")
@@ -119,7 +119,7 @@ def test_a_switched_off_hook_names_the_command_that_enables_it(
     hookscope(*HOST, "disable", "greet")
     off = hookscope(*HOST, "why", "greet")
     assert off.out.startswith("greet does not run on command:new: it is switched off.")
-    assert "→ hookscope enable greet" in off.out
+    assert "→ hookscope --dialect openclaw enable greet" in off.out
 
 
 def test_a_plugin_has_the_same_lamps(hookscope: Program, workspace: Path) -> None:

@@ -6,9 +6,11 @@ Gates, plan and activation links decide; this module only puts their answers in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
 
+from hookscope.app.options import Options, command_on
 from hookscope.engine.discovery import unsent_event_notes
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, HookStatus, RejectedHook, State, gate_state
@@ -133,7 +135,8 @@ def lamp_chains(
     Raises Refusal for an unknown event, and OSError if the journal cannot be read.
     """
     if isinstance(row, RejectedHook):
-        return (LampChain(row.name or row.path.name, event or "", _rejected_lamps(row, view)),)
+        chain = LampChain(row.name or row.path.name, event or "", _rejected_lamps(row, view))
+        return (_with_options(chain, bench.options),)
     from hookscope.app.runs.activation_chain import activation_chain  # it imports the database
 
     chains = []
@@ -141,7 +144,14 @@ def lamp_chains(
         plan = bench.plan(view, bench.template(view, _key_to_plan(key, view))) if key else None
         links = activation_chain(bench, view, row, key or None)
         chains.append(lamp_chain(view, row, key, plan, links))
-    return tuple(chains)
+    return tuple(_with_options(chain, bench.options) for chain in chains)
+
+
+def _with_options(chain: LampChain, options: Options) -> LampChain:
+    """Return the chain with commands for the same host as this one."""
+    command = command_on(options)
+    lamps = (replace(lamp, fix=lamp.fix.replace("hookscope", command, 1)) for lamp in chain.lamps)
+    return replace(chain, lamps=tuple(lamps))
 
 
 def _key_to_plan(key: str, view: Snapshot) -> str:
