@@ -178,7 +178,7 @@ def test_different_place_of_entries_is_noted(
     settings = {"hooks": {"entries": {"switched": {"enabled": False}}}}
     (home / ".milady/milady.json").write_text(json.dumps(settings))
     told = notes(looked(workspace, "milady", tmp_path), "switched")
-    assert "nothing of this keeps it from running: it is off by the guide alone" in told
+    assert "would run it: only the guide makes it off" in told
 
 
 def test_ignored_environment_of_entries_is_noted(

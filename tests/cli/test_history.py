@@ -124,7 +124,7 @@ def test_a_pinned_run_is_kept_when_older_runs_are_deleted(
         ("journal: {size: many}", "needs a size in MiB, above 0"),
         ("journal: {size: .inf}", "needs a size in MiB, above 0"),
         ("journal: {days: 3}", "has 'days'; valid names are size, runs"),
-        ("journal: 5", "needs a mapping with some of size, runs"),
+        ("journal: 5", "must be a mapping with `size`, `runs` or both"),
     ],
 )
 def test_invalid_journal_limits_are_reported(

@@ -67,37 +67,37 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a limit for all that is none": (
         lambda: library.set_limit(-1),
         ValueError,
-        "limit is a number of seconds, or None for none, not -1",
+        "limit must be a number of seconds, or None for none, not -1",
     ),
     "an event whose context was replaced": (
         lambda: library.trigger_hook(an_event(context=None)),
         TypeError,
-        "the context of an event is a mapping, such as a dict, not None",
+        "the context of an event must be a mapping, such as a dict, not None",
     ),
     "an event whose messages were replaced": (
         lambda: library.trigger_hook(an_event(messages="hello")),
         TypeError,
-        "the messages of an event are a list, not a str",
+        "the messages of an event must be a list, not a str",
     ),
     "no limit that a clock knows": (
         lambda: library.trigger_hook(an_event(), limit=float("nan")),
         ValueError,
-        "limit is a number of seconds, or None for none, not nan",
+        "limit must be a number of seconds, or None for none, not nan",
     ),
     "yes for a limit": (
         lambda: library.trigger_hook(an_event(), limit=True),
         TypeError,
-        "limit is a number of seconds, or None for none, not a bool",
+        "limit must be a number of seconds, or None for none, not a bool",
     ),
     "a list for a context": (
         lambda: ANY.create_hook_event("command", "new", "main", ["a"]),
         TypeError,
-        "the context of an event is a mapping, such as a dict, or None, not a list",
+        "the context of an event must be a mapping, such as a dict, or None, not a list",
     ),
     "a number for an action": (
         lambda: ANY.create_hook_event("command", 1),
         TypeError,
-        "the action of an event is a text, not an int",
+        "the action of an event must be a string, not an int",
     ),
     "an event without a type": (
         lambda: library.create_hook_event("", "new"),
@@ -107,12 +107,12 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a text for a moment": (
         lambda: ANY.create_hook_event("command", "new", timestamp="now"),
         TypeError,
-        "the timestamp of an event is a datetime, not a str",
+        "the timestamp of an event must be a datetime, not a str",
     ),
     "the handler before the key": (
         lambda: ANY.register_hook(quiet, "command"),
         TypeError,
-        "an event key is a text such as `command:new`, not a function",
+        "an event key must be a string such as `command:new`, not a function",
     ),
     "a name for a handler": (
         lambda: ANY.register_hook("command", "quiet"),
@@ -127,12 +127,12 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a key that nothing hashes": (
         lambda: ANY.unregister_hook([], quiet),
         TypeError,
-        "an event key is a text such as `command:new`, not a list",
+        "an event key must be a string such as `command:new`, not a list",
     ),
     "a number asked about": (
         lambda: ANY.has_listeners(1),
         TypeError,
-        "the type of an event is a text, not an int",
+        "the type of an event must be a string, not an int",
     ),
     "a word for a switch": (
         lambda: ANY.set_enabled("no"),
@@ -142,24 +142,24 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "one folder for a list of them": (
         lambda: library.discover_hooks(extra_dirs="/srv/hooks"),
         TypeError,
-        "extra_dirs is a list of folders, not a str: put it in brackets, `extra_dirs=[…]`",
+        "extra_dirs must be a list of folders, not a str: put it in brackets, `extra_dirs=[…]`",
     ),
     "numbers for folders": (
         lambda: ANY.discover_hooks(extra_dirs=[1]),
         TypeError,
-        "each of extra_dirs is a folder, as a text or a Path, not an int",
+        "each of extra_dirs must be a folder, as a string or Path, not an int",
     ),
     "a number for a workspace": (
         lambda: ANY.load_hooks(1),
         TypeError,
-        "workspace_path is a folder, as a text or a Path, not an int",
+        "workspace_path must be a folder, as a string or Path, not an int",
     ),
     "a text for settings": (
         lambda: ANY.load_hooks(host_config="{}"),
         TypeError,
-        "host_config is a mapping, such as a dict, or None, not a str",
+        "host_config must be a mapping, such as a dict, or None, not a str",
     ),
-    "no dialect": (lambda: ANY.load_hooks(dialect=None), TypeError, "dialect is the name of one, such as `"),
+    "no dialect": (lambda: ANY.load_hooks(dialect=None), TypeError, "dialect must be a name, such as `"),
     "a misspelt dialect": (
         lambda: library.embedded_host(dialect="miladi"),
         LookupError,
@@ -178,12 +178,12 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a folder to load": (
         lambda: ANY.HookEngine(library.embedded_host(host_config={})).load("/srv/agent"),
         TypeError,
-        "a HookEngine looks at a Host, not a str",
+        "the host of a HookEngine must be a Host, not a str",
     ),
     "an event of numbers": (
         lambda: an_engine().plan(ANY.Event(1)),
         TypeError,
-        "the type of an event is a text, not an int",
+        "the type of an event must be a string, not an int",
     ),
     "a kind that the host has none of": (
         lambda: an_engine().fire(library.Event("turn.started", kind="stream")),
@@ -193,7 +193,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a plugin without a name": (
         lambda: ANY.PluginApi(1),
         TypeError,
-        "the id of a plugin is a text, not an int",
+        "the id of a plugin must be a string, not an int",
     ),
     "a plugin hook without a name": (
         lambda: ANY.PluginApi("guard").on(quiet),
@@ -203,7 +203,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "fields that are a text": (
         lambda: RUNNER.run_before_tool_call("exec"),
         TypeError,
-        "the event of a plugin hook is a mapping, such as a dict, or None, not a str",
+        "the event of a plugin hook must be a mapping, such as a dict, or None, not a str",
     ),
     "a misspelt hook": (
         lambda: RUNNER.run_before_tol_call({}),
@@ -218,7 +218,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "one plugin for a list of them": (
         lambda: library.load_plugins("guard"),
         TypeError,
-        "names is a list of plugins, not a str: put it in brackets, `names=[…]`",
+        "names must be a list of plugins, not a str: put it in brackets, `names=[…]`",
     ),
     "a plugin that is not installed": (
         lambda: library.load_plugins(["guard"]),

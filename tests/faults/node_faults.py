@@ -249,22 +249,22 @@ ESCAPES = row(
     goes_on(
         "a rejection that nobody awaits, after",
         body("setTimeout(() => Promise.reject(new Error('too late')));"),
-        later="bad failed late, after it had returned: Error: too late",
+        later="bad failed after it had returned: Error: too late",
     ),
     goes_on(
         "a timer that throws, after",
         body("setTimeout(() => { throw new Error('too late'); });"),
-        later="bad failed late, after it had returned: Error: too late",
+        later="bad failed after it had returned: Error: too late",
     ),
     goes_on(
         "an immediate that throws, after",
         body("setImmediate(() => { throw 'too late'; });"),
-        later="bad failed late, after it had returned",
+        later="bad failed after it had returned",
     ),
     goes_on(
         "an error whose members throw, after",
         body("setTimeout(() => { throw new Refuses(); });", HOSTILE),
-        later="bad failed late",
+        later="bad failed after it had returned",
     ),
     goes_on(
         "a thousand rejections, after",
@@ -330,7 +330,7 @@ LEAVES = row(
             "process.setUncaughtExceptionCaptureCallback(() => {});"
             "setTimeout(() => { throw new Error('too late'); });"
         ),
-        later="failed late",
+        later="failed after it had returned",
     ),
     goes_on("process.exitCode", body("process.exitCode = 7;")),
     goes_on(
@@ -345,7 +345,7 @@ LEAVES = row(
     goes_on(
         "process.removeAllListeners, and then something fails",
         body("process.removeAllListeners(); setTimeout(() => { throw new Error('too late'); });"),
-        later="failed late, after it had returned: Error: too late",
+        later="failed after it had returned: Error: too late",
     ),
     goes_on(
         "a listener that exits",
@@ -353,7 +353,7 @@ LEAVES = row(
             "process.on('uncaughtException', () => process.exit(6)); "
             "process.on('unhandledRejection', () => process.exit(6)); setTimeout(() => { throw 1; });"
         ),
-        later="failed late",
+        later="failed after it had returned",
     ),
     goes_on("its title is changed", body("process.title = 'x';")),
 )
@@ -812,7 +812,9 @@ PROCESSES = row(
         "it left 1 process running",
     ),
     goes_on(
-        "a program that is not there", body("spawn('no-such-program');", PROGRAMS), later="bad failed late"
+        "a program that is not there",
+        body("spawn('no-such-program');", PROGRAMS),
+        later="bad failed after it had returned",
     ),
     goes_on("a thread that loops", body("new Worker('for (;;) {}', { eval: true });", THREADS), "it left"),
     raises(
@@ -833,7 +835,7 @@ PROCESSES = row(
         "an interval that fails each time",
         body("setInterval(() => { throw new Error('again'); }, 1);"),
         "it left 1 timer running",
-        later="bad failed late, after it had returned: Error: again",
+        later="bad failed after it had returned: Error: again",
     ),
     goes_on(
         "a server",

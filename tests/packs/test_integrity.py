@@ -156,7 +156,8 @@ def test_a_pipe_in_a_pack_does_not_block_its_uninstall(cli: Cli, home: Path, pac
     (folder / "a\nb").write_text("")
     shown = cli("packs", *SHIPPED_HOST).out
     assert [line for line in shown.splitlines() if "added on disk" in line] == [
-        f"  ! added on disk since: ~/.openclaw/hooks/greetings/{name}" for name in ("a␊b", "gone", "pipe")
+        f"  ! added on disk since the install: ~/.openclaw/hooks/greetings/{name}"
+        for name in ("a␊b", "gone", "pipe")
     ]
     done = cli("uninstall", "greetings", "--yes", *SHIPPED_HOST)
     assert (done.code, "2 files that had changed" in done.out) == (0, True), done.err

@@ -35,7 +35,10 @@ def test_uninstalling_a_pack_removes_its_trust(goes: str, cli: Cli, home: Path, 
     pack = make_pack(tmp_path / "pack", "hello", "bye")
     told = cli("install", str(pack), "--yes", *AS_SHIPPED).out
     folder = home / ".openclaw" / "hooks" / "greetings"
-    assert "Hookscope itself runs hello, bye after `hookscope trust ~/.openclaw/hooks/greetings`." in told
+    assert (
+        "Hookscope does not run hello, bye until you allow it: `hookscope trust ~/.openclaw/hooks/greetings`."
+        in told
+    )
     assert cli("trust", str(folder), *AS_SHIPPED).code == 0
     assert cli("trust", str(folder / "hooks" / "bye"), *AS_SHIPPED).code == 0
     assert states(cli, *AS_SHIPPED)["bye"] == "ready"

@@ -128,8 +128,8 @@ def test_files_changed_since_the_install_are_named_and_kept(
     (there / "notes.txt").write_text("added\n")
     settings.write_text(settings.read_text().replace("// mine", "// mine, still"))
     shown = cli("packs").out
-    assert "changed on disk since: ~/.openclaw/hooks/greet/handler.py" in shown
-    assert "added on disk since: ~/.openclaw/hooks/greet/notes.txt" in shown
+    assert "changed on disk since the install: ~/.openclaw/hooks/greet/handler.py" in shown
+    assert "added on disk since the install: ~/.openclaw/hooks/greet/notes.txt" in shown
     (pack / "more.py").write_text("")
     dry = cli("update", "greet", "--dry-run", "--json").json["updates"][0]
     actions = {Path(file["path"]).name: file["action"] for file in dry["files"]}
@@ -213,7 +213,7 @@ def test_invalid_packs_are_refused_with_a_reason(
         (("install", str(tmp_path / "linked"), "--yes"), 1, "secret is a link that leads out"),
         (("install", str(tmp_path / "mine"), "--yes"), 1, "Hookscope has not installed it"),
         (("install", "./absent", "--yes"), 1, "There is no folder or archive"),
-        (("install", "name@^1.0", "--yes"), 1, "has a range of versions"),
+        (("install", "name@^1.0", "--yes"), 1, "does not name one version or a tag"),
         (("install", "https://example.org/a.tgz", "--yes"), 1, "is a URL"),
         (("install", "file:///srv/a.git", "--yes"), 1, "Name its path, or write `git+file://…`"),
         (("install", str(tmp_path / "bare.git"), "--yes"), 1, f"`git+file://{tmp_path}/bare.git`."),

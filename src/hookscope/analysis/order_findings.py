@@ -138,7 +138,7 @@ def _of_event(run: Run) -> Iterator[tuple[FactSubject, str]]:
 def _changes(
     results: Mapping[int, Result], order: CallOrder
 ) -> tuple[dict[FactSubject, str], frozenset[FactSubject]]:
-    """Return what each handler left at every place changed so far, and which handler changed it.
+    """Return the value that each handler left at every changed place, and the places it changed itself.
 
     A handler that sets a place to its existing value has changed nothing, whether it ran first or not.
     """

@@ -73,7 +73,7 @@ class SpoolSummary:
 
 @dataclass(frozen=True, slots=True)
 class _HostHooks:
-    """The hooks of a host, and the options that lead to it."""
+    """The hooks of a host, and the command-line options that select the host."""
 
     host: Host
     rows: tuple[HookStatus, ...]

@@ -326,7 +326,7 @@ def _originals_document(found: OriginalsCheck | None) -> Document | None:
 
 
 def result_document(item: Result, delivers: bool) -> Document:
-    """Return one handler's result. `delivered`: whether the host shows its messages to the user."""
+    """Return one handler's result. `delivers`: whether the host shows its messages to the user."""
     return {
         "hook": item.call.name,
         "key": item.call.key,

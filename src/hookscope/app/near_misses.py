@@ -121,7 +121,7 @@ def _tap_miss(hook: Hook) -> bool:
 def _nearest(
     kinds: Mapping[str, EventKind], miss_of: Callable[[str, EventKind], NearMiss | None]
 ) -> tuple[MissRank, str] | None:
-    """Return the best rank and a sentence with that key, or with all keys for other actions of a family."""
+    """Return the best rank, and a sentence with its first key; for `MissRank.FAMILY`, with all keys."""
     found = [(key, near) for key, kind in kinds.items() if (near := miss_of(key, kind)) is not None]
     if not found:
         return None

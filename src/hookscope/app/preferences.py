@@ -201,7 +201,7 @@ class ThemeChoice:
 
 
 def read_themes() -> tuple[ThemeFile, ...]:
-    """Return the user's themes by name. Never raises."""
+    """Return the user's themes, sorted by file name. Never raises."""
     try:
         files = sorted(
             file for file in (config_folder() / THEMES_FOLDER).iterdir() if file.suffix in THEME_SUFFIXES

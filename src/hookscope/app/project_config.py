@@ -103,7 +103,7 @@ def retention_of(value_of_journal: object) -> Retention:
     if value_of_journal is None:
         return DEFAULT_RETENTION
     if not isinstance(value_of_journal, dict):
-        raise Refusal(f"`journal:` in {CONFIG} needs a mapping with some of size, runs.", code=2)
+        raise Refusal(f"`journal:` in {CONFIG} must be a mapping with `size`, `runs` or both.", code=2)
     retention = DEFAULT_RETENTION
     for name, value in value_of_journal.items():
         whole = isinstance(value, int) and not isinstance(value, bool)

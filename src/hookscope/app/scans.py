@@ -164,7 +164,7 @@ def with_declared_events(row: HookStatus, module: Module, host: Host) -> HookSta
 def _with_event_gates(
     row: HookStatus, events: tuple[str, ...], folder_events: frozenset[str], host: Host
 ) -> HookStatus:
-    """Return the row with those gates checked again that depend on the plugin's events."""
+    """Return the row after checking again the gates that depend on the plugin's events."""
     meta = replace(row.hook.meta, events=events, folder_events=folder_events, unread_registrations=0)
     loaded = replace(row.hook, meta=meta)
     checked = {

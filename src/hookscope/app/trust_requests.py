@@ -228,7 +228,7 @@ def _is_of_streams(folder: Path) -> bool:
 
 
 def handler_digests_below(folder: Path, host: Host) -> dict[Path, str]:
-    """Return the digests of the handlers that trusting this real folder lets run."""
+    """Return the digests of the handlers that may run once this real folder is trusted."""
     files = host.machine.files
     handlers = [row.hook.handler for row in discover(host).hooks if row.hook.handler is not None]
     inside = [path for path in handlers if files.real(path).is_relative_to(folder)]

@@ -38,7 +38,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "compare": (
         ("hookscope compare", "the hooks that hosts read differently"),
         ("hookscope compare greet", "one hook under all hosts"),
-        ("hookscope compare --surroundings here,clean", "this shell and a bare service"),
+        ("hookscope compare --surroundings here,clean", "this shell, and a service with only HOME and PATH"),
     ),
     "load": (("hookscope load", "import every trusted handler"), ("hookscope load greet", "only this one")),
     "events": (

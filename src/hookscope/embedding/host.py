@@ -61,7 +61,7 @@ def _check_types(
             argument_checks.expect_folder(folder, name)
     argument_checks.expect_mapping(internal_config, "internal_config")
     argument_checks.expect_mapping(host_config, "host_config")
-    argument_checks.expect(dialect, str, f"dialect is the name of one, such as `{DEFAULT.name}`")
+    argument_checks.expect(dialect, str, f"dialect must be a name, such as `{DEFAULT.name}`")
     argument_checks.expect_machine(surroundings)
 
 

@@ -50,10 +50,10 @@ async def load_plugins(
     Returns the loaded names, and the failed ones with the error. Raises LookupError for a name that
     is not installed, TypeError for an argument of another type.
     """
-    expect(names, (Collection, NONE_TYPE), "names is a list of plugins")
+    expect(names, (Collection, NONE_TYPE), "names must be a list of plugins")
     if isinstance(names, str):
-        raise TypeError("names is a list of plugins, not a str: put it in brackets, `names=[…]`")
-    expect(engine, (HookEngine, NONE_TYPE), "engine is a HookEngine")
+        raise TypeError("names must be a list of plugins, not a str: put it in brackets, `names=[…]`")
+    expect(engine, (HookEngine, NONE_TYPE), "engine must be a HookEngine")
     points = _points()
     missing = [name for name in names or () if name not in points]
     if missing:

@@ -97,9 +97,9 @@ class PluginApi(authoring_api.RecordingPluginApi):
 
         Raises TypeError for an argument of another type.
         """
-        expect(id, str, "the id of a plugin is a text")
+        expect(id, str, "the id of a plugin must be a string")
         expect_mapping(config, "the config of a plugin")
-        expect(engine, (HookEngine, NONE_TYPE), "engine is a HookEngine")
+        expect(engine, (HookEngine, NONE_TYPE), "engine must be a HookEngine")
         super().__init__(id, config, told=self._add_declaration)
         self._engine = engine
         self._registrations: list[tuple[Declaration, Registration]] = []

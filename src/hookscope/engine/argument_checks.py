@@ -38,19 +38,19 @@ def expect(value: object, kinds: ExpectedTypes, requirement: str, hint: str = ""
 
 def expect_key(value: object, example: str = "command:new") -> None:
     """Raise TypeError if the key is not text, ValueError if it is empty."""
-    expect(value, str, f"an event key is a text such as `{example}`")
+    expect(value, str, f"an event key must be a string such as `{example}`")
     if not value:
         raise ValueError("an event key needs a type, such as `command`, or `command:new`")
 
 
 def expect_mapping(value: object, name: str) -> None:
     """Raise TypeError if the value is neither a mapping nor None."""
-    expect(value, (Mapping, NONE_TYPE), f"{name} is a mapping, such as a dict, or None")
+    expect(value, (Mapping, NONE_TYPE), f"{name} must be a mapping, such as a dict, or None")
 
 
 def expect_seconds(value: object, name: str) -> None:
     """Raise TypeError if the value is not a number or None, ValueError if it is not a duration."""
-    requirement = f"{name} is a number of seconds, or None for none"
+    requirement = f"{name} must be a number of seconds, or None for none"
     expect(value, (int, float, NONE_TYPE), requirement)
     if isinstance(value, bool):
         raise TypeError(f"{requirement}, not a bool")
@@ -62,13 +62,15 @@ def expect_folders(value: object, name: str) -> None:
     """Raise TypeError if the value is not an iterable of paths; a single path is none."""
     hint = f"put it in brackets, `{name}=[…]`" if _is_path(value) else ""
     if hint or not isinstance(value, Iterable):
-        raise TypeError(f"{name} is a list of folders, not {type_phrase(value)}{f': {hint}' if hint else ''}")
+        raise TypeError(
+            f"{name} must be a list of folders, not {type_phrase(value)}{f': {hint}' if hint else ''}"
+        )
 
 
 def expect_folder(value: object, name: str) -> None:
     """Raise TypeError if the value is not a path. The folder need not exist."""
     if not _is_path(value):
-        raise TypeError(f"{name} is a folder, as a text or a Path, not {type_phrase(value)}")
+        raise TypeError(f"{name} must be a folder, as a string or Path, not {type_phrase(value)}")
 
 
 def _is_path(value: object) -> bool:
@@ -78,7 +80,7 @@ def _is_path(value: object) -> bool:
 def expect_machine(value: object) -> None:
     """Raise TypeError if the value is neither a Machine nor None."""
     hint = "leave it out for this machine"
-    expect(value, (Machine, NONE_TYPE), "surroundings is a Surroundings of hookscope.model", hint)
+    expect(value, (Machine, NONE_TYPE), "surroundings must be a hookscope.model.Surroundings", hint)
 
 
 def expect_host(value: object, requirement: str) -> None:
@@ -99,14 +101,14 @@ def expect_hook_event(value: object) -> None:
     expect(value, HookEvent, "trigger_hook takes a HookEvent", hint)
     assert isinstance(value, HookEvent)
     _expect_event_parts(value)
-    expect(value.messages, list, "the messages of an event are a list")
+    expect(value.messages, list, "the messages of an event must be a list")
 
 
 def expect_parts(kind: object, action: object, session_key: object) -> None:
     """Raise TypeError if a part of an event is not text, ValueError if its type is empty."""
     for value, name in ((kind, "type"), (action, "action"), (session_key, "session key")):
         if not isinstance(value, str):  # checked first, to format the message only on errors
-            expect(value, str, f"the {name} of an event is a text")
+            expect(value, str, f"the {name} of an event must be a string")
     if not kind:
         raise ValueError("an event needs a type, such as `command`")
 
@@ -118,7 +120,7 @@ def expect_event(value: object) -> None:
     assert isinstance(value, Event | HookEvent)
     _expect_event_parts(value)
     if isinstance(value, HookEvent):
-        expect(value.messages, list, "the messages of an event are a list")
+        expect(value.messages, list, "the messages of an event must be a list")
 
 
 def names_guide_keywords(function: Callable[P, R]) -> Callable[P, R]:
@@ -146,4 +148,4 @@ def names_guide_keywords(function: Callable[P, R]) -> Callable[P, R]:
 
 def _expect_event_parts(event: Event | HookEvent) -> None:
     expect_parts(event.type, event.action, event.session_key)
-    expect(event.context, Mapping, "the context of an event is a mapping, such as a dict")
+    expect(event.context, Mapping, "the context of an event must be a mapping, such as a dict")

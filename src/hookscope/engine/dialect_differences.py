@@ -119,7 +119,7 @@ def _status_differences(row: HookStatus, other_row: HookStatus) -> Iterator[str]
         yield f"this one wins over the {mine.folder.source} hook in {mine.path}"
     elif other_row.state in RUNNABLE:
         if row.state not in RUNNABLE:
-            yield f"nothing of this keeps it from running: it is {row.state} by the guide alone"
+            yield f"would run it: only the guide makes it {row.state}"
     elif other_row.state is not row.state and not _is_explained_by_files(other_row):
         yield f"it would be {other_row.state}" + (
             f": {other_row.verdict.why()}" if other_row.verdict.why() else ""

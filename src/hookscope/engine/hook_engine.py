@@ -149,7 +149,7 @@ class HookEngine:
         """
         self._expect_open()
         if host is not None:
-            argument_checks.expect_host(host, "a HookEngine looks at a Host")
+            argument_checks.expect_host(host, "the host of a HookEngine must be a Host")
         import asyncio  # imported late: a scan does not need it
 
         from hookscope.runtime.async_helpers import running_loop
@@ -207,7 +207,7 @@ class HookEngine:
 
     def _use_host(self, host: Host | None) -> None:
         if host is not None:
-            argument_checks.expect_host(host, "a HookEngine looks at a Host")
+            argument_checks.expect_host(host, "the host of a HookEngine must be a Host")
             self.host = host
 
     def _expect_open(self) -> None:

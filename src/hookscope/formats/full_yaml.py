@@ -44,8 +44,8 @@ def read_full_yaml(text: str) -> object:
 class _Values:
     """Converts the nodes of one document, in their order; an alias gets the value of its anchor.
 
-    `yaml12` converts trees whose size is bounded by the text. These nodes form a graph whose
-    aliases may be circular or multiply, and its scalars have tags.
+    `yaml12` converts trees whose size is bounded by the text. These nodes form a graph:
+    aliases may form cycles or multiply the number of values. Its scalars have tags.
     """
 
     def __init__(self) -> None:

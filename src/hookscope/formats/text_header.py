@@ -235,7 +235,7 @@ def _plain(value: object) -> object:
 
 
 def _lines_of(block: str) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """Yield each key at a line's start with its raw text, and whether that is on its own line."""
+    """Yield each key at a line's start with its raw value, and whether that is on the key's line."""
     lines = block.split("\n")
     at = 0
     while at < len(lines):

@@ -91,7 +91,7 @@ def checked_names(
     paths = tuple(_path_parts(entry.name, limits) for entry in entries)
     for entry, path in zip(entries, paths, strict=True):
         if entry.kind == "file" and not path:
-            raise package_error(f"The entry {display_name(entry.name)} has no name of its own.")
+            raise package_error(f"The entry {display_name(entry.name)} is a file without a name.")
     kinds = list(zip(paths, (entry.kind for entry in entries), strict=True))
     _check_once(kinds)
     _check_clashes(paths)

@@ -107,7 +107,10 @@ def _split_settings(
 def _without_empty_document(
     source: bytes | None, record: InstalledPack, others: Sequence[InstalledPack]
 ) -> bytes | None:
-    """Remove a file that the install created, once it is empty."""
+    """Return None, to remove the file, if the install created it and only `{}` is left; else `source`.
+
+    Other installed packs keep the file.
+    """
     before = record.snapshot
     if source is None or others or before is None or before.before is not None:
         return source

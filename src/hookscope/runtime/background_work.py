@@ -224,11 +224,11 @@ def late_note(late: LateEvent) -> tuple[str, str]:
     try:
         failure = failure_in_answer(late.error, "run")
     except WorkerLost:
-        return hook, "failed late; its error cannot be read"
+        return hook, "failed after it had returned; its error cannot be read"
     where = f" ({failure.frames[-1].file}:{failure.frames[-1].line})" if failure.frames else ""
     return (
         hook,
-        f"failed late, after it had returned: {failure.type}: {failure.message[:QUOTED_LENGTH]}{where}",
+        f"failed after it had returned: {failure.type}: {failure.message[:QUOTED_LENGTH]}{where}",
     )
 
 

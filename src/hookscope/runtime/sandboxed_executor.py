@@ -92,7 +92,7 @@ class SandboxedExecutor:
         await self._executor.close()
 
     def _module_outside(self, module: Module, code: Code) -> Module:
-        """Return the module with handlers that have the original's paths."""
+        """Return the module with the original paths in its handlers and log."""
         declares = (
             replace(one, target=replace(code, member=one.target.member))
             for one in module.declares

@@ -135,7 +135,7 @@ def test_wrong_arguments_fail_at_the_line_of_the_test(project: Project) -> None:
     )
     assert done.returncode == 1
     assert done.stdout.count("No hook is named 'gret'. Did you mean greet?") >= 2
-    assert "the context of an event is a mapping, such as a dict, or None, not a list" in done.stdout
+    assert "the context of an event must be a mapping, such as a dict, or None, not a list" in done.stdout
     shown = [line for line in done.stdout.splitlines() if line.startswith(">")]
     assert len([line for line in shown if "fire(" in line or "hook(" in line]) == 4, "the lines of the tests"
     assert "def check_key" not in done.stdout, "where Hookscope found it tells the author of a test nothing"

@@ -150,7 +150,7 @@ def past_run(stored: StoredRun, host: Host) -> PastRun | None:
 
 
 def run_and_plan(stored: StoredRun, host: Host) -> tuple[Run | None, Plan | None]:
-    """Return a run's result, None without an end; and its plan, None if the dialect has no such events."""
+    """Return a run's result, None if it has not ended, and its plan, None without such an event."""
     past = past_run(stored, host)
     if past is not None:
         return past.run, past.plan

@@ -275,7 +275,7 @@ def unit_named(name: str, machine: Machine) -> EnvironmentSource:
     """Return the unit with this name; a user unit wins. Raises Refusal with the closest match."""
     unit_name = name if name.endswith(SERVICE) else f"{name}{SERVICE}"
     if "/" in unit_name:
-        next_step = "Name a path that ends in .service without `unit:`."
+        next_step = "To use a unit file, give its path without `unit:`; it must end in .service."
         raise Refusal(f"{name!r} is not the name of a unit.", next_step, code=2)
     users, systems = user_units(machine.env, machine.home), SYSTEM_UNITS
     for folders, is_user_unit in ((users, True), (systems, False)):

@@ -67,7 +67,7 @@ EndedRuns: TypeAlias = Sequence[tuple[Run, Plan]]
 
 @dataclass(frozen=True, slots=True)
 class RepetitionReport:
-    """A report on several runs: its name in the document, the document, and the text."""
+    """A report on several runs: its key in the JSON output, its JSON document, and its text."""
 
     name: str
     document: Document
@@ -156,7 +156,7 @@ PARAMETERS = (
 
 
 class FireLine(TypedDict):
-    """The parameters of the command line, without the options of every command."""
+    """The parameters of `fire`, without the options that all commands share."""
 
     what: Sequence[str]
     session: str | None

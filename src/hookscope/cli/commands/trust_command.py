@@ -23,7 +23,7 @@ LINK_LIMIT = 5  # links to name one by one
     click.Option(
         [EVERYTHING_BELOW],
         is_flag=True,
-        help="Allow DIR even if it is your home, above it or above the workspace, or the root.",
+        help="Allow DIR even if it is your home, the root, or a folder above your home or the workspace.",
     ),
 )
 def command(options: Options, folder: str, everything_below: bool) -> Answer:

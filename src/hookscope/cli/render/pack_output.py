@@ -63,7 +63,7 @@ def applied_plan_text(applied: PackChanged, host: Host) -> str:
         short = host.machine.short
         targets = _trust_targets(waiting, record, host)
         commands = " and ".join(f"`{printable(target.command(short))}`" for target in targets)
-        lines.append(f"Hookscope itself runs {names} after {commands}.")
+        lines.append(f"Hookscope does not run {names} until you allow it: {commands}.")
     if host.dialect.switch_rules.when_noticed:
         lines.append(host.dialect.switch_rules.when_noticed)
     return "\n".join(lines)
@@ -225,9 +225,9 @@ def _changed_file_lines(integrity: PackIntegrity, host: Host) -> Iterator[str]:
         ("added", integrity.added),
     ):
         for path in paths[:20]:
-            yield f"  ! {word} on disk since: {_display_path(path, host)}"
+            yield f"  ! {word} on disk since the install: {_display_path(path, host)}"
         if len(paths) > 20:
-            yield f"  ! {word} on disk since: {len(paths) - 20:,} more"
+            yield f"  ! {word} on disk since the install: {len(paths) - 20:,} more"
 
 
 def _display_path(path: Path, host: Host) -> str:

@@ -246,7 +246,10 @@ def _scan_folder(
             language=LANGUAGE_OF.get(handler.suffix if handler else "", "unknown"),
             real=real,
             beyond_host=beyond_host,
-            notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if beyond_host else ())),
+            notes=(
+                *notes,
+                *(("Hookscope only: the host itself does not run Python",) if beyond_host else ()),
+            ),
         )
     )
 

@@ -23,9 +23,10 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
     later = next((host.dialect.later_events[key] for key in keys if key in host.dialect.later_events), "")
     if later:
         return Gate("sent", True, found=f"by {later}; not listed in this guide")
-    others = " and ".join(dict.fromkeys(filter(None, map(catalogue.other_dialect_of, keys))))
+    others = tuple(dict.fromkeys(filter(None, map(catalogue.other_dialect_of, keys))))
     if others:
-        reason = f"{host.dialect.name} never sends {' or '.join(keys)}; {others} does"
+        verb = "does" if len(others) == 1 else "do"
+        reason = f"{host.dialect.name} never sends {' or '.join(keys)}; {' and '.join(others)} {verb}"
         return Gate("sent", False, keys, keys, "never sent", reason)
     return Gate("sent", False, keys, keys, "never sent", never_sent_reason(hook, host))
 

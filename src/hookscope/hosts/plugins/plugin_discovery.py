@@ -352,7 +352,7 @@ def _plugin(
         leads_out=None if facts is None or target.is_relative_to(real) else target,
         beyond_host=python,
         root=path,
-        notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if python else ())),
+        notes=(*notes, *(("Hookscope only: the host itself does not run Python",) if python else ())),
     )
 
 

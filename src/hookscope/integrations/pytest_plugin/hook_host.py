@@ -74,8 +74,12 @@ class HookHost:
             only: fire at this hook only.
         """
         __tracebackhide__ = True
-        expect(context, (Mapping, NONE_TYPE), "the context of an event is a mapping, such as a dict, or None")
-        expect(ctx, (Mapping, NONE_TYPE), "ctx is a mapping, such as a dict, or None")
+        expect(
+            context,
+            (Mapping, NONE_TYPE),
+            "the context of an event must be a mapping, such as a dict, or None",
+        )
+        expect(ctx, (Mapping, NONE_TYPE), "ctx must be a mapping, such as a dict, or None")
         try:
             run, not_run = self._run_on_loop(self._fire(what, context, ctx, session, only))
         except Refusal as refusal:

@@ -76,7 +76,7 @@ def registry_dependencies(package_json: Mapping[str, Any]) -> dict[str, dict[str
 
 
 def ignored_by_npm(tree: FileTree, package_json: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the npm files and package.json members of a pack that npm does not receive."""
+    """Return the pack's npm files, `node_modules`, and package.json members that npm is not given."""
     files = [name for name in IGNORED_FILES if tree.read(name) is not None]
     modules = [MODULES] if tree.names(MODULES) else []
     members = [

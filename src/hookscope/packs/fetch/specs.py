@@ -131,7 +131,7 @@ def _parse_npm(text: str) -> PackageSpec:
     revision = found["wanted"] or ""
     if revision and not EXACT_VERSION.fullmatch(revision) and not NPM_TAG.fullmatch(revision):
         raise PackError(
-            f"{display_name(text)} has a range of versions.",
+            f"{display_name(text)} does not name one version or a tag.",
             "Name an exact version (1.2.3) or a tag (latest).",
         )
     return PackageSpec("npm", text, name=found["name"], revision=revision)

@@ -317,7 +317,7 @@ def _put_back_removed(aside: Path, real: Path) -> None:
 
 
 def _keep_foreign_file(file: Path, real: Path) -> CannotWrite:
-    """Keep a file that another program wrote and whose name is taken."""
+    """Move another program's file to a free name, and return the error that says where it is."""
     kept = next(
         name
         for number in range(1, 1_000_000)

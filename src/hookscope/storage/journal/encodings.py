@@ -175,7 +175,7 @@ def needles_of(value: str) -> tuple[Needle, ...]:
 
 
 def _lines(text: str, value: str) -> Iterator[str]:
-    """Yield the lines of a multi-line secret that are secret themselves; of JSON only lines of base64."""
+    """Yield the lines of a multi-line secret that are secret themselves; in JSON, only base64."""
     if len(text.strip().splitlines()) < 2:
         return
     of_json = _is_json(value)

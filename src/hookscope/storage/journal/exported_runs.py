@@ -104,7 +104,7 @@ CHANGE_SHAPE: tuple[Shape, ...] = (
 
 
 def first_invalid_place(run: Any) -> str:
-    """Return where a run's document, or a caused one, is invalid; empty if it is valid."""
+    """Return the first invalid place in the documents of a run and the runs it caused; empty if none."""
     return next(_first_invalid_place_in(run), "")
 
 

@@ -275,7 +275,7 @@ class Journal(JournalReader):
 
 
 def _renumber(database: sqlite3.Connection, number: int, other: int) -> None:
-    """Continue the ids of the moved file in the new one, so that runs of both have different ids."""
+    """Give run `number` the id `other`, so that ids of a new journal continue those of the moved one."""
     database.execute("update runs set id = ? where id = ?", (other, number))
     database.execute("update fresh set run = ? where run = ?", (other, number))
 

@@ -282,7 +282,10 @@ def _boot_time() -> str:
 
 
 def process_start_by_ps(pid: int) -> str | None:
-    """Return the same as `process_start` on macOS and the BSDs, in a fixed language and time zone."""
+    """Return when a process started, as `ps` of macOS and the BSDs prints it; None if it does not run.
+
+    The language and time zone are fixed.
+    """
     try:
         answer = helper_output(["/bin/ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)], seconds=5)
     except OSError:
