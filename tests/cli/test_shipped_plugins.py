@@ -205,3 +205,22 @@ def test_the_built_file_of_an_entry_is_the_one_that_loads(
     (folder / built).write_text('export default (api) => { api.on("session_end", () => {}) };')
     row = json.loads(hookscope("info", "p", "--json", *SHIPPED).out)
     assert row["events"] == ["session_end"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'import * as self from "./index.ts";\nexport default self.default;\n',
+        'import * as self from "./index.ts";\nexport default { register: self.default.register };\n',
+        'export { default } from "./index.ts";\n',
+    ],
+    ids=["member of itself", "object of itself", "exports itself"],
+)
+def test_a_module_that_imports_itself_ends_no_command(
+    hookscope: Program, plugin: Plugin, source: str
+) -> None:
+    plugin("circle", "", whole=source)
+    for command in ("list", "check", "lint"):
+        done = hookscope(command, *SHIPPED)
+        assert "bug in Hookscope" not in done.err
+    assert "circle" in hookscope("list", *SHIPPED).out

@@ -243,7 +243,7 @@ class Evaluator:
                 if found is None:
                     return UNKNOWN
                 is_whole = binding.path == ("*",)
-                return (Namespace(found),) if is_whole else self.exported(found, str(binding.path[0]))
+                return (Namespace(found),) if is_whole else self.exported(found, str(binding.path[0]), depth)
             case "code":
                 values = self.values(module, *binding.value, depth)
             case "each":
@@ -325,13 +325,13 @@ class Evaluator:
             case Items(items) if isinstance(step, int) and step < len(items):
                 return self.evaluated(items[step], depth + 1)
             case Namespace(module) if isinstance(step, str):
-                return self.exported(module, step)
+                return self.exported(module, step, depth)
         return UNKNOWN
 
     def _postfix(
         self, module: ScriptModule, found: tuple[Value, ...], at: int, end: int, depth: int
     ) -> tuple[tuple[Value, ...], int]:
-        script, step = module.scopes.script, None
+        script = module.scopes.script
         at += script.is_at(at, "!")
         if script.is_at(at, ".") or (script.is_at(at, "?.") and script.kind_at(at + 1) == "name"):
             name = script.tokens[at + 1].text if at + 1 < end else ""
@@ -353,13 +353,18 @@ class Evaluator:
 
     def exported(self, module: ScriptModule, name: str, depth: int = 0) -> tuple[Value, ...]:
         """Return what a file exports under a name."""
-        if depth > 8:
-            return UNKNOWN
+        key = (module.name, name)
+        if key not in self._known:
+            self._known[key] = UNKNOWN  # while it is evaluated
+            self._known[key] = self._exported(module, name, depth + 1)
+        return self._known[key]
+
+    def _exported(self, module: ScriptModule, name: str, depth: int) -> tuple[Value, ...]:
         if name == DEFAULT:
             place = exported_default(module)
             if place is not None:
-                values = self.values(module, *place)
-                return self._wrapped(module, *place) if values == UNKNOWN else values
+                values = self.values(module, *place, depth)
+                return self._wrapped(module, *place, depth) if values == UNKNOWN else values
         script = module.scopes.script
         for at in top_level(script):
             if script.is_at(at, "export", "{") and (
@@ -371,23 +376,23 @@ class Evaluator:
                 if found != UNKNOWN:
                     return found
             if script.is_at(at, "exports", ".", name, "="):
-                return self.values(module, at + 4, expression_end(script, at + 4, len(script.tokens)))
+                return self.values(module, at + 4, expression_end(script, at + 4, len(script.tokens)), depth)
         last = len(script.tokens) - 1
         binding = module.scopes.binding(name, 0) or module.scopes.binding(name, last)
         if binding is not None:
-            return self.bound(module, name, binding)
+            return self.bound(module, name, binding, depth)
         whole = exported_default(module)
-        values = self.values(module, *whole) if whole is not None and name != DEFAULT else UNKNOWN
-        return tuple(inner for one in values for inner in self.member(one, name))
+        values = self.values(module, *whole, depth) if whole is not None and name != DEFAULT else UNKNOWN
+        return tuple(inner for one in values for inner in self.member(one, name, depth))
 
-    def _wrapped(self, module: ScriptModule, start: int, end: int) -> tuple[Value, ...]:
+    def _wrapped(self, module: ScriptModule, start: int, end: int, depth: int) -> tuple[Value, ...]:
         """Return the arguments of a call that a file exports, such as `definePluginEntry({…})`."""
         script = module.scopes.script
         call = next((at for at in range(start, end) if script.is_at(at, "(")), end)
         if call in (start, end) or script.partner.get(call, end) >= end:
             return UNKNOWN
         arguments = arguments_of(script, call)
-        return tuple(one for part in arguments for one in self.values(module, *part)) or UNKNOWN
+        return tuple(one for part in arguments for one in self.values(module, *part, depth)) or UNKNOWN
 
     def _listed_export(self, module: ScriptModule, opening: int, name: str, depth: int) -> tuple[Value, ...]:
         """Return the value of `name` in `export { … }`; nothing if it is not listed."""
@@ -405,7 +410,7 @@ class Evaluator:
         tokens = module.scopes.script.tokens
         written = string_value(tokens[at]) if at < len(tokens) else None
         found = self.imported(module, written) if written is not None else None
-        return self.exported(found, name, depth + 1) if found is not None else UNKNOWN
+        return self.exported(found, name, depth) if found is not None else UNKNOWN
 
 
 def exported_default(module: ScriptModule) -> Range | None:
