@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -136,11 +137,10 @@ def _pairs(
 def _numbered(items: Sequence[ReportedItem]) -> Mapping[tuple[str, int], ReportedItem]:
     """Return the items by name; items of one name in their order."""
     found: dict[tuple[str, int], ReportedItem] = {}
+    count: Counter[str] = Counter()
     for item in items:
-        number = 0
-        while (item.name, number) in found:
-            number += 1
-        found[item.name, number] = item
+        found[item.name, count[item.name]] = item
+        count[item.name] += 1
     return found
 
 

@@ -143,11 +143,14 @@ def with_given(base: Options, given: Mapping[str, Any]) -> Options:
 
 def command_on(options: Options, *words: str) -> str:
     """Return a command line for the same host. Assumed variables are excluded: they may be secrets."""
-    options_given = (
-        (option.flag, getattr(options, option.name)) for option in HOST_OPTIONS if option.is_copied
-    )
-    named = [part for flag, value in options_given if value is not None for part in (flag, str(value))]
-    return shlex.join(("hookscope", *named, *words))
+    copied: list[str] = []
+    for option in HOST_OPTIONS:
+        value = getattr(options, option.name) if option.is_copied else None
+        if value is True:
+            copied.append(option.flag)
+        elif value is not None and value is not False:
+            copied += (option.flag, str(value))
+    return shlex.join(("hookscope", *copied, *words))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from hookscope.app.options import LINGER
 from hookscope.cli.options import Seconds
 from hookscope.model.failure import Refusal
 from hookscope.model.text import error_reason, in_local_time
+from hookscope.runtime.limits import DEFAULT_RUN_SECONDS
 
 if TYPE_CHECKING:
     from hookscope.storage.journal.run_filter import RunFilter
@@ -35,7 +36,7 @@ def _single_hook(ctx: click.Context, option: click.Parameter, names: Sequence[st
     return distinct[0] if distinct else None
 
 
-def timeout_option(default: float = 30) -> click.Option:
+def timeout_option(default: float = DEFAULT_RUN_SECONDS) -> click.Option:
     """Return `--timeout S`: each handler's limit in seconds, with its default."""
     return click.Option(
         ["--timeout"], type=Seconds(), metavar="S", help=f"Seconds for each handler; default: {default:g}."

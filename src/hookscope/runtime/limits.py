@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from hookscope.model.run import Registration
 from hookscope.values import dataclass
@@ -73,8 +73,8 @@ class Limits:
     def in_words(self) -> str:
         """Return a handler's limits, with the origin of changed ones: `load 10 s, run 60 s (its HOOK.md)`."""
         parts = []
-        for name, seconds in (("load", self.load), ("run", self.run)):
-            origin = self.origins.get(HOOK_LIMITS[name == "run"])
+        for name, seconds in zip(HOOK_LIMITS, (self.load, self.run), strict=True):
+            origin = self.origins.get(name)
             by = f" ({origin})" if origin else ""
             parts.append(f"{name} {'without limit' if seconds is None else f'{seconds:g} s'}{by}")
         return ", ".join(parts)
@@ -82,18 +82,9 @@ class Limits:
     def with_limit(self, name: LimitName, value: float, origin: str) -> Limits:
         """Return a copy in which one limit has another value; 0 removes the limit."""
         origins = {**self.origins, name: origin}
-        set_to = value or None
-        match name:
-            case "spawn":
-                return replace(self, spawn=set_to, origins=origins)
-            case "load":
-                return replace(self, load=set_to, origins=origins)
-            case "run":
-                return replace(self, run=set_to, origins=origins)
-            case "warn":
-                return replace(self, warn=set_to, origins=origins)
-            case "memory":
-                return replace(self, memory=None if set_to is None else int(set_to), origins=origins)
+        limit = int(value) if name == "memory" else value
+        changed: dict[str, Any] = {name: limit or None}
+        return replace(self, origins=origins, **changed)
 
 
 def size_in_words(size: float) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from hookscope.app.snapshot import PastRun
 from hookscope.model.failure import Refusal
@@ -42,10 +42,6 @@ from hookscope.storage.journal.run_filter import RunFilter, parse_phrase
 from hookscope.storage.journal.secrets import secrets_in
 from hookscope.storage.state_files import JOURNAL, state_folder
 from hookscope.values import dataclass
-
-if TYPE_CHECKING:
-    from hookscope.storage.journal.reader import JournalReader
-
 
 POLL = 0.5  # seconds between polls, which read nothing if the journal has not changed
 MOST_AT_ONCE = 200  # runs reported at once, oldest first

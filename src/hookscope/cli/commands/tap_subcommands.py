@@ -21,6 +21,7 @@ from hookscope.authoring.testing.recorded_events import (
     fire_recorded,
     save_recorded,
     select_recorded,
+    short_id,
 )
 from hookscope.authoring.testing.saved_events import saved_event_path
 from hookscope.cli import answers
@@ -226,7 +227,7 @@ async def _fire_all_recorded(
     def fire(event: RecordedEvent, began: Callable[[Cancellable], object]) -> Awaitable[RefiredEvent | Plan]:
         return fire_recorded(bench, event, only=only, sandbox=sandbox, dry=dry, on_start=began)
 
-    return await fire_one_by_one(bench, events, fire, tap_output.short_event_id)
+    return await fire_one_by_one(bench, events, fire, short_id)
 
 
 @answers.command(

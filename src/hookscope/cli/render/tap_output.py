@@ -223,20 +223,15 @@ def recorded_event_line(event: RecordedEvent) -> str:
     key, session = fit_to_width(one_line(event.key), 24), fit_to_width(one_line(event.session) or "–", 24)
     cut = "  (shortened)" if event.cut else ""
     return (
-        f"{short_event_id(event)}  {_moment_text(event.at)}  {key}  {session}  "
+        f"{short_id(event)}  {_moment_text(event.at)}  {key}  {session}  "
         f"{one_line(context_summary(event), 120)}{cut}"
     ).rstrip()
-
-
-def short_event_id(event: RecordedEvent) -> str:
-    """Return the short id that people type."""
-    return short_id(event)
 
 
 def fired_again_text(event: RecordedEvent) -> str:
     """Return the headline of a real event that is fired again."""
     cut = f"; {event.cut} parts of it were shortened when it was recorded" if event.cut else ""
-    return f"real event {short_event_id(event)} of {_moment_text(event.at)}, {one_line(event.host)}{cut}"
+    return f"real event {short_id(event)} of {_moment_text(event.at)}, {one_line(event.host)}{cut}"
 
 
 def fired_document(refired: RefiredEvent, dialect: str) -> Document:

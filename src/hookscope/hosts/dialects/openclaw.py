@@ -61,7 +61,6 @@ LEGACY = LegacyRule(
     refusal='Handler module "{module}" is outside the workspace and the hooks folders',
 )
 
-NEWEST = "openclaw@2026.9"
 CATALOGUE = partial(catalogue, "openclaw", "openclaw_plugins")
 MANIFEST = "openclaw.plugin.json"  # of a plugin
 

@@ -349,7 +349,6 @@ OPENCLAW_2026_9 = Dialect(
         failed="Failed to load hook {name}: {error}",
         no_function="Handler '{export}' is not a function",
         strict_check=StrictFolders(
-            FOLDERS,
             shipped_gates.names_in_entries,
             shipped_gates.has_hook_settings,
             lost_manifest='Hook "{name}" has missing or invalid metadata at {file}',

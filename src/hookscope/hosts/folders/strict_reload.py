@@ -7,7 +7,7 @@ A selected hook that has lost its HOOK.md, metadata or handler ends the reload. 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from hookscope.hosts.folders import FolderSystem
+from hookscope.hosts.folders import folder_system_of
 from hookscope.hosts.gates.rules import gates_of
 from hookscope.model.hook import Folder, Hook
 from hookscope.model.hook_status import FoundHooks, StrictLoadState
@@ -21,7 +21,6 @@ FILE_GATES = frozenset({"settings", "handler", "events", "trusted", "sent"})  # 
 class StrictFolders:
     """Implements `StrictLoadCheck`."""
 
-    system: FolderSystem
     names_in_settings: Callable[[Host], frozenset[str]]  # the hooks that the settings name
     is_configured: Callable[
         [Host], bool
@@ -42,7 +41,7 @@ class StrictFolders:
         """
         if not self.is_configured(host):
             return StrictLoadState((), self.names_in_settings(host)), None
-        system = self.system
+        system = folder_system_of(host.dialect)
         shape = replace(system.shape, allows_missing_handler=True)
         named = self.names_in_settings(host)
         hooks, lost = _with_lost_hooks(
@@ -62,8 +61,9 @@ class StrictFolders:
 
     def _is_chosen(self, hook: Hook, host: Host) -> bool:
         """Return whether the settings and the machine allow the hook to load, regardless of its files."""
-        rules = {name: rule for name, rule in self.system.rules.items() if name not in FILE_GATES}
-        gates = gates_of(hook, host, rules, self.system.always_skips)
+        system = folder_system_of(host.dialect)
+        rules = {name: rule for name, rule in system.rules.items() if name not in FILE_GATES}
+        gates = gates_of(hook, host, rules, system.always_skips)
         return all(gate.passed is not False for gate in gates)
 
 

@@ -7,7 +7,10 @@ from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
 from hookscope.model.host import Host
 
-PLATFORM_SYNONYMS = {"macos": "darwin", "mac": "darwin", "osx": "darwin", "windows": "win32", "win": "win32"}
+PLATFORM_SYNONYMS = {
+    **dict.fromkeys(("macos", "mac", "osx"), "darwin"),
+    **dict.fromkeys(("windows", "win", "win64"), "win32"),
+}
 OS_PASSED = Gate("os", True, found="any")
 
 

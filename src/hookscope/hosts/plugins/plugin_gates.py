@@ -7,7 +7,7 @@ from typing import Any
 from hookscope import formats
 from hookscope.formats.positions import KeyPath
 from hookscope.hosts.gates.enabled import ENABLED, SWITCH
-from hookscope.hosts.gates.evidence import setting_location, similar_to_no_hook
+from hookscope.hosts.gates.evidence import similar_to_no_hook
 from hookscope.hosts.gates.fields import FIELDS, typed_fields_gate
 from hookscope.hosts.gates.handler import HANDLER
 from hookscope.hosts.gates.path import PATH, PATH_PASSED
@@ -162,9 +162,8 @@ def allow_gate(hook: Hook, host: Host) -> Gate:
 
 
 def _listed(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    looked = (setting_location(gate.setting, host),) if gate.setting is not None else ()
     similar = similar_to_no_hook(hook.name, gate.needed, host)
-    return looked, tuple(f"{like} is in the list; this plugin is {hook.name}" for like in similar)
+    return (), tuple(f"{like} is in the list; this plugin is {hook.name}" for like in similar)
 
 
 ALLOW = register_gate(

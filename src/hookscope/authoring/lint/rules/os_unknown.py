@@ -24,28 +24,21 @@ Good:
 from collections.abc import Iterator
 
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.hosts.gates.os import PLATFORM_SYNONYMS
 from hookscope.model.text import one_line
 
 PLATFORMS = frozenset(
-    {"aix", "android", "cygwin", "darwin", "freebsd", "linux", "netbsd", "openbsd", "sunos"}
+    {"aix", "android", "cygwin", "darwin", "freebsd", "linux", "netbsd", "openbsd", "sunos", "win32"}
 )
-MEANT = {
-    "macos": "darwin",
-    "mac": "darwin",
-    "osx": "darwin",
-    "windows": "win32",
-    "win": "win32",
-    "win64": "win32",
-}
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     written = subject.metadata.get("os")
     names: list[object] = written if isinstance(written, list) else []
     for index, name in enumerate(names):
-        if not isinstance(name, str) or name in PLATFORMS or name == "win32":
+        if not isinstance(name, str) or name in PLATFORMS:
             continue
-        closest = MEANT.get(name.lower()) or (name.lower() if name.lower() in PLATFORMS else None)
+        closest = PLATFORM_SYNONYMS.get(name.lower()) or (name.lower() if name.lower() in PLATFORMS else None)
         path = (*subject.metadata_path, "os", index)
         fix = (
             (subject.edit(path, closest, f"{name} → {closest}"),)
