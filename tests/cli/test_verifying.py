@@ -20,8 +20,9 @@ from hookscope.model.failure import Refusal
 SECRET = "tok-5f3a9c2b7d1e4f60"
 EVENTS = '{openclaw: {events: ["command:new"]}}'
 ANSWERS = """#!/bin/sh
-case "$2" in
-  info) cat "$(dirname "$0")/info.json" ;;
+case "$1 $2" in
+  plugins*) cat "$(dirname "$0")/plugins.json" ;;
+  *info) cat "$(dirname "$0")/info.json" ;;
   *) cat "$(dirname "$0")/$2.json" ;;
 esac
 """
@@ -36,6 +37,7 @@ def host(tmp_path: Path, home: Path) -> Host:
     def made(script: str = ANSWERS, **documents: Any) -> Path:
         package = tmp_path / "package"
         package.mkdir(exist_ok=True)
+        documents.setdefault("plugins", {"plugins": []})
         (package / "package.json").write_text('{"name": "openclaw", "version": "2026.9.6"}')
         for name, document in documents.items():
             (package / f"{name}.json").write_text(json.dumps(document))
@@ -272,3 +274,59 @@ def test_a_project_without_agent_has_no_hooks_to_compare(verify: Verify, workspa
     (workspace / "package.json").write_text('{"dependencies": {"eve": "0.80.1"}}')
     done = verify("--yes", "--json", before=("--dialect", "eve@0.80"))
     assert (done.code, done.json["summary"]) == (0, "no hooks to compare"), done.err
+
+
+@pytest.fixture
+def with_plugin(agreeing: Host, home: Path) -> None:
+    """A plugin whose code registers a hook of a folder event, and that lacks a package."""
+    folder = home / ".openclaw/extensions/p"
+    folder.mkdir(parents=True)
+    (folder / "openclaw.plugin.json").write_text('{"id": "p", "configSchema": {}}')
+    package = {"openclaw": {"extensions": ["./index.js"]}, "dependencies": {"absent-package": "1"}}
+    (folder / "package.json").write_text(json.dumps(package))
+    call = 'api.registerHook("command:new", () => {}, { name: "of-code" });'
+    (folder / "index.js").write_text(f"export default {{ register(api) {{ {call} }} }};\n")
+
+
+PLUGIN = {"id": "p", "enabled": True, "dependencyStatus": {"missing": ["absent-package"]}}
+OF_CODE = {"name": "of-code", "pluginId": "p", "events": ["command:new"], "loadable": True}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "of_code", "differing"),
+    [
+        ({}, {}, []),
+        ({"enabled": False, "error": "tired"}, {}, [("result", "on", "tired")]),
+        ({"dependencyStatus": {"missing": []}}, {}, [("packages", "missing absent-package", "installed")]),
+        ({}, {"events": ["command:stop"]}, [("hooks of its code", "command:new", "command:stop")]),
+    ],
+)
+def test_verify_compares_plugins_and_the_hooks_that_their_code_registers(
+    agreeing: Host,
+    with_plugin: None,
+    verify: Verify,
+    host: Host,
+    tmp_path: Path,
+    plugin: dict[str, Any],
+    of_code: dict[str, Any],
+    differing: list[tuple[str, str, str]],
+) -> None:
+    agreeing()
+    listed = json.loads((tmp_path / "package/list.json").read_text())
+    listed["hooks"].append({**OF_CODE, **of_code})
+    host(list=listed, plugins={"plugins": [{**PLUGIN, **plugin}, {"id": "own", "origin": "bundled"}]})
+    found = verify("--yes", "--json").json
+    assert found["compared"] == 4
+    facts = [fact for difference in found["differences"] for fact in difference["facts"]]
+    assert [(fact["what"], fact["hookscope"], fact["program"]) for fact in facts] == differing
+
+
+def test_verify_copies_packages_that_lie_among_hooks(
+    agreeing: Host, verify: Verify, host: Host, home: Path
+) -> None:
+    """A link in their place would be no folder for the host."""
+    agreeing()
+    for folder in ("hooks/node_modules/deep", "hooks/greet/lib/node_modules/deep"):
+        (home / ".openclaw" / folder).mkdir(parents=True)
+    host('#!/bin/sh\nfind "$HOME/.openclaw/hooks" -type d -name deep | wc -l >&2\nexit 5\n')
+    assert "(exit code 5): 2" in verify("--yes").err

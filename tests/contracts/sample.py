@@ -8,7 +8,7 @@ from pathlib import Path
 
 HOOK = "---\nname: {name}\ndescription: {description}\nmetadata: {metadata}\n---\n"
 SETTINGS = {
-    "gateway": {"token": "sample-gateway-token-1234"},
+    "gateway": {"auth": {"token": "sample-gateway-token-1234"}},
     "hooks": {
         "internal": {
             "enabled": True,

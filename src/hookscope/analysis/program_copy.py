@@ -19,19 +19,21 @@ from hookscope.formats.json5 import read_json5
 from hookscope.formats.positions import FormatError
 from hookscope.helpers import find_program, without_foreign_loaders
 from hookscope.model.host import Host
-from hookscope.model.machine import is_within
+from hookscope.model.machine import is_within, walk_folders
 from hookscope.model.program_report import ProgramReport
 from hookscope.model.regular_file import read_regular
+from hookscope.runtime.bounded_copy import PACKAGE_FOLDER
 from hookscope.runtime.sandbox import Sandbox, find_bwrap
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.json5_edit import with_setting
-from hookscope.storage.edits.masked_preview import MASKED_WORD, REFERENCE_OF_SECRET, masked_settings
+from hookscope.storage.edits.masked_preview import MASKED_WORD, masked_settings
 from hookscope.storage.journal.redaction import Redaction
-from hookscope.storage.journal.secrets import SecretKeys
+from hookscope.storage.journal.secrets import MASKED_SECRET, SecretKeys
 from hookscope.storage.state_files import state_folder
 
 BUNDLED = "bundled"  # the source of hooks that the program ships: never copied
 MOST_INCLUDED = 64  # files that settings include
+DEEPEST_PACKAGES = 8  # levels below a folder that is searched for hooks
 MOST_LINKED = 20_000  # files of the copy that are checked for hard links
 VARIABLE_LINE = re.compile(r"(\s*(?:export\s+)?([A-Za-z_]\w*)\s*=)(.*)", re.DOTALL)
 
@@ -101,7 +103,7 @@ class HostCopy:
         keys = self._redaction.keys
         masker = self._redaction.masker(dict(machine.env))
         env = {
-            name: _safe_value(name, REFERENCE_OF_SECRET.sub(MASKED_WORD, masker.masked_text(value)), keys)
+            name: _safe_value(name, MASKED_SECRET.sub(MASKED_WORD, masker.masked_text(value)), keys)
             for name, value in without_foreign_loaders(machine.env).items()
         }
         env = self._sandbox.environment(env)
@@ -133,9 +135,11 @@ class HostCopy:
                 to.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
 
     def _with_workspace(self, text: str) -> str:
-        """Return the settings with the workspace that the user chose, if the settings name one."""
-        host, path = self._host, self._host.dialect.layout.workspace_path
-        if host.overrides.workspace is None or not isinstance(host.settings.get(path), str):
+        """Return the settings with the workspace that the user chose, if the program reads it there."""
+        host, layout = self._host, self._host.dialect.layout
+        path = layout.workspace_path
+        named = isinstance(host.settings.get(path), str) or not layout.workspace_variable
+        if host.overrides.workspace is None or not path or not named:
             return text
         try:
             changed = with_setting(text.encode("utf-8", "surrogateescape"), path, str(self.workspace))
@@ -164,7 +168,7 @@ class HostCopy:
         return "".join(self._masked_line(masker.masked_text(line)) for line in lines)
 
     def _masked_line(self, line: str) -> str:
-        line = REFERENCE_OF_SECRET.sub(MASKED_WORD, line)
+        line = MASKED_SECRET.sub(MASKED_WORD, line)
         found = VARIABLE_LINE.fullmatch(line)
         if found is None:
             return line
@@ -181,18 +185,30 @@ class HostCopy:
                     os.link(path, self._sandbox.temporary / f"link-{next(numbers)}")
 
     def _copied_files(self) -> Iterator[str]:
-        for folder, _, names in os.walk(self._sandbox.mirrored(Path("/"))):
+        for folder, names in walk_folders(self._sandbox.mirrored(Path("/"))):
             yield from (os.path.join(folder, name) for name in names)
 
 
 def needed_folders(host: Host, report: ProgramReport) -> list[Path]:
     """Return the folders to copy, the most important first."""
     hooks = [folder.path for folder in host.folders if folder.source != BUNDLED]
+    searched = [folder.path for folder in host.folders_of("folder") if folder.source != BUNDLED]
+    searched += [host.workspace / name for name in report.workspace_entries if name != PACKAGE_FOLDER]
+    hooks += [packages for folder in searched for packages in _packages_below(folder)]
     state = [host.state / name for name in report.state_entries] if host.dialect.layout.state else []
     wide = is_within(host.machine.home, host.workspace) or is_within(host.state, host.workspace)
     if host.dialect.layout.state and wide:  # such a workspace is never copied as a whole
         return [*dict.fromkeys([*hooks, *state])]
     return [*dict.fromkeys([*hooks, *state, host.workspace])]
+
+
+def _packages_below(top: Path) -> Iterator[Path]:
+    """Yield the `node_modules` below a folder: a copy has them as links, which hosts do not follow."""
+    for folder, names, _ in os.walk(top):
+        if PACKAGE_FOLDER in names:
+            yield Path(folder, PACKAGE_FOLDER)
+        deep = len(Path(folder).relative_to(top).parts) >= DEEPEST_PACKAGES
+        names[:] = [] if deep else [name for name in names if name != PACKAGE_FOLDER]
 
 
 def _safe_value(name: str, value: str, keys: SecretKeys) -> str:

@@ -27,10 +27,11 @@ from hookscope.app.options import Options
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.workbench import Workbench
 from hookscope.helpers import find_program
+from hookscope.hosts.plugins import settings_refusal
 from hookscope.hosts.settings.host_opener import settings_file
 from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
-from hookscope.model.program_report import Answers, ProgramReport, ReportedItem
+from hookscope.model.program_report import PLUGINS, Answers, ProgramReport
 from hookscope.model.text import error_reason
 from hookscope.runtime.executors import Node
 from hookscope.values import dataclass
@@ -85,18 +86,13 @@ class Verifier:
         own = replace(options, dialect=dialect.name, as_host=True, workspace=shown.setup.overrides.workspace)
         self.bench = Workbench(own)  # the notes are printed once
         self.host = self.bench.open()
-        self.installed = installed_version(
-            dialect, self.host.machine, self._settings_file(), self.host.workspace
+        settings = settings_file(self.host.dialect, self.host.machine, self.host.overrides)
+        installed = installed_version(dialect, self.host.machine, settings, self.host.workspace)
+        self.program = (
+            _module_program(self.host, self.report, installed)
+            if self.report.module
+            else _command_program(self.host, installed)
         )
-        self.program = self._find_program()
-
-    def _settings_file(self) -> Path:
-        return settings_file(self.host.dialect, self.host.machine, self.host.overrides)
-
-    def _find_program(self) -> InstalledProgram:
-        if self.report.module:
-            return _module_program(self.host, self.report, self.installed)
-        return _command_program(self.host, self.installed)
 
     @property
     def question(self) -> str:
@@ -150,7 +146,7 @@ class Verifier:
             isolated=copy.is_isolated,
             notes=(*self.notes, *copy.notes),
         )
-        ours_refused = view.host.settings.refusal
+        ours_refused = settings_refusal(view.host, of_command=True)
         if refusal or ours_refused:
             differing = _settings_difference(ours_refused, refusal)
             return replace(result, host=differing, both_refuse=not differing)
@@ -160,7 +156,9 @@ class Verifier:
             ours = self.report.own_answers(view.host, view.inventory, names)
             theirs = {**theirs, **asking.info_answers(names)}
         missing = _not_copied(view, copy)
-        differences, agreed, skipped = compare_items(self._items(ours), self._items(theirs), missing)
+        differences, agreed, skipped = compare_items(
+            self.report.items(ours), self.report.items(theirs), missing
+        )
         return replace(
             result,
             compared=agreed + len(differences),
@@ -170,19 +168,21 @@ class Verifier:
             host=_workspace_difference(ours, theirs),
         )
 
-    def _items(self, answers: Answers) -> tuple[ReportedItem, ...]:
-        return self.report.items(answers)
-
     def _names_for_info(self, ours: Answers, theirs: Answers, view: Snapshot, each: bool) -> list[str]:
         """Return the hooks to call `info` for: those that differ or have copies; with `each`, all."""
         if not self.report.info_command:
             return []
-        mine, other = self._items(ours), self._items(theirs)
+        mine, other = self.report.items(ours), self.report.items(theirs)
         both = {item.name for item in mine} & {item.name for item in other}
         counts = Counter(row.hook.name for row in view.inventory.hooks)
         copies = [name for name, number in counts.items() if number > 1]
         wanted = [item.name for item in other] if each else [*differing_names(mine, other), *copies]
-        names = [name for name in dict.fromkeys(wanted) if name in both and not name.startswith("-")]
+        plugins = {item.name for item in other if item.is_plugin}
+        names = [
+            name
+            for name in dict.fromkeys(wanted)
+            if name not in plugins and name in both and not name.startswith("-")
+        ]
         return names if each else names[:MOST_INFO]
 
 
@@ -204,7 +204,7 @@ class _Asking:
             return {"discovery": self._document(self._run(words), "discovery")}, ""
         answers: dict[str, Any] = {}
         for name, arguments in report.commands.items():
-            output = self._run((*arguments, *self._agent()))
+            output = self._run((*arguments, *(self._agent() if name != PLUGINS else ())))
             if refusal := _refusal_in(output, self.host):
                 return {}, self.copy.original_of(refusal)
             answers[name] = self._document(output, name)
@@ -420,16 +420,14 @@ def run_host_program(
         finally:
             end_program(child)
             child.wait()
-        return ProgramOutput(code, *(_text_of(file) for file in (out, err)))
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read(MOST_OUTPUT).decode("utf-8", "replace"))
+        return ProgramOutput(code, *texts)
 
 
 def end_program(child: subprocess.Popen[bytes]) -> None:
     """End a program with everything in its process group."""
     with suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL)
-
-
-def _text_of(file: object) -> str:
-    file.seek(0)  # type: ignore[attr-defined]
-    content: bytes = file.read(MOST_OUTPUT)  # type: ignore[attr-defined]
-    return content.decode("utf-8", "replace")

@@ -151,7 +151,10 @@ def _different_facts(mine: ReportedItem | None, other: ReportedItem | None) -> I
         return
     for name, fact in mine.facts.items():
         theirs = other.facts.get(name)
-        if theirs is not None and theirs.value != fact.value:
+        if theirs is None or theirs.value == fact.value:
+            continue
+        # Of two hooks of one name the program registers the first, and names are not read.
+        if not (isinstance(fact.value, frozenset) and theirs.value < fact.value):
             yield FactDifference(name, fact.text, theirs.text)
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hookscope.hosts.folders.search_paths import BUNDLED, WORKSPACE
+from hookscope.hosts.plugins.shipped_plugin_gates import SWITCH_GATES
 from hookscope.hosts.streams import stream_system_of
 from hookscope.hosts.streams.agent_layout import agents_of, discover_agent, ordered_diagnostics
 from hookscope.model.hook_status import Inventory
 from hookscope.model.host import CommandFlags, Host
-from hookscope.model.program_report import FOUND, RESULT, Answers, ReportedFact, ReportedItem
+from hookscope.model.program_report import FOUND, PLUGINS, RESULT, Answers, ReportedFact, ReportedItem
+from hookscope.model.uncalled_hooks import event_kind
 
+HEADER_ERROR = re.compile(r'(frontmatter in "[^"]*"): .*', re.DOTALL)  # then come a YAML library's words
 REPORT_ORDER = ("os", "bins", "anyBins", "env", "config")
 TEXT_FIELDS = {"source": "source", "hookKey": "settings key"}
 FILE_FIELDS = {"filePath": "HOOK.md", "handlerPath": "handler"}
@@ -26,20 +31,70 @@ def command_answers(host: Host, inventory: Inventory, names: Sequence[str]) -> A
     return {
         "list": command.list(host, inventory, flags).document,
         "check": command.check(host, inventory, flags).document,
+        PLUGINS: {PLUGINS: list(_own_plugins(inventory))},
         **{f"info {name}": command.info(host, inventory, name).document for name in names},
     }
 
 
+def _own_plugins(inventory: Inventory) -> Iterator[Mapping[str, Any]]:
+    """Yield a document for each plugin that the host's list of plugins shows."""
+    for row in inventory.hooks:
+        hook = row.hook
+        gates = {gate.name: gate for gate in row.verdict.gates}
+        if event_kind(hook) != "plugin" or hook.beyond_host or row.verdict.shadowed_by is not None:
+            continue
+        if hook.manifest is None or "manifest" not in gates or gates["manifest"].passed is False:
+            continue
+        failed = next((gates[name] for name in SWITCH_GATES if gates[name].passed is False), None)
+        yield {
+            "id": hook.name,
+            "origin": hook.folder.source,
+            "enabled": failed is None,
+            "error": failed.reason if failed is not None else None,
+            "dependencyStatus": {"missing": list(gates["packages"].missing) if "packages" in gates else None},
+            "events": None if row.unread_registrations else sorted(row.folder_events),
+        }
+
+
 def listed_items(answers: Answers) -> tuple[ReportedItem, ...]:
-    """Return the hooks of `list`, each with the facts that `check` and `info` add."""
+    """Return the hooks of `list`, each with the facts that `check` and `info` add, and the plugins.
+
+    Hooks that the code of a plugin registers are facts of that plugin.
+    """
     ready = _ready_names(answers.get("check"))
-    return tuple(
-        ReportedItem(
-            str(entry["name"]), dict(_listed_facts(entry, answers.get(f"info {entry['name']}"), ready))
-        )
-        for entry in _entries(answers.get("list"), "hooks")
-        if "name" in entry
+    plugins = {
+        str(entry["id"]): entry
+        for entry in _entries(answers.get(PLUGINS), PLUGINS)
+        if "id" in entry and entry.get("origin") != BUNDLED and entry.get("format") != "bundle"
+    }
+    events: dict[str, set[str]] = {name: set(entry.get("events") or ()) for name, entry in plugins.items()}
+    hooks = []
+    for entry in _entries(answers.get("list"), "hooks"):
+        if (plugin := entry.get("pluginId")) in events:
+            events[str(plugin)].update(map(str, entry.get("events", ())))
+        elif "name" in entry:
+            facts = dict(_listed_facts(entry, answers.get(f"info {entry['name']}"), ready))
+            hooks.append(ReportedItem(str(entry["name"]), facts))
+    found = (
+        _plugin_item(name, entry, events[name])
+        for name, entry in plugins.items()
+        if entry.get("origin") != WORKSPACE  # some versions list them, others never
     )
+    return (*hooks, *found)
+
+
+def _plugin_item(name: str, entry: Mapping[str, Any], events: set[str]) -> ReportedItem:
+    is_on = entry.get("enabled") is True
+    state = "on" if is_on else str(entry.get("error") or "off")
+    facts = {FOUND: ReportedFact(True, "listed"), RESULT: ReportedFact(is_on, state)}
+    packages = entry.get("dependencyStatus")
+    missing = packages.get("missing") if isinstance(packages, Mapping) else None
+    if isinstance(missing, list):
+        text = f"missing {', '.join(map(str, missing))}" if missing else "installed"
+        facts["packages"] = ReportedFact(sorted(map(str, missing)), text)
+    if events and is_on:  # without any it may have failed, which only a load shows
+        facts["hooks of its code"] = ReportedFact(frozenset(events), ", ".join(sorted(events)))
+    return ReportedItem(f"{name} (plugin)", facts, is_plugin=True)
 
 
 def _entries(document: Any, member: str) -> list[Mapping[str, Any]]:
@@ -137,7 +192,10 @@ def _discovered_facts(
 ) -> Iterator[tuple[str, ReportedFact]]:
     texts = [f"{item.get('severity')}: {item.get('message')}" for item in diagnostics]
     yield FOUND, ReportedFact(is_hook, "a hook" if is_hook else "no hook")
-    yield "messages", ReportedFact(texts, "; ".join(texts) or "none")
+    yield (
+        "messages",
+        ReportedFact([HEADER_ERROR.sub(r"\1", text) for text in texts], "; ".join(texts) or "none"),
+    )
     yield RESULT, ReportedFact(is_hook, "a hook" if is_hook else "; ".join(texts) or "no hook")
 
 

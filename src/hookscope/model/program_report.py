@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 RESULT = "result"  # the fact that says whether a hook loads
 FOUND = "found"  # the fact that says whether an item is reported at all
+PLUGINS = "plugins"  # the answer that lists plugins; it takes no agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class ReportedItem:
 
     name: str
     facts: Mapping[str, ReportedFact] = field(default_factory=dict)
+    is_plugin: bool = False
 
     @property
     def loads(self) -> bool:
@@ -38,7 +40,7 @@ class ReportedItem:
         return result is not None and result.value is True
 
 
-Answers = Mapping[str, Any]  # answer name → JSON document: "list", "check", "info NAME", "discovery"
+Answers = Mapping[str, Any]  # answer name → JSON document: "list", "check", "plugins", "info NAME", …
 
 
 @dataclass(frozen=True, slots=True)

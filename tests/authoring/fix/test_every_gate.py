@@ -222,7 +222,7 @@ CASES = (
     Case("anyBins", "may not be run", tool("anyBins"), "made-up", only=(*GUIDES, SHIPPED[0])),
     Case("anyBins", "not there", install("anyBins"), "no-such-program", mends=False),
     Case("env", "unset", needs("env", "MEMORY_DIR"), "MEMORY_DIR", V),
-    Case("config", "absent", needs("config", "browser.enable"), "browser.enable", V),
+    Case("config", "absent", needs("config", "browser.executablePath"), "browser.executablePath", V),
     Case("switch", "off", internal(enabled=False), "switched off"),
     Case("enabled", "off", entry(enabled=False), "disabled in config"),
     Case("selected", "not named", others, "does not name it", only=LATEST),

@@ -58,6 +58,14 @@ class Program:
         self.write(Path(folder) / file, handler)
         return self.home / folder
 
+    def plugin(self, manifest: Mapping[str, Any], **package: Any) -> None:
+        """The plugin `p`, with these members of its manifest and of its package.json."""
+        folder = Path(".openclaw/extensions/p")
+        entry = {"name": "p", "type": "module", "openclaw": {"extensions": ["./index.js"]}}
+        self.write(folder / "openclaw.plugin.json", json.dumps({"id": "p", **manifest}))
+        self.write(folder / "package.json", json.dumps({**entry, **package}))
+        self.write(folder / "index.js", 'export default (api) => api.on("session_start", () => {});\n')
+
     def says(self, *arguments: str) -> tuple[int, str, list[str]]:
         """Exit code, standard output, lines of standard error."""
         code = exit_code(["--dialect", self.version, *arguments, "--format", "host"])

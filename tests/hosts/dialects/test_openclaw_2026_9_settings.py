@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hookscope.hosts.plugins import settings_refusal
+
 if TYPE_CHECKING:
     from tests.hosts.dialects.conftest import Program
 
@@ -78,6 +80,34 @@ TWO: dict[str, Any] = {"a": {}, "b": {"workspace": "~/own"}}
             ],
         ),
         ({"browser": {"enabled": 1}}, [f"- browser.enabled: Invalid input: {NO_BOOLEAN}"]),
+        (
+            {"browser": {"foo": 1}, "gateway": {"bar": 2, "port": 1.5}},
+            [
+                '- browser: Unrecognized key: "foo"',
+                "- gateway.port: Invalid input: expected int, received number",
+                '- gateway: Unrecognized key: "bar"',
+            ],
+        ),
+        ({"gateway": None}, ["- gateway: Invalid input: expected object, received null"]),
+        (
+            {"gateway": {"mode": "x", "auth": {"token": 5}}},
+            [
+                '- gateway.mode: Invalid input (allowed: "local", "remote")',
+                "- gateway.auth.token: Invalid input",
+            ],
+        ),
+        ({"tools": {"codeMode": {"zz": 1}}}, ['- tools.codeMode: Unrecognized key: "zz"']),
+        (
+            {"channels": {"defaults": {"groupPolicy": "x"}}},
+            [
+                "- channels.defaults.groupPolicy: "
+                'Invalid option: expected one of "open"|"disabled"|"allowlist"'
+            ],
+        ),
+        (
+            {"gateway": {"controlUi": {"environment": {"color": "red"}}}},
+            ["- gateway.controlUi.environment.label: Invalid input: expected string, received undefined"],
+        ),
     ],
 )
 def test_one_mistake_ends_everything(settings: dict[str, Any], lines: list[str], program: Program) -> None:
@@ -96,6 +126,8 @@ def test_one_mistake_ends_everything(settings: dict[str, Any], lines: list[str],
         {"agents": {"list": [{"id": "a", "default": True}, {"id": "b"}]}},
         {"agents": {"ownership": "explicit", "entries": TWO}},
         {"env": {"vars": {"TOKEN": "x"}, "shellEnv": {"enabled": True}}},
+        {"gateway": {"auth": {"token": {"source": "env", "provider": "default", "id": "A_B"}}}},
+        {"commands": {"native": "auto"}, "gateway": {"tls": {"anything": 1}, "port": 18789}},
     ],
 )
 def test_what_it_knows_is_taken(settings: dict[str, Any], program: Program) -> None:
@@ -112,7 +144,6 @@ def test_what_it_knows_is_taken(settings: dict[str, Any], program: Program) -> N
         ({}, "commands.native", True),
         ({"commands": {"restart": False}}, "commands.restart", False),
         ({}, "messages.ackReactionScope", True),
-        ({"agents": {"defaults": {"maxConcurrent": False}}}, "agents.defaults.maxConcurrent", True),
         ({"agents": {"defaults": {"maxConcurrent": 0}}}, "agents.defaults.maxConcurrent", False),
         ({}, "agents.defaults.compaction.mode", True),
         ({}, "agents.defaults.subagents.archiveAfterMinutes", True),
@@ -189,3 +220,35 @@ def test_a_name_that_is_needed_twice_is_missing_twice_and_an_empty_emoji_is_none
         ("npm-0", "A label"),
         ("git-1", "Run installer"),
     ]
+
+
+NEEDS = {"type": "object", "required": ["key"], "properties": {"key": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "plugins", "refusal"),
+    [
+        ({}, None, None),
+        ({}, {"entries": {"p": {"enabled": False}}}, "plugins.entries.p: plugin p: {}"),
+        ({}, {"deny": ["p"]}, "plugins.deny: plugin p: {}"),
+        ({}, {"enabled": False}, None),
+        ({}, {"enabled": False, "deny": ["p"]}, "plugins.deny: plugin p: {}"),
+        ({"configSchema": NEEDS}, None, None),
+        (
+            {"configSchema": NEEDS},
+            {"entries": {"p": {"enabled": True}}},
+            "plugins.entries.p.config.key: invalid config: must have required property 'key'",
+        ),
+        ({"configSchema": {}}, {"load": {"paths": ["/no/such"]}}, None),
+    ],
+)
+def test_a_plugin_can_make_its_gateway_refuse_the_settings(
+    program: Program, manifest: dict[str, Any], plugins: dict[str, Any] | None, refusal: str | None
+) -> None:
+    program.hook(".openclaw/hooks/h")
+    program.plugin(manifest)
+    program.settings(None, **({} if plugins is None else {"plugins": plugins}))
+    host = program.host()
+    expected = refusal and refusal.format("plugin manifest requires configSchema")
+    assert settings_refusal(host).splitlines()[1:] == ([f"- {expected}"] if expected else [])
+    assert program.says("list")[0] == 0  # the command looks at no plugin

@@ -57,7 +57,7 @@ def test_installs_in_the_settings_name_hooks_before_2026_8(program: Program, ver
     program.version = version
     for name in "ab":
         program.hook(f".openclaw/hooks/{name}")
-    program.settings({"installs": {"pack": {"hooks": ["b"]}}})
+    program.settings({"installs": {"pack": {"source": "npm", "hooks": ["b"]}}})
     if version == NEWEST:
         assert program.says("list")[0] == 1
     else:
@@ -229,3 +229,75 @@ def test_an_example_is_one_of_the_named_agent(program: Program, capsys: pytest.C
     assert (event["sessionKey"], context["agentId"]) == ("agent:helper:main", "helper")
     assert "/agents/helper/" in context["storePath"]
     assert "agents/main" not in json.dumps(context)
+
+
+@pytest.mark.parametrize("version", OLDER)
+@pytest.mark.parametrize(
+    ("manifest", "plugins", "problem"),
+    [
+        ({}, None, None),
+        ({}, {}, "plugins: plugin: plugin manifest requires configSchema"),
+        (
+            {"configSchema": {}},
+            {"load": {"paths": ["/no/such"]}},
+            "plugins.load.paths: plugin: plugin path not found: /no/such",
+        ),
+    ],
+)
+def test_any_faulty_plugin_makes_an_older_program_refuse_its_settings(
+    program: Program,
+    version: str,
+    manifest: dict[str, object],
+    plugins: dict[str, object] | None,
+    problem: str | None,
+) -> None:
+    program.version = version
+    program.plugin(manifest)
+    program.settings(None, **({} if plugins is None else {"plugins": plugins}))
+    code, _, errors = program.says("list")
+    assert code == (0 if problem is None else 1)
+    assert problem is None or f"  - {problem}" in errors
+
+
+@pytest.mark.parametrize("version", ALL)
+def test_a_plugin_without_its_packages_is_imported_before_2026_8(program: Program, version: str) -> None:
+    program.version = version
+    program.plugin({"configSchema": {}}, dependencies={"absent-package": "1"})
+    host = program.host()
+    (system,) = (system for system in host.dialect.systems if system.kind == "plugin")
+    (hook,) = system.find(host).hooks
+    failed = [gate.name for gate in system.gates(hook, host) if gate.passed is False]
+    assert failed == (["packages"] if version == NEWEST else [])
+
+
+def test_2026_3_reads_no_variable_for_its_workspace(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENCLAW_WORKSPACE_DIR", str(program.home / "other"))
+    for version in ALL:
+        program.version = version
+        default = version == "openclaw@2026.3"
+        assert program.host().workspace == program.home / (".openclaw/workspace" if default else "other")
+
+
+FILLED = {  # path → the versions that fill it in, as each of them told
+    "agents.entries.main": {NEWEST},
+    "agents.defaults.compaction.mode": {NEWEST, "openclaw@2026.3"},
+    "agents.defaults.subagents.archiveAfterMinutes": set(ALL) - {"openclaw@2026.3"},
+    "commands.ownerDisplay": set(OLDER),
+    "logging.redactSensitive": set(OLDER),
+    "cron": {"openclaw@2026.7", "openclaw@2026.6"},
+    "commands.native": set(ALL),
+}
+
+
+@pytest.mark.parametrize("version", ALL)
+def test_a_version_fills_in_its_own_settings(program: Program, version: str) -> None:
+    program.version = version
+    for number, path in enumerate(FILLED):
+        program.hook(f".openclaw/hooks/h{number}", {"requires": {"config": [path]}})
+    program.settings(None, logging={})
+    missing = {hook["name"]: hook["missing"]["config"] for hook in program.listed().values()}
+    assert {path for number, path in enumerate(FILLED) if not missing[f"h{number}"]} == {
+        path for path, versions in FILLED.items() if version in versions
+    }

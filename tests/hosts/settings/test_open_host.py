@@ -121,3 +121,11 @@ def test_hooks_settings_of_the_wrong_type_are_ignored_and_reported(wrong: str, s
     assert says in problem.text
     assert problem.place is not None
     assert problem.place.line == 2
+
+
+def test_advice_on_many_unknown_keys_is_about_the_first_ones(home: Path) -> None:
+    keys = ", ".join(f'"kez{number}": 1' for number in range(500))
+    write_settings(home / ".openclaw/openclaw.json", f"{{{keys}}}")
+    (problem,) = opened(home, "openclaw@2026.9").settings.problems
+    assert 'take "kez0" out' in problem.text
+    assert problem.text.count("take ") == 20

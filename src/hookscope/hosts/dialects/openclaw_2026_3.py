@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from hookscope.formats.text_header import HeaderRules
 from hookscope.hosts.dialects.catalogues import catalogue
@@ -12,17 +13,26 @@ from hookscope.hosts.dialects.openclaw_2026_7 import (
     PLUGINS_2026_7,
     RULES_OF_COMMAND,
 )
-from hookscope.hosts.dialects.openclaw_2026_7_settings import issues_2026_3
 from hookscope.hosts.dialects.openclaw_2026_9 import CONFIG
 from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand, RefusalFrame
+from hookscope.hosts.dialects.openclaw_2026_9_settings import older_loaded_settings, older_settings_issues
 from hookscope.hosts.folders import shipped_gates
 from hookscope.hosts.folders.hook_collections import find_in_collections
+from hookscope.hosts.gates import config
 from hookscope.hosts.gates.os import OS
-from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.gates.rules import cached_by_field, rules_of
 from hookscope.hosts.plugins.merge_rules import MergeRule, last_answer_wins
+from hookscope.hosts.plugins.shipped_plugin_gates import checked_plugins
 
 CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False, version="2026.3")
-RULES = {**FOLDERS_2026_7.rules, **rules_of((OS, shipped_gates.ReportedOsGate({}, exact=True)))}
+CONFIG_2026_3 = replace(CONFIG, as_loaded=partial(older_loaded_settings, is_oldest=True))
+RULES = {
+    **FOLDERS_2026_7.rules,
+    **rules_of(
+        (OS, shipped_gates.ReportedOsGate({}, exact=True)),
+        (config.CONFIG, cached_by_field(attrgetter("meta.requires.config"))(CONFIG_2026_3)),
+    ),
+}
 del RULES["selected"]  # everything that is eligible loads
 REFUSAL = RefusalFrame("Config invalid", ("Run: openclaw doctor --fix",), detailed=True)
 
@@ -32,6 +42,7 @@ OPENCLAW_2026_3 = replace(
     title="OpenClaw 2026.3, as shipped",
     version="2026.3",
     since="2026.3.0-alpha.0",
+    layout=replace(OPENCLAW_2026_6.layout, workspace_variable=None),
     until="2026.4.0-alpha.0",
     systems=(
         replace(
@@ -51,6 +62,7 @@ OPENCLAW_2026_3 = replace(
         replace(
             PLUGINS_2026_7,
             catalogue=CATALOGUE,
+            check_settings=checked_plugins(PLUGINS_2026_7.gate_rules, is_old=True, is_oldest=True).issues,
             merge_rules={
                 **PLUGINS_2026_7.merge_rules,
                 "message_sending": MergeRule(
@@ -63,10 +75,12 @@ OPENCLAW_2026_3 = replace(
     bundled_names=frozenset({"boot-md", "bootstrap-extra-files", "command-logger", "session-memory"}),
     load_rules=replace(OPENCLAW_2026_6.load_rules, adds_to_earlier_loads=True),
     settings_rules=replace(
-        OPENCLAW_2026_6.settings_rules, check=issues_2026_3, refusal_starts=(REFUSAL.title,)
+        OPENCLAW_2026_6.settings_rules,
+        check=partial(older_settings_issues, "2026_3"),
+        refusal_starts=(REFUSAL.title,),
     ),
     command=OpenClawCommand(
-        CONFIG, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False, refusal=REFUSAL)
+        CONFIG_2026_3, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False, refusal=REFUSAL)
     ),
     catalogue=CATALOGUE,
 )

@@ -2,26 +2,30 @@
 
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from hookscope.formats.text_header import HeaderRules
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.openclaw import LEGACY
-from hookscope.hosts.dialects.openclaw_2026_7_settings import issues_2026_7
 from hookscope.hosts.dialects.openclaw_2026_9 import (
     COLLECTIONS,
     CONFIG,
     FAILED,
     FOLDERS,
     OPENCLAW_2026_9,
+    PACKS,
     PLUGIN_HOOKS,
 )
 from hookscope.hosts.dialects.openclaw_2026_9_command import CommandRules, OpenClawCommand, RefusalFrame
+from hookscope.hosts.dialects.openclaw_2026_9_settings import older_loaded_settings, older_settings_issues
 from hookscope.hosts.folders import shipped_gates
 from hookscope.hosts.folders.hook_collections import find_in_collections
 from hookscope.hosts.folders.legacy_handlers import legacy_path_gate
+from hookscope.hosts.gates import config
 from hookscope.hosts.gates.env import ENV
 from hookscope.hosts.gates.path import PATH, own_folder_gate
-from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.gates.rules import cached_by_field, rules_of
+from hookscope.hosts.plugins.shipped_plugin_gates import checked_plugins
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Dialect
 
@@ -33,9 +37,14 @@ TRUSTED_CODE = (
 COLLECTIONS_2026_7 = replace(
     COLLECTIONS, may_be_hook_sources=frozenset(), largest=LARGEST, header=HeaderRules(repairs=False)
 )
+CONFIG_2026_7 = replace(CONFIG, as_loaded=older_loaded_settings)
 RULES: dict[str, GateRule] = {
     **FOLDERS.rules,
-    **rules_of((PATH, legacy_path_gate(LEGACY, own_folder_gate)), (ENV, shipped_gates.env_gate_with_blanks)),
+    **rules_of(
+        (PATH, legacy_path_gate(LEGACY, own_folder_gate)),
+        (ENV, shipped_gates.env_gate_with_blanks),
+        (config.CONFIG, cached_by_field(attrgetter("meta.requires.config"))(CONFIG_2026_7)),
+    ),
     "selected": shipped_gates.selected_before_2026_8,
 }
 FOLDERS_2026_7 = replace(
@@ -50,9 +59,13 @@ FOLDERS_2026_7 = replace(
     ),
     finder=partial(find_in_collections, rules=COLLECTIONS_2026_7),
 )
+GATES_OF_PLUGINS = {name: rule for name, rule in PLUGIN_HOOKS.gate_rules.items() if name != "packages"}
 PLUGINS_2026_7 = replace(
     PLUGIN_HOOKS,
     catalogue=CATALOGUE,
+    gate_rules=GATES_OF_PLUGINS,  # a plugin without its packages is imported, and fails if it needs them
+    check_settings=checked_plugins(GATES_OF_PLUGINS, is_old=True).issues,
+    commands_check_settings=True,
     merge_rules={
         **PLUGIN_HOOKS.merge_rules,
         "before_agent_start": PLUGIN_HOOKS.merge_rules["before_prompt_build"],
@@ -89,9 +102,10 @@ OPENCLAW_2026_7: Dialect = replace(
         },
     ),
     switch_rules=replace(OPENCLAW_2026_9.switch_rules, by_name=True),
+    pack_rules=replace(PACKS, records_installs=True),  # later ones: in a database
     settings_rules=replace(
         OPENCLAW_2026_9.settings_rules,
-        check=issues_2026_7,
+        check=partial(older_settings_issues, "2026_7"),
         advice_for=None,
         path_text=None,
         refusal_starts=(REFUSAL.title,),
@@ -105,7 +119,7 @@ OPENCLAW_2026_7: Dialect = replace(
         strict_check=None,
         has_strict_loads=False,
     ),
-    command=OpenClawCommand(CONFIG, rules=RULES_OF_COMMAND),
+    command=OpenClawCommand(CONFIG_2026_7, rules=RULES_OF_COMMAND),
     catalogue=CATALOGUE,
 )
 OPENCLAW_2026_6 = replace(
@@ -116,5 +130,6 @@ OPENCLAW_2026_6 = replace(
     since="2026.6.0-alpha.0",
     until="2026.7.0-alpha.0",
     loader_messages=replace(OPENCLAW_2026_7.loader_messages, never_sent=None),
-    command=OpenClawCommand(CONFIG, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False)),
+    settings_rules=replace(OPENCLAW_2026_7.settings_rules, check=partial(older_settings_issues, "2026_6")),
+    command=OpenClawCommand(CONFIG_2026_7, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False)),
 )

@@ -45,6 +45,7 @@ from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
 from hookscope.hosts.gates.sent import SENT
 from hookscope.hosts.gates.trusted import TRUSTED
+from hookscope.hosts.plugins import settings_refusal
 from hookscope.hosts.plugins.mapped_handlers import MappingRules
 from hookscope.hosts.plugins.plugin_discovery import plugin_places
 from hookscope.hosts.plugins.plugin_gates import access_of
@@ -149,12 +150,11 @@ CONFIG = shipped_gates.ConfigGate(
 
 def settings_gate(hook: Hook, host: Host) -> Gate:
     """Check that the program accepts its settings: under its own schema, and those of the plugins."""
-    gate, rules = shipped_gates.settings_gate(hook, host), host.dialect.settings_rules
+    gate = shipped_gates.settings_gate(hook, host)
     issues = PLUGIN_HOOKS.settings_issues(host) if gate.passed else ()
     if not issues:
         return gate
-    lines = (rules.issue.format(path=path_text(path), text=text) for path, text in issues)
-    reason = " ".join(rules.refusal.format(file=host.settings.file, issues=" ".join(lines)).split())
+    reason = " ".join(settings_refusal(host).split())
     return replace(
         gate, passed=False, missing=("valid settings",), found="refused", reason=reason, setting=issues[0][0]
     )
@@ -285,6 +285,8 @@ PLUGIN_HOOKS = replace(
     merges_ctx=False,
 )
 
+PACKS = PackRules(COLLECTIONS.package_key, installs_whole_package=True)
+
 OPENCLAW_2026_9 = Dialect(
     name="openclaw@2026.9",
     title="OpenClaw 2026.9, as shipped",
@@ -359,12 +361,16 @@ OPENCLAW_2026_9 = Dialect(
     program_report=ProgramReport(
         listed_items,
         command_answers,
-        commands={"list": ("hooks", "list", "--json"), "check": ("hooks", "check", "--json")},
+        commands={
+            "list": ("hooks", "list", "--json"),
+            "check": ("hooks", "check", "--json"),
+            "plugins": ("plugins", "list", "--json"),
+        },
         info_command=("hooks", "info", "{name}", "--json"),
         agent_flag="--agent",
         state_entries=("hooks", "extensions", "plugins", "npm"),
     ),
-    pack_rules=PackRules(COLLECTIONS.package_key, installs_whole_package=True),
+    pack_rules=PACKS,
     catalogue=CATALOGUE,
     sequences=("openclaw_2026_9_sequences",),
 )

@@ -11,6 +11,7 @@ from typing import Any
 from hookscope.hosts.dialects.openclaw_2026_9_settings import agents_in
 from hookscope.hosts.dialects.openclaw_table import TableColumn, draw_table
 from hookscope.hosts.folders.shipped_gates import ConfigGate
+from hookscope.hosts.plugins import settings_refusal
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, HookStatus, Inventory
 from hookscope.model.host import CommandFlags, CommandOutput, Host
@@ -288,7 +289,7 @@ class OpenClawCommand:
     rules: CommandRules = CommandRules()
 
     def refused_settings(self, host: Host) -> CommandOutput | None:
-        refusal = host.settings.refusal
+        refusal = settings_refusal(host, of_command=True)
         if not refusal:
             return self._refused_agent(host) if self.rules.has_agents else None
         if self.rules.refusal is not None:

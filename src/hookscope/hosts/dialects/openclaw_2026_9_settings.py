@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final, TypeAlias
 
+from hookscope.hosts.dialects.catalogues import DATA_FOLDER
 from hookscope.hosts.settings.closed_schema import (
     EACH_KEY,
-    KEY_PATTERN,
-    OTHER_KEYS,
+    SPECIAL_KEYS,
     UNKNOWN_KEY,
     Issue,
     issues_in,
@@ -19,107 +21,17 @@ from hookscope.hosts.settings.closed_schema import (
 from hookscope.model.host import AgentWorkspaces
 from hookscope.model.text import nearest_word
 
-_TEXTS: Final = ["string"]
-_ANY_OF_AGENTS: Final = (
-    "params", "model", "modelSelectionScope", "utilityModel", "decisionModel", "imageModel", "mediaModels",
-    "voiceModel", "pdfModel", "pdfMaxMb", "pdfMaxPages", "models", "modelPolicy", "workspace", "cwd",
-    "skills",
-    "silentReply", "repoRoot", "skipBootstrap", "skipOptionalBootstrapFiles", "contextInjection",
-    "bootstrapMaxChars", "bootstrapTotalMaxChars", "experimental", "userTimezone", "startupContext",
-    "contextPruning", "compaction", "embeddedAgent", "thinkingDefault", "fastModeDefault", "verboseDefault",
-    "toolProgressDetail", "reasoningDefault", "elevatedDefault", "blockStreamingDefault",
-    "blockStreamingBreak",
-    "timeoutSeconds", "mediaMaxMb", "imageMaxDimensionPx", "imageQuality", "typingIntervalSeconds",
-    "systemAgent", "authInheritance", "sessionStore", "maxConcurrent", "subagents", "contextLimits",
-    "blockStreamingChunk", "blockStreamingCoalesce", "humanDelay", "typingMode", "heartbeat", "sandbox",
-)  # fmt: skip
-_OF_ONE_AGENT: Final = (
-    "name", "description", "workspace", "cwd", "agentDir", "model", "utilityModel", "decisionModel", "models",
-    "modelPolicy", "thinkingDefault", "verboseDefault", "toolProgressDetail", "reasoningDefault",
-    "fastModeDefault", "contextInjection", "bootstrapMaxChars", "bootstrapTotalMaxChars", "experimental",
-    "skills", "subagents", "embeddedAgent", "params", "runtime", "memory", "humanDelay", "typingMode", "tts",
-    "skillsLimits", "contextLimits", "heartbeat", "identity", "groupChat", "sandbox", "tools", "default",
-)  # fmt: skip
-AGENTS: Final[dict[str, Any]] = {
-    "ownership": ("explicit",),
-    "defaults": {
-        **dict.fromkeys(_ANY_OF_AGENTS, ""),
-        **dict.fromkeys(("workspace", "cwd", "repoRoot", "userTimezone", "utilityModel"), "string"),
-        "systemAgent": {"agentId": "string"},
-        "authInheritance": {"agentId": "string"},
-        "sessionStore": {"agentId": "string"},
-        "skills": _TEXTS,
-        "skipBootstrap": "boolean",
-    },
-    "entries": {
-        KEY_PATTERN: r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}",
-        EACH_KEY: {
-            **dict.fromkeys(_OF_ONE_AGENT, ""),
-            **dict.fromkeys(("name", "description", "workspace", "cwd", "agentDir"), "string"),
-            "skills": _TEXTS,
-            "default": "boolean",
-        },
-    },
-}
-HOOKS: Final = {
-    "enabled": "boolean", "path": "string", "token": "string", "defaultSessionKey": "string",
-    "allowRequestSessionKey": "boolean", "allowedSessionKeyPrefixes": _TEXTS, "allowedAgentIds": _TEXTS,
-    "presets": _TEXTS, "transformsDir": "string", "mappings": "", "gmail": "",
-    "internal": {
-        "enabled": "boolean",
-        "entries": {EACH_KEY: {"enabled": "boolean", "env": {EACH_KEY: "string"}, OTHER_KEYS: ""}},
-        "load": {"extraDirs": _TEXTS},
-    },
-}  # fmt: skip
-_PLUGINS: Final = {
-    "enabled": "boolean", "allow": _TEXTS, "deny": _TEXTS, "load": {"paths": _TEXTS},
-    "slots": {"memory": "string", "contextEngine": "string"},
-    "entries": {
-        EACH_KEY: {
-            "enabled": "boolean",
-            "hooks": {
-                "allowPromptInjection": "boolean", "allowConversationAccess": "boolean",
-                "timeoutMs": "number", "timeouts": {EACH_KEY: "number"},
-            },
-            "subagent": {"allowModelOverride": "boolean", "allowedModels": _TEXTS},
-            "llm": {
-                "allowModelOverride": "boolean", "allowedModels": _TEXTS, "allowedCompletionModels": _TEXTS,
-                "allowAuthProfileOverride": "boolean", "allowAgentIdOverride": "boolean",
-            },
-            "config": {EACH_KEY: ""},
-        }
-    },
-}  # fmt: skip
-_COMMANDS: Final = {
-    "native": "", "nativeSkills": "", "text": "boolean", "bash": "boolean", "bashForegroundMs": "number",
-    "config": "boolean", "mcp": "boolean", "plugins": "boolean", "debug": "boolean", "restart": "boolean",
-    "ownerAllowFrom": "", "allowFrom": "",
-}  # fmt: skip
-_SKILLS: Final = {
-    "allowBundled": _TEXTS, "load": "", "install": "", "limits": "", "workshop": "",
-    "entries": {
-        EACH_KEY: {"enabled": "boolean", "apiKey": "", "env": {EACH_KEY: "string"}, "config": {EACH_KEY: ""}}
-    },
-}  # fmt: skip
-SCHEMA: Final[dict[str, Any]] = {
-    "$schema": "string",
-    "env": {"shellEnv": {"enabled": "boolean", "timeoutMs": "number"}, "vars": {EACH_KEY: "string"}},
-    "browser": {"enabled": "boolean", "evaluateEnabled": "boolean", OTHER_KEYS: ""},
-    "agents": AGENTS,
-    "commands": _COMMANDS,
-    "hooks": HOOKS,
-    "skills": _SKILLS,
-    "plugins": _PLUGINS,
-}
-_OTHER_SECTIONS: Final = (
-    "accessGroups", "acp", "approvals", "attachments", "auth", "bindings", "broadcast", "channels",
-    "cloudWorkers", "cron", "desktop", "diagnostics", "discovery", "gateway", "logging", "mcp", "memory",
-    "messages", "meta", "models", "nodeHost", "proxy", "secrets", "security", "session", "surfaces", "talk",
-    "telemetry", "tools", "transcripts", "tts", "ui", "update", "wizard", "worktreeAcceleration",
-    "worktreeRoot",
-)  # fmt: skip
-SECTIONS: Final = frozenset((*SCHEMA, *_OTHER_SECTIONS))
-"""All keys allowed at the top. With any other key the file is not read."""
+VERSION: Final = "2026_9"
+
+
+@cache
+def settings_shape(version: str) -> Mapping[str, Any]:
+    """Return the shape of the settings of a version, as its own `config schema` prints it.
+
+    It has no limits of numbers and no patterns of texts, and of channels only what all have in common.
+    """
+    shape: Mapping[str, Any] = json.loads((DATA_FOLDER / f"openclaw_{version}_settings.json").read_bytes())
+    return shape
 
 
 _MARKED: Final = "agents.ownership=explicit cannot be combined with a legacy default=true marker"
@@ -136,20 +48,26 @@ _OWNERS: Final = (
 def settings_issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
     """Return what makes the program refuse its settings: a path and a sentence for each."""
     found: list[Issue] = []
-    for name, shape in SCHEMA.items():
+    shapes = settings_shape(VERSION)
+    for name, shape in shapes.items():
         if name == "agents":
-            found += _issues_of_agents(settings)
+            found += _issues_of_agents(settings, shape)
         elif name in settings:
             found += issues_in(settings[name], shape, (name,))
-    return (*found, *unknown_keys(settings, SECTIONS, ()))
+    return (*found, *unknown_keys(settings, shapes, ()))
 
 
-def _issues_of_agents(settings: Mapping[str, Any]) -> Iterator[Issue]:
+def older_settings_issues(version: str, settings: Mapping[str, Any]) -> tuple[Issue, ...]:
+    """As `settings_issues`, of an older version."""
+    return tuple(issues_in(settings, settings_shape(version), ()))
+
+
+def _issues_of_agents(settings: Mapping[str, Any], shape: Mapping[str, Any]) -> Iterator[Issue]:
     """Yield the issues of the schema; if every type is right, also those of all agents together."""
     if "agents" not in settings:
         return
     agents = settings["agents"]
-    found = list(issues_in(_with_entries(agents), AGENTS, ("agents",)))
+    found = list(issues_in(_with_entries(agents), shape, ("agents",)))
     yield from found
     if isinstance(agents, Mapping) and all(text.startswith(UNKNOWN_KEY) for _, text in found):
         yield from _issues_of_the_roster(agents)
@@ -261,6 +179,28 @@ def loaded_settings(settings: Mapping[str, Any], *, exists: bool) -> Mapping[str
     return loaded
 
 
+def older_loaded_settings(
+    settings: Mapping[str, Any], *, exists: bool, is_oldest: bool = False
+) -> Mapping[str, Any]:
+    """As `loaded_settings`, of 2026.6 and 2026.7; `is_oldest`: of 2026.3. They keep the list of agents."""
+    loaded = dict(loaded_settings(settings, exists=exists))
+    agents = _section(settings, "agents")
+    defaults, written = dict(loaded["agents"]["defaults"]), _section(agents, "defaults")
+    if is_oldest:
+        limits = {"maxConcurrent": defaults["subagents"]["maxConcurrent"]}
+        defaults["subagents"] = {**_section(written, "subagents"), **limits}
+    else:
+        defaults.pop("compaction")
+        defaults.update({name: written[name] for name in ("compaction",) if name in written})
+        loaded["cron"] = _section(settings, "cron")
+    loaded["agents"] = {**agents, "defaults": defaults}
+    if exists:
+        loaded["commands"] = {"ownerDisplay": "raw", **loaded["commands"]}
+    if "logging" in settings:
+        loaded["logging"] = {"redactSensitive": "tools", **_section(settings, "logging")}
+    return loaded
+
+
 def _agent_defaults(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
     subagents, compaction = _section(defaults, "subagents"), _section(defaults, "compaction")
     return {
@@ -294,6 +234,7 @@ _KNOWN_ADVICE: Final[Mapping[tuple[KeySteps, str], str]] = {
     ),
     (("agents",), "list"): "agents belong in agents.entries, by their ids",
 }
+MOST_ADVICE: Final = 20  # keys of one object
 _VARIABLES: Final = "variables belong in env.vars"
 
 
@@ -301,7 +242,7 @@ def unknown_key_advice(path: KeySteps, text: str) -> str:
     """Return what to write instead of the unknown keys in a sentence; empty for other sentences."""
     if not text.startswith(UNKNOWN_KEY):
         return ""
-    steps = (_key_advice(path, key) for key in _KEY.findall(text))
+    steps = (_key_advice(path, key) for key in _KEY.findall(text)[:MOST_ADVICE])  # a search for each
     return " and ".join(dict.fromkeys(steps))
 
 
@@ -316,9 +257,7 @@ def _key_advice(path: KeySteps, key: str) -> str:
 
 def _known_at(path: KeySteps) -> Iterable[str]:
     """Return the keys allowed at a path."""
-    if not path:
-        return SECTIONS
-    shape: Any = SCHEMA
+    shape: Any = settings_shape(VERSION)
     for step in path:
         if isinstance(step, int):
             shape = shape[0] if isinstance(shape, list) else None
@@ -326,4 +265,4 @@ def _known_at(path: KeySteps) -> Iterable[str]:
             shape = shape.get(step, shape.get(EACH_KEY))
         else:
             shape = None
-    return set(shape) - {EACH_KEY, KEY_PATTERN, OTHER_KEYS} if isinstance(shape, Mapping) else ()
+    return set(shape) - SPECIAL_KEYS if isinstance(shape, Mapping) else ()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from hookscope import formats
+from hookscope.formats.json5 import locate_json5
 from hookscope.formats.positions import KeyPath
 from hookscope.formats.text_header import NEWEST, HeaderRules, header_block, read_text_header
 from hookscope.hosts.folders.hook_discovery import (
@@ -157,7 +157,7 @@ def _entry_name(entry: str) -> str:
 def _place_in(file: Path, path: KeyPath, search: HookSearch) -> FilePosition:
     """Return the position of the value at `path` in `file`, or of the whole file."""
     try:
-        span = formats.locate_json5(search.files.read(file), path)
+        span = locate_json5(search.files.read(file), path)
     except OSError:
         span = None
     return FilePosition(file, span.line, span.column) if span is not None else FilePosition(file)

@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from hookscope.formats import read_json5
+from hookscope.formats.json5 import read_json5
 from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import FilePosition, Folder, Hook, LogLine, Problem
 from hookscope.model.hook_status import FoundHooks, Ranking

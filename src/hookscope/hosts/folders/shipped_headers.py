@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hookscope import formats
+from hookscope.formats.json5 import read_json5
 from hookscope.formats.positions import FormatError
 from hookscope.formats.script_values import BLANK, is_truthy, script_text, script_trim
 from hookscope.hosts.folders.manifest import (
@@ -258,7 +258,7 @@ DEEPEST_METADATA = 500  # nested lists and objects; the program has no limit
 
 def _object_in(text: str) -> Mapping[str, Any]:
     try:
-        value = formats.read_json5(text.encode("utf-8", "replace"), DEEPEST_METADATA)
+        value = read_json5(text.encode("utf-8", "replace"), DEEPEST_METADATA)
     except FormatError:
         return {}
     return value if isinstance(value, Mapping) else {}

@@ -1,5 +1,6 @@
 """The `handler` gate: does the handler file exist?"""
 
+import json
 from pathlib import Path
 
 from hookscope.hosts.gates.evidence import similar_names
@@ -8,6 +9,7 @@ from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
 
+LARGEST_PACKAGE = 1024 * 1024  # bytes of a package.json
 # Shared by all hooks with these handler names: most hooks pass.
 HANDLER_PASSED = {
     name: Gate("handler", True, found=name)
@@ -30,11 +32,16 @@ def handler_gate(hook: Hook, host: Host) -> Gate:
 
 
 def _modules(gate: Gate, hook: Hook, host: Host) -> Evidence:
-    """Return files beside a missing handler whose names differ in extension, in case or by a typo."""
+    """Return files beside a missing handler whose names differ in extension, in case or by a typo.
+
+    If a plugin has a build script, return the command that makes its file.
+    """
     path = hook.handler
     if path is None or not gate.missing:
         return (), ()
     looked = (host.machine.short(path.parent),)
+    if hook.kind == "plugin" and hook.path is not None and _has_build(hook.path / "package.json", host):
+        return looked, (f"run `npm install` and `npm run build` in {host.machine.short(hook.path)}",)
     try:
         names = host.machine.files.names(path.parent)
     except OSError:
@@ -44,6 +51,15 @@ def _modules(gate: Gate, hook: Hook, host: Host) -> Evidence:
         f"{name} is there; {path.name} is needed"
         for name in (like or similar_names(path.name, tuple(names)))[:2]
     )
+
+
+def _has_build(manifest: Path, host: Host) -> bool:
+    try:
+        package = json.loads(host.machine.files.read(manifest, LARGEST_PACKAGE))
+    except (OSError, ValueError, RecursionError):
+        return False
+    scripts = package.get("scripts") if isinstance(package, dict) else None
+    return isinstance(scripts, dict) and isinstance(scripts.get("build"), str)
 
 
 HANDLER = register_gate(

@@ -18,6 +18,7 @@ from hookscope.hosts.plugins.plugin_policy import (
     plugin_call_groups,
 )
 from hookscope.hosts.plugins.shipped_plugin_gates import setting_problems
+from hookscope.hosts.settings.settings_reader import refusal_text
 from hookscope.model.event_catalogue import Catalogue, EventType
 from hookscope.model.hook import Folder, Hook, Problem
 from hookscope.model.hook_status import FoundHooks, Gate, GateRule, Ranking
@@ -46,6 +47,7 @@ class PluginSystem:
     merges_ctx: bool = False  # see PluginPolicy
     texts: PluginTexts = PluginTexts()
     check_settings: SettingsCheck | None = None  # refusals because of plugins
+    commands_check_settings: bool = False  # whether the host's commands refuse such settings too
 
     @property
     def kind(self) -> EventKind:
@@ -154,3 +156,16 @@ def _known_context(event: Event, host: Host, example: Mapping[str, Any]) -> dict
         "direction": example.get("direction"),
     }
     return {name: facts[name] for name in example if facts.get(name) is not None}
+
+
+def settings_refusal(host: Host, *, of_command: bool = False) -> str:
+    """Return the host's error if it refuses its settings, also because of a plugin; else an empty text.
+
+    `of_command`: of its command that lists hooks, which may accept what the host itself refuses.
+    """
+    if host.settings.refusal:
+        return host.settings.refusal
+    systems = (system for system in host.dialect.systems if isinstance(system, PluginSystem))
+    checking = (system for system in systems if system.commands_check_settings or not of_command)
+    issues = [issue for system in checking for issue in system.settings_issues(host)]
+    return refusal_text(host.dialect.settings_rules, host.settings.file, issues) if issues else ""

@@ -10,8 +10,9 @@ from itertools import compress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from hookscope import formats
+from hookscope.formats.json5 import locate_json5, read_json5
 from hookscope.formats.positions import FormatError, KeyPath
+from hookscope.formats.script_tokens import LONGEST_SCRIPT
 from hookscope.hosts.folders.hook_discovery import blocking_file, os_error_reason
 from hookscope.hosts.folders.search_paths import hooks_folder
 from hookscope.hosts.plugins.plugin_gates import ENTRIES, PluginAccess
@@ -85,6 +86,13 @@ def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]
             path = host.machine.absolute(item.strip())
             folders.append(plugins_folder(host, "extra", path, EXTRA_RANK, f"{dotted}[{number}]"))
     return [folder for folder in folders if folder.real is not None], tuple(problems)
+
+
+def configured_paths(host: Host) -> tuple[Path, ...]:
+    """Return the configured paths of plugins, those that do not exist too."""
+    listed = host.settings.get(PATHS)
+    texts = (item.strip() for item in listed if isinstance(item, str)) if isinstance(listed, list) else ()
+    return tuple(host.machine.absolute(text) for text in texts if text)
 
 
 INSTALLED = "installed"
@@ -377,13 +385,15 @@ class RegisteredEvents:
 
 def events_registered_in(entry: Path, language: Language, host: Host, root: Path) -> RegisteredEvents:
     """Return the events registered in the source of `entry`, and of the files in `root` that it imports."""
+    from hookscope.formats.plugin_source import plugin_registrations  # most hosts have no plugins
+
     files = host.machine.files
     try:
-        source = files.read(entry, formats.LONGEST_SCRIPT + 1)
+        source = files.read(entry, LONGEST_SCRIPT + 1)
     except OSError:
         return RegisteredEvents()
     read_module = partial(_relative_module, root=root, host=host)
-    read = formats.plugin_registrations(source, language, str(entry), read_module)
+    read = plugin_registrations(source, language, str(entry), read_module)
     if not read.found:  # registered elsewhere, or not at all: known after a load
         return RegisteredEvents()
     catalogue, crosses = host.dialect.catalogue(), host.dialect.load_rules.plugins_use_folder_events
@@ -424,7 +434,7 @@ def _relative_module(importer: str, written: str, *, root: Path, host: Host) -> 
         facts = files.facts(name)
         if facts is not None and facts.file:
             try:
-                return str(name), files.read(name, formats.LONGEST_SCRIPT + 1)
+                return str(name), files.read(name, LONGEST_SCRIPT + 1)
             except OSError:
                 return None
     return None
@@ -471,7 +481,7 @@ def _document(file: Path, files: Files) -> tuple[bytes, Any]:
         raise _NotAPlugin(f"{file.name} is larger than {LARGEST_MANIFEST:,} bytes", FilePosition(file))
     source = files.read(file)
     try:
-        return source, formats.read_json5(source)
+        return source, read_json5(source)
     except FormatError as error:
         raise _NotAPlugin(
             f"{file.name}, {error}", FilePosition(file, error.span.line, error.span.column)
@@ -479,7 +489,7 @@ def _document(file: Path, files: Files) -> tuple[bytes, Any]:
 
 
 def _place(file: Path, source: bytes, path: KeyPath) -> FilePosition:
-    span = formats.locate_json5(source, path)
+    span = locate_json5(source, path)
     return FilePosition(file, span.line, span.column) if span else FilePosition(file)
 
 
@@ -550,7 +560,8 @@ def _no_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> _NotA
         source, package = _document(where, search.files) if where.name in names else (b"", {})
         main = package.get("main") if isinstance(package, Mapping) else None
     if not isinstance(main, str) or not main.strip():
-        return _NotAPlugin(f"{shape.manifest} but no entry file: looked for {looked_for}")
+        found = f"{shape.manifest} but " if shape.manifest in names else ""
+        return _NotAPlugin(f"{found}no entry file: looked for {looked_for}")
     entry = f"./{main.strip().removeprefix('./')}"
     return _NotAPlugin(
         f"no entry file: the host does not read `main` of package.json; "

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from hookscope import formats
+from hookscope.formats.json5 import locate_json5
 from hookscope.formats.positions import KeyPath
 from hookscope.hosts.gates.enabled import ENABLED, SWITCH
 from hookscope.hosts.gates.evidence import similar_to_no_hook
@@ -102,7 +102,7 @@ PLUGINS_PATH: KeyPath = ("plugins",)
 
 def fields_gate(hook: Hook, host: Host) -> Gate:
     """Check that every field of the manifest, or of the setting, has the right type."""
-    return typed_fields_gate(hook, host, formats.locate_json5)
+    return typed_fields_gate(hook, host, locate_json5)
 
 
 def path_gate(hook: Hook, host: Host) -> Gate:

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from hookscope import formats
+from hookscope.formats.json5 import read_json5
 from hookscope.formats.positions import FormatError, KeyPath
 from hookscope.formats.script_values import script_text
 from hookscope.model.hook import Hook
@@ -31,7 +31,7 @@ def read_document(file: Path, host: Host) -> Mapping[str, Any]:
 
 def _read(file: Path, host: Host) -> Mapping[str, Any]:
     try:
-        value = formats.read_json5(host.machine.files.read(file, LARGEST))
+        value = read_json5(host.machine.files.read(file, LARGEST))
     except (OSError, FormatError):
         return {}
     return value if isinstance(value, Mapping) else {}

@@ -10,7 +10,7 @@ from hookscope.hosts.folders.shipped_gates import SETTINGS
 from hookscope.hosts.gates.enabled import ENABLED
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.plugins import plugin_gates
-from hookscope.hosts.plugins.plugin_discovery import rank_plugins
+from hookscope.hosts.plugins.plugin_discovery import PATHS, configured_paths, rank_plugins
 from hookscope.hosts.plugins.plugin_gates import ENTRIES
 from hookscope.hosts.plugins.plugin_manifest import (
     SCHEMA,
@@ -37,6 +37,7 @@ from hookscope.model.host import Host
 from hookscope.values import dataclass
 
 HOST_REFUSES = "the host refuses its settings"
+NO_SCHEMA = f"plugin manifest requires {SCHEMA}"
 
 
 def setting_errors(hook: Hook, host: Host) -> tuple[SchemaIssue, ...]:
@@ -53,11 +54,35 @@ class CheckedPlugins:
     """
 
     on: tuple[GateRule, ...]
+    is_old: bool = False  # before 2026.8: any plugin without a schema counts, and absent paths too
+    is_oldest: bool = False  # 2026.3: also while all plugins are off
 
     def issues(self, found: FoundHooks, host: Host) -> tuple[SchemaIssue, ...]:
-        """Return the issues that make the host refuse its settings: a path and a message each."""
+        """Return the issues that make the host refuse its settings: a path and a message each.
+
+        It looks at plugins only if the settings have a section for them.
+        """
+        if not {*plugin_gates.PLUGINS_PATH} <= host.settings.value.keys():
+            return ()
         winners = rank_plugins(found).load_order
-        return tuple(issue for hook in winners for issue in self._of_one(hook, host))
+        by_schema = (issue for hook in winners for issue in self._of_one(hook, host))
+        return (*self._of_manifests(found, host), *by_schema)
+
+    def _of_manifests(self, found: FoundHooks, host: Host) -> Iterator[SchemaIssue]:
+        """Yield the issues of plugins without a schema, and of configured paths that do not exist."""
+        section = host.settings.get(plugin_gates.PLUGINS_PATH)
+        if not isinstance(section, Mapping) or (section == {"enabled": False} and not self.is_oldest):
+            return
+        for hook in found.hooks:
+            if hook.manifest is None or hook.beyond_host or schema_of(hook, host) is not None:
+                continue
+            where = plugin_gates.PLUGINS_PATH if self.is_old else _named_at(hook.name, section, host)
+            if where is not None:
+                name = "plugin" if self.is_old else f"plugin {hook.name}"
+                yield where, f"{name}: {NO_SCHEMA}"
+        for path in configured_paths(host) if self.is_old else ():
+            if host.machine.files.facts(path) is None:
+                yield PATHS, f"plugin: plugin path not found: {path}"
 
     def _of_one(self, hook: Hook, host: Host) -> Iterator[SchemaIssue]:
         where = (*ENTRIES, hook.name, "config")
@@ -65,6 +90,15 @@ class CheckedPlugins:
         has_settings = isinstance(host.settings.get(where), Mapping)
         if wrong and (has_settings or all(rule(hook, host).passed for rule in self.on)):
             yield from (((*where, *at), f"invalid config: {text}") for at, text in wrong)
+
+
+def _named_at(plugin: str, section: Mapping[str, object], host: Host) -> KeyPath | None:
+    """Return where the settings name the plugin; None if nowhere."""
+    entries = section.get("entries")
+    if isinstance(entries, Mapping) and plugin in entries:
+        return (*ENTRIES, plugin)
+    lists = (name for name in ("allow", "deny") if plugin in plugin_gates.listed_ids(host, name))
+    return next(((*plugin_gates.PLUGINS_PATH, name) for name in lists), None)
 
 
 def setting_problems(issues: tuple[SchemaIssue, ...], host: Host) -> tuple[Problem, ...]:
@@ -91,7 +125,7 @@ def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
         reason = f"plugin manifest not found: {hook.path / name}"
         return Gate("manifest", False, (name,), (name,), "none", reason)
     if schema_of(hook, host) is None:
-        return Gate("manifest", False, (SCHEMA,), (SCHEMA,), "none", f"plugin manifest requires {SCHEMA}")
+        return Gate("manifest", False, (SCHEMA,), (SCHEMA,), "none", NO_SCHEMA)
     return Gate("manifest", True, found=hook.manifest.name)
 
 
@@ -195,9 +229,11 @@ def access_gate(hook: Hook, host: Host) -> Gate:
 ACCESS = register_gate(GateKind("access", check=access_gate))
 
 
-def checked_plugins(gate_rules: Mapping[str, GateRule]) -> CheckedPlugins:
+def checked_plugins(
+    gate_rules: Mapping[str, GateRule], *, is_old: bool = False, is_oldest: bool = False
+) -> CheckedPlugins:
     """Return the plugins whose settings are checked, using these gate rules."""
-    return CheckedPlugins(tuple(gate_rules[name] for name in SWITCH_GATES))
+    return CheckedPlugins(tuple(gate_rules[name] for name in SWITCH_GATES), is_old, is_oldest)
 
 
 def shipped_plugin_gates(

@@ -1,9 +1,10 @@
 """Checks settings with a closed schema: one unknown key or wrong type makes the host refuse all settings.
 
-A shape is `"boolean"`, `"string"` or `"number"`; `""` for any value; `["string"]` for a list; `("a", "b")`
-for one of these strings; `{"key": shape}` for an object with these keys. `OTHER_KEYS` in an object gives
-the shape of other keys, which are refused otherwise; the keys in `REQUIRED_KEYS` must be present.
-`{EACH_KEY: shape}` is an object with any keys, which must match `KEY_PATTERN` if that is given.
+A shape is `"boolean"`, `"string"`, `"number"`, `"int"` or `"null"`; `""` for any value; `"=a|b"` for one of
+these strings; `["string"]` for a list; `{"|": [...]}` for one of several shapes; `{"key": shape}` for an
+object with these keys. `OTHER_KEYS` in an object gives the shape of other keys, which are refused otherwise;
+the keys in `REQUIRED_KEYS` must be present. `{EACH_KEY: shape}` is an object with any keys, which must match
+`KEY_PATTERN` if that is given.
 
 Source: cfg-02 to cfg-04. The messages are those of the host's schema library.
 """
@@ -22,9 +23,13 @@ EACH_KEY: Final = "*"
 KEY_PATTERN: Final = "="
 OTHER_KEYS: Final = "..."
 REQUIRED_KEYS: Final = "!"
+ALTERNATIVES: Final = "|"
+SPECIAL_KEYS: Final = frozenset({EACH_KEY, KEY_PATTERN, OTHER_KEYS, REQUIRED_KEYS, ALTERNATIVES})
+_LITERAL: Final = "="
 UNKNOWN_KEY: Final = "Unrecognized key"
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$:-]*")
 _NEVER_READ: Final = "__proto__"  # a key that JavaScript hosts skip
+_MISSING: Final = object()
 
 
 def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
@@ -32,21 +37,25 @@ def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
     match shape:
         case "":
             return
+        case str() if shape.startswith(_LITERAL):
+            yield from _literal_issues(value, shape, path)
+        case "int":
+            if json_type_name(value) != "number":
+                yield wrong_type_issue("number", value, path)
+            elif isinstance(value, float) and not value.is_integer():
+                yield wrong_type_issue("int", value, path)
         case str():
             if json_type_name(value) != shape:
                 allowed = " (allowed: true, false)" if shape == "boolean" else ""
                 yield wrong_type_issue(shape, value, path, allowed)
-        case tuple():
-            texts = ", ".join(map(json.dumps, shape))
-            if value not in shape:
-                expected = texts if len(shape) == 1 else f"one of {texts}"
-                yield path, f"Invalid input: expected {expected} (allowed: {texts})"
         case [item_shape]:
             if not isinstance(value, list):
                 yield wrong_type_issue("array", value, path)
                 return
             for number, item in enumerate(value):
                 yield from issues_in(item, item_shape, (*path, number))
+        case {"|": alternatives}:
+            yield from _issues_of_alternatives(value, alternatives, path)
         case _ if not isinstance(value, Mapping):
             yield wrong_type_issue("record" if EACH_KEY in shape else "object", value, path)
         case {"*": item_shape}:
@@ -56,16 +65,55 @@ def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
                 elif key != _NEVER_READ:
                     yield from issues_in(item, item_shape, (*path, key))
         case _:
-            for key, item_shape in shape.items():
-                if key in shape.get(REQUIRED_KEYS, ()) and key not in value:
-                    yield (*path, key), f"Invalid input: expected {item_shape}, received undefined"
-                elif key in value and key not in (OTHER_KEYS, REQUIRED_KEYS):
-                    yield from issues_in(value[key], item_shape, (*path, key))
-            if OTHER_KEYS not in shape:
-                yield from unknown_keys(value, shape, path)
-            for key, item in value.items() if shape.get(OTHER_KEYS) else ():
-                if key not in shape:
-                    yield from issues_in(item, shape[OTHER_KEYS], (*path, key))
+            yield from _issues_of_object(value, shape, path)
+
+
+def _literal_issues(value: object, shape: str, path: KeyPath) -> Iterator[Issue]:
+    texts = _literals(shape)
+    if isinstance(value, str) and value in texts:
+        return
+    names = [json.dumps(text) for text in texts]
+    if len(names) == 1:
+        yield path, f"Invalid input: expected {names[0]} (allowed: {names[0]})"
+    else:
+        yield path, f"Invalid option: expected one of {'|'.join(names)}"
+
+
+def _literals(shape: str) -> list[str]:
+    return shape.removeprefix(_LITERAL).split("|")
+
+
+def _issues_of_alternatives(value: object, alternatives: list[Shape], path: KeyPath) -> Iterator[Issue]:
+    """Yield the issues of the only alternative whose types are right, else one issue for all."""
+    found = [list(issues_in(value, shape, path)) for shape in alternatives]
+    if not all(found):
+        return
+    close = [issues for issues in found if all(text.startswith(UNKNOWN_KEY) for _, text in issues)]
+    if len(close) == 1:
+        yield from close[0]
+        return
+    allowed: list[str] = []
+    for shape in alternatives:
+        if shape == "boolean":
+            allowed += ("true", "false")
+        elif isinstance(shape, str) and shape.startswith(_LITERAL):
+            allowed += map(json.dumps, _literals(shape))
+        else:
+            yield path, "Invalid input"
+            return
+    yield path, f"Invalid input (allowed: {', '.join(allowed)})"
+
+
+def _issues_of_object(value: Mapping[str, Any], shape: Mapping[str, Any], path: KeyPath) -> Iterator[Issue]:
+    required = shape.get(REQUIRED_KEYS, ())
+    for key, item_shape in shape.items():
+        if key not in (OTHER_KEYS, REQUIRED_KEYS) and (key in value or key in required):
+            yield from issues_in(value.get(key, _MISSING), item_shape, (*path, key))
+    if OTHER_KEYS not in shape:
+        yield from unknown_keys(value, shape, path)
+    for key, item in value.items() if shape.get(OTHER_KEYS) else ():
+        if key not in shape:
+            yield from issues_in(item, shape[OTHER_KEYS], (*path, key))
 
 
 def wrong_type_issue(expected: str, value: object, path: KeyPath, allowed: str = "") -> Issue:
@@ -78,6 +126,8 @@ def json_type_name(value: object) -> str:
     match value:
         case None:
             return "null"
+        case _ if value is _MISSING:
+            return "undefined"
         case bool():
             return "boolean"
         case str():

@@ -5,17 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hookscope import formats
 from hookscope.formats.environment_files import read_dotenv
-from hookscope.formats.json5 import LARGEST_JSON5
+from hookscope.formats.json5 import LARGEST_JSON5, Json5Places, read_json5
 from hookscope.formats.json5_errors import json5_package_error
-from hookscope.formats.positions import FormatError, KeyPath, dotted_path
+from hookscope.formats.positions import FormatError, KeyPath, dotted_path, text_of
 from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.host import Settings, SettingsRules
 from hookscope.model.machine import Files, RealFiles
@@ -174,11 +173,11 @@ class Includes:
         self._count(1, facts.size if facts is not None else 0, name, file)
         try:
             if real not in self._read:
-                self._read[real] = formats.read_json5(self._files.read(real))
+                self._read[real] = read_json5(self._files.read(real))
         except OSError as error:
             raise _unread_include(file, name, path, error) from None
         except FormatError as error:
-            cause = json5_package_error(formats.text_of(self._files.read(real))) or str(error)
+            cause = _host_error(self._files.read(real), error)
             raise IncludeError(
                 f"{file} includes {name}; {error}",
                 f"Failed to parse include file: {name} (resolved: {path}) | {cause}",
@@ -237,6 +236,13 @@ class Includes:
         if self._bytes > MAX_TOTAL_BYTES:
             text = f"{file} includes {name}: more than {MAX_TOTAL_BYTES:,} bytes in all; include fewer"
             raise IncludeError(text, text)
+
+
+def _host_error(source: bytes, error: FormatError) -> str:
+    """Return the host's own message for a file that cannot be read as JSON5, else `error`."""
+    if len(source) > MAX_FILE_BYTES:  # the host's reader is slow, and so is its copy
+        return str(error)
+    return json5_package_error(source.decode("utf-8", "replace")) or str(error)
 
 
 _NEITHER = "value: expected string or array of strings"
@@ -303,7 +309,7 @@ def _unreadable_settings(file: Path, error: OSError, rules: SettingsRules) -> Se
 
 def _unread_settings(file: Path, problem: Problem, reason: str, rules: SettingsRules) -> Settings:
     """Return the settings of a file that could not be read; `reason` is the host's text."""
-    refusal = _refusal(rules, file, [((), f"read failed: {reason}")])
+    refusal = refusal_text(rules, file, [((), f"read failed: {reason}")])
     return Settings(file, exists=True, problems=(problem,), refusal=refusal, unread_reason=problem.text)
 
 
@@ -317,25 +323,25 @@ def parse_settings(
 ) -> Settings:
     """Return the settings in `source`, the contents of `file`."""
     try:
-        value = formats.read_json5(source)
+        value = read_json5(source)
     except FormatError as error:
         place = FilePosition(file, error.span.line, error.span.column)
         problem = Problem(f"{file.name}, {error}; {NO_HOOK_RUNS}", place)
-        refusal = (json5_package_error(formats.text_of(source)) or str(error)) if rules.refusal else ""
+        refusal = _host_error(source, error) if rules.refusal else ""
         return Settings(
             file, exists=True, problems=(problem,), refusal=refusal, unread_reason=_cause_of(problem)
         )
     if not isinstance(value, dict):
         problem = Problem(f"{file.name} must contain an object; {NO_HOOK_RUNS}", FilePosition(file))
         kind = _KINDS.get(type(value), "number")
-        refusal = _refusal(rules, file, [((), f"Invalid input: expected object, received {kind}")])
+        refusal = refusal_text(rules, file, [((), f"Invalid input: expected object, received {kind}")])
         return Settings(
             file, exists=True, problems=(problem,), refusal=refusal, unread_reason=_cause_of(problem)
         )
 
     @cache
-    def places() -> formats.Json5Places:
-        return formats.Json5Places(formats.text_of(source))
+    def places() -> Json5Places:
+        return Json5Places(text_of(source))
 
     @cache
     def locate(path: KeyPath) -> FilePosition | None:
@@ -408,14 +414,15 @@ def check_settings(settings: Settings, rules: SettingsRules) -> Settings:
         )
         for path, text in issues
     ]
-    refusal = _refusal(rules, settings.file, list(issues))
+    refusal = refusal_text(rules, settings.file, issues)
     return replace(settings, problems=(*settings.problems, *problems), refusal=refusal)
 
 
 _KINDS: Mapping[type, str] = {list: "array", str: "string", bool: "boolean", type(None): "null"}
 
 
-def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]) -> str:
+def refusal_text(rules: SettingsRules, file: Path, issues: Sequence[tuple[KeyPath, str]]) -> str:
+    """Return the host's error if it refuses its settings because of these issues."""
     format_path = rules.path_text or dotted_path
     lines = [rules.issue.format(path=format_path(path) or ROOT_PATH, text=text) for path, text in issues]
     return rules.refusal.format(file=file, issues="\n".join(lines))

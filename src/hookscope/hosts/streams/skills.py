@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from hookscope import formats
+from hookscope.formats.positions import FormatError
+from hookscope.formats.yaml12 import read_yaml
 from hookscope.hosts.streams.content_folders import (
     LARGEST,
     MARKDOWN,
@@ -141,8 +142,8 @@ def _header_values(block: str) -> _Header:
     if next(lines, None) is None:
         return _Header({})
     try:
-        value = formats.read_yaml(block.encode(), limit=LARGEST)
-    except formats.FormatError as error:
+        value = read_yaml(block.encode(), limit=LARGEST)
+    except FormatError as error:
         return _Header(error=str(error))
     return _Header(value) if isinstance(value, dict) else _Header(error=NO_OBJECT)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from pathlib import Path
 
-from hookscope import formats
+from hookscope.formats.script_tokens import LONGEST_SCRIPT
 from hookscope.hosts.folders.search_paths import hooks_folder
 from hookscope.hosts.gates import sent
 from hookscope.hosts.gates.handler import HANDLER
@@ -293,8 +293,10 @@ def _hook(
 
 def _subscribed_events(path: Path, files: Files) -> tuple[str, ...] | None:
     """Return the events that the source subscribes to; None if they are known only after a load."""
+    from hookscope.formats.subscriptions import stream_events  # most hosts have no streams
+
     try:
-        return formats.stream_events(files.read(path, formats.LONGEST_SCRIPT + 1), LANGUAGE_OF[path.suffix])
+        return stream_events(files.read(path, LONGEST_SCRIPT + 1), LANGUAGE_OF[path.suffix])
     except OSError:
         return None
 
