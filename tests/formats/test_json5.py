@@ -240,3 +240,16 @@ def at(value: Any, path: KeyPath) -> object:
     for step in path:
         value = value[step]
     return value
+
+
+@pytest.mark.parametrize("rest", ['"' + '\\"' * 400_000, "x " + "/*" * 400_000], ids=["quote", "comment"])
+def test_what_follows_the_document_is_not_read(rest: str) -> None:
+    with pytest.raises(FormatError, match="the document has ended before this"):
+        read_json5(f"{{a: 1}} {rest}".encode())
+
+
+@pytest.mark.parametrize("item", ["{}", "{a: []}", "'x'"])
+def test_a_document_of_too_many_values_is_refused(item: str) -> None:
+    with pytest.raises(FormatError, match="more than 100,000 values"):
+        read_json5(f"[{','.join([item] * 100_002)}]".encode())
+    assert len(read_json5(f"[{','.join([item] * 100_000)}]".encode())) == 100_000  # type: ignore[arg-type]

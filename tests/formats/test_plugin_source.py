@@ -1,12 +1,15 @@
 """What a plugin registers is read from its text, through all that does not change the meaning."""
 
+import sys
+from collections.abc import Callable
+from types import FrameType
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.formats.test_listening import PIECES, respaced
 
-from hookscope.formats.plugin_source import plugin_registrations
-from hookscope.formats.registrations import PluginRegistrations
+from hookscope.formats.plugin_source import PluginRegistrations, plugin_registrations
 
 Found = list[tuple[str, int | None, int]]  # event, priority, line
 
@@ -36,6 +39,7 @@ PLUGINS: list[tuple[str, Found | int]] = [
     ('export default { register: async (p) => { p.on("a", f) } }', [("a", 0, 1)]),
     ('export const register = function (p) { p?.on("a", f) }', [("a", 0, 1)]),
     ('export default p => p.on("a", f)', [("a", 0, 1)]),
+    ('const a = ["x"] as const, b = "y" as const; api.on(a[0], f); api.on(b, f)', [("x", 0, 1), ("y", 0, 1)]),
     ('other.on("a", f); x.api.on("b", f)', []),
     ('api.on("a", (e) => { api.on("b", f) }, { matcher: "x", priority: 1.0 })', [("a", 1, 1), ("b", 0, 1)]),
     ('api.on("a", f, { priority: p })', [("a", None, 1)]),
@@ -217,3 +221,67 @@ def test_no_plugin_text_raises(source: bytes) -> None:
 )
 def test_deep_and_repetitive_plugins_are_read_quickly(text: str) -> None:
     plugin_registrations(text.encode(), "typescript")
+
+
+LONG_TEXTS: dict[str, Callable[[int], str]] = {
+    "declarations in one expression": lambda n: "let " * n,
+    "assignments of members": lambda n: "this.a=" * n + "1",
+    "declarations in brackets": lambda n: "(" * n + "let a=1;" * n + ")" * n,
+    "loops without blocks": lambda n: "for (const a of b) " * n + "c(a)",
+    "calls of a call": lambda n: "a" + "()" * n,
+    "methods of a call": lambda n: "api" + '.on("x", f)' * n,
+    "awaits": lambda n: f"api.on({'<a> await ' * n} x)",
+    "casts of a constant": lambda n: "const as " * n,
+}
+
+
+@pytest.mark.parametrize("text", LONG_TEXTS.values(), ids=LONG_TEXTS.keys())
+def test_twice_the_text_takes_about_twice_the_work(text: Callable[[int], str]) -> None:
+    first, second = (calls_for(text(count)) for count in (1_000, 2_000))
+    assert second <= 2.5 * first
+
+
+def calls_for(text: str) -> int:
+    """How many functions reading a plugin calls."""
+    count = 0
+
+    def note(_: FrameType, event: str, __: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        plugin_registrations(text.encode(), "typescript")
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+DOUBLED = "".join(f"const a{number + 1} = [...a{number}, ...a{number}];" for number in range(30))
+HUGE = {
+    "lists": f'const a0 = ["x"]; {DOUBLED} export default (api) => {{ for (const e of a12) api.on(e, f) }}',
+    "texts": 'const a0 = "'
+    + "x" * 100_000
+    + '";'
+    + DOUBLED.replace("[...", "").replace(", ...", " + ").replace("]", "")
+    + "export default (api) => { api.on(a25, f) }",
+    "sums": f"const a = [{'`x`,' * 500}]; export default (api) => {{ for (const e of a) api.on(e+e+e, f) }}",
+    "calls": f"const a = [{'`x`,' * 500}]; export default (api) => {{ for (const e of a) {{"
+    + "api.on(e, f);" * 9_000
+    + "} }",
+}
+
+
+@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE.keys())
+def test_a_short_text_registers_no_million_handlers(text: str) -> None:
+    read = plugin_registrations(text.encode(), "typescript")
+    assert len(read.found) <= 3_000
+    assert all(len(one.event) <= 1_000 for one in read.found)
+
+
+def test_a_short_python_text_registers_no_million_handlers() -> None:
+    calls = "  api.on(e, f)\n" * 9_000
+    text = ("L = [" + '"x",' * 9_000 + f"]\ndef register(api):\n for e in L:\n{calls}").encode()
+    read = plugin_registrations(text, "python")
+    assert len(read.found) <= 11_000
+    assert read.unread > 0

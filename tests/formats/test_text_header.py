@@ -104,3 +104,9 @@ def test_dotenv_files_are_read() -> None:
 @given(st.binary(max_size=200))
 def test_any_dotenv_bytes_give_variables_or_nothing(source: bytes) -> None:
     assert all(isinstance(value, str) for value in read_dotenv(source).values())
+
+
+@pytest.mark.parametrize("quotes", ['\\"' * 200_000, "'" + '\\"' * 200_000], ids=["double", "both"])
+def test_a_quote_that_never_ends_is_searched_once(quotes: str) -> None:
+    header = f'---\nname: h\nmetadata: {{"a": "{quotes}\n---\n'
+    assert read_text_header(header.encode())["name"] == "h"

@@ -2,7 +2,9 @@
 
 import json
 import math
+import sys
 from collections.abc import Callable
+from types import FrameType
 
 import pytest
 import yaml
@@ -163,7 +165,6 @@ def test_a_text_over_the_limit_is_refused_and_the_limit_is_the_callers() -> None
         read_yaml(long)
     assert read_yaml(long, limit=70_000) == {"a": "x" * 65_536}
     assert locate_yaml(long, ("a",)) is None
-    assert locate_yaml(long, ("a",), limit=70_000) is not None
 
 
 def test_a_text_of_all_private_characters_is_refused_only_if_it_needs_one() -> None:
@@ -329,3 +330,26 @@ def each_value(value: object, path: KeyPath, check: Callable[[KeyPath, object], 
     elif isinstance(value, list):
         for index, part in enumerate(value):
             each_value(part, (*path, index), check)
+
+
+def test_locating_twice_as_many_values_of_a_document_takes_about_twice_the_work() -> None:
+    first, second = (calls_for_locating(count) for count in (100, 200))
+    assert second <= 2.5 * first
+
+
+def calls_for_locating(count: int) -> int:
+    """How many functions are called to locate all items of a list."""
+    document = ("events:\n" + "".join(f"- e{number}\n" for number in range(count))).encode()
+    calls = 0
+
+    def note(_: FrameType, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        lines = [span.line for number in range(count) if (span := locate_yaml(document, ("events", number)))]
+    finally:
+        sys.setprofile(None)
+    assert lines == list(range(2, count + 2))
+    return calls

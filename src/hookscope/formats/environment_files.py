@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import field
 
 from hookscope.formats.positions import BYTE_ORDER_MARK
-from hookscope.values import dataclass
 
 _ASSIGNMENT = re.compile(
     r"""^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*
@@ -38,26 +35,18 @@ VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PRINTED_LINE = re.compile(r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL)  # bash exports functions under odd names
 
 
-@dataclass(frozen=True, slots=True)
-class FileEnvironment:
-    """The variables in a file: a complete environment, or one to merge into another."""
-
-    variables: Mapping[str, str] = field(repr=False)  # values may be secrets
-    is_complete: bool
-
-
-def read_environment(source: bytes) -> FileEnvironment:
-    """Return the variables of a file in any of the three formats; it is complete if it sets PATH.
+def read_environment(source: bytes) -> dict[str, str]:
+    """Return the variables of a file in any of the three formats.
 
     With null bytes it is the output of `env -0` or a kernel's copy. Without them it is the output
     of `env` if PATH is unquoted and no line is empty, a comment or an `export`; else it is a `.env`
     file. Never raises.
     """
     if b"\0" in source:
-        return _file_environment(read_block(source))
+        return read_block(source)
     text = source.decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
     lines = text.rstrip("\n").split("\n")
-    return _file_environment(_printed_variables(lines) if _is_printed(lines) else read_dotenv(source))
+    return _printed_variables(lines) if _is_printed(lines) else read_dotenv(source)
 
 
 def read_block(source: bytes) -> dict[str, str]:
@@ -71,10 +60,6 @@ def read_block(source: bytes) -> dict[str, str]:
         if sign and name:
             found.setdefault(name, value)
     return found
-
-
-def _file_environment(variables: Mapping[str, str]) -> FileEnvironment:
-    return FileEnvironment(variables, "PATH" in variables)
 
 
 def _is_printed(lines: list[str]) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from hookscope.formats.positions import FormatError, KeyPath, Span, span_at, text_of
-from hookscope.formats.yaml12 import YAML_LIMIT, locate_part, read_part
+from hookscope.formats.yaml12 import locate_part, read_part
 from hookscope.values import dataclass
 
 LARGEST_HEADER: Final = 64 * 1024
@@ -63,11 +63,8 @@ def head_of(source: bytes, limit: int = LARGEST_HEADER) -> bytes:
     return head
 
 
-def read_frontmatter(source: bytes, *, limit: int = YAML_LIMIT) -> dict[str, object] | None:
+def read_frontmatter(source: bytes) -> dict[str, object] | None:
     """Return the header's data as `read_yaml` would; `{}` if empty, None without a header.
-
-    Args:
-        limit: the most characters the header may have; the text after it is not counted.
 
     Raises:
         FormatError: as `cut_header` and `read_yaml`, with positions in the file, or if the header
@@ -78,18 +75,17 @@ def read_frontmatter(source: bytes, *, limit: int = YAML_LIMIT) -> dict[str, obj
     if header is None:
         return None
     end = header.start + len(header.text)
-    value = read_part(text, header.start, end, limit)
+    value = read_part(text, header.start, end)
     if value is None:
         return {}
     if not isinstance(value, dict):
-        where = locate_part(text, header.start, end, (), limit) or span_at(text, header.start, end)
-        raise FormatError(f"the header must be `key: value` lines, not {_value_phrase(value)}", where)
+        where = locate_part(text, header.start, end, ()) or span_at(text, header.start, end)
+        what = "a list" if isinstance(value, list) else "one plain value"
+        raise FormatError(f"the header must be `key: value` lines, not {what}", where)
     return value
 
 
-def locate_frontmatter(
-    source: bytes, path: KeyPath, *, limit: int = YAML_LIMIT, of_key: bool = False
-) -> Span | None:
+def locate_frontmatter(source: bytes, path: KeyPath, *, of_key: bool = False) -> Span | None:
     """Return the span of the header's value at `path` as `locate_yaml` would, or of its key."""
     try:
         text = text_of(source)
@@ -98,7 +94,7 @@ def locate_frontmatter(
         return None
     if header is None:
         return None
-    return locate_part(text, header.start, header.start + len(header.text), path, limit, of_key=of_key)
+    return locate_part(text, header.start, header.start + len(header.text), path, of_key=of_key)
 
 
 @lru_cache(maxsize=256)
@@ -148,10 +144,6 @@ def _cut_text(text: str) -> MarkdownHeader | None:
         where = span_at(text, opening[0].index("-"), len(opening[0].rstrip()))
         raise FormatError("the header opened on line 1 has no closing `---`", where)
     return MarkdownHeader(text[start : closing.start()], 2, start, text[closing.end() :])
-
-
-def _value_phrase(value: object) -> str:
-    return "a list" if isinstance(value, list) else "one plain value"
 
 
 def _windows_1252() -> dict[str, int]:

@@ -20,6 +20,7 @@ from hookscope.formats.positions import (
 )
 
 LARGEST_JSON5 = 8 * 1024 * 1024  # the largest document in bytes
+MOST_VALUES = 100_000  # of one document, about: each takes a hundred times its text in memory
 
 
 def read_json5(source: bytes, max_depth: int = MAX_DEPTH) -> object:
@@ -29,7 +30,7 @@ def read_json5(source: bytes, max_depth: int = MAX_DEPTH) -> object:
 
     Half of a surrogate pair reads as U+FFFD. Refused, though valid JSON5: numbers beyond the range
     of a float (`1e999`), integers of thousands of digits, more than `max_depth` nested lists and objects,
-    and documents of more than 8 MiB.
+    and documents of more than 8 MiB or 100,000 values.
 
     Raises:
         FormatError: not UTF-8 or not JSON5. The position of a wrong escape is approximate.
@@ -37,6 +38,8 @@ def read_json5(source: bytes, max_depth: int = MAX_DEPTH) -> object:
     if len(source) > LARGEST_JSON5:
         raise FormatError(f"more than {LARGEST_JSON5:,} bytes", span_at("", 0, 0))
     text = text_of(source)
+    if text.count(",") > MOST_VALUES:
+        raise FormatError(f"more than {MOST_VALUES:,} values", span_at("", 0, 0))
     if not _HALF_WRITTEN.search(text):
         try:
             value: object = _JSON.decode(text)  # the fast path: JSON, as machines write it
@@ -151,9 +154,9 @@ JSON5_TOKEN = re.compile(
 )
 
 
-def json5_tokens(text: str) -> list[_Json5Token]:
-    """Return start and end of each token, without comments."""
-    return [match.span() for match in JSON5_TOKEN.finditer(text) if text[match.start()] != "/"]
+def json5_tokens(text: str, start: int = 0, end: int = LARGEST_JSON5) -> list[_Json5Token]:
+    """Return start and end of each token of this part, without comments."""
+    return [match.span() for match in JSON5_TOKEN.finditer(text, start, end) if text[match.start()] != "/"]
 
 
 def closing_bracket(text: str, tokens: list[_Json5Token]) -> dict[int, int]:
@@ -193,8 +196,8 @@ def _child_values(
 def _key_text(token: str) -> str:
     if "\\" not in token:
         return token[1:-1] if token[0] in "\"'" else token
-
-    return read_json5_key(token)
+    (key,) = pyjson5.decode(f"{{{_mend_halves(token)}:0}}")
+    return str(key)
 
 
 def read_json5_strictly(text: str, max_depth: int = MAX_DEPTH) -> object:
@@ -218,12 +221,6 @@ def read_json5_strictly(text: str, max_depth: int = MAX_DEPTH) -> object:
         if sound_end < len(text):
             raise _unsound(text, sound_end)
     return value
-
-
-def read_json5_key(token: str) -> str:
-    """Return the name of a key that has escapes."""
-    (key,) = pyjson5.decode(f"{{{_mend_halves(token)}:0}}")
-    return str(key)
 
 
 # Error messages
@@ -265,10 +262,22 @@ def _shown(character: str) -> str:
 
 
 def _second(text: str) -> int | None:
-    """Return the start of a second value. The first is complete, or pyjson5 had another error."""
-    tokens = json5_tokens(text)
-    after = closing_bracket(text, tokens).get(0, 0) + 1
-    return tokens[after][0] if after < len(tokens) else None
+    """Return the start of a second value. The first is complete, or pyjson5 had another error.
+
+    The text after it may be anything, so it is not read further: unclosed quotes would each be
+    searched to the end.
+    """
+    depth = 0
+    is_complete = False
+    for match in JSON5_TOKEN.finditer(text):
+        first = text[match.start()]
+        if first == "/":
+            continue
+        if is_complete:
+            return match.start()
+        depth += (first in "{[") - (first in "}]")
+        is_complete = depth <= 0
+    return None
 
 
 # Differences between pyjson5 and JSON5

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Mapping
 
-from hookscope.formats.registrations import (
-    API_NAME,
-    PluginRegistration,
-    PluginRegistrations,
-    python_registrations,
-)
+from hookscope.formats.positions import FormatError
+from hookscope.formats.python_source import in_order, members_of_call, members_of_dict, parse_python
 from hookscope.formats.script_evaluation import (
     DEFAULT,
     UNKNOWN,
@@ -26,9 +23,33 @@ from hookscope.formats.script_evaluation import (
 from hookscope.formats.script_scopes import Range, arguments_of
 from hookscope.formats.script_tokens import LONGEST_SCRIPT
 from hookscope.formats.subscriptions import SCRIPT_LANGUAGES, SourceLanguage
+from hookscope.values import dataclass
 
+MOST_REGISTRATIONS = 2_000  # of one plugin; further ones are counted as unread
+API_NAME = "api"  # the usual name of a plugin's api object
+PYTHON_REGISTER_NAMES = frozenset({"on", "register_hook"})
+_DEEPEST = 16  # names that stand for names
 REGISTER_NAMES = frozenset({"on", "registerHook"})
 PLUGIN_FUNCTIONS = ("register", "activate")  # the functions that the host calls with the api
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRegistration:
+    """One call by which a plugin registers a handler, as written."""
+
+    event: str
+    priority: int | None  # None: unknown
+    line: int  # from 1
+    names_event_directly: bool = False  # whether it is `registerHook("NAME", …)`
+    module: str = ""  # the file that has the call, as its reader names it
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRegistrations:
+    """The registrations that a plugin's text shows, in order, and how many it has that it does not show."""
+
+    found: tuple[PluginRegistration, ...] = ()
+    unread: int = 0
 
 
 def plugin_registrations(
@@ -64,6 +85,9 @@ def script_registrations(
     unread = 0
     for module in _reached_modules(evaluator, entry):
         for call in module.scopes.calls:
+            if len(found) >= MOST_REGISTRATIONS:
+                unread += 1
+                break
             read, missed = _registrations_of_call(evaluator, module, call)
             found += read
             unread += missed
@@ -200,3 +224,99 @@ def _priority(evaluator: Evaluator, options: Value) -> int | None:
         return 0
     values = evaluator.member(options, "priority")
     return values[0] if len(values) == 1 and isinstance(values[0], int) else None
+
+
+def python_registrations(source: bytes) -> PluginRegistrations:
+    """See `plugin_registrations`."""
+    try:
+        tree = parse_python(source)
+    except FormatError:
+        return PluginRegistrations()
+    nodes = list(in_order(tree))
+    names = _names(nodes)
+    apis = {API_NAME, *_api_names(nodes)}
+    apis |= {name for name, value in names.items() if isinstance(value, ast.Name) and value.id in apis}
+    found: list[PluginRegistration] = []
+    unread = 0
+    for node in nodes:
+        if isinstance(node, ast.Call) and (method := _method_called(node, names, apis)):
+            read = _registrations(node, method, names) if len(found) < MOST_REGISTRATIONS else [None]
+            found += [one for one in read if one is not None]
+            unread += read.count(None)
+    return PluginRegistrations(tuple(sorted(found, key=lambda registration: registration.line)), unread)
+
+
+def _names(nodes: list[ast.AST]) -> dict[str, ast.expr]:
+    """Return the names that are assigned once, with their values; a loop's name has its list, starred."""
+    found: dict[str, ast.expr | None] = {}
+    for node in nodes:
+        pairs: list[tuple[ast.expr, ast.expr]] = []
+        if isinstance(node, ast.Assign):
+            pairs = [(target, node.value) for target in node.targets]
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            pairs = [(node.target, node.value)]
+        elif isinstance(node, ast.For | ast.comprehension):
+            pairs = [(node.target, ast.Starred(node.iter))]
+        for target, value in pairs:
+            if isinstance(target, ast.Name):
+                found[target.id] = None if target.id in found else value
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _api_names(nodes: list[ast.AST]) -> Iterator[str]:
+    """Yield the names of the first parameter of `register`."""
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "register":
+            positional = [*node.args.posonlyargs, *node.args.args]
+            yield from (argument.arg for argument in positional[:1])
+
+
+def _method_called(call: ast.Call, names: Mapping[str, ast.expr], apis: set[str]) -> str:
+    """Return the registering method that is called, also by a name for it (`on = api.on`); else empty."""
+    function = names.get(call.func.id) if isinstance(call.func, ast.Name) else call.func
+    if not isinstance(function, ast.Attribute) or function.attr not in PYTHON_REGISTER_NAMES:
+        return ""
+    return function.attr if isinstance(function.value, ast.Name) and function.value.id in apis else ""
+
+
+def _registrations(
+    call: ast.Call, method: str, names: Mapping[str, ast.expr]
+) -> list[PluginRegistration | None]:
+    """Return what a call registers; None for each event that the text does not show."""
+    keywords = members_of_call(call)
+    if keywords is None:
+        return [None]
+    first = call.args[0] if call.args else None
+    named = first is not None and method != "on" and bool(_texts(first, names))
+    positional = members_of_dict(first) if first is not None and method != "on" and not named else {}
+    if positional is None:
+        return [None]
+    arguments = {**dict(zip(("name", "handler"), call.args, strict=False)), **positional, **keywords}
+    event = first if named else arguments.get("name" if method == "on" else "event")
+    priority = _whole_number(arguments["priority"]) if "priority" in arguments else 0
+    found = [PluginRegistration(text, priority, call.lineno, named) for text in _texts(event, names)]
+    return [*found] or [None]
+
+
+def _texts(node: ast.expr | None, names: Mapping[str, ast.expr], depth: int = 0) -> tuple[str, ...]:
+    """Return the texts that an expression can be; none if one is unknown."""
+    match node:
+        case ast.Constant(value=str() as text):
+            return (text,)
+        case ast.Name(id=name) if name in names and depth < _DEEPEST:
+            return _texts(names[name], names, depth + 1)
+        case ast.Starred(value=ast.Name(id=name)) if name in names and depth < _DEEPEST:
+            return _texts(ast.Starred(names[name]), names, depth + 1)
+        case ast.Starred(value=ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items)):
+            found = [_texts(item, names, depth + 1) for item in items]
+            return tuple(text for texts in found for text in texts) if all(found) else ()
+    return ()
+
+
+def _whole_number(node: ast.expr) -> int | None:
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+            return -value
+        case ast.Constant(value=int() as value) if not isinstance(value, bool):
+            return value
+    return None

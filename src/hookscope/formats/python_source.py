@@ -164,3 +164,40 @@ def _decoded(source: bytes) -> str:
         return source.decode(encoding, "replace")
     except (SyntaxError, LookupError, ValueError):
         return source.decode("latin-1")
+
+
+def in_order(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield all nodes in order; uses a stack, since long chains are deep."""
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the last name of the called function; empty if it has none."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def members_of_dict(node: ast.expr | None) -> dict[str, ast.expr] | None:
+    """Return the members of a dict literal; None for any other expression."""
+    if not isinstance(node, ast.Dict):
+        return None
+    found: dict[str, ast.expr] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+            return None
+        found[key.value] = value
+    return found
+
+
+def members_of_call(call: ast.Call) -> dict[str, ast.expr] | None:
+    """Return the keyword arguments of a call; None if it unpacks arguments."""
+    if any(keyword.arg is None for keyword in call.keywords):
+        return None
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return None
+    return {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}

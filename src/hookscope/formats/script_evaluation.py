@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from hookscope.formats.script_scopes import (
@@ -28,7 +29,9 @@ DEFAULT = "default"
 MOST_MODULES = 32
 _DEEPEST = 60  # nested values
 _MOST_VALUES = 500  # of one expression
+_LONGEST_TEXT = 1_000  # characters of a text that is put together
 _MOST_WORK = 30_000  # evaluated expressions and calls; what is left then is unknown
+_TOKENS = 32  # so many tokens that are looked through count like one expression
 _CALLBACK_OF_LIST = frozenset({"forEach", "map", "flatMap", "filter", "some", "every", "find"})
 _PASSES_ON = frozenset({"freeze", "seal"})  # of `Object`: they return their argument
 
@@ -139,11 +142,13 @@ class Evaluator:
         number = whole_number_at(script, start, end)
         if number is not None:
             return (number,)
-        plus = next((at for at in _outside(module, start, end) if script.is_at(at, "+")), None)
+        outside = list(_outside(module, start, end))
+        self._work += len(outside) // _TOKENS
+        plus = next((at for at in outside if script.is_at(at, "+")), None)
         if plus is not None and plus > start:
             first, rest = (self.values(module, *one, depth + 1) for one in ((start, plus), (plus + 1, end)))
             pairs = ((a, b) for a in first for b in rest)
-            return tuple(a + b if isinstance(a, str) and isinstance(b, str) else None for a, b in pairs)
+            return _some(_sum(a, b) for a, b in pairs)
         found, at = self._primary(module, start, end, depth + 1)
         while at < end and any(one is not None for one in found):
             found, at = self._postfix(module, found, at, end, depth + 1)
@@ -161,7 +166,7 @@ class Evaluator:
         if text is not None:
             return (text,), start + 1
         if token.text == "[" and close > start:
-            return (Items(tuple(self._items(module, start + 1, close, depth))),), close + 1
+            return (Items(_some(self._items(module, start + 1, close, depth))),), close + 1
         if token.text == "{" and close > start:
             return self._object(module, start), close + 1
         if token.text == "(" and close > start:
@@ -201,7 +206,7 @@ class Evaluator:
         if script.is_at(start, "this", ".") and script.kind_at(start + 2) == "name":
             places = module.scopes.members.get(script.tokens[start + 2].text, [])
             values = (one for place in places for one in self.values(module, *place, depth))
-            return tuple(values) or UNKNOWN, start + 3
+            return _some(values) or UNKNOWN, start + 3
         is_set = script.is_at(start, "new", "Set") or script.is_at(start, "new", "Map")
         is_object = script.is_at(start, "Object", ".")
         call = start + (2 if is_set else 3 if is_object else 1)
@@ -248,7 +253,7 @@ class Evaluator:
                 values = self.values(module, *binding.value, depth)
             case "each":
                 lists = self.values(module, *binding.value, depth)
-                values = tuple(
+                values = _some(
                     item for one in lists for item in (one.items if isinstance(one, Items) else UNKNOWN)
                 )
             case "parameter":
@@ -263,6 +268,8 @@ class Evaluator:
         found: list[Value] = []
         calls = self.calls_of(module, function)
         for caller, call in calls:
+            if len(found) >= _MOST_VALUES:
+                break
             arguments = arguments_of(caller.scopes.script, call)
             if number < len(arguments):
                 found += self.values(caller, *arguments[number], depth)
@@ -306,10 +313,13 @@ class Evaluator:
         return self.values(*value, depth) if isinstance(value, Expression) else (value,)
 
     def _member_of_path(self, values: tuple[Value, ...], path: Path, depth: int) -> tuple[Value, ...]:
-        found = tuple(inner for one in values for inner in self.evaluated(one, depth))
+        found = _some(inner for one in values for inner in self.evaluated(one, depth))
         for step in path:
-            found = tuple(inner for one in found for inner in self.member(one, step, depth))
-        return found[:_MOST_VALUES]
+            found = self._members(found, step, depth)
+        return found
+
+    def _members(self, values: tuple[Value, ...], step: str | int | None, depth: int) -> tuple[Value, ...]:
+        return _some(inner for one in values for inner in self.member(one, step, depth))
 
     def member(self, value: Value, step: str | int | None, depth: int = 0) -> tuple[Value, ...]:
         """Return a member of a value; `step` None: any item of a list."""
@@ -321,7 +331,7 @@ class Evaluator:
             case Members(members) if isinstance(step, str) and step in members:
                 return self.evaluated(members[step], depth + 1)
             case Items(items) if step is None:
-                return tuple(inner for one in items for inner in self.evaluated(one, depth + 1))
+                return _some(inner for one in items for inner in self.evaluated(one, depth + 1))
             case Items(items) if isinstance(step, int) and step < len(items):
                 return self.evaluated(items[step], depth + 1)
             case Namespace(module) if isinstance(step, str):
@@ -335,13 +345,13 @@ class Evaluator:
         at += script.is_at(at, "!")
         if script.is_at(at, ".") or (script.is_at(at, "?.") and script.kind_at(at + 1) == "name"):
             name = script.tokens[at + 1].text if at + 1 < end else ""
-            return tuple(inner for one in found for inner in self.member(one, name, depth)), at + 2
+            return self._members(found, name, depth), at + 2
         at += script.is_at(at, "?.")
         close = script.partner.get(at)
         if at < end and close is not None and script.is_at(at, "["):
             steps = self.values(module, at + 1, close, depth)
             step = steps[0] if len(steps) == 1 and isinstance(steps[0], str | int) else None
-            return tuple(inner for one in found for inner in self.member(one, step, depth)), close + 1
+            return self._members(found, step, depth), close + 1
         if at < end and close is not None and script.is_at(at, "("):
             bound = (
                 Method(one.name) if isinstance(one, Method) and one.call == "bind" else None for one in found
@@ -360,6 +370,9 @@ class Evaluator:
         return self._known[key]
 
     def _exported(self, module: ScriptModule, name: str, depth: int) -> tuple[Value, ...]:
+        self._work += len(module.scopes.script.tokens) // _TOKENS
+        if self._work > _MOST_WORK:
+            return UNKNOWN
         if name == DEFAULT:
             place = exported_default(module)
             if place is not None:
@@ -383,7 +396,7 @@ class Evaluator:
             return self.bound(module, name, binding, depth)
         whole = exported_default(module)
         values = self.values(module, *whole, depth) if whole is not None and name != DEFAULT else UNKNOWN
-        return tuple(inner for one in values for inner in self.member(one, name, depth))
+        return self._members(values, name, depth)
 
     def _wrapped(self, module: ScriptModule, start: int, end: int, depth: int) -> tuple[Value, ...]:
         """Return the arguments of a call that a file exports, such as `definePluginEntry({…})`."""
@@ -392,7 +405,7 @@ class Evaluator:
         if call in (start, end) or script.partner.get(call, end) >= end:
             return UNKNOWN
         arguments = arguments_of(script, call)
-        return tuple(one for part in arguments for one in self.values(module, *part, depth)) or UNKNOWN
+        return _some(one for part in arguments for one in self.values(module, *part, depth)) or UNKNOWN
 
     def _listed_export(self, module: ScriptModule, opening: int, name: str, depth: int) -> tuple[Value, ...]:
         """Return the value of `name` in `export { … }`; nothing if it is not listed."""
@@ -447,6 +460,18 @@ def _of_object(name: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(found)
 
 
+def _some(values: Iterable[Value]) -> tuple[Value, ...]:
+    """Return the values, or the first of very many. Later ones are not evaluated."""
+    return tuple(islice(values, _MOST_VALUES))
+
+
+def _sum(first: Value, second: Value) -> Value:
+    is_short = (
+        isinstance(first, str) and isinstance(second, str) and len(first) + len(second) <= _LONGEST_TEXT
+    )
+    return f"{first}{second}" if is_short else None
+
+
 def _outside(module: ScriptModule, start: int, end: int) -> Iterator[int]:
     """Yield the tokens of an expression outside of its brackets."""
     partner = module.scopes.script.partner
@@ -461,19 +486,19 @@ def peeled(scopes: ScriptScopes, start: int, end: int) -> Range:
     script = scopes.script
     while start < end:
         before = (start, end)
+        while start < end and start not in scopes.functions:
+            at = _after_types(scopes, start, end) if script.is_at(start, "<") else start
+            at += script.is_at(at, "await")
+            if at == start:
+                break
+            start = at
         if start in scopes.functions:
             return start, end
-        if script.is_at(start, "<"):
-            start = _after_types(scopes, start, end)
-        start += script.is_at(start, "await")
-        if (
-            script.is_at(start, "(")
-            and script.partner.get(start) == end - 1
-            and start not in scopes.functions
-        ):
+        if script.is_at(start, "(") and script.partner.get(start) == end - 1:
             start, end = start + 1, end - 1
         end = _before_type(scopes, start, end)
-        end -= end - 1 > start and script.is_at(end - 1, "!")
+        while end - 1 > start and script.is_at(end - 1, "!"):
+            end -= 1
         if before == (start, end):
             break
     return start, end

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
+from heapq import heappop, heappush
 from typing import Literal, NamedTuple, TypeAlias
 
 from hookscope.formats.script_source import call_arguments, skip_value
@@ -59,22 +60,25 @@ class ScriptScopes:
     calls_by_name: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     classes: list[tuple[Range, str]] = field(default_factory=list)  # from name to end, in order
     members: dict[str, list[Range]] = field(default_factory=lambda: defaultdict(list))  # `this.NAME = …`
+    _chain_starts: dict[int, int] = field(default_factory=dict)  # by the last token of the chain
+    _innermost: dict[str | None, _Innermost] = field(default_factory=dict)  # by name; None: the classes
 
     def binding(self, name: str, at: int) -> Binding | None:
         """Return what the name means at this token: the innermost meaning, or None."""
-        known = self.names.get(name, [])
-        for number in range(bisect_right(known, at, key=_scope_start) - 1, -1, -1):
-            if at < known[number].scope[1]:
-                return known[number]
-        return None
+        known = self.names.get(name)
+        if known is None:
+            return None
+        if name not in self._innermost:
+            self._innermost[name] = _Innermost([one.scope for one in known])
+        number = self._innermost[name].around(at)
+        return None if number is None else known[number]
 
     def class_around(self, at: int) -> str:
         """Return the name of the innermost class around this token; empty if there is none."""
-        for number in range(bisect_right(self.classes, at, key=lambda one: one[0][0]) - 1, -1, -1):
-            (_, end), name = self.classes[number]
-            if at < end:
-                return name
-        return ""
+        if None not in self._innermost:
+            self._innermost[None] = _Innermost([place for place, _ in self.classes])
+        number = self._innermost[None].around(at)
+        return "" if number is None else self.classes[number][1]
 
     def callee_end(self, call: int) -> int:
         """Return the index after the expression that this `(` calls."""
@@ -84,29 +88,57 @@ class ScriptScopes:
         return at - 1 if at and self.script.is_at(at - 1, "?.") else at
 
     def chain_start(self, end: int) -> int:
-        """Return the first token of the `a.b(c)!.d` that ends before `end`."""
-        script, at = self.script, end - 1
-        while at > 0:
-            while at > 0 and script.is_at(at, "!"):
-                at -= 1
-            if script.kind_at(at) == "close":
-                at = script.partner.get(at, at)
-                if script.kind_at(at - 1) not in ("name", "close") or _is_keyword(script, at - 1):
-                    return at
-                at -= 1
-            elif script.is_at(at - 1, ".") or script.is_at(at - 1, "?."):
-                at -= 2
-            else:
-                return at
-        return 0
+        """Return the first token of the `a.b(c)!.d` that ends before `end`. Each chain is read once."""
+        at, passed = end - 1, []
+        while (start := self._chain_starts.get(at)) is None:
+            passed.append(at)
+            at, start = self._before_in_chain(at)
+            if start is not None:
+                break
+        self._chain_starts.update(dict.fromkeys(passed, start))
+        return start
+
+    def _before_in_chain(self, at: int) -> tuple[int, int | None]:
+        """Return the last token of what precedes the part of a chain that ends at `at`, or its start."""
+        script = self.script
+        while at > 0 and script.is_at(at, "!"):
+            at -= 1
+        if at <= 0:
+            return at, 0
+        if script.kind_at(at) == "close":
+            at = script.partner.get(at, at)
+            is_statement = script.tokens[at - 1].text in _STATEMENTS
+            follows = script.kind_at(at - 1) in ("name", "close") and not is_statement
+            return (at - 1, None) if follows else (at, at)
+        if script.is_at(at - 1, ".") or script.is_at(at - 1, "?."):
+            return at - 2, None
+        return at, at
+
+
+class _Innermost:
+    """Finds the innermost of many ranges, which are sorted by their start, without a search through them."""
+
+    def __init__(self, ranges: Sequence[Range]) -> None:
+        self._starts = sorted({place for one in ranges for place in one})
+        self._numbers: list[int | None] = []
+        open_ranges: list[int] = []  # a heap of negative numbers: the range that starts last is on top
+        following = 0
+        for place in self._starts:
+            while following < len(ranges) and ranges[following][0] <= place:
+                heappush(open_ranges, -following)
+                following += 1
+            while open_ranges and ranges[-open_ranges[0]][1] <= place:
+                heappop(open_ranges)
+            self._numbers.append(-open_ranges[0] if open_ranges else None)
+
+    def around(self, at: int) -> int | None:
+        """Return the number of the innermost range around a place, or None."""
+        number = bisect_right(self._starts, at) - 1
+        return self._numbers[number] if number >= 0 else None
 
 
 def _scope_start(binding: Binding) -> int:
     return binding.scope[0]
-
-
-def _is_keyword(script: TokenizedScript, at: int) -> bool:
-    return script.tokens[at].text in _STATEMENTS
 
 
 def _before_types(script: TokenizedScript, at: int) -> int:
@@ -132,8 +164,10 @@ def expression_end(script: TokenizedScript, at: int, close: int, *, commas: bool
 
 
 def _starts_statement(script: TokenizedScript, at: int) -> bool:
-    """Return whether a line begins here that does not continue the one before."""
+    """Return whether a declaration begins here, or a line that does not continue the one before."""
     token, before = script.tokens[at], script.tokens[at - 1]
+    if _is_declaration(script, at):
+        return True
     return (
         token.line > before.line
         and before.kind in _VALUE_ENDS
@@ -141,6 +175,12 @@ def _starts_statement(script: TokenizedScript, at: int) -> bool:
         and token.kind in _VALUE_STARTS
         and token.text not in _CONTINUES
     )
+
+
+def _is_declaration(script: TokenizedScript, at: int) -> bool:
+    """Return whether `const`, `let` or `var` begins a declaration here, unlike `as const`."""
+    token, before = script.tokens[at], script.tokens[at - 1].text if at else ""
+    return token.kind == "name" and token.text in DECLARATIONS and before not in (".", "?.", "as")
 
 
 def parts(script: TokenizedScript, start: int, end: int, *, typed: bool = False) -> tuple[Range, ...]:
@@ -194,17 +234,21 @@ class _Reader:
         self.script = script
         self.scopes = ScriptScopes(script)
         self.brackets: list[int] = []  # open ones around the token, each with a partner
-        self.last_body = (0, 0, 0)  # of an arrow without block: its start, its end, the brackets around it
+        self.blocks: list[int] = []  # those of them that are `{`
+        self.last_expressions: dict[tuple[int, bool], Range] = {}  # by the end of the brackets around them
 
     def read(self) -> ScriptScopes:
         for at, token in enumerate(self.script.tokens):
             if token.kind == "close" and self.brackets and self.script.partner.get(at) == self.brackets[-1]:
-                self.brackets.pop()
+                if self.brackets.pop() in self.blocks[-1:]:
+                    self.blocks.pop()
             elif token.kind == "name":
                 self._name(at, token.text)
             elif token.kind == "open" and at in self.script.partner:
                 if token.text == "(":
                     self._parenthesis(at)
+                elif token.text == "{":
+                    self.blocks.append(at)
                 self.brackets.append(at)
             elif token.text == "=>" and self.script.kind_at(at - 1) == "name":
                 self._add_function(at - 1, ((at - 1, at),), at + 1, arrow=True)
@@ -218,16 +262,17 @@ class _Reader:
 
     def _block(self) -> Range:
         """Return the innermost block around the token."""
-        opening = next((at for at in reversed(self.brackets) if self.script.tokens[at].text == "{"), None)
-        return (0, len(self.script.tokens)) if opening is None else (opening, self.script.partner[opening])
+        if not self.blocks:
+            return 0, len(self.script.tokens)
+        return self.blocks[-1], self.script.partner[self.blocks[-1]]
 
     # Names
 
     def _name(self, at: int, text: str) -> None:
         if self.script.is_at(at - 1, ".") or self.script.is_at(at - 1, "?."):
             if self.script.is_at(at - 2, "this") and self._is_assigned(at + 1):
-                self.scopes.members[text].append((at + 2, expression_end(self.script, at + 2, self._close())))
-        elif text in DECLARATIONS:
+                self.scopes.members[text].append((at + 2, self._expression_end(at + 2, self._close())))
+        elif text in DECLARATIONS and _is_declaration(self.script, at):
             self._declaration(at)
         elif text == "import":
             self._import(at)
@@ -238,29 +283,25 @@ class _Reader:
         return self.script.is_at(at, "=") and not self.script.is_at(at + 1, "=")
 
     def _declaration(self, at: int) -> None:
-        if self.brackets and self._is_loop_head(self.brackets[-1]):
+        around = self.brackets[-1] if self.brackets else 0
+        if self.script.is_at(around - 1, "for") or self.script.is_at(around - 2, "for", "await"):
             self._loop(at + 1)
             return
         close, place = self._close(), at + 1
         while place < close:
             end = expression_end(self.script, place, close)
             target = skip_value(self.script, place)
-            equals = next((one for one in range(target, end) if self._assigns(one)), None)
+            places = (one for one in range(target, end) if not self.script.is_at(one - 1, "="))
+            equals = next(filter(self._is_assigned, places), None)
             if equals is not None:
                 self._bind(place, target, Binding("code", self._block(), (equals + 1, end)))
             if not self.script.is_at(end, ","):
                 return
             place = end + 1
 
-    def _assigns(self, at: int) -> bool:
-        return self._is_assigned(at) and not self.script.is_at(at - 1, "=")
-
     def _bind(self, start: int, end: int, binding: Binding) -> None:
         for name, path in pattern_names(self.script, start, end):
             self.scopes.names[name].append(binding._replace(path=path))
-
-    def _is_loop_head(self, at: int) -> bool:
-        return self.script.is_at(at - 1, "for") or self.script.is_at(at - 2, "for", "await")
 
     def _loop(self, start: int) -> None:
         opening = self.brackets[-1]
@@ -270,7 +311,7 @@ class _Reader:
             end = (
                 self.script.partner.get(body, body)
                 if self.script.is_at(body, "{")
-                else expression_end(self.script, body, len(self.script.tokens), commas=False)
+                else self._expression_end(body, len(self.script.tokens), commas=False)
             )
             self._bind(start, target, Binding("each", (opening, end + 1), (target + 1, close)))
 
@@ -377,14 +418,17 @@ class _Reader:
                     self.scopes.members[own].append((place, place + 1))
 
     def _body_end(self, body: int) -> int:
-        """Return the end of a function's body. Arrows that end together are read once."""
+        """Return the end of a function's body."""
         if self.script.is_at(body, "{"):
             return self.script.partner.get(body, body) + 1
-        start, end, around = self.last_body
-        close = self._close()
-        if around != close or not start <= body < end:
-            end = expression_end(self.script, body, close)
-            self.last_body = (body, end, close)
+        return self._expression_end(body, self._close())
+
+    def _expression_end(self, at: int, close: int, *, commas: bool = True) -> int:
+        """Do as `expression_end` does. Expressions that end together are read once."""
+        start, end = self.last_expressions.get((close, commas), (0, 0))
+        if not start <= at < end:
+            end = expression_end(self.script, at, close, commas=commas)
+            self.last_expressions[close, commas] = at, end
         return end
 
 

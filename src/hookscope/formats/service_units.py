@@ -59,7 +59,8 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
 
 def unit_words(text: str) -> tuple[tuple[str, ...], str]:
     """Split a value at blanks and undo quotes and escapes; also return why the rest is ignored."""
-    words, word, quote, at = list[str](), None, "", 0
+    words, quote, at = list[str](), "", 0
+    word: list[str] | None = None  # in pieces
     while at < len(text):
         sign = text[at]
         at += 1
@@ -68,19 +69,20 @@ def unit_words(text: str) -> tuple[tuple[str, ...], str]:
             if unescaped is None:
                 return tuple(words), f"`\\{text[at : at + 1]}` is not an escape"
             at, sign = unescaped
-            word = (word or "") + sign
-        elif quote:
-            quote, word = ("", word) if sign == quote else (quote, (word or "") + sign)
-        elif sign in "'\"":
-            quote, word = sign, word or ""
+        elif quote or sign in "'\"":
+            word = [] if word is None else word
+            if sign == quote or not quote:
+                quote = "" if quote else sign
+                continue
         elif sign in _SPACES:
-            words += [word] if word is not None else []
+            words += ["".join(word)] if word is not None else []
             word = None
-        else:
-            word = (word or "") + sign
+            continue
+        word = [] if word is None else word
+        word.append(sign)
     if quote:
         return tuple(words), f"a {quote} is never closed"
-    return (*words, *([word] if word is not None else [])), ""
+    return (*words, *(["".join(word)] if word is not None else [])), ""
 
 
 def _unescaped(text: str, at: int) -> tuple[int, str] | None:
@@ -159,35 +161,41 @@ def _line_end(text: str, at: int) -> int:
 
 def _setting_value(text: str, at: int) -> tuple[int, str]:
     """Return the start of the next line and the value after `=`."""
-    value, quote, bare = "", "", False  # bare: trailing blanks are trimmed
-    kept = 0  # length of the value that must not be trimmed
+    value: list[str] = []  # in pieces
+    quote, bare = "", False  # bare: trailing blanks are trimmed
+    kept = 0  # pieces of the value that must not be trimmed
     while at < len(text):
         sign = text[at]
         at += 1
         if quote == "'":
-            quote, value = ("", value) if sign == "'" else (quote, value + sign)
+            if sign == "'":
+                quote = ""
+            else:
+                value.append(sign)
         elif quote:
             if sign == '"':
                 quote = ""
             elif sign == "\\" and at < len(text):
-                value, at = value + _in_quotes(text[at]), at + 1
+                value.append(_in_quotes(text[at]))
+                at += 1
             else:
-                value += sign
+                value.append(sign)
         elif sign == "\n":
             break
         elif sign in "'\"" and not bare:
             quote = sign
         elif sign == "\\" and at < len(text):
-            bare, value, at = True, value + text[at].replace("\n", ""), at + 1
-            kept = len(value)
-            continue
+            bare = True
+            value.append(text[at].replace("\n", ""))
+            at += 1
         elif bare or sign not in _SPACES:
-            bare, value = True, value + sign
+            bare = True
+            value.append(sign)
             continue
         else:
             continue
         kept = len(value)
-    return at, value[:kept] + value[kept:].rstrip(_SPACES)
+    return at, "".join(value[:kept]) + "".join(value[kept:]).rstrip(_SPACES)
 
 
 def _in_quotes(sign: str) -> str:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from hookscope.formats.positions import FormatError
-from hookscope.formats.python_source import parse_python
-from hookscope.formats.registrations import called_name, in_order, members_of_call, members_of_dict
+from hookscope.formats.python_source import (
+    called_name,
+    in_order,
+    members_of_call,
+    members_of_dict,
+    parse_python,
+)
 from hookscope.formats.script_source import ObjectMember, default_export, object_at, object_members, text_at
 from hookscope.formats.script_tokens import LONGEST_SCRIPT, TokenizedScript, read_script
-
-
-def without_repeats(keys: Iterable[str]) -> tuple[str, ...]:
-    """Return each key once, in order of first occurrence."""
-    return tuple(dict.fromkeys(keys))
-
 
 PYTHON_DEFINE_NAMES = "define_hook"
 PYTHON_DEFAULT_NAMES = frozenset({"default", "hook"})  # names of a dict that counts as the module's hook
@@ -67,7 +66,7 @@ def _events_of_mapping(node: ast.expr) -> tuple[str, ...] | None:
 
 def _keys(node: ast.expr) -> tuple[str, ...] | None:
     members = members_of_dict(node)
-    return None if members is None else without_repeats(members)
+    return None if members is None else tuple(members)
 
 
 def script_stream_events(source: bytes) -> tuple[str, ...] | None:

@@ -156,11 +156,13 @@ def _with_flow_on_one_line(block: str) -> str:
 def _end_of_flow(text: str, at: int) -> tuple[int, int]:
     """Return the end of the value in brackets, and how many brackets stay open."""
     depth = 0
+    unclosed = ""  # a quote without an end: no later one of its kind has one, and each search is long
     while at < len(text):
-        quoted = _QUOTED.match(text, at)
-        if quoted:
-            at = quoted.end()
-            continue
+        if text[at] in "\"'" and text[at] != unclosed:
+            if quoted := _QUOTED.match(text, at):
+                at = quoted.end()
+                continue
+            unclosed = text[at]
         depth += (text[at] in "{[") - (text[at] in "}]")
         at += 1
         if depth == 0:

@@ -206,7 +206,7 @@ def read_own_yaml(source: bytes) -> object:
     return None if node is None else _node_value(node, 1)
 
 
-def locate_yaml(source: bytes, path: KeyPath, *, limit: int = YAML_LIMIT) -> Span | None:
+def locate_yaml(source: bytes, path: KeyPath) -> Span | None:
     """Return the span of the value at `path`; None if there is none or the source is invalid.
 
     A missing value (`key:`) is an empty span. A list or mapping in block style spans from its first
@@ -216,7 +216,7 @@ def locate_yaml(source: bytes, path: KeyPath, *, limit: int = YAML_LIMIT) -> Spa
         text = text_of(source)
     except FormatError:
         return None
-    return locate_part(text, int(text.startswith(BYTE_ORDER_MARK)), len(text), path, limit)
+    return locate_part(text, int(text.startswith(BYTE_ORDER_MARK)), len(text), path)
 
 
 def read_part(text: str, start: int, end: int, limit: int = YAML_LIMIT) -> object:
@@ -235,19 +235,13 @@ def read_part_from_nodes(text: str, start: int, end: int, limit: int = YAML_LIMI
         raise FormatError(wrong.problem, span_at(text, start + wrong.start, start + wrong.end)) from None
 
 
-def locate_part(
-    text: str, start: int, end: int, path: KeyPath, limit: int = YAML_LIMIT, *, of_key: bool = False
-) -> Span | None:
+def locate_part(text: str, start: int, end: int, path: KeyPath, *, of_key: bool = False) -> Span | None:
     """Locate a value in the document `text[start:end]`; the span is in the whole text.
 
     `of_key`: locate the last step's key instead of its value; None if it is not a key of a mapping.
     """
-    try:
-        node = compose_yaml(text[start:end], limit)
-        if node is None:
-            return None
-        _node_value(node, 1)  # refuses an unreadable document
-    except YamlProblem:
+    node = _sound_node(text[start:end])
+    if node is None:
         return None
     steps, last = (path[:-1], path[-1]) if of_key and path else (path, None)
     for step in steps:
@@ -260,6 +254,18 @@ def locate_part(
         if node is None:
             return None
     return span_at(text, start + node.start_mark.index, start + _node_end(node))
+
+
+@lru_cache(maxsize=1)  # many values of one document are located
+def _sound_node(document: str) -> yaml.Node | None:
+    """Return the node of a document; None for an empty or unreadable one."""
+    try:
+        node = compose_yaml(document, YAML_LIMIT)
+        if node is not None:
+            _node_value(node, 1)  # refuses an unreadable document
+    except YamlProblem:
+        return None
+    return node
 
 
 # From nodes to values

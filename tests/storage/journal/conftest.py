@@ -50,7 +50,7 @@ def start_child(path: Path) -> Iterator[StartChild]:
         program = (
             "import asyncio, sys\n"
             "from hookscope.model.run import Ending, Event, Run\n"
-            "from hookscope.storage.journal import Journal\n"
+            "from hookscope.storage.journal.journal import Journal\n"
             "async def main():\n"
             f"    with Journal(__import__('pathlib').Path({str(path)!r}), '/agents/agent', 'd') as journal:\n"
             f"{lines}\n"

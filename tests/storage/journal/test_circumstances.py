@@ -15,9 +15,9 @@ from hookscope.model.host import Settings
 from hookscope.model.run import CallGroup, Code, Event, Plan, Registration, Run
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.reader import StoredRun
-from hookscope.storage.journal.retention import Retention
 from hookscope.storage.journal.run_environment import handlers_changed_since
 from hookscope.storage.journal.secrets import Secret
+from hookscope.storage.state_files import Retention
 
 RunOfId = Callable[..., Run]
 SHIPPED = next(dialect for dialect in DIALECTS.values() if dialect.version)

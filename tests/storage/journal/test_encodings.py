@@ -20,6 +20,7 @@ VALUES = {
     "spaces": "plain words with spaces in them",
     "wide": "tøken-äöü-ß-日本-🔑-end",
     "escape-like": "percent%41and&amp;plus\\u0041/slash?",
+    "slashes": "Zx9/q~Wv/7r+T4m2K8sL0dN3",
     "lines": "first line of it\nsecond=line;of it",
 }
 SPELLINGS = {
@@ -33,6 +34,8 @@ SPELLINGS = {
     "HTML without quotes": lambda value: html.escape(value, quote=False),
     "HTML numbers": lambda value: "".join(f"&#{ord(char)};" for char in value),
     "HTML of JSON": lambda value: html.escape(json.dumps(value)),
+    "JSON pointer": lambda value: "/context/" + value.replace("~", "~0").replace("/", "~1"),
+    "JSON of a JSON pointer": lambda value: json.dumps(value.replace("~", "~0").replace("/", "~1")),
     "URL": urllib.parse.quote,
     "URL component": lambda value: urllib.parse.quote(value, safe=""),
     "URL form": urllib.parse.quote_plus,

@@ -18,9 +18,9 @@ from hookscope.model.run import Ending, Event, Registration, Result, Run
 from hookscope.storage.journal.database import open_database
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.reader import StoredRun
-from hookscope.storage.journal.retention import Retention
 from hookscope.storage.journal.run_filter import RunFilter, index_terms, parse_phrase
 from hookscope.storage.journal.writer import clean_up
+from hookscope.storage.state_files import Retention
 
 RunOfId = Callable[..., Run]
 HOOKS, KEYS = ("greet", "tidy", "hook\udcff"), ("command:new", "command:stop", "gateway")

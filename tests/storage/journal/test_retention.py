@@ -10,9 +10,9 @@ import pytest
 from hookscope.model.run import Event, Run
 from hookscope.storage.journal.database import open_database
 from hookscope.storage.journal.journal import Journal
-from hookscope.storage.journal.retention import Retention
 from hookscope.storage.journal.run_filter import RunFilter
 from hookscope.storage.journal.writer import clean_up
+from hookscope.storage.state_files import Retention
 
 RunOfId = Callable[..., Run]
 

@@ -10,8 +10,8 @@ import pytest
 from hookscope.model.run import Event, Run
 from hookscope.storage.journal.database import commit_together, open_database
 from hookscope.storage.journal.journal import Journal
-from hookscope.storage.journal.retention import Retention
 from hookscope.storage.journal.writer import JOBS_BETWEEN_CLEANUPS, Writer, clean_up
+from hookscope.storage.state_files import Retention
 
 NOTE = (
     "insert into entries (at, at_ms, workspace, kind, subject, level, text) values ('', 0, '', '', '', '', ?)"

@@ -78,17 +78,13 @@ def _without_defaults(document: Mapping[str, Any], usual: Mapping[str, Any]) -> 
     return {
         name: value
         for name, value in document.items()
-        if name not in usual or not _equal_values(value, usual[name])
+        if name not in usual or type(value) is not type(usual[name]) or value != usual[name]
     }
 
 
 def _equal_as_json(value: Any, other: Any) -> bool:
     """Return True if both have the same JSON: in Python alone `True` equals 1."""
     return bool(value == other) and json.dumps(value) == json.dumps(other)
-
-
-def _equal_values(value: Any, usual: Any) -> bool:
-    return type(value) is type(usual) and value == usual
 
 
 EncodingForm = Literal["", "PART", "BASE64", "HEX"]  # empty: the whole value, perhaps with escapes
@@ -165,7 +161,12 @@ def needles_of(value: str) -> tuple[Needle, ...]:
     lines = dict.fromkeys(
         line for text in texts for line in _lines(text, value)
     )  # `\\n` may be two characters
-    for char, written in ((" ", ("+",)), ("'", SHELL_QUOTES)):
+    for char, written in (
+        (" ", ("+",)),
+        ("'", SHELL_QUOTES),
+        ("~", ("~0",)),
+        ("/", ("~1",)),
+    ):  # JSON pointers
         for text in tuple(texts):
             if char in text:
                 texts |= dict.fromkeys(text.replace(char, one) for one in written)
@@ -315,7 +316,7 @@ def _decoded(kind: str, text: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _joined_surrogates(text: str, places: list[int]) -> DecodedText:
-    """Join surrogate pairs: `\ud83d\ude00` is one character."""
+    r"""Join surrogate pairs: `\ud83d\ude00` is one character."""
     parts: list[str] = []
     kept: list[int] = []
     end = 0
