@@ -65,7 +65,7 @@ async def test_each_action_has_an_effect_or_names_the_reason_during_a_run(
         assert fire.run_view.runs.running == running
         await story.shows("what if: os darwin")
         await presser.home("fire", "#fire-run Waterfall")
-        await story.press("x")
+        await story.press("Q")
         await story.until(lambda: not story.screen.state.job, "it is cancelled")
         await story.press("0")
         await story.until(lambda: "what if" not in story.text(), "all is real again")

@@ -51,21 +51,21 @@ async def test_a_handler_is_stepped_through_and_inspected(
         await at_fire(story)
         await story.press("B")
         await story.shows("greet", f"{greet}:5 in handler", "at its first line")
-        await story.press("s")
+        await story.press("f11")
         await story.shows(f"{greet}:2 in louder", "call 2 of 2")
-        await story.press("u")
+        await story.press("left_square_bracket")
         await story.shows(f"{greet}:5 in handler", "call 1 of 2")
-        await story.press("u")
+        await story.press("left_square_bracket")
         await story.shows("This is the outermost call.")
-        await story.press("d", "o", "n")
+        await story.press("right_square_bracket", "f12", "f10")
         await story.until(
             lambda: f"{greet}:6" in story.text() or f"{greet}:7" in story.text(), "a later line"
         )
-        await story.press("e", *"text", "enter")
+        await story.press("greater_than_sign", *"text", "enter")
         await story.shows("HELLO")
         await story.press("f8")  # letters are typed
         await story.shows(f"{greet}:7 in handler", "Error: ")
-        await story.press("escape", "c")
+        await story.press("escape", "f8")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
         await story.shows("1 failed")
 
@@ -76,13 +76,13 @@ async def test_breakpoints_are_set_by_file_and_line(console: Open, size: tuple[i
         await at_fire(story)
         await story.press("B")
         await story.shows("at its first line")
-        await story.press("down", "b")
+        await story.press("down", "space")
         await story.shows(f"stops at {greet}:6 too", "● 6")
-        await story.press("c")
+        await story.press("f8")
         await story.shows(f"{greet}:6 in handler", "at a breakpoint")
         await story.press("enter")
         await story.shows(f"no longer stops at {greet}:6")
-        await story.press("f")
+        await story.press("C")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
         await story.shows("1 failed")
 
@@ -103,7 +103,7 @@ async def test_a_closed_debugger_keeps_waiting_and_the_run_can_be_cancelled(
         await story.shows("Copied the position and variables.")
         assert f"{greet}:5 in handler" in story.app.clipboard
         assert "event = " in story.app.clipboard
-        await story.press("x")
+        await story.press("Q")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
         await story.shows("cancelled")
 
@@ -120,12 +120,12 @@ async def test_a_variable_is_shown_in_full_and_escape_leaves_the_field_first(
         await story.shows("at its first line")
         await story.press("tab", "enter")
         await story.until(lambda: story.app.screen.query_one("#debug-said").display, "it is answered")
-        await story.press("e", *"event.type", "enter")
+        await story.press("greater_than_sign", *"event.type", "enter")
         await story.shows("command")
         await story.press("escape")
         assert isinstance(story.app.screen.focused, SourceLines)
         assert not story.app.screen.query_one(Input).has_focus
-        await story.press("x")
+        await story.press("Q")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
 
 
@@ -142,15 +142,15 @@ async def test_an_error_is_shown_in_full_and_replaced_by_the_next_answer(
         await at_fire(story)
         await story.press("B")
         await story.shows("at its first line")
-        await story.press("c")
+        await story.press("f8")
         await story.shows("2 in handler   ValueError", "the end")
-        await story.press("e", *"event.type", "enter")
+        await story.press("greater_than_sign", *"event.type", "enter")
         await story.shows("'command'")
         await story.press(*"1+1", "enter")
         await story.until(lambda: story.app.screen.query_one(Input).value == "1+1", "another question")
         await story.press("escape", "y")
         await story.until(lambda: "the end" in story.app.clipboard, "all of the error")
-        await story.press("x")
+        await story.press("Q")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
 
 
@@ -162,17 +162,17 @@ async def test_a_conditional_breakpoint_stops_if_its_condition_holds(
         await at_fire(story)
         await story.press("B")
         await story.shows("at its first line")
-        await story.press("down", "i")
+        await story.press("down", "ampersand")
         assert story.app.screen.query_one(Input).value == "b 6 if "
         await story.press(*"text == 'no'", "enter")
         await story.shows(f"stops at {greet}:6 where text == 'no'", "● 6")
-        await story.press("escape", "down", "i", *"nowhere > 1", "enter")
+        await story.press("escape", "down", "ampersand", *"nowhere > 1", "enter")
         await story.shows(f"stops at {greet}:7 where nowhere > 1")
-        await story.press("escape", "c")  # past the line 6
+        await story.press("escape", "f8")  # past the line 6
         await story.shows(f"{greet}:7 in handler", "its condition raises", "`nowhere > 1` raises")
         await story.press("y")
         await story.until(lambda: "`nowhere > 1` raises" in story.app.clipboard, "the cause is copied")
-        await story.press("x")
+        await story.press("Q")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
 
 
@@ -194,9 +194,9 @@ async def test_long_lines_scroll_sideways_and_the_current_line_stays_visible(
         await story.shows("4711", "The lines end here.", "→ 2  …")
         await story.press("left")
         await story.until(lambda: "4711" not in story.text(), "the end is aside again")
-        await story.press("n")
+        await story.press("f10")
         await story.shows("handler.py:3", "→ 3      pass", "held = len")
-        await story.press("x")
+        await story.press("Q")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
 
 
@@ -212,7 +212,7 @@ async def test_long_names_do_not_hide_the_reason_of_the_stop(
         await at_fire(story)
         await story.press("B")
         await story.shows("at its first line")
-        await story.press("c")
+        await story.press("f8")
         await story.shows(":2 in a_", "call 2 of 2   UnicodeError")
-        await story.press("x")
+        await story.press("Q")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, Open, Story
+from tests.console.conftest import READY, Open, Story, at_fire
 from textual.widgets import Input
 
 from hookscope.app.console_files import masked_export, write_export
@@ -72,6 +72,32 @@ async def export(story: Story, name: str = "") -> None:
     await story.press(*name, "enter")
 
 
+async def test_a_run_is_shared_as_one_page_without_secrets(
+    console: Open, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    handler = (
+        "def handler(event):\n    event.context['apiKey'] = 'tea-time-99-tea'\n    raise ValueError('late')\n"
+    )
+    make_hook(workspace / "hooks", "greet", READY, handler)
+    Workbench().trust(workspace / "hooks")
+    async with console((120, 36)) as story:
+        await story.press("at")
+        await story.shows("Select a run first")
+        await at_fire(story)
+        await story.press("ctrl+r")
+        fire = story.screen.panes.fire_pane
+        await story.until(lambda: fire.run_view.runs.sheets and not story.screen.state.job, "the run is over")
+        await story.press("escape", "at")
+        await story.shows("Run 1 is one web page, without secrets: ~/run-1.html")
+        page = (home / "run-1.html").read_text()
+        assert all(text in page for text in ("ValueError", "greet", "width=device-width"))
+        assert not any(text in page for text in ("tea-time", "http://", "<script"))
+        (home / "run-1.html").write_text("mine")
+        await story.press("3", "end", "up", "at")
+        await story.until((home / "run-1-2.html").exists, "the page has another name")
+        assert ((home / "run-1.html").read_text(), (home / "run-1-2.html").read_text()) == ("mine", page)
+
+
 async def test_an_export_contains_the_focused_pane(
     console: Open, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -117,7 +143,11 @@ async def test_an_export_contains_the_focused_pane(
         assert len(set(files)) == 1, "whatever the hooks listen to, their files stand in one column"
         await story.press("ctrl+r")
         await story.until(lambda: fire.run_view.runs.sheets and not story.screen.state.job, "the run is over")
-        await story.press("escape", "y")  # from the run back to the event
+        await story.press("escape")  # from the run back to the event
+        await story.until(
+            lambda: not story.screen.query_one("#fire-run").has_focus_within, "the event has the focus"
+        )
+        await story.press("y")
         await story.shows("Copied the event")
         assert json.loads(story.app.clipboard)["senderId"] == "dev"
         await export(story)

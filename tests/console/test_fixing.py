@@ -8,6 +8,7 @@ from tests.console.conftest import READY, SIZES, Open
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
+from hookscope.console.dialogs.edit_preview import CHANGED_WORD, diff_lines
 
 NEEDY = "{openclaw: {events: ['command:new'], requires: {env: [MEMORY_DIR]}}}"
 
@@ -27,11 +28,11 @@ async def test_a_fix_asks_for_a_value_shows_the_edit_and_can_be_undone(
         if size[0] > 80:  # else it is one key away, on Why
             await story.shows("near   MEM_DIR is set")
         await story.press("e")
-        await story.shows("MEMORY_DIR", "enter shows the edit")
+        await story.shows("MEMORY_DIR   1 of 2", "enter shows the edit")
         await story.press("enter")
         await story.shows("Enter a value")
         await story.press("slash", "m", "enter")
-        await story.shows("Fix env?", '"MEMORY_DIR": "/m"', "▲ blocked → ● ready")
+        await story.shows("Fix env?   2 of 2", '"MEMORY_DIR": "/m"', "▲ blocked → ● ready")
         assert not file.exists()
         await story.press("w")
         await story.until(lambda: "● ready" in story.text() and file.exists(), "it is ready")
@@ -138,27 +139,46 @@ async def test_a_partial_fix_names_the_gate_that_still_fails(
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=str)
-async def test_all_mistakes_in_files_are_fixed_after_one_preview(
+async def test_chosen_mistakes_are_fixed_after_one_preview_and_undone_in_one_step(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
-    moved = make_hook(workspace / "hooks", "moved", "{clawd: {events: ['command:new']}}")
-    renamed = make_hook(
-        workspace / "hooks", "renamed", "{openclaw: {events: ['command:new']}}", file="handler.mjs"
-    )
-    header = (moved / "HOOK.md").read_text()
+    hooks = workspace / "hooks"
+    moved = make_hook(hooks, "moved", "{clawd: {events: ['command:new']}}")
+    renamed = make_hook(hooks, "renamed", READY, file="handler.mjs")
+    typo = make_hook(hooks, "typo", "{openclaw: {events: ['comand:new']}}")
+    headers = {folder: (folder / "HOOK.md").read_text() for folder in (moved, typo)}
     async with console(size) as story:
         await story.press("F")
-        await story.shows("Fix 2 hooks?", "moved: ✗ broken → ◇ untrusted", "renamed: ✗ no hook → ◇ untrusted")
+        await story.shows(
+            "Fix 3 hooks?", "✓ moved: ✗ broken → ◇ untrusted", "✓ renamed: ✗ no hook → ◇ untrusted"
+        )
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
-        assert ((moved / "HOOK.md").read_text(), (renamed / "handler.mjs").exists()) == (header, True)
+        assert headers == {folder: (folder / "HOOK.md").read_text() for folder in headers}
         await story.press("F")
-        await story.shows("Fix 2 hooks?", "2 times")
+        await story.shows("Fix 3 hooks?")
+        await story.press("down", "space")
+        await story.shows("Fix 2 of 3 hooks?", "· typo: ", "u undoes it later")
+        await story.hides("comand:new']}}")
         await story.press("w")
         await story.until(lambda: (renamed / "handler.js").exists(), "both are written")
         assert "openclaw" in (moved / "HOOK.md").read_text()
-        await story.until(lambda: "2 untrusted" in story.text(), "only trust is missing")
-        await story.press("F")
-        await story.shows("No hook has a mistake in its own files.")
-        await story.press("u", "u")
-        await story.until(lambda: (moved / "HOOK.md").read_text() == header, "both are undone")
+        assert (typo / "HOOK.md").read_text() == headers[typo]
+        await story.until(lambda: "3 untrusted" in story.text(), "only trust is missing")
+        await story.press("u")
+        await story.until(lambda: (renamed / "handler.mjs").exists(), "the name is as before")
+        assert headers == {folder: (folder / "HOOK.md").read_text() for folder in headers}
+
+
+def test_a_diff_marks_the_words_that_changed() -> None:
+    lines = list(
+        diff_lines(["@@ -1 +1 @@", "-a: [comand:new]", "+a: [command:new]", "-gone entirely", " same"])
+    )
+    marked = [
+        line.plain[span.start : span.end]
+        for line in lines
+        for span in line.spans
+        if span.style == CHANGED_WORD
+    ]
+    assert marked == ["comand", "command"]
+    assert [line.plain for line in lines][-2:] == ["-gone entirely", " same"]

@@ -18,7 +18,7 @@ OPENED = {
     "1": ("question_mark", "x", "O", "P", "W", "n", "I", "e", "space", "down t"),
     "2": ("ctrl+@", "f2", "f3"),
     "3": ("T",),
-    "4": ("h",),
+    "4": ("v",),
 }
 CORNERS = 6  # cells of a frame's line that hold no words: corners, lines, blanks
 BLOCKED = "{openclaw: {events: [command:new], requires: {env: [NO_SUCH_KEY]}}}"

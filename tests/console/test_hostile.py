@@ -122,7 +122,7 @@ async def test_hostile_text_is_shown_literally_in_other_themes(
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new]}}")
     async with console((120, 36)) as story:
         story.app.theme = name
-        await story.press("enter", "k", "escape")
+        await story.press("enter", "K", "escape")
         await story.shows("greet", "◇ untrusted")
 
 

@@ -52,7 +52,7 @@ async def test_jump_labels_reach_every_row_and_pane(
     async with console(size) as story:
         await jump(story, "beta")
         await story.until(lambda: story.screen.state.row and story.screen.state.row.name == "beta", "beta")
-        await story.press("o")  # where it means nothing else
+        await story.press("ctrl+o")
         await story.until(lambda: isinstance(story.app.screen, JumpScreen), "labels are shown")
         await story.shows("[/odd]")
         await story.press("1")

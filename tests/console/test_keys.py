@@ -14,7 +14,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.console.dialogs.help import HelpScreen, help_sheet
 from hookscope.console.dialogs.palette import palette_entries
 from hookscope.console.dialogs.trust_question import TrustScreen
-from hookscope.console.keymap.active_keys import key_label
+from hookscope.console.keymap.active_keys import all_actions, key_label
 from hookscope.console.keymap.available_actions import (
     ShownKey,
     key_line,
@@ -22,6 +22,8 @@ from hookscope.console.keymap.available_actions import (
     own_bindings,
     why_unavailable,
 )
+from hookscope.console.keymap.key_listing import SHARED_KEYS, key_meanings
+from hookscope.console.panes.fire.context_editor import JsonEditor
 from hookscope.console.state.console_state import ConsoleState
 from hookscope.console.state.hook_rows import listing_of
 from hookscope.model.hook_status import State
@@ -109,3 +111,42 @@ async def test_keys_of_one_pane_and_of_the_screen_do_not_clash(console: Open, wo
                 assert not clashing or {everywhere[key] for key in clashing} == OUTER_OF.get(
                     binding.id or ""
                 ), binding.id
+
+
+def test_a_key_means_the_same_everywhere() -> None:
+    meanings = key_meanings()
+    assert meanings["n"] == "add a new one"
+    assert set(meanings) >= {key for action in all_actions().values() for key in action.keys}
+    assert "f" not in {key for keys in SHARED_KEYS for key in keys.split()}
+
+
+async def test_the_menu_lists_the_keys_that_work_here_and_presses_them(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "one", "{openclaw: {events: [command:new]}}")
+    async with console((80, 24)) as story:
+        footer = story.lines()[-1]
+        assert footer.rstrip().endswith("m Menu  ? Help  q Quit")
+        await story.press("m")
+        await story.shows("Menu", "K  Registry", "W  What if")
+        assert "Lift" not in story.text()  # nothing is in quarantine
+        await story.press("K")
+        await story.shows("Registry   generation")
+        await story.press("2")
+        await story.until(lambda: bool(story.screen.query(JsonEditor)), "the composer is there")
+        story.screen.query_one(JsonEditor).focus()
+        await story.press("f9")
+        await story.shows("Menu", "v  Form")
+        await story.press("v")
+        await story.shows("[form]")
+
+
+async def test_help_is_searched_by_typing(console: Open) -> None:
+    async with console((80, 24)) as story:
+        await story.press("question_mark", *"registry")
+        await story.shows("Registry")
+        await story.hides("Recheck")
+        await story.press("escape")
+        await story.shows("Help", "Fire it")
+        await story.press(*"regis", "enter")
+        await story.shows("Registry   generation")

@@ -54,11 +54,11 @@ async def test_the_registry_pane_opens_and_closes_with_its_key(
     make_hook(workspace / "hooks", "greet", READY)
     async with console(size) as story:
         assert not story.screen.query(KeysPane)
-        await story.press("k")
+        await story.press("K")
         await story.shows("Registry   generation 1", "command:new")
-        await story.press("k")
+        await story.press("K")
         await story.until(lambda: not story.screen.query_one(KeysPane).display, "Why is there again")
-        await story.press("k")
+        await story.press("K")
         await story.shows("Registry   generation 1", "command:new")
 
 

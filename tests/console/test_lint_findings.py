@@ -35,7 +35,8 @@ async def test_a_hook_without_findings_has_no_lint_heading(
 
 async def test_many_lint_findings_are_folded(console: Open, make_hook: MakeHook, workspace: Path) -> None:
     make_hook(workspace / "hooks", "tidy", READY, FOUR)
-    async with console((200, 50), dialect="openclaw") as story:
+    async with console((120, 50), dialect="openclaw") as story:
+        await story.shows("▸ tidy")
         await story.press("enter", "end")
         await story.shows("2 more   enter lists them")
         await story.hides("KEY_4")

@@ -123,7 +123,7 @@ async def test_the_list_scrolls_by_keys_wheel_and_mouse(
         await story.press("escape", "slash", *"hook-4")
         await story.shows("Hooks 10/60")
         assert story.screen.query_one("#filter", Input).value == "hook-4"
-        await story.press("s", "backspace", "enter", "s")
+        await story.press("v", "backspace", "enter", "v")
         await story.until(lambda: story.screen.state.grouping == "state", "grouped by state")
         await story.press("escape")
         await story.shows("Hooks 60")

@@ -27,7 +27,7 @@ def settings(home: Path) -> Path:
 
 async def install(story: Story, spec: str) -> None:
     """Ask for it, up to the question or the refusal."""
-    await story.press("i")
+    await story.press("n")
     await story.shows("enter preview")
     story.app.screen.query_one(Input).value = spec  # typing a long path takes a test a second
     await story.press("enter")
@@ -53,7 +53,7 @@ async def test_a_pack_is_installed_updated_and_removed(
     before = on_disk(home)
     async with console(size) as story:
         await story.press("I")
-        await story.shows("No pack is installed for OpenClaw here.", "i install", "esc")
+        await story.shows("No pack is installed for OpenClaw here.", "n installs", "esc")
         await story.until(lambda: "Remove" not in story.lines()[-1], "there is none to remove")
         await install(story, str(pack))
         await story.shows(
@@ -62,13 +62,13 @@ async def test_a_pack_is_installed_updated_and_removed(
         await story.press("escape")
         await story.shows("Nothing was written for greetings.")
         assert on_disk(home) == before
-        await story.press("i", "enter")  # what was asked for last still stands there
+        await story.press("n", "enter")  # what was asked for last still stands there
         await story.shows("Install greetings 1.0.0?")
         await story.press("end")
         await story.shows("openclaw.json", "+ ")
         await agree(story)
         await story.shows("greetings 1.0.0 installed.", "✓ as installed", "newest", "◇ untrusted")
-        await story.shows("u Update")
+        await story.shows("N Update")
 
         handler.write_text(handler.read_text() + "# [b]mine[/b]\x1b[2J\n")
         await story.press("R")
@@ -78,9 +78,9 @@ async def test_a_pack_is_installed_updated_and_removed(
         await story.press("escape")
         if size == EXTREMES[0]:
             make_pack(pack, "hello", "welcome", version="2.0.0")
-            await story.press("c")
-            await story.shows("Newer: greetings. u shows it.", "→ 2.0.0")
-            await story.press("u")
+            await story.press("asterisk")
+            await story.shows("Newer: greetings. N shows it.", "→ 2.0.0")
+            await story.press("N")
             await story.shows("Update greetings 2.0.0?", "changed since the install, a copy is kept")
             await agree(story)
             await story.shows(
@@ -91,7 +91,7 @@ async def test_a_pack_is_installed_updated_and_removed(
             await story.press("escape")
             await story.shows("Nothing was written for greetings.")
             assert "2.0.0" not in handler.read_text()
-            await story.press("u")
+            await story.press("N")
             await story.shows("Update greetings 2.0.0?", "changed since the install, a copy is kept")
             await agree(story)
             await story.shows("The integrity check failed.")
@@ -102,7 +102,7 @@ async def test_a_pack_is_installed_updated_and_removed(
             await story.until(
                 lambda: names <= {row.name for row in story.screen.state.rows}, "they are listed"
             )
-        await story.press("x")
+        await story.press("delete")
         await story.shows("Remove greetings")
         await agree(story)
         await story.shows("removed.", "No pack is installed")
@@ -139,7 +139,7 @@ async def test_a_hostile_archive_and_a_cancelled_download_leave_no_files(
         await install(story, "slow-pack")
         await story.shows("… fetching slow-pack with npm", "esc stops it")
         await story.until(told.exists, "npm runs")
-        await story.press("i")
+        await story.press("n")
         await story.press("escape", "I")
         await story.shows("Cancelled; nothing was installed.")
         with pytest.raises(ProcessLookupError):
@@ -153,7 +153,7 @@ async def test_a_hostile_archive_and_a_cancelled_download_leave_no_files(
 
 async def test_packs_cannot_be_installed_under_a_what_if(console: Open, home: Path, settings: Path) -> None:
     async with console((80, 24), os="darwin") as story:
-        await story.press("I", "i")
+        await story.press("I", "n")
         await story.shows("Packs cannot change under a what-if (os")
         assert not isinstance(story.app.screen, PackPlanScreen)
 

@@ -11,7 +11,7 @@ from tests.console.conftest import READY, Open
 from textual import events
 
 from hookscope.app.workbench import Workbench
-from hookscope.console.dialogs.palette import best_matches
+from hookscope.console.dialogs.base_dialogs import best_matches, filtered
 
 NAMES = st.text("ab c-:", max_size=8)
 
@@ -75,8 +75,10 @@ async def test_the_palette_finds_saved_events_and_runs(
             lambda: len(fire.run_view.runs.sheets) == 2 and not story.screen.state.job, "run 2 is over"
         )
         await story.press("1", "ctrl+p", *"edit")
-        await story.shows("E      Edit   Hooks")  # three parts have an action of that name
-        await story.shows("E      Edit   a run")
+        await story.until(
+            lambda: re.search(r"E +Edit +Hooks", story.text()), "three parts have such an action"
+        )
+        await story.until(lambda: re.search(r"E +Edit +a run", story.text()), "its place is beside it")
         await story.press("escape", "ctrl+p", *"run 1")
         await story.shows("run    1  command:new")
         await story.press("enter")
@@ -99,7 +101,7 @@ async def test_an_empty_palette_lists_actions_of_the_pane_first(console: Open) -
         await story.press("ctrl+p")
         await story.shows("Why the selected hook has its status · hookscope info NAME")  # whole, below
         await story.press("down")
-        await story.shows("Compose a test event for the selected hook · hookscope fire KEY")
+        await story.shows("Hooks · Compose a test event for the selected hook · hookscope fire")
         await story.press("up")
         await story.shows("Find", "enter run", "esc back", "Trust the f")
         listed = re.findall(r"(enter|\b[a-z]+) +(Why|Fire|On/off|Fix|Undo|Trust)\b   ", story.text())
@@ -138,3 +140,25 @@ async def test_enter_right_after_typing_runs_the_typed_command(console: Open) ->
         await story.pilot.click(offset=(20, line))
         await story.until(lambda: story.screen.state.mode == "hooks", "click to run")
         assert len(story.app.screen_stack) == 1
+
+
+def test_lists_filter_by_letters_and_exclude_with_an_exclamation_mark() -> None:
+    named = [("deploy-note", "ready", 1), ("deploy-old", "off", 2), ("greet", "ready", 3)]
+    assert filtered("dpn", named) == (1,)
+    assert filtered("deploy !off", named) == (1,)
+    assert filtered("!ready", named) == (2,)
+    assert filtered("", named) == (1, 2, 3)
+
+
+async def test_the_palette_previews_a_theme_and_keeps_only_a_chosen_one(console: Open) -> None:
+    async with console((80, 24)) as story:
+        before = story.app.theme
+        await story.press("ctrl+p", *"hookscope", "minus", *"light")
+        await story.until(lambda: story.app.theme == "hookscope-light", "it is previewed")
+        await story.press("escape")
+        await story.until(lambda: story.app.theme == before, "it was only looked at")
+        await story.press("ctrl+p", *"hookscope", "minus", *"light")
+        await story.until(lambda: story.app.theme == "hookscope-light", "it is previewed")
+        await story.press("enter")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "it is chosen")
+        assert story.app.theme == "hookscope-light"

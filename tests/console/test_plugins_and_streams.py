@@ -142,7 +142,7 @@ async def test_a_session_is_simulated_from_first_to_last_event(
     (workspace / "agent/agent.py").write_text(AGENT)
     async with console(size, dialect="eve@0.80") as story:
         await composed(story, "turn.started")
-        await story.press("m")
+        await story.press("M")
         await story.shows("Allow this folder to run?", "agent")
         await story.press("t")
         await story.shows("9 events", "1 failed")
@@ -159,5 +159,5 @@ async def test_a_host_without_streams_simulates_no_session(
     async with console(size, dialect="openclaw") as story:
         await composed(story, "before_tool_call")
         await story.hides("m Play")
-        await story.press("m", "ctrl+r")
+        await story.press("M", "ctrl+r")
         await story.shows("blocked by guard")

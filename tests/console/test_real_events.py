@@ -70,7 +70,7 @@ async def test_a_recorded_event_is_listed_opened_fired_and_saved(
         sent(spool, "command:new", {"senderId": "Ada ${HOME}"}, left_out=["cfg"])
         log = story.screen.query_one(LogView)
         await story.until(lambda: log.entry and log.entry.subject == "command:new", "it is in the log")
-        await story.press("s")
+        await story.press("ctrl+s")
         await story.shows("Saved as command-new-")
         (file,) = (workspace / ".hookscope" / "events").glob("command-new-*.yaml")
         assert (
@@ -85,6 +85,81 @@ async def test_a_recorded_event_is_listed_opened_fired_and_saved(
         await story.press("ctrl+r")
         await story.shows("hello Ada ${HOME}, ['at', 'real']")
         await story.until(lambda: not story.screen.state.job, "the run is over")
+
+
+async def test_the_tap_is_installed_from_the_log_and_a_real_event_is_replayed_on_copies(
+    console: Open, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw" / "openclaw.json").write_text("{}")
+    make_hook(
+        workspace / "hooks",
+        "note",
+        "{openclaw: {events: [command:new]}}",
+        "from pathlib import Path\n"
+        "def handler(event):\n"
+        "    (Path(__file__).parents[2] / 'note.txt').write_text('noted')\n"
+        "    event.context['noted'] = 'yes'\n",
+    )
+    Workbench().trust(workspace / "hooks")
+    async with console((120, 36), dialect="openclaw") as story:
+        await at_the_log(story)
+        await story.press("T")
+        await story.shows("Install the tap?", "event-tap", "Events go to")
+        await story.press("escape")
+        await story.hides("Install the tap?")
+        assert not (home / ".openclaw" / "hooks" / "event-tap").exists()
+        await story.press("T")
+        await story.shows("Install the tap?")
+        await story.press("w")
+        await story.shows("The tap is installed")
+        spool = home / ".openclaw" / "hookscope" / "events.jsonl"
+        sent(spool, "command:new", {"senderId": "Ada"})
+        log = story.screen.query_one(LogView)
+        await story.until(lambda: log.entry and log.entry.real, "it streams in")
+        await story.shows("enter replays it on copies: note", '"senderId": "Ada"')
+        await story.press("enter")
+        await story.shows("on copies", "1 file written")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
+        assert not (workspace / "note.txt").exists()
+        await story.press("3", "v")
+        await story.shows("1 event: 1 real, 0 fired", "command:new · ≈ real · replayed as run 1")
+        await story.shows("✓ note", '+ context.noted = "yes"')
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_session_is_shown_as_a_conversation(
+    console: Open, size: tuple[int, int], workspace: Path, spool: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new]}}", GREET)
+    make_hook(
+        workspace / "hooks", "guard", "{openclaw: {events: [command:new]}}", "def handler(event): 1 / 0"
+    )
+    Workbench().trust(workspace / "hooks")
+    sent(spool, "message:received", {"from": "Ada", "content": "Please [/deploy] it"})
+    sent(spool, "before_tool_call", {"toolName": "exec", "params": {"command": "make"}}, kind="plugin")
+    sent(spool, "message:sent", {"content": "Done."}, session="another")
+    async with console(size, dialect="openclaw") as story:
+        await at_the_log(story)
+        log = story.screen.query_one(LogView)
+        await story.until(lambda: log.line_count == 4, "the real events are there")
+        await story.press("end", "v")
+        await story.shows(
+            "Session another   2 of 2", "1 event: 1 real", "out", "Done.", "a replay calls no hook"
+        )
+        await story.press("left_square_bracket")
+        await story.shows("Session agent:main:main   1 of 2", "in       Ada: Please [/deploy] it")
+        await story.shows("tool     exec: command=make")
+        await story.press("escape", "1", "2")
+        await story.until(lambda: story.screen.state.draft.event, "an event is composed")
+        await story.press("f5")
+        runs = story.screen.panes.fire_pane.run_view.runs
+        await story.until(lambda: runs.sheets and not story.screen.state.job, "the run is over")
+        await story.press("3", "end", "v")
+        await story.shows("3 events: 2 real, 1 fired", "2 handlers ran", "✗ 2 failed")
+        await story.shows("command  ", "✗ greet", "✗ guard")
+        await story.press("enter")
+        await story.shows("Run 1")
 
 
 async def test_the_lists_of_recorded_events_can_be_copied(
@@ -106,7 +181,7 @@ async def test_the_lists_of_recorded_events_can_be_copied(
 async def test_without_a_tap_the_keys_explain_it(console: Open, workspace: Path) -> None:
     async with console((80, 24)) as story:
         await at_the_log(story)
-        await story.press("s")
+        await story.press("ctrl+s")
         await story.shows("not a real event")
         await story.press("T")
         await story.shows("hookscope tap install", "Nothing was recorded yet")

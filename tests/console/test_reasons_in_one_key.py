@@ -97,5 +97,5 @@ async def test_enter_on_a_line_of_the_plan_answers_for_that_hook_and_event(
         await story.shows("late does not run on command:stop")
         await story.press("2")
         story.screen.query_one("#fire-plan").focus()
-        await story.press("n", "down", "enter")
+        await story.press("full_stop", "down", "enter")
         await story.shows("other", "does not run on command:new")

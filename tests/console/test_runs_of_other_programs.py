@@ -125,4 +125,4 @@ async def test_the_selected_hooks_history_follows_runs_fired_in_a_shell(
         await story.press("down")
         await story.shows("later would run on command:new; it has not")
         fired_in_a_shell(greet_that_fails, 1)
-        await story.shows("by another program: run 2", "ago, run 2")
+        await story.shows("by another program: run 2", ", run 2")

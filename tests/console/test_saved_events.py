@@ -168,6 +168,25 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
         assert "written by hand" in composer.draft.text, "as before: what is written goes on to another event"
 
 
+async def test_a_run_can_be_accepted_although_a_hook_could_not_run(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    make_hook(workspace / "hooks", "half-done", READY, "def handler(event):\n    return event[\n")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((120, 36)) as story:
+        await composed(story)
+        await kept(story, "hello")
+        await story.press("ctrl+r")
+        await story.shows("hello.yaml has no expectations yet")
+        await story.press("A")
+        await story.shows("Accept as is? Not every hook could run", '+  messages: ["Hello Ada"]')
+        await story.press("w")
+        await story.shows("✗ not every hook could run; the others did as hello.yaml expects")
+        await story.press("A")
+        await story.shows("already expects these results. It still fails: half-done")
+
+
 async def test_undo_reverts_saved_events_and_accepted_expectations(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -266,10 +285,10 @@ async def test_a_run_can_be_replayed_from_a_handler(
         await story.until(lambda: not story.screen.state.job, "the run is over")
         (first / "handler.py").write_text("def handler(event): event.context['n'] = 2\n")
         story.screen.query_one("#fire-run Waterfall").focus()
-        await story.press("down", "K")
+        await story.press("down", "J")
         await story.shows("Compare runs", "run 1", "run 2", "n is 1, False", "n is 1, True")
         await story.hides("handler a-first")
-        await story.press("escape", "R")
+        await story.press("escape", "Y")
         await story.shows("run 3", "n is 2, True")
 
 
@@ -284,18 +303,18 @@ async def test_a_replay_from_a_handler_does_not_count_skipped_ones(
         await composed(story)
         await story.press("b")
         await story.shows("waits before a-first")
-        await story.press("i")
+        await story.press("minus")
         await story.shows("waits before b-second")
-        await story.press("f")
+        await story.press("C")
         await story.until(lambda: not story.screen.state.job, "the run is over")
         waterfall = story.screen.query_one("#fire-run Waterfall", Waterfall)
         waterfall.focus()
         await story.shows("✓ 2 handlers ran")
         await story.press("home")
         await story.until(lambda: waterfall.cursor == 0, "the cursor is on the first")
-        await story.press("K")
+        await story.press("J")
         await story.shows("a-first did not run")
-        await story.press("down", "K")
+        await story.press("down", "J")
         await story.shows("Compare runs", "run 1", "run 2", "b-second, False", "b-second, True")
 
 

@@ -133,7 +133,7 @@ async def test_the_console_restores_the_last_view(
     for name in ("alpha", "beta", "gamma"):
         make_hook(workspace / "hooks", name, READY)
     async with console(size) as story:
-        await story.press("s", "D", "slash", *"ta", "enter")
+        await story.press("v", "D", "slash", *"ta", "enter")
         await story.shows("Hooks 1/3", "by state", "▸ beta")
         await story.until(lambda: story.screen.state.view.host.dialect.version, "the program as it ships")  # type: ignore[union-attr]
         dialect = story.screen.state.view.host.dialect.name  # type: ignore[union-attr]
@@ -198,6 +198,6 @@ async def test_a_first_start_writes_no_view_and_damage_is_reported(
     file.parent.mkdir(exist_ok=True)
     file.write_text("{ damaged")
     async with console((80, 24)) as story:
-        await story.shows("console.json is damaged")
+        await story.shows("is damaged. Nothing is restored from it.")
         await story.press("3")
     assert json.loads(file.read_text())["workspaces"][str(workspace)]["console"]["mode"] == "log"

@@ -111,7 +111,7 @@ async def test_text_does_not_touch_the_scroll_bar(
         await kept("end")
         await kept("enter", "enter")
         await kept("space", over=True)
-        await kept("escape", "k")
+        await kept("escape", "K")
         await kept("question_mark", over=True)
         await kept("ctrl+p", over=True)
         await story.press("4")

@@ -33,7 +33,7 @@ async def test_each_handler_waits_and_shows_the_current_event(console: Open, siz
         await story.until(lambda: "Skip" in story.lines()[-1], "its keys are named")
         await story.press("b")
         await story.shows("‖ waits before b-second")
-        await story.press("i")
+        await story.press("minus")
         await story.shows("‖ waits before c-third")
         assert '"n": 1' in story.screen.query_one(RunPane).copied_text(), "b-second was passed over"
         await story.press("b")
@@ -48,7 +48,7 @@ async def test_a_stepped_run_can_continue_to_the_end(console: Open, size: tuple[
         await at_fire(story)
         await story.press("b")
         await story.shows("‖ waits before a-first")
-        await story.press("f")
+        await story.press("C")
         await story.shows("3 handlers ran")
 
 
@@ -58,13 +58,13 @@ async def test_a_stepped_run_can_be_cancelled_and_useless_keys_are_explained(
 ) -> None:
     async with console(size) as story:
         await at_fire(story)
-        await story.press("i")
+        await story.press("minus")
         await story.shows("No handler is paused. Press b to fire step by step.")
         await story.press("b")
         await story.shows("‖ waits before a-first")
         await story.press("b")
         await story.shows("‖ waits before b-second")
-        await story.press("x")
+        await story.press("Q")
         await story.shows("cancelled, 1 of 3 ran")
         await story.press("ctrl+r")
         await story.shows("3 handlers ran")
@@ -80,9 +80,9 @@ async def test_stepping_works_in_a_sandbox_and_from_the_editor(console: Open, si
         await story.shows("handlers work on copies", "waits before each handler")
         await story.press("enter")
         await story.shows("‖ waits before a-first")
-        await story.press("i")  # no letter of the editor's
+        await story.press("minus")  # no letter of the editor's
         await story.shows("‖ waits before b-second")
-        await story.press("f")
+        await story.press("C")
         await story.until(lambda: not story.screen.state.job, "the run is over")
         run = story.screen.panes.fire_pane.run_view.runs.current
         assert run is not None

@@ -165,7 +165,7 @@ async def test_a_folder_is_trusted_from_the_list(
         await story.shows("greet does not need trust: it is ready.")
         for key in ("1", "escape", "e", "t", "t", "e"):
             await story.press(key)
-        last = ("Nothing is open here.", "greet does not need trust", "greet is ready: nothing to fix")
+        last = ("greet does not need trust", "greet is ready: nothing to fix")
         await story.until(
             lambda: all(map(str.startswith, [one.message for one in story.app._notifications], last)),
             "each is said once, the last comes last",
@@ -185,7 +185,7 @@ async def test_scanning_in_the_console_imports_no_user_code(
         f"open({str(tmp_path / 'ran')!r}, 'w')\ndef handler(event): pass\n",
     )
     async with console(size) as story:
-        await story.press("enter", "R", "k", "y")
+        await story.press("enter", "R", "K", "y")
         await story.until(lambda: story.screen.state.generation == 2, "the second look is there")
     assert not (tmp_path / "ran").exists()
 
@@ -240,9 +240,9 @@ async def test_the_list_is_grouped_by_source_state_or_event(
         await story.shows("WORKSPACE", "BUNDLED", "MANAGED")
         text = story.text()
         assert text.index("WORKSPACE") < text.index("MANAGED") < text.index("BUNDLED")
-        await story.press("s")
+        await story.press("v")
         await story.shows("by state")
-        await story.press("s")
+        await story.press("v")
         await story.shows("by event")
         assert sum("greet" in line and "◇" in line for line in story.lines()) >= 2
 
@@ -272,7 +272,8 @@ async def test_all_copies_of_a_name_are_listed_and_one_wins(
     async with console(size) as story:
         await story.shows("◌ shadowed")
         await story.press("enter", "end")
-        await story.shows("Precedence", "this one takes precedence", "shadowed by 1")
+        await story.shows("takes precedence")
+        await story.shows("shadowed: workspace comes before managed", "┆ no hook of this name")
 
 
 @small
@@ -284,11 +285,11 @@ async def test_the_registry_lists_handlers_in_call_order(
     make_hook(workspace / "hooks", "special", READY)
     make_hook(workspace / "hooks", "general", "{openclaw: {events: [command]}}")
     async with console(size) as story:
-        await story.press("k")
+        await story.press("K")
         await story.shows("Registry", "command:new", "subscribed to command", "a conversation starts over")
         text = story.text()
         assert text.index("general   workspace") < text.index("special   workspace")
-        await story.press("k")
+        await story.press("K")
         await story.until(lambda: story.screen.state.side == "why", "why is back")
 
 
@@ -375,8 +376,8 @@ async def test_keys_in_the_footer_can_be_clicked(
     make_hook(workspace / "hooks", "greet", READY)
     async with console(size) as story:
         line = story.lines()[-1]
-        await story.pilot.click("#keybar", offset=(line.index("Filter") + 1, 0))
-        await story.until(lambda: story.screen.state.filtering, "the filter is open")
+        await story.pilot.click("#keybar", offset=(line.index("Fire") + 1, 0))
+        await story.until(lambda: story.screen.state.mode == "fire", "the composer is open")
 
 
 @large
@@ -527,8 +528,14 @@ def dialect_of(story: Story) -> str:
     return view.host.dialect.name if view is not None else ""
 
 
-async def test_esc_leaves_the_editor_before_it_leaves_the_mode(console: Open) -> None:
+async def test_the_first_esc_never_leaves_a_mode(console: Open) -> None:
     async with console() as story:
+        for mode in ("3", "2"):
+            await story.press(mode, "escape")
+            await story.shows("Press esc again to go back to Hooks.")
+            assert story.screen.state.mode != "hooks"
+            await story.press("escape")
+            await story.until(lambda: story.screen.state.mode == "hooks", "the list again")
         await story.press("2")
         await story.until(lambda: bool(story.screen.query(JsonEditor)), "the composer is there")
         story.screen.query_one(JsonEditor).focus()

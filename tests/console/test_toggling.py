@@ -123,7 +123,7 @@ async def test_an_edit_that_cannot_be_undone_stays_until_dropped(
     await asyncio.to_thread(bench.edits.write, "greet", change)
     async with console(size) as story:
         mine.unlink()
-        for answer in ("escape", "escape", "g"):
+        for answer in ("escape", "escape", "delete"):
             await story.press("u")
             await story.shows("Forget this edit?", "./mine.md does not exist", "write mine", "Forget")
             await story.press(answer)

@@ -103,7 +103,7 @@ async def test_an_armed_event_fills_its_variables_at_every_save(console: Open, a
         await story.press("2")
         await story.focus_in("fire")
         write(story, '{"senderId": "${now:ms}"}')
-        await story.press("w")
+        await story.press("f6")
         await story.shows("fires again whenever a file is saved")
         await story.until(lambda: story.screen.state.watching, "it watches")
         handler = agent / "hooks" / "echo" / "handler.py"

@@ -67,7 +67,7 @@ async def test_an_agreeing_host_is_in_the_header_until_files_change(
     install()
     async with console(size, watches=True, dialect="openclaw@2026.9") as story:
         await asked(story)
-        await story.press("y")
+        await story.press("ctrl+r")
         await story.shows("The installed host", "✓ 2 of 2 agree: OpenClaw 2026.9.6 and openclaw@2026.9")
         await story.press("escape")
         await story.shows("✓ 2 of 2 agree with OpenClaw")
@@ -84,7 +84,7 @@ async def test_a_differing_host_is_shown_with_both_answers_and_reported(
     monkeypatch.chdir(tmp_path / "current")
     async with console((120, 36), dialect="openclaw@2026.9") as story:
         await asked(story)
-        await story.press("y")
+        await story.press("ctrl+r")
         await story.shows("1 of 2 agree", "✗ greet: It does not run in the program")
         await story.press("X")
         bundle = tmp_path / "current" / "hookscope-report.zip"
@@ -119,6 +119,6 @@ async def test_leaving_the_console_ends_the_program(
     install("#!/bin/sh\nsleep 600\n")
     async with console((80, 24), dialect="openclaw@2026.9") as story:
         await asked(story)
-        await story.press("y")
+        await story.press("ctrl+r")
         await story.until(lambda: bool(list((tmp_path / "temporary").iterdir())), "its copy is made")
     assert list((tmp_path / "temporary").iterdir()) == []

@@ -63,7 +63,7 @@ async def test_a_what_if_of_a_service_can_be_set_and_cleared(
     async with console(size, dialect="openclaw") as story:
         assert state_of(story, "search") == "untrusted"
         await bar(story)
-        await story.shows("What if", "Platform", "linux", "Environment", "f8 drop all", "esc back")
+        await story.shows("What if", "Platform", "linux", "Environment", "^l drop all", "esc back")
         await type_into(story, environment="unit:gatewy")
         await story.shows("✗ There is no unit gatewy.service. Did you mean unit:gateway?")
         assert state_of(story, "search") == "untrusted"
@@ -108,7 +108,7 @@ async def test_every_field_of_a_what_if_applies(
         held = story.screen.state.view
         assert held is not None
         assert held.host.machine.assumed == {"env", "settings", "workspace", "host"}
-        await story.press("f8")
+        await story.press("ctrl+l")
         await story.until(lambda: len(story.screen.state.rows) == 2, "all is real again")
         await story.shows("No assumptions.")
         for name in ("path", "variables", "settings", "workspace", "host"):
@@ -154,11 +154,11 @@ async def test_hosts_mode_compares_the_machine_with_the_what_if(
 ) -> None:
     async with console((80, 24), dialect="openclaw") as story:
         await bar(story)
-        await story.press("f9")
+        await story.press("ctrl+r")
         await story.shows("✗ No assumptions: there is nothing to compare.")
         await type_into(story, environment="unit:gateway")
         await story.shows("What if: environment")
-        await story.press("f9")
+        await story.press("ctrl+r")
         await story.shows(
             "[4 Hosts]", "Environments   here and unit gateway.service", "1 hook equal · 1 differ"
         )
@@ -169,12 +169,12 @@ async def test_hosts_mode_compares_the_machine_with_the_what_if(
         (remedy,) = found.remedies
         assert remedy.lines[0] == f"Environment=PATH=/usr/bin:/bin:{home}/.local/bin"
         await story.press("ctrl+r")
-        await story.shows("events fire at hosts: h goes")
-        await story.press("h")
+        await story.shows("events fire at hosts: v")
+        await story.press("v")
         await story.shows("3 with the same folders")
         await story.press("1", "W")
         await story.until(lambda: isinstance(story.app.screen, WhatIfForm), "the bar is there")
-        await story.press("f9")
+        await story.press("ctrl+r")
         await story.shows("Environments   here and")
         await story.press("0")
         await story.shows("3 with the same folders")
@@ -193,7 +193,7 @@ async def test_what_if_options_of_the_command_line_are_shown_and_can_be_cleared(
         }
         assert boxes == {"platform": "darwin", "environment": "clean"}
         await story.hides("\x1b")
-        await story.press("f8", "escape")
+        await story.press("ctrl+l", "escape")
         await story.until(lambda: not story.screen.query_one(WhatIfStrip).display, "all is real")
 
 

@@ -111,7 +111,7 @@ async def _queue_drained(pump: MessagePump) -> None:
         await done.wait()
 
 
-MOST_TOASTS = 3  # toasts that are visible at the same time
+MOST_TOASTS = 2  # toasts that are visible at the same time
 
 
 class Console(App[None]):
@@ -281,7 +281,7 @@ class Console(App[None]):
         if isinstance(event, Key | MouseDown | MouseScrollDown | MouseScrollUp | Paste):
             self._pauses.end()
             for screen in self._main_screens():
-                screen.touched()
+                screen.touched(event.key if isinstance(event, Key) and not event.is_forwarded else "")
         await super().on_event(event)
 
     @property

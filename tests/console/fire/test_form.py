@@ -188,7 +188,7 @@ async def test_ctx_is_edited_beside_the_context(console: Any) -> None:
         await c.press("c")
         await c.shows(" context [ctx]", '"runId"')
         await c.press("tab", "tab", *["down"] * 9, "home", *', "more": 1')
-        await c.press("f12")
+        await c.press("ctrl+b")
         await c.shows("[context] ctx", '"toolName": "exec"')
         await c.press("ctrl+r")
         asked_for = c.last(fire_requests.FireRequested).event
@@ -198,7 +198,7 @@ async def test_ctx_is_edited_beside_the_context(console: Any) -> None:
 
 async def test_an_error_in_ctx_moves_the_cursor_there(console: Any) -> None:
     async with console((120, 36), key="before_tool_call") as c:
-        await c.press("c", "tab", "tab", "comma", "f12")
+        await c.press("c", "tab", "tab", "comma", "ctrl+b")
         await c.shows("[context] ctx", "✗ ctx, line 1, column 1: Expecting value")
         await c.press("ctrl+r")
         await c.shows(" context [ctx]", "Not fired")

@@ -101,7 +101,7 @@ async def test_hostile_text_in_a_run_is_shown_literally(
             ending = Ending(failure=text, log=(LogLine("error", text),))
             await c.fired(number, everything(text), ending=ending, notes=(text,), assumed=frozenset({text}))
             c.pane.query_one(Waterfall).focus()
-            await c.press("right", "n", "y")
+            await c.press("right", "full_stop", "y")
             await c.shows(seen(text))
             assert "\x1b" not in c.screen
             assert "\u202e" not in c.screen
@@ -192,6 +192,6 @@ async def test_catalogue_texts_are_shown_literally(console: Any, view: Snapshot)
         await c.press("ctrl+@")
         await c.shows("Values of [/]", '"[/a]"')
         await c.press("escape", "f4", "home", "right", "ctrl+@")
-        await c.shows("Fields", "[/]  [/] [@click=app.quit]X[/]")
+        await c.shows("Fields", "▸ [/] ", "[/] [@click=app.quit]X[/]")
         await c.press("enter")
         assert '"[/]": "[/foo]"' in c.pane.query_one(JsonEditor).text

@@ -19,7 +19,7 @@ from hookscope.console.panes.fire.run_sheet import (
     finish_sheet,
     run_outcome,
 )
-from hookscope.console.panes.fire.run_tabs import path_name
+from hookscope.console.panes.fire.tab_input import path_name
 from hookscope.console.panes.fire.waterfall import call_line, waterfall_columns
 from hookscope.console.panes.fire.waterfall import call_name as row_name
 from hookscope.console.theme.text_styles import OUTCOME_MARKS
@@ -143,9 +143,9 @@ def test_a_few_subscribers_are_named_and_many_are_counted() -> None:
         return [item.text if isinstance(item, Remark) else item.name for item in listed]
 
     assert shown(1, 0) == ["l0"]
-    assert shown(2, 1) == ["l0", "l1", "1 other subscribes to other events · n lists them"]
+    assert shown(2, 1) == ["l0", "l1", "1 other subscribes to other events · . lists them"]
     assert shown(3, 2) == [
-        "3 subscribed hooks did not run · 2 others subscribe to other events · n lists them"
+        "3 subscribed hooks did not run · 2 others subscribe to other events · . lists them"
     ]
 
 
@@ -158,7 +158,7 @@ def test_rows_are_aligned_at_any_width_and_name(given_names: list[str], width: i
     results = [Result(call, "ok", index * 0.01, 0.01, stdout="x") for index, call in enumerate(of.calls)]
     sheet = finish_sheet(begin_sheet(1, of, 0.0, NOW), run(of, *results, took=0.1))
     wide = waterfall_columns(width, [row_name(row) for row in sheet.rows], len(sheet.rows))
-    lengths = {call_line(row, wide, 0.1, 0.0).cell_length for row in sheet.rows}
+    lengths = {call_line(row, wide, sheet, 0.0).cell_length for row in sheet.rows}
     assert len(lengths) == 1
     assert lengths <= {width} or width < 40
 

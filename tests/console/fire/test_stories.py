@@ -95,7 +95,6 @@ async def test_tabs_can_be_switched_and_copied(console: Any) -> None:
     async with console((120, 36)) as c:
         await c.fired(1, lambda result: replace(result, stdout="one\n", stderr="two\n", patch=patch))
         c.pane.query_one(Waterfall).focus()
-        await c.press("right")
         await c.shows("[Output 2]", "out │ one", "err │ two")
         await c.press("right")
         await c.shows("[Context ±1]", '~ senderId  "dev" → "someone"', "shared with 1 later handler")
@@ -180,7 +179,7 @@ async def test_firing_at_one_hook_is_shown_and_can_be_undone(console: Any, size:
         await c.shows("only at session-memory")
         await c.press("ctrl+r")
         assert c.last(fire_requests.FireRequested).only == "session-memory"
-        await c.press("f8")
+        await c.press("a")
         assert "only at" not in c.screen
         assert c.last(fire_requests.DraftChanged).only is None
 
@@ -197,7 +196,7 @@ async def test_firing_untrusted_hooks_asks_for_trust(console: Any, untrusted: An
 async def test_other_hooks_can_be_unfolded(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         c.pane.query_one("#fire-plan").focus()
-        await c.press("n")
+        await c.press("full_stop")
         await c.shows("greet", "subscribes to gateway:startup")
 
 

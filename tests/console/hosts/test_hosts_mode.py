@@ -29,6 +29,8 @@ async def test_hosts_mode_shows_differences_and_the_change_that_removes_them(
         await story.press("enter", "escape", "=")
         await story.shows("everywhere")
         await story.press("escape")
+        await story.shows("again to go back to Hooks")
+        await story.press("escape")
         await story.focus_in("list")
 
 
@@ -36,7 +38,7 @@ async def test_the_compared_hosts_can_be_changed(console: Open, hooks: Path) -> 
     async with console((120, 36), dialect="openclaw") as story:
         await story.press("4")
         await story.shows("2 differ")
-        await story.press("h")
+        await story.press("v")
         await story.until(lambda: isinstance(story.app.screen, HostChooser), "the chooser is there")
         await story.press("space", "down", "down", "space", "enter")
         await story.shows("Choose at least two hosts", "✓ milady ", "· openclaw ")
@@ -57,14 +59,15 @@ async def test_an_event_can_be_fired_under_every_host(console: Open, hooks: Path
         await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
         await story.press("t")
         await story.shows("command:new   fired at 3 hosts, results differ", "outcome", "not run: broken")
-        await story.shows("r Runs")
+        story.app.clear_notifications()  # they cover keys
+        await story.shows("d Runs")
         exported = story.screen.controllers.export.shown()
         assert exported is not None
         assert len(exported.document["runs"]) == 3, "what is exported is what is shown"
         assert "not run: broken" in exported.text
-        await story.press("r")
+        await story.press("d")
         await story.shows("At each host")
-        await story.press("r")
+        await story.press("d")
         await story.shows("input context")
         assert {one.dialect.name for one in story.screen.panes.hosts_pane.runs} == {
             "openclaw", "milady", "eliza",
@@ -76,7 +79,7 @@ async def test_an_event_that_no_host_knows_is_explained(console: Open, hooks: Pa
         await story.press("4")
         await story.shows("2 differ")
         story.screen.context.compose_event("before_tool_call")
-        await story.press("4", "h")
+        await story.press("4", "v")
         await story.until(lambda: isinstance(story.app.screen, HostChooser), "the chooser is there")
         await story.press("space", "enter")
         await story.until(lambda: len(_sides(story.screen.panes.hosts_pane)) == 2, "two hosts are there")
@@ -130,7 +133,7 @@ async def test_a_fire_under_all_hosts_can_be_cancelled(
         await story.press("t")
         await story.until(begun.exists, "the handler runs")
         await story.until(lambda: "Runs" not in story.lines()[-1], "there are none yet")
-        await story.press("r")
+        await story.press("d")
         await story.shows("command:new is running")
         await story.press("escape")
         await story.shows("not fired: cancelled")

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hookscope.console.panes.log_pane import LogView, entry_line
+from hookscope.console.panes.log_lines import entry_line
+from hookscope.console.panes.log_pane import LogView
 from hookscope.console.state.log_entries import LogEntry
 from hookscope.model.text import one_line, printable
 
@@ -64,11 +65,11 @@ async def test_a_paused_log_still_collects_entries(log: Any) -> None:
         c.pane.ring.kept = 50
         c.pane.add(entries(50))
         await c.shows("text 49")
-        await c.press("p")
+        await c.press("space")
         c.pane.add(entries(214, 50))
         await c.shows("‖ 214 new", "text 49")
         assert len(c.pane.ring) == 50
-        await c.press("p")
+        await c.press("space")
         await c.shows("text 263")
         assert "‖" not in c.screen
 
@@ -91,6 +92,43 @@ async def test_a_log_filter_narrows_and_is_cleared(log: Any) -> None:
         await c.shows("Log 3 of 33", "text 700")
 
 
+async def test_chips_filter_by_event_hook_outcome_and_origin(log: Any) -> None:
+    def run(number: int, event: str, hook: str, level: str) -> list[LogEntry]:
+        named: dict[str, Any] = {"run": number, "event": event, "hooks": (hook,)}
+        return [
+            LogEntry(NOW, "step", hook, f"step {number}", level, **named),
+            LogEntry(NOW, "run", event, f"run {number} ended", level, **named),
+        ]
+
+    async with log((120, 36)) as c:
+        c.pane.add([*run(1, "command:new", "greet", "error"), *run(2, "command:new", "guard", "info")])
+        c.pane.add([*run(3, "message:sent", "greet", "info")])
+        c.pane.add([LogEntry(NOW, "real", "command:new", "heard it", real="ab", event="command:new")])
+        await c.shows("5 event all", "8 from all", "run 3 ended", "heard it")
+        await c.press("5")
+        await c.shows("5 event command:new", "run 2 ended", "heard it")
+        await c.hides("run 3 ended")
+        await c.press("8", "8")
+        await c.shows("8 from fired", "run 1 ended", "run ▸")
+        await c.hides("heard it")
+        await c.press("7")
+        await c.shows("7 outcome failed", "run 1 ended")
+        await c.hides("run 2 ended")
+        await c.press("right")
+        await c.shows("run ▾", "step 1")
+        await c.press("7", "slash", *"guard", "enter")  # with a typed filter, which also finds handlers
+        await c.shows("7 outcome ok", "step 2")
+        await c.hides("run 1 ended")
+        await c.press("escape")
+        await c.shows("5 event all", "run 3 ended", "heard it")
+        await c.pilot.click("#chips", offset=(20, 0))
+        await c.shows("This entry has no hook")
+        await c.press("up")
+        await c.pilot.click("#chips", offset=(20, 0))
+        await c.shows("6 hook greet", "run 1 ended", "run 3 ended")
+        await c.hides("run 2 ended")
+
+
 async def test_enter_opens_the_run_of_an_entry(log: Any) -> None:
     async with log() as c:
         c.pane.add([*entries(1), *entries(1, 1, run=7)])
@@ -109,7 +147,7 @@ async def test_hostile_log_entries_are_shown_literally(log: Any) -> None:
         for text in HOSTILE:
             c.pane.add([LogEntry(NOW, text, text, text, text, 1)])
             await c.shows(one_line(printable(text[:50]).replace("\t", " "))[:6])
-            await c.press("slash", *"[/", "escape", "y", "p", "enter", "p")
+            await c.press("slash", *"[/", "escape", "y", "space", "enter", "space")
             assert c.app.is_running
             assert "\x1b" not in c.screen + c.app.copied
             assert "\u202e" not in c.screen
@@ -203,5 +241,5 @@ def test_log_columns_are_aligned(width: int) -> None:
 async def test_an_empty_log_says_so_and_accepts_keys(log: Any) -> None:
     async with log() as c:
         await c.shows("Nothing has happened yet.")
-        await c.press("up", "down", "end", "home", "pageup", "enter", "p", "p", "G", "y")
+        await c.press("up", "down", "end", "home", "pageup", "enter", "space", "space", "G", "y")
         await c.shows("Log 0", "The log is empty")

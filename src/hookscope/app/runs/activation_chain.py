@@ -5,7 +5,6 @@ Its links: the module loads, it registers, its event arrived, it ran.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,6 +28,7 @@ from hookscope.engine.registry import LoadReport
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.failure import error_prefix
 from hookscope.model.hook_status import KNOWN_AFTER_LOAD, Gate, HookStatus, State
+from hookscope.model.machine import file_stamp, modified_at
 from hookscope.model.text import ago, duration, one_line
 from hookscope.model.uncalled_hooks import event_kind_of_key, event_kinds, may_be_called
 from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, EventCount, SpoolReader, count_events
@@ -205,20 +205,12 @@ def _subscribed_keys(view: Snapshot, row: HookStatus, event: str | None = None) 
 def _tap_records(view: Snapshot) -> tuple[EventCount, ...]:
     """Return the records of taps, read again only when the spool has changed. Raises OSError."""
     folder = spool_path(view.host)
-    marks = tuple(_spool_mark(folder / name) for name in (OLD_SPOOL_FILE, SPOOL_FILE))
+    marks = tuple(file_stamp(folder / name) for name in (OLD_SPOOL_FILE, SPOOL_FILE))
     return _counted_spool(folder, marks) if any(marks) else ()
 
 
-def _spool_mark(file: Path) -> tuple[int, int] | None:
-    try:
-        facts = os.stat(file)
-    except OSError:
-        return None
-    return facts.st_size, facts.st_mtime_ns
-
-
 @lru_cache(maxsize=4)
-def _counted_spool(folder: Path, marks: tuple[tuple[int, int] | None, ...]) -> tuple[EventCount, ...]:
+def _counted_spool(folder: Path, marks: tuple[tuple[int, ...], ...]) -> tuple[EventCount, ...]:
     return count_events(SpoolReader(folder))[0]
 
 
@@ -320,7 +312,7 @@ def _load_state_by_load(view: Snapshot, row: HookStatus, journal: Journal, now: 
             continue
         load = f"the load {ago(entry.at, now)}"
         at = f"at {load}"
-        if row.hook.handler is None or _written_since(row.hook.handler) > entry.at.timestamp():
+        if row.hook.handler is None or modified_at(row.hook.handler) > entry.at.timestamp():
             return LoadState(None, f"its file has changed since {load}", None, entry.at)
         if name in detail.get("failed", ()) and _is_outdated(view, row):
             return LoadState(None, f"an older version did not load {at}", None, entry.at)
@@ -332,13 +324,6 @@ def _load_state_by_load(view: Snapshot, row: HookStatus, journal: Journal, now: 
             return None  # it was not imported then
         return LoadState(True, at, None, entry.at)
     return None
-
-
-def _written_since(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 def load_link(loaded: LoadState, row: HookStatus) -> ActivationLink:

@@ -1,8 +1,10 @@
-"""Active runs of a workbench: started as planned, awaited, and cancelled before it closes."""
+"""Active runs of a workbench: started as planned, awaited, repeated, and cancelled before it closes."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from time import time
 from typing import TYPE_CHECKING
 
@@ -14,14 +16,14 @@ from hookscope.model.run import Event, Plan, Run
 from hookscope.storage.state_files import JOURNAL, state_folder
 
 if TYPE_CHECKING:
-    from hookscope.app.runs.sandboxed_run import RunWorkers, SandboxedWorkers
+    from hookscope.app.runs.sandboxed_run import RunWorkers
     from hookscope.app.workbench import Workbench
     from hookscope.engine.hook_engine import HookEngine
     from hookscope.runtime.debugger import Stepper
     from hookscope.runtime.firing import Firing
     from hookscope.storage.journal.journal import Journal
     from hookscope.storage.journal.redaction import Redaction
-    from hookscope.storage.journal.retention import Retention
+    from hookscope.storage.state_files import Retention
 
 
 class RunRecord:
@@ -94,7 +96,7 @@ class ActiveRuns:
         self,
         view: Snapshot,
         plan: Plan,
-        workers: SandboxedWorkers | RunWorkers | None = None,
+        workers: RunWorkers | None = None,
         *,
         keeps_copies: bool = False,
         recorded: bool = True,
@@ -167,9 +169,7 @@ class ActiveRuns:
         self._firings = [*(one for one in self._firings if not one.done), firing]
         return firing
 
-    def _engine(
-        self, view: Snapshot, workers: SandboxedWorkers | RunWorkers | None, *, recorded: bool
-    ) -> HookEngine:
+    def _engine(self, view: Snapshot, workers: RunWorkers | None, *, recorded: bool) -> HookEngine:
         from hookscope.engine.hook_engine import HookEngine
 
         bench = self._bench
@@ -204,3 +204,32 @@ class ActiveRuns:
             firing.cancel()
         for firing in running:
             await firing
+
+
+MOST_REPETITIONS = 1_000  # fires
+
+
+async def repeated_firings(
+    bench: Workbench, view: Snapshot, plan: Plan, times: int, *, sandbox: bool = False
+) -> AsyncGenerator[Firing]:
+    """Fire the plan several times in sequence; `summarize_repetition` reports what the runs repeated.
+
+    Each firing is yielded when it has started; the next starts when it has ended, and none after a
+    cancelled one. Every fire has a new event with the current time. All run in the same workers, so what a
+    handler keeps in memory stays, as in its host.
+
+    With `sandbox` all run on the same copies, which are removed at the end; each Run reports what has
+    changed since they were made. Close the generator (`contextlib.aclosing`) to remove them. Raises OSError
+    if the copies cannot be made.
+    """
+    guard = await bench.open_sandbox(view) if sandbox else None
+    try:
+        for _ in range(times):
+            now = replace(plan, event=replace(plan.event, timestamp=datetime.now(UTC)))
+            firing = bench.fire(view, now) if guard is None else bench.fire_in_sandbox(view, now, guard)
+            yield firing
+            if (await firing).cancelled:
+                return
+    finally:
+        if guard is not None:
+            await guard.close()

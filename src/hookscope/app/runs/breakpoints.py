@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hookscope.model.failure import Refusal
-from hookscope.model.machine import Machine
+from hookscope.model.machine import Machine, walk_folders
 from hookscope.model.regular_file import read_regular
 from hookscope.model.run import Code, Plan, Registration
 from hookscope.model.text import nearest_word, one_line
@@ -102,9 +101,8 @@ def matching_file(place: TypedBreakpoint, files: RunFiles, machine: Machine) -> 
 
 
 def _files_below(root: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(one for one in folders if one not in FOREIGN and not one.startswith("."))
-        yield from (Path(folder, name) for name in sorted(names) if name.endswith(SOURCES))
+    for folder, names in walk_folders(root, lambda name: name in FOREIGN or name.startswith(".")):
+        yield from (Path(folder, name) for name in names if name.endswith(SOURCES))
 
 
 def _lines_in(file: Path) -> int:

@@ -13,19 +13,14 @@ from typing import Any, TypeAlias
 from hookscope.app.snapshot import PastRun
 from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
-from hookscope.model.machine import path_to_text
+from hookscope.model.machine import file_stamp, path_to_text
 from hookscope.model.regular_file import open_regular
 from hookscope.model.run import CallGroup, Plan, Run
 from hookscope.model.text import error_reason
-from hookscope.storage.journal.exported_runs import (
-    ExportedRunReader,
-    InvalidExportedRun,
-    exported_lines,
-    exported_run_document,
-)
+from hookscope.storage.journal.exported_runs import ExportedRunReader, InvalidExportedRun, exported_lines
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.reader import JournalReader, StoredRun
-from hookscope.storage.journal.records import Outcome, event_of, run_of, storable_text
+from hookscope.storage.journal.records import event_of, run_of, storable_text
 from hookscope.storage.journal.redaction import (
     Masker,
     Redaction,
@@ -33,12 +28,7 @@ from hookscope.storage.journal.redaction import (
     secrets_occurring_in,
     secrets_of_run,
 )
-from hookscope.storage.journal.run_environment import (
-    ChangedHandler,
-    handler_documents,
-    handlers_changed_since,
-)
-from hookscope.storage.journal.run_filter import RunFilter, parse_phrase
+from hookscope.storage.journal.run_filter import parse_phrase
 from hookscope.storage.journal.secrets import secrets_in
 from hookscope.storage.state_files import JOURNAL, state_folder
 from hookscope.values import dataclass
@@ -47,7 +37,6 @@ POLL = 0.5  # seconds between polls, which read nothing if the journal has not c
 MOST_AT_ONCE = 200  # runs reported at once, oldest first
 
 RunsCallback: TypeAlias = "Callable[[tuple[PastRun, ...]], object]"
-JournalStamp: TypeAlias = tuple[int, int, int]
 
 
 class ExternalRuns:
@@ -81,9 +70,9 @@ class ExternalRuns:
         except OSError:  # unreadable: reported elsewhere
             return
         running = [run.id for run in recent if run.outcome == "running" and run.owner.pid != own]
-        seen: tuple[JournalStamp | None, ...] = ()
+        seen: tuple[tuple[int, ...], ...] = ()
         while not stop.wait(POLL):
-            now = _journal_stamps(journal)
+            now = (file_stamp(journal.path), file_stamp(f"{journal.path}-wal"))
             if now == seen and not running:
                 continue
             try:
@@ -107,19 +96,6 @@ def _last_number(journal: JournalReader, before: datetime | None = None) -> int:
     """Return the number of the last run, or of the last one before a time; 0: none. Raises OSError."""
     runs = journal.recent(1 if before is None else MOST_AT_ONCE)
     return next((run.id for run in runs if before is None or run.started < before), 0)
-
-
-def _journal_stamps(journal: JournalReader) -> tuple[JournalStamp | None, ...]:
-    """Return stamps that differ after the journal was written."""
-    return tuple(map(_file_stamp, (str(journal.path), f"{journal.path}-wal")))
-
-
-def _file_stamp(path: str) -> JournalStamp | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 NEXT_STEP = "`hookscope log` lists the runs."
@@ -166,24 +142,6 @@ def past_run_numbered(number: int, stored: StoredRun | None, host: Host) -> Past
         next_step = f"Use its dialect: --dialect {stored.dialect}."
         raise Refusal(f"{host.dialect.product} has no events like that of run {number}.", next_step)
     return past
-
-
-__all__ = [
-    "ChangedHandler",
-    "Journal",
-    "Outcome",
-    "RunFile",
-    "RunFilter",
-    "StoredRun",
-    "export_lines",
-    "exported_run_document",
-    "file_runs_numbered",
-    "handler_documents",
-    "handlers_changed_since",
-    "has_search_terms",
-    "masked_run",
-    "runs_numbered",
-]
 
 
 def has_search_terms(text: str) -> bool:

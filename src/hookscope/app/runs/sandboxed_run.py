@@ -11,7 +11,7 @@ from hookscope.helpers import find_program
 from hookscope.model.executor import Executor
 from hookscope.model.hook import Language
 from hookscope.model.host import Host
-from hookscope.model.run import FileChange, Run, SandboxResult
+from hookscope.model.run import Run, SandboxResult
 from hookscope.runtime.background_work import NO_BACKGROUND_WORK, BackgroundWork, WaitTime
 from hookscope.runtime.executors import Executors
 from hookscope.runtime.process_executor import ProcessExecutor
@@ -28,11 +28,14 @@ class RunWorkers:
     def __init__(self, functions: Executor, process_executors: Mapping[str, ProcessExecutor]) -> None:
         self._process_executors = process_executors
         code: dict[Language, Executor] = {
-            language: process_executors[name]
+            language: self._executor_for(process_executors[name])
             for language, name in WORKERS.items()
             if name in process_executors
         }
         self.executors = Executors(functions, code)
+
+    def _executor_for(self, executor: ProcessExecutor) -> Executor:
+        return executor
 
     def process_executors(self) -> tuple[ProcessExecutor, ...]:
         """Return the process executors."""
@@ -44,9 +47,13 @@ class RunWorkers:
 
     async def complete(self, run: Run) -> Run:
         """End the workers, and return the run unchanged."""
+        await self.close()
+        return run
+
+    async def close(self) -> None:
+        """End the executors."""
         for executor in self._process_executors.values():
             await executor.close()
-        return run
 
 
 def make_sandbox(host: Host) -> Sandbox:
@@ -70,7 +77,7 @@ def sandbox_needs(host: Host) -> list[Path]:
 COPIES_LEFT = "Some copies could not be removed from the temporary folder"
 
 
-class SandboxedWorkers:
+class SandboxedWorkers(RunWorkers):
     """A sandbox and its executors: for one run, which `complete` ends, or for several, until `close`.
 
     `warn` is called before handlers run, with each sentence about what is not protected.
@@ -84,26 +91,18 @@ class SandboxedWorkers:
         warn: Callable[[str], object] | None = None,
     ) -> None:
         self._sandbox = sandbox
-        self._process_executors = process_executors
         self._warn = warn
         self._warned: dict[str, None] = {}
         if sandbox.isolation.warning:
             self._warn_once(sandbox.isolation.warning)
-        code = {
-            language: SandboxedExecutor(process_executors[name], sandbox, self._warn_once)
-            for language, name in WORKERS.items()
-            if name in process_executors
-        }
-        self.executors = Executors(functions, dict(code))
+        super().__init__(functions, process_executors)
 
-    def process_executors(self) -> tuple[ProcessExecutor, ...]:
-        """Return the process executors."""
-        return tuple(self._process_executors.values())
+    def _executor_for(self, executor: ProcessExecutor) -> Executor:
+        return SandboxedExecutor(executor, self._sandbox, self._warn_once)
 
     async def complete(self, run: Run) -> Run:
         """Return the run with the changes to the copies, and remove the copies."""
-        for executor in self._process_executors.values():
-            await executor.close()
+        await super().close()
         result = await asyncio.to_thread(self._sandbox_result)
         kept = () if await asyncio.to_thread(self._sandbox.close) else (COPIES_LEFT,)
         return replace(run, guarded=replace(result, notes=(*result.notes, *kept)))
@@ -114,8 +113,7 @@ class SandboxedWorkers:
 
     async def close(self) -> None:
         """End the executors and remove the copies."""
-        for executor in self._process_executors.values():
-            await executor.close()
+        await super().close()
         await asyncio.to_thread(self._sandbox.close)
 
     def _warn_once(self, sentence: str) -> None:
@@ -130,12 +128,11 @@ class SandboxedWorkers:
         notes = [*(text for text in self._warned if text != isolation.warning), *isolation.skipped_notes]
         if changes.unreadable:
             notes.append(f"{changes.unreadable} folders could not be read: more may have changed there")
-        listed: tuple[FileChange, ...] = changes.listed
         result = SandboxResult(
             isolation.text,
             isolation.network,
             isolation.disk,
-            listed,
+            changes.listed,
             changes.more,
             tuple(notes),
             no_unix_sockets=isolation.sockets,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,11 @@ from textual.content import Content
 from hookscope.app.preferences import editor_command, editor_of, run_editor
 from hookscope.authoring.fix.model import Fix, FixValues, Repair, WorkspaceRepair
 from hookscope.authoring.fix.repair import apply_repair, apply_workspace_repair, find_repair, repair_workspace
-from hookscope.console.dialogs.base_dialogs import Question
+from hookscope.console.dialogs.base_dialogs import TITLE_GAP, Question
 from hookscope.console.dialogs.edit_preview import (
     EditQuestion,
     EditScreen,
+    FixAllScreen,
     ForgetScreen,
     change_sheet,
     stuck_sheet,
@@ -154,16 +156,14 @@ def repair_sheet(repair: Repair, fix: Fix, machine: Machine) -> Content:
     return Content("\n").join(parts)
 
 
-def workspace_repair_sheet(repair: WorkspaceRepair, machine: Machine) -> Content:
-    """Return each hook's status before and after with its fixes, then all diffs."""
+def fix_line(repairs: Sequence[Repair]) -> Content:
+    """Return one line: each hook's status before and after, with its fixes."""
     parts: list[Content] = []
-    for one in repair.repairs:
+    for one in repairs:
         titles = "; ".join(fix.title for fix in one.fixes if fix.changes)
         statuses = Content.assemble(_status_line(one.before), " → ", _status_line(one.after))
         parts.append(Content.assemble(safe_line(one.name, 60), ": ", statuses, "   ", safe_line(titles)))
-    parts.append(Content())
-    parts += [change_sheet(change, machine) for change in repair.changes]
-    return Content("\n").join(parts)
+    return Content("; ").join(parts)
 
 
 def _status_line(row: HookStatus | None) -> Content:
@@ -210,13 +210,25 @@ class FixController:
                 with_keys("No hook has a mistake in its own files. {hooks.fix} fixes the selected hook.")
             )
             return
-        many = f"{len(repair.repairs)} hooks" if len(repair.repairs) > 1 else "1 hook"
-        count = len(repair.changes)
-        note = "{hooks.undo} undoes it later" if count == 1 else f"press {{hooks.undo}} {count} times to undo"
-        self.context.push_dialog(
-            EditScreen(f"Fix {many}?", workspace_repair_sheet(repair, machine), with_keys(note)),
-            lambda agreed: self._write_all(repair) if agreed else None,
-        )
+        choices = repair.choices
+
+        def chosen(numbers: frozenset[int]) -> WorkspaceRepair:
+            return replace(repair, repairs=tuple(one for n in sorted(numbers) for one in choices[n]))
+
+        def sheet(numbers: frozenset[int]) -> Content:
+            return Content("\n").join(change_sheet(change, machine) for change in chosen(numbers).changes)
+
+        def hint(numbers: frozenset[int]) -> str:
+            count = len(chosen(numbers).steps)
+            return with_keys(
+                "{hooks.undo} undoes it later" if count < 2 else f"press {{hooks.undo}} {count} times to undo"
+            )
+
+        def answered(numbers: frozenset[int] | None) -> None:
+            if numbers:
+                self._write_all(chosen(numbers))
+
+        self.context.push_dialog(FixAllScreen([fix_line(group) for group in choices], sheet, hint), answered)
 
     def _write_all(self, repair: WorkspaceRepair) -> None:
         def writing() -> WorkspaceRepair:
@@ -230,8 +242,6 @@ class FixController:
             self.context.log_line(
                 "fix", "; ".join(change.meaning for change in one.changes), subject=one.name
             )
-        hooks = "hook" if len(repair.repairs) == 1 else "hooks"
-        self._say(f"{len(repair.repairs)} {hooks} fixed, {repair.ready_count} ready", "information")
         self.context.bridge.scan()
 
     def _found(self, asked: FixRequested, repair: Repair, given: FixValues, wanted: Fix | None) -> None:
@@ -247,7 +257,10 @@ class FixController:
         elif fix.required_values:
             self._value(asked, fix, given)
         else:
-            title = f"Fix {one_line(fix.gate, 40)}?"
+            steps = len(given.named) + 1
+            title = f"Fix {one_line(fix.gate, 40)}?" + (
+                f"{TITLE_GAP}{steps} of {steps}" if given.named else ""
+            )
             sheet = repair_sheet(repair, fix, view.host.machine)
             self.context.push_dialog(
                 EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later")),
@@ -275,6 +288,7 @@ class FixController:
                 "" if value.strip() else with_keys("Enter a value; {question.cancel} goes back.")
             ),
             secret=is_secret_name(name),
+            step=f"{len(given.named) + 1} of {len(fix.required_values) + 1}",
         )
         self.context.push_dialog(question, answered)
 
@@ -315,16 +329,10 @@ class FixController:
     def _written(self, repair: Repair) -> None:
         meaning = "; ".join(change.meaning for change in repair.changes)
         self.context.log_line("fix", meaning, subject=repair.name)
-        before, after = (_status_line(row).plain for row in (repair.before, repair.after))
-        now = f"{before} → {after}"
-        if before == after and repair.fixed_gates:  # another gate still fails, but the edit has worked
-            now = f"fixed {', '.join(repair.fixed_gates)}, still {after}"
-        still = (
-            f"; still failing: {', '.join(gate.name for gate in repair.remaining_gates)}"
-            if repair.remaining_gates
-            else ""
-        )
-        self._say(f"{one_line(repair.name, 60)}: {now}{still}", "information")
+        if repair.remaining_gates:  # else the list shows all
+            now = f"fixed {', '.join(repair.fixed_gates)}, still {_status_line(repair.after).plain}"
+            still = ", ".join(gate.name for gate in repair.remaining_gates)
+            self._say(f"{one_line(repair.name, 60)}: {now}; still failing: {still}", "information")
         self.context.bridge.scan()
 
     def _say(self, text: str, severity: Severity = "warning") -> None:

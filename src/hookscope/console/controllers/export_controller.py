@@ -15,11 +15,12 @@ from hookscope.app.console_files import (
     JSON,
     SVG,
     TEXT,
-    export_place,
     export_problem,
     json_file_text,
     masked_export,
+    typed_path,
     write_export,
+    write_run_page,
 )
 from hookscope.console.dialogs.base_dialogs import Question
 from hookscope.console.keymap.active_keys import ENTER_KEY
@@ -129,6 +130,28 @@ class ExportController:
             return plan
         return export_run(sheet.number, sheet.run, pane.run_view.run_text(), dialect)
 
+    def share(self) -> None:
+        """Write the selected run of the log or of the Fire pane as one web page."""
+        panes, view, bench = self.context.panes, self.context.scanned(), self.context.bench
+        if view is None:
+            return
+        if pane_of(self.context.focused) == "log":
+            number = panes.log.selected_run
+        else:
+            sheet = panes.fire_pane.run_view.runs.current if panes.is_created("fire_pane") else None
+            number = sheet.number if sheet is not None else None
+        if number is None:
+            self.context.notify("Select a run first, in the log or in Fire mode.", "warning")
+            return
+        run = number  # it does not change while the page is written
+
+        def written(file: Path) -> None:
+            place = below_home(file, view.host.machine)
+            self.context.log_line("share", f"run {run} is in {place}, without secrets", subject=file.name)
+            self.context.notify(f"Run {run} is one web page, without secrets: {place}")
+
+        self.context.bridge.ask(EXPORT_GROUP, lambda: write_run_page(bench, view, run), written)
+
     def ask(self) -> None:
         """Ask for a file name, and write the export."""
         shown = self.shown()
@@ -143,7 +166,7 @@ class ExportController:
         self._again = None
 
         def why_not(typed: str) -> str:
-            file = export_place(typed, folder)
+            file = typed_path(typed, folder)
             problem = export_problem(file)
             if not problem and file.suffix == JSON and shown.as_document is None:
                 return f"The {shown.what} has no JSON form. Use {TEXT} or {SVG}."
@@ -154,7 +177,7 @@ class ExportController:
 
         def named(typed: str | None) -> None:
             if typed is not None:
-                self._write(shown, picture, export_place(typed, folder))
+                self._write(shown, picture, typed_path(typed, folder))
 
         question = Question(
             f"Export the {shown.what} as",

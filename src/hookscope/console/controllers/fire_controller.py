@@ -45,6 +45,7 @@ class FireController:
         """`saved`: returns the controller of saved events. `watches`: saved files are noticed."""
         self.context, self._saved, self._watches = context, saved, watches
         self._waiting: ComposedEvent | str | None = None  # until a scan sees the new trust
+        self._event_keys: dict[int, str] = {}  # of running firings, by number
         self._due = False  # the armed event fires after the next scan, or after the running job
 
     @property
@@ -281,6 +282,7 @@ class FireController:
             getattr(stepper, word)()
 
     def started(self, event: FiringStarted) -> None:
+        self._event_keys[event.number] = event.plan.event.key
         self.pane.run_view.firing_started(event.number, event.plan, event.asked)
         if self.state.view is not None:
             file = event.asked.file if event.asked is not None else None
@@ -293,9 +295,13 @@ class FireController:
             for step in event.steps:
                 self.pane.run_view.step(event.number, step)
         reported = [step for step in event.steps if isinstance(step, Result | Slow)]
-        self.context.log_entries([log_messages.handler_entry(now, event.number, step) for step in reported])
+        key = self._event_keys.get(event.number, "")
+        self.context.log_entries(
+            [log_messages.handler_entry(now, event.number, step, key) for step in reported]
+        )
 
     def ended(self, event: FiringEnded) -> None:
+        self._event_keys.pop(event.number, None)
         if event.run is None:
             self.pane.run_view.firing_ended(event.number, None, event.problem)
             self.context.log_line(f"run {event.number}" if event.number else "fire", event.problem, "error")

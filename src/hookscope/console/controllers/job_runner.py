@@ -249,7 +249,7 @@ async def fire_with_options(
 
     `on_result` receives the comparison of several runs, or the findings of other orders.
     """
-    from hookscope.analysis.repeated_runs import repeated_firings
+    from hookscope.app.runs.active_runs import repeated_firings
     from hookscope.model.run_comparison import summarize_repetition  # rarely needed, like those below
 
     options, bench = composed.options, runner.bench

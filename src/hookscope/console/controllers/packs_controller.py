@@ -394,6 +394,7 @@ class PacksController:
             return
         machine = view.host.machine
         left = f"   {len(self._waiting)} more after it" if self._waiting else ""
+        left += "   2 of 2" if planned.action == "install" else ""
         verb = "remove" if planned.action == "uninstall" else planned.action
 
         def accepted(agreed: bool | None) -> None:

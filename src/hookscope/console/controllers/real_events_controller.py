@@ -7,21 +7,30 @@ from typing import TYPE_CHECKING
 
 from hookscope.app.runs.activation_chain import Activity, activity_of_runs
 from hookscope.app.runs.past_runs import ExternalRuns
+from hookscope.console.panes.log_pane import LogPane
 from hookscope.console.state import log_messages
+from hookscope.console.state.fire_requests import FireRequested
 from hookscope.console.state.messages import RealEventsReported
 from hookscope.console.state.state_changes import ModeChosen
+from hookscope.model.failure import Refusal
 from hookscope.model.text import local_now
+from hookscope.recording.installed_taps import TAP_NAME
 from hookscope.recording.spool import ArrivedEvents, SpoolFollower
 from hookscope.recording.tap_files import spool_path
 
 if TYPE_CHECKING:
+    from textual.content import Content
+
+    from hookscope.app.runs.session_log import SessionLog, SessionTurn
     from hookscope.app.snapshot import PastRun, Snapshot
     from hookscope.authoring.testing.recorded_events import SavedRecordedEvent
     from hookscope.console.context import ConsoleContext
+    from hookscope.console.state.log_entries import LogEntry
     from hookscope.model.run import Event
+    from hookscope.recording.installation import TapPlan
     from hookscope.recording.spool import RecordedEvent
 
-REAL_GROUP = "real events"
+REAL_GROUP, DETAILS_GROUP = "real events", "log details"
 
 
 class RealEventsController:
@@ -53,7 +62,7 @@ class RealEventsController:
     def _ran(self, runs: tuple[PastRun, ...]) -> None:
         """Post new external runs. Runs in the thread that follows the journal."""
         now = local_now()
-        entries = tuple(log_messages.external_run_entry(now, past) for past in runs)
+        entries = tuple(entry for past in runs for entry in log_messages.external_run_entries(now, past))
         self.context.post(RealEventsReported(entries, activity_of_runs(runs), runs))
 
     def show(self, event: RealEventsReported) -> None:
@@ -63,7 +72,7 @@ class RealEventsController:
         self._happened(event.happened)
 
     def open(self, name: str) -> None:
-        """Put a real event into the composer, marked as real for its handlers."""
+        """Put a real event into the composer, and replay it on copies, marked as real for its handlers."""
         view = self.context.scanned()
         if view is None:
             return
@@ -83,6 +92,7 @@ class RealEventsController:
     def _opened(self, heard: RecordedEvent, event: Event) -> None:
         self.context.change(ModeChosen("fire"))
         self.context.panes.fire_pane.event_view.load_event(event)
+        self.context.post(FireRequested(event, None, guarded=True))
         if heard.cut:
             self.context.notify("Parts of this event were shortened when it was recorded.", "warning")
 
@@ -106,16 +116,97 @@ class RealEventsController:
         self.context.log_line("saved", f"{done.file}{variables}", subject=done.file.name)
         self.context.notify(f"Saved as {done.file.name}.")
 
-    def show_lists(self) -> None:
-        """Show subscriptions that never received an event, and events without subscribed hooks."""
-        view, bench = self.context.scanned(), self.context.bench
-        if view is not None:
-            from hookscope.analysis.tap_report import tap_report_of
-            from hookscope.console.dialogs.tap_and_workers import TapScreen
+    def details(self, entry: LogEntry) -> None:
+        """Show in the log what the run of an entry did, or what its real event holds."""
+        view, bench = self.context.state.view, self.context.bench
+        if view is None:
+            return
 
-            self.context.bridge.ask(
-                REAL_GROUP,
-                lambda: tap_report_of(bench, view),
-                lambda report: self.context.push_dialog(TapScreen(report, view)),
-                opens=True,
-            )
+        def reading() -> Content:
+            from hookscope.app.runs.session_log import planned_hooks
+            from hookscope.authoring.testing.recorded_events import select_recorded
+            from hookscope.console.panes.log_lines import entry_details, real_details, run_details
+
+            try:
+                if entry.real is not None:
+                    (heard,) = select_recorded(view, [entry.real])
+                    payload = dict(heard.context) | ({"ctx": heard.ctx} if heard.ctx else {})
+                    return real_details(heard.key, payload, planned_hooks(bench, view, heard))
+                run = bench.run_record.run(view, entry.run or 0).run
+            except (Refusal, OSError):  # still running, deleted, or of another dialect
+                return entry_details(entry)
+            return run_details(entry.run or 0, run) if run is not None else entry_details(entry)
+
+        show = self.context.panes.log.show_details
+        self.context.bridge.ask(DETAILS_GROUP, reading, lambda details: show(entry, details), scans=True)
+
+    def show_session(self, session: str) -> None:
+        """Show a session as a conversation; without a name, the last used one."""
+        view, bench = self.context.scanned(), self.context.bench
+        if view is None:
+            return
+        from hookscope.app.runs.session_log import session_log
+        from hookscope.console.dialogs.session_screen import SessionScreen
+
+        def opened(log: SessionLog) -> None:
+            screen = SessionScreen(log, lambda name: session_log(bench, view, name))
+            self.context.push_dialog(screen, self._chosen_turn)
+
+        self.context.bridge.ask(REAL_GROUP, lambda: session_log(bench, view, session), opened, opens=True)
+
+    def _chosen_turn(self, turn: SessionTurn | None) -> None:
+        if turn is not None and turn.number is not None:
+            self.context.post(LogPane.RunRequested(turn.number))
+        elif turn is not None:
+            self.open(turn.real)
+
+    def show_lists(self) -> None:
+        """Show the tap with its unused subscriptions and unsubscribed events; without a tap, offer one."""
+        view, bench = self.context.scanned(), self.context.bench
+        if view is None:
+            return
+        from hookscope.analysis.tap_report import TapReport, tap_report_of
+        from hookscope.console.dialogs.tap_and_workers import TapScreen
+        from hookscope.recording.installation import plan_tap_install
+
+        def reading() -> tuple[TapReport, TapPlan | None]:
+            report = tap_report_of(bench, view)
+            try:
+                return report, None if report.taps else plan_tap_install(view.host, "typescript")
+            except Refusal:  # the host is not installed, or other files are in the way
+                return report, None
+
+        def show(found: tuple[TapReport, TapPlan | None]) -> None:
+            report, plan = found
+            if plan is None:
+                self.context.push_dialog(TapScreen(report, view))
+            else:
+                self._ask_install(view, plan)
+
+        self.context.bridge.ask(REAL_GROUP, reading, show, opens=True)
+
+    def _ask_install(self, view: Snapshot, plan: TapPlan) -> None:
+        """Ask whether to install the tap, with the files that it writes."""
+        from hookscope.console.dialogs.edit_preview import EditScreen
+        from hookscope.console.dialogs.tap_and_workers import tap_question
+        from hookscope.recording.installation import apply_tap_plan
+
+        bench = self.context.bench
+
+        def installing() -> None:
+            apply_tap_plan(plan)
+            for note in plan.notes:
+                bench.edits.record(TAP_NAME, note)
+
+        def installed(_: None) -> None:
+            notices = view.host.dialect.switch_rules.when_noticed
+            self.context.log_line("tap", f"installed. {notices}".rstrip(), subject=TAP_NAME)
+            self.context.notify(f"The tap is installed. {notices}".rstrip())
+            self.context.bridge.scan()
+
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                self.context.bridge.ask(REAL_GROUP, installing, installed)
+
+        question = EditScreen("Install the tap?", tap_question(plan, view), "hookscope tap remove undoes it")
+        self.context.push_dialog(question, answered)

@@ -278,10 +278,10 @@ class SavedEventsController:
             )
 
     def accept(self, number: int, item: SavedEventResult) -> None:
-        """Preview the change that accepts the run's results as expected."""
+        """Preview the change that accepts the run's results as expected, even if a hook could not run."""
         self.context.bridge.ask(
             SAVED_GROUP,
-            lambda: acceptance_change(item, expectation_masking_of(self.context.bench)),
+            lambda: acceptance_change(item, expectation_masking_of(self.context.bench), as_is=True),
             lambda change: self._accept(number, item, change),
             opens=True,
         )
@@ -291,7 +291,8 @@ class SavedEventsController:
         if view is None:
             return
         if change is None:
-            self.context.notify(f"{item.file.name} already expects these results.")
+            why_not = f" It still fails: {one_line(item.could_not_run[0], 300)}" if item.could_not_run else ""
+            self.context.notify(f"{item.file.name} already expects these results.{why_not}")
             return
 
         def answered(agreed: bool | None) -> None:
@@ -301,7 +302,9 @@ class SavedEventsController:
                 )
 
         sheet = change_sheet(change, view.host.machine)
-        self.context.push_dialog(EditScreen("Accept these results?", sheet), answered)
+        left_out = "Accept as is? Not every hook could run"
+        title = left_out if item.could_not_run else "Accept these results?"
+        self.context.push_dialog(EditScreen(title, sheet), answered)
 
     def _accepted(self, number: int, item: SavedEventResult) -> None:
         self.context.log_line("accepted", "these results are expected from now on", subject=item.file.name)

@@ -177,6 +177,6 @@ class ScanController:
 
         self.context.panes.remember(event.runs)
         others = log_messages.skipped_run_entries(local_now(), event.others)
-        runs = (log_messages.past_run_entry(run) for run in event.runs)
+        runs = (entry for run in event.runs for entry in log_messages.past_run_entries(run))
         self.context.log_entries([*others, *runs, *self._first_entries])
         self._first_entries = ()

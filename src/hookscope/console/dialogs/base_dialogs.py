@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import accumulate
-from typing import ClassVar, Generic, TypeVar
+from itertools import accumulate, islice
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -29,6 +31,7 @@ from textual.widgets.option_list import Option
 
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, keys_in_hints
 from hookscope.console.keymap.available_actions import KeyBar, keys_of_action, keys_of_screen
+from hookscope.console.state.hook_rows import filter_words
 from hookscope.console.theme.text_styles import MARK_MUTED, safe_text
 from hookscope.console.widgets.painting import LaidOutOnce, PartialCompositor
 
@@ -258,10 +261,12 @@ class AnswerRow(Horizontal):
 class ButtonDialog(Overlay[ButtonAnswer]):
     """A question with buttons; cancel is the default. Its text scrolls if it does not fit."""
 
+    FIRST: ClassVar[str] = "#cancel"  # the widget that has the focus first
+
     def on_mount(self) -> None:
         self.query_one("#question-text").styles.height = "auto"
         self.make_room()
-        self.query_one("#cancel", Button).focus()
+        self.query_one(self.FIRST).focus()
 
     def on_resize(self) -> None:
         self.make_room()
@@ -282,6 +287,85 @@ PickedAnswer = TypeVar("PickedAnswer")
 def holds_words(text: str, typed: str) -> bool:
     """Return True if the text contains every typed word."""
     return all(word in text.casefold() for word in typed.casefold().split())
+
+
+Candidate = TypeVar("Candidate")
+MOST_MATCHES = 40  # matches to show
+
+
+class RankedMatch(NamedTuple, Generic[Candidate]):
+    """A match with its score: above 0, up to 1."""
+
+    score: float
+    what: Candidate
+
+
+class TypedQuery:
+    """A typed query, prepared for comparison with many names."""
+
+    def __init__(self, typed: str) -> None:
+        self.words = typed.casefold().split()
+        self._whole = " ".join(self.words)
+        letters = "".join(self.words)
+        self._scattered = re.compile(".*?".join(map(re.escape, letters))) if len(letters) > 1 else None
+
+    def score(self, name: str, more: str = "") -> float:
+        """Return the score of a name; 0: no match. The name counts more than its description (`more`).
+
+        Each typed word must be in one of them; otherwise all letters must be in the name, in order.
+        """
+        name = name.casefold()
+        place = name.find(self._whole)
+        if place >= 0:
+            if len(name) == len(self._whole):
+                return 1.0
+            begins = place == 0 or not name[place - 1].isalnum()
+            return (0.9 if place == 0 else 0.8 if begins else 0.6) - min(len(name), 200) / 2_000
+        if all(word in name for word in self.words):
+            return 0.5
+        if more:
+            both = f"{name} {more.casefold()}"
+            if all(word in both for word in self.words):
+                return 0.3
+        if self._scattered is not None:
+            match = self._scattered.search(name)
+            if match is not None:
+                return 0.2 * len(self._whole) / (match.end() - match.start())
+        return 0.0
+
+
+def best_matches(
+    typed: str, candidates: Iterable[tuple[str, str, Candidate]], most: int = MOST_MATCHES
+) -> list[RankedMatch[Candidate]]:
+    """Return the best `most` of (name, description, candidate), best first; equal scores keep their order."""
+    query = TypedQuery(typed)
+    scored = (
+        (query.score(name, more), -number, what) for number, (name, more, what) in enumerate(candidates)
+    )
+    chosen = heapq.nlargest(
+        most, (scored_item for scored_item in scored if scored_item[0] > 0), key=lambda one: one[:2]
+    )
+    return [RankedMatch(score, what) for score, _, what in chosen]
+
+
+def filtered(
+    typed: str, candidates: Iterable[tuple[str, str, Candidate]], most: int | None = None
+) -> tuple[Candidate, ...]:
+    """Return the matching candidates, best first; `!word` excludes.
+
+    A candidate is a name, a description and the value to return.
+    """
+    words, excluded = filter_words(typed)
+    if excluded:
+        candidates = (
+            (name, more, what)
+            for name, more, what in candidates
+            if not any(word in f"{name} {more}".casefold() for word in excluded)
+        )
+    if not words:
+        return tuple(what for _, _, what in islice(candidates, most))
+    listed = tuple(candidates)
+    return tuple(match.what for match in best_matches(" ".join(words), listed, most or len(listed)))
 
 
 PICKER_FRAME = 4  # lines of the frame, the field and the blank line below it
@@ -358,6 +442,9 @@ class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
         self.dismiss(None)
 
 
+TITLE_GAP = "   "  # between a title and its step
+
+
 class Question(Dialog[str | None]):
     """A question with a one-line answer; the answer is None if the user cancels."""
 
@@ -381,18 +468,21 @@ class Question(Dialog[str | None]):
         why_not: Callable[[str], str],
         proposed: str = "",
         secret: bool = False,
+        step: str = "",
     ) -> None:
         """`enter` is the label of the key; `why_not` returns why an answer is invalid, empty if it is valid.
 
-        `secret`: the answer is shown as dots.
+        `secret`: the answer is shown as dots. `step`: which of several steps this is, such as `1 of 2`.
         """
         super().__init__()
+        self._step = step
         self._asked, self._note, self._enter = asked, note, enter
         self._why_not, self._proposed, self._secret = why_not, proposed, secret
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = safe_text(self._asked, 50)
+            asked = safe_text(self._asked, 50)
+            frame.border_title = Content.assemble(asked, TITLE_GAP, self._step) if self._step else asked
             frame.border_subtitle = key_hints((ENTER_KEY, self._enter), ("question.cancel", "back"))
             yield Input(self._proposed, password=self._secret, compact=True, select_on_focus=True)
             yield Static(safe_text(self._note, 200), markup=False)

@@ -18,7 +18,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hookscope.app.console_files import is_workspace, matching_folders, typed_path
-from hookscope.console.dialogs.base_dialogs import Dialog, Picker, holds_words
+from hookscope.console.dialogs.base_dialogs import Dialog, Picker, filtered
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, with_keys
 from hookscope.console.state.fire_requests import EnvironmentChosen
 from hookscope.console.theme.text_styles import MARK_MUTED, counted, fixed_width, keep_tail, safe_word
@@ -64,9 +64,8 @@ def event_key_rows(view: Snapshot) -> tuple[EventKeyRow, ...]:
 
 
 def matching_keys(rows: Sequence[EventKeyRow], typed: str) -> tuple[EventKeyRow, ...]:
-    """Return the rows that contain every typed word, those whose key starts with it first."""
-    matches = [row for row in rows if holds_words(f"{row.key} {row.when}", typed)]
-    return tuple(sorted(matches, key=lambda row: not row.key.lower().startswith(typed.lower().strip())))
+    """Return the matching rows, the best first."""
+    return filtered(typed, ((row.key, row.when, row) for row in rows))
 
 
 def event_key_prompt(row: EventKeyRow, width: int) -> Content:
@@ -215,7 +214,7 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "turn", "Choose", id="chooser.turn", tooltip="Include or exclude this host"),
         Binding("enter", "take", "Compare", priority=True, id="chooser.take", tooltip="Compare these hosts"),
-        Binding("escape,h", "dismiss(None)", "Back", id="chooser.leave", tooltip="Keep the hosts"),
+        Binding("escape", "dismiss(None)", "Back", id="chooser.leave", tooltip="Keep the hosts"),
     ]
     DEFAULT_CSS = """
     HostChooser {
@@ -260,8 +259,8 @@ PATH_NOTE = 13  # cells of a folder's note and its gap
 
 
 def recent_workspaces(recent: Sequence[Path], typed: str) -> tuple[Path, ...]:
-    """Return the workspaces whose path contains every typed word."""
-    return tuple(path for path in recent if holds_words(str(path), typed))
+    """Return the workspaces whose path matches, the best first."""
+    return filtered(typed, ((str(path), "", path) for path in recent))
 
 
 class WorkspaceScreen(Picker[Path, Path]):

@@ -15,7 +15,7 @@ from textual.geometry import Offset
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from hookscope.console.dialogs.base_dialogs import Overlay
+from hookscope.console.dialogs.base_dialogs import Overlay, filtered
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints
 from hookscope.console.panes.fire.context_fields import Completion
 from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, safe_word
@@ -27,9 +27,11 @@ LIST_FRAME_HEIGHT = 3  # lines of the frame and the field
 
 
 def matching_completions(choices: Sequence[Completion], typed: str) -> tuple[Completion, ...]:
-    """Return the completions that start with the text, then those that contain it."""
+    """Return the completions that start with the text, then those that contain it, else similar ones."""
     query = typed.strip().lower()
     matches = [choice for choice in choices if query in f"{choice.shown} {choice.help}".lower()]
+    if not matches:
+        return filtered(typed, ((choice.shown, choice.help, choice) for choice in choices))
     return tuple(sorted(matches, key=lambda choice: not choice.shown.lower().strip('"').startswith(query)))
 
 

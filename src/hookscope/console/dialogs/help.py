@@ -1,13 +1,14 @@
-"""Help for the focused pane: a paragraph, and every key with its action. A click runs it."""
+"""Help for the focused pane, which typing searches, and the menu of its keys. A click runs an action."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.message import Message
@@ -15,25 +16,29 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.style import Style
 from textual.widget import Widget
+from textual.widgets import Input
 
-from hookscope.console.dialogs.base_dialogs import Overlay
+from hookscope.console.dialogs.base_dialogs import Overlay, holds_words
 from hookscope.console.keymap.active_keys import (
     DEFAULT_KEYMAP,
     Keymap,
     active_keymap,
     key_hints,
     key_labels,
+    scope_of,
     with_keys,
     with_keys_of,
 )
 from hookscope.console.keymap.available_actions import (
     AvailableAction,
     available_actions_of,
+    can_act,
     focused_nodes,
     is_move,
     own_bindings,
 )
 from hookscope.console.keymap.key_listing import command_of
+from hookscope.console.state.console_state import ConsoleState
 from hookscope.console.theme.text_styles import FAINT, MUTED, Sheet, safe_paragraph
 from hookscope.console.widgets.lines import FittedText, KeyScroll
 
@@ -44,23 +49,33 @@ LEAST_MEANING_WIDTH = 26  # cells; a narrower meaning is shown below its key
 
 
 def help_sheet(
-    about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap = DEFAULT_KEYMAP, under: str = ""
+    about: str,
+    nodes: Iterable[DOMNode],
+    width: int,
+    keymap: Keymap = DEFAULT_KEYMAP,
+    under: str = "",
+    typed: str = "",
 ) -> Content:
     """Return the paragraph, the pane's keys, the global keys, and the movement keys. No key is truncated.
 
     Args:
         under: the action whose lines are under the pointer.
+        typed: only actions whose key, name, meaning or command contains each of these words.
     """
     sheet = Sheet(width)
-    for paragraph in about.splitlines():
+    for paragraph in about.splitlines() if not typed.strip() else ():
         sheet.say(safe_paragraph(paragraph))
-    groups = [own_bindings(node, keymap) for node in nodes]
+    groups = [[one for one in own_bindings(node, keymap) if _fits(one, typed, keymap)] for node in nodes]
     last = [binding for group in groups for binding in group if is_move(binding)]
     groups = [*([binding for binding in group if not is_move(binding)] for group in groups), last]
     shown = {
         id(binding): "  ".join(key_labels(binding.key)) or "no key" for group in groups for binding in group
     }
     if not shown:
+        if typed.strip():
+            sheet.say(
+                Content(with_keys_of(keymap, "No action here matches. {console.palette} searches all."))
+            )
         return sheet.content()
     keys = max(Content(text).cell_length for text in shown.values()) + HELP_GAP
     names = max(len(binding.description) for group in groups for binding in group) + HELP_GAP
@@ -94,6 +109,12 @@ def help_sheet(
     return sheet.content()
 
 
+def _fits(binding: Binding, typed: str, keymap: Keymap) -> bool:
+    tooltip = with_keys_of(keymap, binding.tooltip)
+    words = (*key_labels(binding.key), binding.description, tooltip, command_of(binding.id or ""))
+    return holds_words(" ".join(words), typed)
+
+
 def about_of(widget: Widget) -> str:
     """Return the help paragraph of the nearest pane that has one."""
     for node in widget.ancestors_with_self:
@@ -119,6 +140,11 @@ class HelpSheet(FittedText):
         """`make` returns the lines for the action under the pointer, and a width."""
         super().__init__(lambda width: make(self.under, width), id="help-sheet")
 
+    def search(self) -> None:
+        """Make the text again, with another number of lines."""
+        self.made_anew()
+        self.refresh(layout=True)
+
     def watch_under(self) -> None:
         self.made_anew()
 
@@ -134,32 +160,170 @@ class HelpSheet(FittedText):
             self.post_message(self.ActionClicked(action))
 
 
-class HelpScreen(Overlay[AvailableAction | None]):
-    """Help over everything; any of its keys closes it. Answers with the clicked action."""
-
-    HAS_HELP = False
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,q,enter", "dismiss", "Close", id="help.close", tooltip="Back")
-    ]
+class ActionsOverlay(Overlay[AvailableAction | None]):
+    """Actions of the screen below. Answers with the chosen one."""
 
     def __init__(self, screen: Screen[Any]) -> None:
-        """`screen`: the screen where help was opened."""
+        """`screen`: the screen below."""
         super().__init__()
-        self.about = about_of(screen.focused or screen)
         self.nodes = focused_nodes(screen)
-
-    def compose(self) -> ComposeResult:
-        with KeyScroll(id="help") as box:
-            box.border_title = "Help   click to run"
-            box.border_subtitle = key_hints(("help.close", "close"))
-            yield HelpSheet(self._sheet)
-
-    def _sheet(self, under: str, width: int) -> Content:
-        return help_sheet(self.about, self.nodes, width, active_keymap(), under)
 
     def on_help_sheet_action_clicked(self, event: HelpSheet.ActionClicked) -> None:
         keymap = active_keymap()
         self.dismiss(
             next(action for action in available_actions_of(self.nodes, keymap) if action.id == event.action)
         )
+
+
+class HelpScreen(ActionsOverlay):
+    """Help over everything. Typing searches it; enter then runs the first match."""
+
+    HAS_HELP = False
+    AUTO_FOCUS = "Input"
+    DEFAULT_CSS = "HelpScreen Input { margin: 0 0 1 0; }"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Close", id="help.close", tooltip="Clear the search, then close"),
+        *(
+            Binding(key, f"scroll('{name}')", show=False, priority=True, id=f"help.{name}", tooltip=tooltip)
+            for key, name, tooltip in (
+                ("up", "up", "A line up"),
+                ("down", "down", "A line down"),
+                ("pageup", "page_up", "A page up"),
+                ("pagedown", "page_down", "A page down"),
+                ("home", "first", "To the beginning"),
+                ("end", "last", "To the end"),
+            )
+        ),
+    ]
+
+    def __init__(self, screen: Screen[Any]) -> None:
+        super().__init__(screen)
+        self.about = about_of(screen.focused or screen)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="help") as box:
+            box.border_title = "Help   click to run"
+            box.border_subtitle = key_hints(("help.close", "close"))
+            yield Input(placeholder="type to search", compact=True)
+            with KeyScroll(can_focus=False):
+                yield HelpSheet(self._sheet)
+
+    def _sheet(self, under: str, width: int) -> Content:
+        typed = self.query_one(Input).value
+        return help_sheet(self.about, self.nodes, width, active_keymap(), under, typed)
+
+    @on(Input.Changed)
+    def _search(self, event: Input.Changed) -> None:
+        event.stop()
+        self.query_one(HelpSheet).search()
+        self.query_one(KeyScroll).scroll_home(animate=False)
+
+    @on(Input.Submitted)
+    def _run(self, event: Input.Submitted) -> None:
+        event.stop()
+        keymap = active_keymap()
+        found = (
+            action
+            for action in available_actions_of(self.nodes, keymap)
+            if _fits(action.binding, event.value, keymap)
+        )
+        self.dismiss(next(found, None) if event.value.strip() else None)
+
+    def action_back(self) -> None:
+        field = self.query_one(Input)
+        if field.value:
+            field.value = ""
+        else:
+            self.dismiss(None)
+
+    def action_scroll(self, way: str) -> None:
+        box = self.query_one(KeyScroll)
+        scrolls = {
+            "up": box.scroll_up,
+            "down": box.scroll_down,
+            "page_up": box.scroll_page_up,
+            "page_down": box.scroll_page_down,
+            "first": box.scroll_home,
+            "last": box.scroll_end,
+        }
+        scrolls[way](animate=False)
+
+
+MENU_COLUMN = 24  # cells of an action in the menu
+ALWAYS_SHOWN = frozenset(
+    f"console.{name}"
+    for name in ("hooks", "fire", "log", "hosts", "fire_composed", "next", "previous", "back", "help", "quit")
+)  # the tabs and the key bar name them; the menu takes their keys too
+
+
+class MenuScreen(ActionsOverlay):
+    """The keys that work below, at the bottom of the screen; each of them runs its action."""
+
+    AUTO_FOCUS = ""
+    DEFAULT_CSS = """
+    MenuScreen {
+        align: center bottom;
+        & > Vertical { width: 100%; max-height: 100%; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Close", id="menu.leave", tooltip="Back"),
+        Binding("m,f9", "dismiss(None)", "Close", show=False, id="menu.menu", tooltip="Back"),
+    ]
+
+    def __init__(self, screen: Screen[Any], state: ConsoleState) -> None:
+        """`state`: the panes' state; actions that it makes unavailable are omitted."""
+        super().__init__(screen)
+        self._state = state
+
+    @property
+    def actions(self) -> list[AvailableAction]:
+        """The actions that can be run now."""
+        return [
+            action
+            for action in available_actions_of(self.nodes, active_keymap())
+            if not is_move(action.binding)
+            and key_labels(action.binding.key)
+            and action.binding.action != "menu"
+            and action.node is not self.app  # the panes have its actions under their own ids
+            and can_act(action.binding, action.node, self._state)
+        ]
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Menu   press a key, or click"
+            box.border_subtitle = key_hints(("menu.leave", "close"))
+            yield HelpSheet(self._sheet)
+
+    def _sheet(self, under: str, width: int) -> Content:
+        """Return the actions in columns, under the name of their place."""
+        sheet, columns = Sheet(width), max(1, width // MENU_COLUMN)
+        actions = [action for action in self.actions if action.id not in ALWAYS_SHOWN]
+        for scope in dict.fromkeys(scope_of(action.id).title for action in actions):
+            here = [action for action in actions if scope_of(action.id).title == scope]
+            sheet.say(Content.styled(scope[:1].upper() + scope[1:], "bold"))
+            for start in range(0, len(here), columns):
+                sheet.say(Content().join(self._entry(one, under) for one in here[start : start + columns]), 1)
+        return sheet.content()
+
+    @staticmethod
+    def _entry(action: AvailableAction, under: str) -> Content:
+        key = key_labels(action.binding.key)[0]
+        text = Content.assemble((f"{key:>6}", "bold"), "  ", action.binding.description)
+        hover = HOVER_STYLE if action.id == under else ""
+        entry = text.truncate(MENU_COLUMN - 1, ellipsis=True, pad=True)
+        return Content.assemble(entry.stylize(Style.from_meta({ACTION_META: action.id})).stylize(hover), " ")
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in self.active_bindings:
+            return
+        event.stop()
+        pressed = (one for one in self.actions if event.key in one.binding.key.split(","))
+        action = next(pressed, None)
+        if action is not None:
+            self.dismiss(action)
+        else:
+            self.app.notify(
+                with_keys("This key does nothing here; {menu.leave} closes the menu."), markup=False
+            )

@@ -6,17 +6,16 @@ Entries are actions, panes, events, hooks, saved events and runs.
 from __future__ import annotations
 
 import asyncio
-import heapq
-import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -26,7 +25,7 @@ from textual.worker import Worker
 
 from hookscope.app.console_files import stored_console
 from hookscope.authoring.testing.saved_events import saved_listing
-from hookscope.console.dialogs.base_dialogs import TALL_SCREEN, Dialog
+from hookscope.console.dialogs.base_dialogs import MOST_MATCHES, TALL_SCREEN, Dialog, filtered
 from hookscope.console.keymap.active_keys import (
     ENTER_KEY,
     active_keymap,
@@ -40,7 +39,14 @@ from hookscope.console.keymap.key_listing import command_of
 from hookscope.console.panes.fire.run_sheet import RunSheet, brief_run_outcome
 from hookscope.console.state import log_messages
 from hookscope.console.state.state_changes import ModeChosen, RowJumpedTo, SideChosen, StateChange
-from hookscope.console.theme.text_styles import MARK_MUTED, counted, fixed_width, safe_word, short_time
+from hookscope.console.theme.text_styles import (
+    MARK_MUTED,
+    counted,
+    fixed_width,
+    safe_word,
+    short_time,
+    word_width,
+)
 from hookscope.console.widgets.input_fields import OneLineInput
 from hookscope.console.widgets.lines import LineList
 from hookscope.console.widgets.painting import update_text
@@ -51,65 +57,6 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
     from hookscope.console.context import ConsoleContext
     from hookscope.console.state.hook_rows import HookRow
-
-
-Candidate = TypeVar("Candidate")
-MOST_MATCHES = 40  # matches to show
-
-
-class RankedMatch(NamedTuple, Generic[Candidate]):
-    """A match with its score: above 0, up to 1."""
-
-    score: float
-    what: Candidate
-
-
-class TypedQuery:
-    """A typed query, prepared for comparison with many names."""
-
-    def __init__(self, typed: str) -> None:
-        self.words = typed.casefold().split()
-        self._whole = " ".join(self.words)
-        letters = "".join(self.words)
-        self._scattered = re.compile(".*?".join(map(re.escape, letters))) if len(letters) > 1 else None
-
-    def score(self, name: str, more: str = "") -> float:
-        """Return the score of a name; 0: no match. The name counts more than its description (`more`).
-
-        Each typed word must be in one of them; otherwise all letters must be in the name, in order.
-        """
-        name = name.casefold()
-        place = name.find(self._whole)
-        if place >= 0:
-            if len(name) == len(self._whole):
-                return 1.0
-            begins = place == 0 or not name[place - 1].isalnum()
-            return (0.9 if place == 0 else 0.8 if begins else 0.6) - min(len(name), 200) / 2_000
-        if all(word in name for word in self.words):
-            return 0.5
-        if more:
-            both = f"{name} {more.casefold()}"
-            if all(word in both for word in self.words):
-                return 0.3
-        if self._scattered is not None:
-            match = self._scattered.search(name)
-            if match is not None:
-                return 0.2 * len(self._whole) / (match.end() - match.start())
-        return 0.0
-
-
-def best_matches(
-    typed: str, candidates: Iterable[tuple[str, str, Candidate]], most: int = MOST_MATCHES
-) -> list[RankedMatch[Candidate]]:
-    """Return the best `most` of (name, description, candidate), best first; equal scores keep their order."""
-    query = TypedQuery(typed)
-    scored = (
-        (query.score(name, more), -number, what) for number, (name, more, what) in enumerate(candidates)
-    )
-    chosen = heapq.nlargest(
-        most, (scored_item for scored_item in scored if scored_item[0] > 0), key=lambda one: one[:2]
-    )
-    return [RankedMatch(score, what) for score, _, what in chosen]
 
 
 MOST_JOURNAL_RUNS = 200  # runs to read from the journal
@@ -180,6 +127,10 @@ PANE_ENTRIES: tuple[tuple[str, StateChange], ...] = (
 )
 
 
+ENTRY_KINDS = frozenset({"save", "go to", "event", "hook", "theme", "saved", "run", "open"})
+TAG_GAP = "   "  # between the name and the place of an action
+
+
 class PaletteEntry(NamedTuple):
     """One line of the palette."""
 
@@ -187,6 +138,27 @@ class PaletteEntry(NamedTuple):
     text: str
     help: str
     run: Callable[[], object]
+    command: str = ""  # the equivalent command
+
+    @property
+    def name(self) -> str:
+        """The title without its tag."""
+        return self.text.partition(TAG_GAP)[0]
+
+    @property
+    def tag(self) -> str:
+        """The place of an action that has the name of another."""
+        return self.text.partition(TAG_GAP)[2]
+
+    @property
+    def about(self) -> str:
+        """The whole description."""
+        return " · ".join(filter(None, (self.tag, self.help, self.command)))
+
+    @property
+    def group(self) -> str:
+        """The entries whose columns are aligned: actions, or those of one kind."""
+        return self.kind if self.kind in ENTRY_KINDS else ""
 
 
 class LazyEntries(NamedTuple):
@@ -267,9 +239,10 @@ def _action_entries(screen: Screen[Any], *, over_panes: bool) -> Iterator[Palett
         binding = action.binding
         title = binding.description
         if named[title] > 1:  # actions of the same name also show their scope
-            title = f"{title}   {scope_of(action.id).title}"
-        description = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(action.id))))
-        yield PaletteEntry(key_label(binding.key)[:6], title, description, partial(run_action, app, action))
+            title = f"{title}{TAG_GAP}{scope_of(action.id).title}"
+        run = partial(run_action, app, action)
+        about, command = with_keys(binding.tooltip), command_of(action.id)
+        yield PaletteEntry(key_label(binding.key)[:6], title, about, run, command)
 
 
 async def stored_entries(source: PaletteSource) -> tuple[PaletteEntry, ...]:
@@ -332,16 +305,16 @@ def entries_before_typing(listed: Iterable[ListedEntries]) -> tuple[PaletteEntry
 
 def matching_entries(typed: str, entries: Sequence[PaletteEntry]) -> tuple[PaletteEntry, ...]:
     """Return the best matches. A query can start with the name of a kind."""
-    named = ((f"{entry.kind} {entry.text}", entry.help, entry) for entry in entries)
-    bare = ((entry.text, entry.help, entry) for entry in entries)
+    named = ((f"{entry.kind} {entry.text}", entry.about, entry) for entry in entries)
+    bare = ((entry.text, entry.about, entry) for entry in entries)
     first = typed.split(maxsplit=1)[:1]
     kinds = {entry.kind for entry in entries}
-    return tuple(match.what for match in best_matches(typed, named if kinds.intersection(first) else bare))
+    return filtered(typed, named if kinds.intersection(first) else bare, MOST_MATCHES)
 
 
 ENTRY_KIND_WIDTH = 7  # cells of the kind or the key
-NARROW_NAME, WIDE_NAME = 24, 32  # cells of the name
-ROOMY_PALETTE = 80  # cells; wider lines have wider names
+WIDEST_NAME = 32  # cells of a name and of a tag
+ROOMY_PALETTE = 80  # cells; only wider lines have tags
 DETAIL_LINES = 2  # lines of the description of the entry under the cursor
 PALETTE_FRAME = 6 + DETAIL_LINES  # lines of the frame, the field and the blank lines around the list
 
@@ -357,6 +330,7 @@ class PaletteList(LineList):
         super().__init__()
         self.can_focus = False
         self.entries: tuple[PaletteEntry, ...] = ()
+        self._widths: dict[str, tuple[int, int]] = {}  # cells of the names and of the tags of a group
 
     @property
     def line_count(self) -> int:
@@ -373,17 +347,28 @@ class PaletteList(LineList):
 
     def line_at(self, index: int, width: int) -> Content:
         entry = self.entries[index]
-        name = WIDE_NAME if width >= ROOMY_PALETTE else NARROW_NAME
+        kind = fixed_width(safe_word(entry.kind), ENTRY_KIND_WIDTH, MARK_MUTED)
+        if not entry.help:
+            return Content.assemble(kind, safe_word(entry.text))
+        name, tag = self._widths[entry.group]
         return Content.assemble(
-            fixed_width(safe_word(entry.kind), ENTRY_KIND_WIDTH, MARK_MUTED),
-            fixed_width(safe_word(entry.text), name) if entry.help else safe_word(entry.text),
-            ("  ", ""),
+            kind,
+            fixed_width(safe_word(entry.name), name),
+            "  ",
+            fixed_width(entry.tag, tag, MARK_MUTED) + "  " if tag and width >= ROOMY_PALETTE else "",
             (safe_word(entry.help, 200), MARK_MUTED),
         )
 
     def show(self, entries: tuple[PaletteEntry, ...], at: int = 0) -> None:
         """Show these entries with the cursor at `at`."""
         self.entries = entries
+        self._widths = {}
+        for entry in entries:
+            name, tag = self._widths.get(entry.group, (0, 0))
+            self._widths[entry.group] = (
+                min(max(name, word_width(entry.name)), WIDEST_NAME),
+                min(max(tag, word_width(entry.tag)), WIDEST_NAME),
+            )
         self.lines_changed()
         self.cursor = at
 
@@ -418,7 +403,7 @@ class PaletteScreen(Dialog[None]):
     ]
     DEFAULT_CSS = """
     PaletteScreen {
-        & > Vertical { width: 94%; max-width: 110; }
+        & > Vertical { width: 94%; max-width: 140; }
         & Input { background: transparent; margin: 0 0 1 0; }
         & Static { height: 2; margin: 1 0 0 0; color: $text-muted; }
     }
@@ -550,8 +535,20 @@ class PaletteScreen(Dialog[None]):
         """Show the description of the entry under the cursor."""
         entry = self._findings.entry
         update_text(
-            self.query_one(Static), Content(safe_word(entry.help, 200)) if entry is not None else Content()
+            self.query_one(Static), Content(safe_word(entry.about, 200)) if entry is not None else Content()
         )
+        themes = getattr(self.app, "theme_manager", None)
+        if themes is not None and entry is not None and entry.kind == "theme":
+            themes.preview(entry.name)
+        elif themes is not None:
+            themes.end_preview()
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close the palette; a theme that was only looked at is not kept."""
+        themes = getattr(self.app, "theme_manager", None)
+        if themes is not None:
+            themes.end_preview()
+        return super().dismiss(result)
 
     def action_move(self, by: int) -> None:
         """Move the cursor; it wraps around."""

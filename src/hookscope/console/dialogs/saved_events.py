@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
-from hookscope.console.dialogs.base_dialogs import Picker, holds_words
+from hookscope.console.dialogs.base_dialogs import Picker, filtered
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, with_keys
 from hookscope.console.theme.text_styles import (
     MARK_MUTED,
@@ -80,8 +80,8 @@ def _sequence_row(row: SequenceRow) -> SavedFileRow:
 
 
 def matching_saved_rows(rows: Sequence[SavedFileRow], typed: str) -> tuple[SavedFileRow, ...]:
-    """Return the rows that contain every typed word."""
-    return tuple(row for row in rows if holds_words(f"{row.name} {row.what} {' '.join(row.tags)}", typed))
+    """Return the matching rows, the best first."""
+    return filtered(typed, ((row.name, f"{row.what} {' '.join(row.tags)}", row) for row in rows))
 
 
 def last_test_result(row: SavedFileRow, checked: SavedEventResult | None) -> Content:

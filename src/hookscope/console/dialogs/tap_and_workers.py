@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from hookscope.analysis.tap_report import EventUsage, SpoolSummary, TapReport, TapStatus
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
+    from hookscope.recording.installation import TapPlan
     from hookscope.runtime.process_executor import WorkerFacts
 
 
-NO_TAP_NOTE = "No tap is installed here: `hookscope tap install` puts one into the host's own folder."
+NO_TAP_NOTE = "No tap can be installed here now: `hookscope tap install` shows why."
 NOTHING_RECORDED = "Nothing was recorded yet."
 NO_LINES = Content.styled("  none", MUTED)
 MOST_LIST_LINES = 200  # lines of one list
@@ -42,6 +43,23 @@ def tap_sheet(report: TapReport, view: Snapshot, now: datetime) -> Content:
         Content(),
     ]
     return Content("\n").join([*lines, *_list_lines(report.usage, now)])
+
+
+def tap_question(plan: TapPlan, view: Snapshot) -> Content:
+    """Return what an install of the tap writes, and what it records."""
+    product = view.host.dialect.product
+    lines = [
+        Content(f"The tap writes a copy of each event of {product} to a file that only you can read."),
+        Content.styled("It changes no event. Values under keys such as `token` are masked.", MUTED),
+        Content(),
+        *(
+            Content.styled("+ ", "$text-success") + safe_line(view.host.machine.short(change.path))
+            for change in plan.changes
+        ),
+        Content(),
+        Content.styled("Events go to ", MUTED) + safe_line(view.host.machine.short(plan.spool)),
+    ]
+    return Content("\n").join(lines)
 
 
 def _tap_lines(taps: tuple[TapStatus, ...], view: Snapshot) -> Iterator[Content]:

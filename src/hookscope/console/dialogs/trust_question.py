@@ -121,9 +121,11 @@ class TrustScreen(ButtonDialog[TrustAnswer]):
     ON_BUTTONS = frozenset({"trust.trust", "trust.without"})
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "answer('cancel')", "Cancel", id="trust.cancel", tooltip="Change nothing"),
+        Binding("escape", "answer('cancel')", "Cancel", id="trust.cancel", tooltip="Change nothing"),
         Binding("t", "answer('trust')", "Trust", id="trust.trust", tooltip="Allow these folders to run"),
-        Binding("w", "answer('without')", "Without", id="trust.without", tooltip="Fire without these hooks"),
+        Binding(
+            "minus", "answer('without')", "Without", id="trust.without", tooltip="Fire without these hooks"
+        ),
         Binding("left,right", "other_button", "Choose", show=False, id="trust.choose", tooltip="Next button"),
     ]
 

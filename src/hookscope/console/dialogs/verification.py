@@ -28,8 +28,8 @@ class VerifyQuestion(ButtonDialog[bool]):
 
     ON_BUTTONS = frozenset({"verify.yes"})
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "answer(False)", "Cancel", id="verify.cancel", tooltip="Start nothing"),
-        Binding("y", "answer(True)", "Start", id="verify.yes", tooltip="Start it, and compare"),
+        Binding("escape", "answer(False)", "Cancel", id="verify.cancel", tooltip="Start nothing"),
+        Binding("ctrl+r,f5", "answer(True)", "Start", id="verify.yes", tooltip="Start it, and compare"),
         Binding(
             "left,right", "other_button", "Choose", show=False, id="verify.choose", tooltip="Next button"
         ),

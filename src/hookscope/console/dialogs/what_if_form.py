@@ -131,8 +131,8 @@ class WhatIfForm(Dialog[None]):
     HELP = "Assume another machine. Empty fields keep the real values. Nothing is written."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="whatif.leave", tooltip="Close the form; assumptions stay"),
-        Binding("f8", "reset", "Drop all", priority=True, id="whatif.reset", tooltip="Drop all assumptions"),
-        Binding("f9", "compare", "Compare", priority=True, id="whatif.compare",
+        Binding("ctrl+l", "reset", "Drop all", priority=True, id="whatif.reset", tooltip="Drop assumptions"),
+        Binding("ctrl+r,f5", "compare", "Compare", priority=True, id="whatif.compare",
                 tooltip="Compare this machine and the what-if"),
         Binding("down", "move(1)", "Next", show=False, priority=True, id="whatif.next",
                 tooltip="Apply, and go to the next field"),

@@ -33,7 +33,7 @@ class KeyScope:
     prefix: str = ""  # of its actions' ids, if not its name
 
 
-READING_SCOPES = ("hooks", "run", "hosts", "debug", "beside", "repeated", "help", "tap")
+READING_SCOPES = ("fixes", "hooks", "run", "hosts", "debug", "beside", "repeated", "tap", "log")
 
 # In the order of help and `hookscope keys`. A test compares it with the open console.
 KEY_SCOPES = (
@@ -65,11 +65,25 @@ KEY_SCOPES = (
         "lines",
         "other lists",
         "widgets.lines:LineList",
-        ("fire", "run", "waterfall", "plan", "log", "hosts", "chooser", "otherwise", "debug", "fuzzed"),
+        (
+            "fire",
+            "run",
+            "waterfall",
+            "plan",
+            "log",
+            "hosts",
+            "chooser",
+            "fixes",
+            "otherwise",
+            "debug",
+            "fuzzed",
+            "session",
+        ),
     ),
     KeyScope("chooser", "which hosts", "dialogs.choosers:HostChooser"),
     KeyScope("trust", "the question of trust", "dialogs.trust_question:TrustScreen"),
     KeyScope("edit", "an edit before it is written", "dialogs.edit_preview:EditScreen"),
+    KeyScope("fixes", "the fixes of all hooks", "dialogs.edit_preview:FixAllScreen"),
     KeyScope("forget", "an edit that cannot be undone", "dialogs.edit_preview:ForgetScreen"),
     KeyScope("question", "a question", "dialogs.base_dialogs:Question", typing=True),
     KeyScope("whatif", "what if", "dialogs.what_if_form:WhatIfForm", typing=True),
@@ -92,14 +106,16 @@ KEY_SCOPES = (
     KeyScope("verify", "the question before the host is started", "dialogs.verification:VerifyQuestion"),
     KeyScope("verification", "the comparison with the host", "dialogs.verification:VerificationScreen"),
     KeyScope("tap", "the tap", "dialogs.tap_and_workers:TapScreen"),
+    KeyScope("session", "a session", "dialogs.session_screen:SessionScreen"),
     KeyScope("workers", "the processes", "dialogs.tap_and_workers:WorkersScreen"),
-    KeyScope("help", "help", "dialogs.help:HelpScreen"),
+    KeyScope("help", "help", "dialogs.help:HelpScreen", typing=True),
+    KeyScope("menu", "the menu", "dialogs.help:MenuScreen"),
     KeyScope("workspaces", "another workspace", "dialogs.choosers:WorkspaceScreen", typing=True),
     KeyScope("find", "the palette", "dialogs.palette:PaletteScreen", typing=True),
     KeyScope("jump", "letters that choose a jump target", "dialogs.jump:JumpScreen", typing=True),
 )
 # Pairs of actions with the same effect where both are active: they may share keys.
-EQUIVALENT_ACTIONS = frozenset({frozenset({"lines.last", "log.tail"})})
+EQUIVALENT_ACTIONS = frozenset({frozenset({"lines.last", "log.tail"}), frozenset({"sheet.last", "log.tail"})})
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,20 +318,19 @@ KeyPreset = Mapping[str, tuple[str, ...]]
 VIM_MOVES = {
     "up": ("up", "k"),
     "down": ("down", "j"),
-    "page_up": ("pageup", "ctrl+u", "ctrl+b"),
-    "page_down": ("pagedown", "ctrl+d", "ctrl+f"),
+    "page_up": ("pageup", "ctrl+u"),
+    "page_down": ("pagedown", "ctrl+d"),
     "first": ("home", "g"),
     "last": ("end", "G"),
 }
 
-# Letters with one meaning in all panes (E y / z f r u q) stay; the actions of `g` and `k` get other keys.
+# Only `g` gets another meaning: it goes to the first line, so that firing on copies keeps only F7.
 VIM_PRESET: KeyPreset = {
     **{f"{room}.{move}": keys for room in ("list", "sheet", "lines") for move, keys in VIM_MOVES.items()},
     "console.next": ("tab", "ctrl+w"),
     "console.palette": ("ctrl+p", "colon"),
-    "hooks.keys": ("K",),
     "list.why": ("enter", "l"),
-    "fire.guarded": ("f7", "C"),
+    "fire.guarded": ("f7",),
     "choice.next": ("right", "space", "l"),
     "choice.before": ("left", "h"),
     "trust.choose": ("left", "right", "h", "l"),
@@ -483,7 +498,7 @@ def use_keymap(keymap: Keymap) -> None:
 
 
 def key_in(keymap: Keymap, action: str) -> str:
-    """Return an action's first key in a keymap; without a key, the palette's key and its name there. Pure."""
+    """Return an action's first key in a keymap; if it has none, the palette's key and the action's name."""
     binding = binding_of(action)
     return (
         _hint(keymap, binding) or f"{_hint(keymap, binding_of(PALETTE_ACTION))} {binding.description}".strip()

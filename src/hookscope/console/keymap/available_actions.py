@@ -127,8 +127,16 @@ GLOBAL_BINDINGS = (
         id="console.export",
         tooltip="Write the focused pane to a file: text, JSON or SVG",
     ),
+    Binding(
+        "at",
+        "share",
+        "Share",
+        show=False,
+        id="console.share",
+        tooltip="Write the selected run as one web page, without secrets",
+    ),
     Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="Show only the focused pane, or all"),
-    Binding("ctrl+o,o", "jump", "Jump", id="console.jump", tooltip="Jump to any pane, tab or row by letter"),
+    Binding("ctrl+o", "jump", "Jump", id="console.jump", tooltip="Jump to any pane, tab or row by letter"),
     Binding(
         "escape", "back", "Back", show=False, id="console.back", tooltip="Close what is open; cancel a run"
     ),
@@ -139,12 +147,16 @@ GLOBAL_BINDINGS = (
         id="console.palette",
         tooltip="Find a hook, event or action",
     ),
+    Binding(
+        "m,f9", "menu", "Menu", id="console.menu", tooltip="All keys that work here; f9 also from an editor"
+    ),
     Binding("question_mark", "app.help", "Help", id="console.help", tooltip="The keys of this pane"),
     Binding("q", "app.quit", "Quit", id="console.quit", tooltip="Leave the console; workers end with it"),
 )
 
-RIGHT_END_ACTIONS = ("console.help", "console.quit")  # at the right end of the key bar
-RIGHT_END_WHILE_TYPING = ("app.help", "app.quit")  # the same while typing in a field
+RIGHT_END_ACTIONS = ("console.menu", "console.help", "console.quit")  # at the right end of the key bar
+RIGHT_END_WHILE_TYPING = ("app.help", "app.quit")  # the last two, while typing in a field
+CORE_KEYS = 12  # keys in the key bar; the menu has the others
 
 
 def _waits_for_trust(item: object, state: ConsoleState) -> bool:
@@ -178,7 +190,7 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
         case "fix" if row is not None and row.state is State.UNTRUSTED and row.reasons == 1:
             return f"{row.name} needs only trust: {key_of('hooks.trust')} asks."
         case "lift" if row is not None and not row.quarantined:
-            return f"{row.name} is not in quarantine: automatic fires run it."
+            return f"{row.name} is not in quarantine: automatically fired events reach it."
         case "switch" if row is not None and isinstance(row.item, RejectedHook):
             return f"{row.name} is not a hook: nothing to switch."
         case "fire_hook" if row is not None and isinstance(row.item, RejectedHook):
@@ -223,15 +235,23 @@ def keys_of_screen(screen: Screen[Any], state: ConsoleState | None = None) -> tu
         (active.binding for active in acting if not why_unavailable_at(active.node, active.binding.action)),
         state,
     )
-    if state is None or any(key.last for key in keys):
+    if state is None:
         return keys
-    return (
-        *keys,
-        *(active for action in RIGHT_END_WHILE_TYPING for active in keys_of_action(action, last=True)),
-    )
+    last = [key for key in keys if key.last]
+    if len(last) < len(RIGHT_END_ACTIONS):
+        last += [active for action in RIGHT_END_WHILE_TYPING for active in keys_of_action(action, last=True)]
+    return (*[key for key in keys if not key.last][: CORE_KEYS - len(last)], *last)
 
 
 ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
+
+
+def can_act(binding: Binding, node: DOMNode, state: ConsoleState | None) -> bool:
+    """Return whether an action has an effect now. `state`: the panes' state, if the screen has panes."""
+    name = binding.action.rpartition(".")[2].partition("(")[0]
+    return not (
+        (state is not None and why_unavailable(name, state)) or why_unavailable_at(node, binding.action)
+    )
 
 
 def keys_of_bindings(bindings: Iterable[Binding], state: ConsoleState | None) -> tuple[ShownKey, ...]:

@@ -60,11 +60,13 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
         "verify": "verify",
         "report": "report",
         "workspaces": "--workspace DIR",
-        "export": "export RUN --html FILE",
+        "export": "log RUN --json",
+        "share": "export RUN --html FILE",
         "zoom": V,
         "jump": M,
         "back": L,
         "palette": "--help",
+        "menu": "keys",
         "help": "help",
         "quit": L,
     },
@@ -137,13 +139,26 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
         "undo": T,
         "redo": T,
     },
-    "run": {"tab_left": V, "tab_right": V, "edit": E, "read": M, "others": "plan KEY"},
+    "run": {
+        "tab_left": V,
+        "tab_right": V,
+        "earlier": V,
+        "later": V,
+        "edit": E,
+        "read": M,
+        "others": "plan KEY",
+    },
     "log": {
         "filter": "log --text WORDS",
         "pause": N,
         "tail": "log --follow",
         "save": "tap save ID",
         "tap": "tap status",
+        "session": N,
+        "event_chip": "log --event KEY",
+        "hook_chip": "log --hook NAME",
+        "outcome_chip": "log --outcome WORD",
+        "origin_chip": "tap events",
         "unfold": "log RUN",
         "fold": V,
         "copy": "log",
@@ -152,6 +167,7 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
         "filter_keep": M,
         "filter_again": V,
     },
+    "session": {"close": L, "older": V, "newer": V, "copy": N},
     "hosts": {
         "fire": "compare --fire KEY",
         "narrow": "compare --different",
@@ -166,6 +182,7 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
     "chooser": {"turn": "compare --dialects A,B", "take": "compare --dialects A,B", "leave": L},
     "trust": {"cancel": L, "trust": "trust DIR", "without": "fire KEY", "choose": M},
     "edit": {"cancel": L, "write": "fix NAME --apply", "choose": M},
+    "fixes": {"cancel": L, "write": "fix --all --apply", "turn": V},
     "forget": {"cancel": L, "forget": "undo --forget", "choose": M},
     "question": {"cancel": L},
     "whatif": {
@@ -237,7 +254,8 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
     "workers": {"close": L},
     "verify": {"cancel": L, "yes": "verify", "choose": M},
     "verification": {"close": L, "copy": "verify", "report": "report --verify"},
-    "help": {"close": L},
+    "help": {"close": L, "up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M},
+    "menu": {"leave": L, "menu": L},
     "workspaces": {"leave": L, "complete": T, "down": M, "up": M},
     "find": {"leave": L, "down": M, "up": M, "page_down": M, "page_up": M},
     "jump": {"leave": L},
@@ -257,6 +275,71 @@ def reason_of(action: str) -> str:
     """Return why there is no equivalent command; empty if there is one."""
     does = COMMANDS_OF_ACTIONS.get(action, "")
     return str(does) if isinstance(does, NoCommandReason) else ""
+
+
+# Each key with several actions: its one meaning, and those actions, or the ends of their ids.
+SHARED_KEYS: dict[str, tuple[str, str]] = {
+    "up k": ("the line above", "up previous again filter_again"),
+    "down j": ("the line below", "down next pick filter_keep"),
+    "pageup": ("a page up", "page_up less"),
+    "pagedown": ("a page down", "page_down more"),
+    "home": ("the first line", "first"),
+    "end": ("the last line", "last"),
+    "left h": ("to the left, or close", "left tab_left fold choose before"),
+    "right l": ("to the right, or open", "right tab_right unfold choose next"),
+    "left_square_bracket": ("the one before", "older caller"),
+    "right_square_bracket": ("the one after", "newer called"),
+    "tab": ("continue", "next complete"),
+    "enter": ("open or accept the selection", "why keep fold pick choose take write leave yes close"),
+    "escape": ("go back", "back clear leave cancel close filter_drop"),
+    "space": ("turn the selection on or off", "toggle turn pick pause next right line"),
+    "delete": ("remove the selection", "forget remove"),
+    "ctrl+space ctrl+@": ("possible values", "keys complete events"),
+    "ctrl+l": ("remove the entry", "leave_out reset"),
+    "ctrl+o": ("jump", "console.jump jump.leave"),
+    "ctrl+p": ("the palette", "palette"),
+    "ctrl+r f5": ("run it", "fire fire_composed fire_only test verify.yes whatif.compare"),
+    "ctrl+s": ("save it", "save"),
+    "m f9": ("the menu", "menu"),
+    "question_mark": ("help", "help help.close"),
+    "slash": ("filter", "filter"),
+    "full_stop": ("the other hooks", "others"),
+    "minus": ("continue without it", "pass_over without"),
+    "C": ("run the rest", "run_all rest"),
+    "E": ("open the editor", "edit"),
+    "H": ("verify", "console.verify verification.close"),
+    "I": ("packs", "hooks.packs packs.close"),
+    "P": ("processes", "console.workers workers.close"),
+    "Q": ("end the run", "fire.cancel debug.end"),
+    "R": ("read and compare again", "recheck hosts.again"),
+    "T": ("the tap", "log.tap tap.close"),
+    "X": ("a report", "report"),
+    "d": ("side by side", "compare runs diff beside.leave"),
+    "n": ("add a new one", "new install"),
+    "q": ("leave", "quit close cancel"),
+    "t": ("trust", "trust"),
+    "v": ("another view", "group form hosts.choose session"),
+    "w": ("write", "write"),
+    "y": ("copy", "copy"),
+    "z": ("zoom", "zoom"),
+}
+
+
+def key_meanings() -> dict[str, str]:
+    """Return the one meaning of each key. Raises ValueError for a key with two meanings."""
+    shared = {key: row for keys, row in SHARED_KEYS.items() for key in keys.split()}
+    actions_by_key: dict[str, list[KeyAction]] = {}
+    for action in all_actions().values():
+        for key in action.keys:
+            actions_by_key.setdefault(key, []).append(action)
+    meanings = {}
+    for key, actions in actions_by_key.items():
+        meaning, named = shared.get(key, (actions[0].meaning, ""))
+        for action in actions if len(actions) > 1 else ():
+            if not {action.id, action.id.partition(".")[2]} & {*named.split()}:
+                raise ValueError(f"{key_label(key)} means {meaning!r}, so it cannot be a key of {action.id}")
+        meanings[key] = meaning
+    return meanings
 
 
 SCOPE_TITLES = {room.name: room.title for room in KEY_SCOPES}
@@ -279,7 +362,7 @@ class ListedAction:
 
 @dataclass(frozen=True, slots=True)
 class KeyListing:
-    """All actions by scope, and the problems of the file."""
+    """All actions by scope, and the problems of the user's key file."""
 
     preset: str
     actions: tuple[ListedAction, ...]

@@ -96,8 +96,8 @@ class HookList(LineList, inherit_bindings=False):
     """The hooks in groups. Posts `Pointed` when another row is selected, and `Picked` for a chosen row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", show=False, id="list.up", tooltip="The hook above"),
-        Binding("down", "move(1)", "Down", show=False, id="list.down", tooltip="The hook below"),
+        Binding("up,k", "move(-1)", "Up", show=False, id="list.up", tooltip="The hook above"),
+        Binding("down,j", "move(1)", "Down", show=False, id="list.down", tooltip="The hook below"),
         Binding("pageup", "page(-1)", "Page up", show=False, id="list.page_up", tooltip="A page up"),
         Binding("pagedown", "page(1)", "Page down", show=False, id="list.page_down", tooltip="A page down"),
         Binding("home", "first", "First", show=False, id="list.first", tooltip="The first hook"),

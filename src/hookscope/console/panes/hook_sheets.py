@@ -42,7 +42,10 @@ class SameNameHook:
     rank: int
     source: str
     path: Path | None
-    item: HookStatus | RejectedHook
+    item: HookStatus | RejectedHook | None  # None: a searched folder without such a hook
+
+
+STRIP_HEAD = 16  # cells of a source with its rank
 
 
 def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snapshot) -> None:
@@ -51,17 +54,37 @@ def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snap
     copies = hooks_named(name, view)
     if not copies or (isinstance(row, RejectedHook) and (row.unread_rank is None or len(copies) == 1)):
         return
-    winner = next((n for n, copy in enumerate(copies, 1) if _has_precedence(copy)), None)
+    winner = next((copy for copy in copies if _has_precedence(copy)), None)
     sheet.title("Precedence")
-    for number, copy in enumerate(copies, 1):
+    for number, copy in enumerate(_with_empty_sources(copies, view), 1):
         is_shown = copy.item is row
         head = Content.styled(
             f" {'▸' if is_shown else ' '} {number} {copy.source}", "bold" if is_shown else MUTED
         )
-        path = view.host.machine.short(copy.path) if copy.path else "registered by code"
-        outcome = _outcome(copy, winner, len(copies))
-        body = Content.assemble(safe_paragraph(path), "   ", safe_paragraph(outcome).stylize(MUTED))
-        sheet.put([(head, 16)], body if is_shown else body.stylize(MUTED))
+        bar, style = ("┃", "bold $text-success") if copy is winner else ("│" if copy.item else "┆", FAINT)
+        path = safe_paragraph(view.host.machine.short(copy.path) if copy.path else "registered by code")
+        outcome = safe_paragraph(_outcome(copy, winner, len(copies)))
+        path = path.stylize("" if copy is winner else MUTED)
+        outcome = outcome.stylize("$text-success" if copy is winner and len(copies) > 1 else MUTED)
+        side = (Content.styled(bar, style), 2)
+        if path.cell_length + outcome.cell_length + STRIP_HEAD + 5 <= sheet.width:
+            sheet.put([(head, STRIP_HEAD), side], Content.assemble(path, "   ", outcome))
+        else:
+            sheet.put([(head, STRIP_HEAD), side], path)
+            sheet.put([(Content(), STRIP_HEAD), side], outcome)
+
+
+def _with_empty_sources(copies: list[SameNameHook], view: Snapshot) -> list[SameNameHook]:
+    """Return the copies, and between them the searched folders without one, if there are several copies."""
+    if len(copies) == 1:
+        return copies
+    used = {copy.source for copy in copies}
+    empty = {
+        folder.source: SameNameHook(folder.rank, folder.source, folder.path, None)
+        for folder in view.host.folders
+        if folder.source not in used and folder.hook_kind == "folder" and not folder.incidental
+    }
+    return sorted([*copies, *empty.values()], key=lambda copy: (-copy.rank, not _has_precedence(copy)))
 
 
 def hooks_named(name: str, view: Snapshot) -> list[SameNameHook]:
@@ -81,12 +104,20 @@ def _has_precedence(copy: SameNameHook) -> bool:
     return isinstance(copy.item, HookStatus) and copy.item.verdict.shadowed_by is None
 
 
-def _outcome(copy: SameNameHook, winner: int | None, count: int) -> str:
+def _outcome(copy: SameNameHook, winner: SameNameHook | None, count: int) -> str:
+    """Return whether a copy is used, and why not."""
+    if copy.item is None:
+        return "no hook of this name"
     if isinstance(copy.item, RejectedHook):
         return f"ignored: {copy.item.reason}"
-    if copy.item.verdict.shadowed_by is not None:
-        return f"shadowed by {winner}" if winner else "shadowed"
-    return "no other hook has this name" if count == 1 else "this one takes precedence"
+    if copy is winner:
+        return "no other hook has this name" if count == 1 else "takes precedence"
+    if winner is None:
+        return "shadowed"
+    if winner.source == copy.source:
+        return f"shadowed: another {copy.source} hook was found first"
+    order = "comes before" if winner.rank > copy.rank else "replaces"
+    return f"shadowed: {winner.source} {order} {copy.source}"
 
 
 GATE_NAME_WIDTH = 11  # cells of a gate's name

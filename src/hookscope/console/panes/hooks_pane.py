@@ -94,8 +94,8 @@ HOOK_BINDINGS: list[BindingType] = [
         tooltip="Create a hook, pack, plugin or module, and open it in $EDITOR",
     ),
     Binding("I", "packs", "Packs", id="hooks.packs", tooltip="Packs: install, update, remove, compare"),
-    Binding("s", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
-    Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Show handlers by event, in call order"),
+    Binding("v", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
+    Binding("K", "keys", "Registry", id="hooks.keys", tooltip="Show handlers by event, in call order"),
     Binding("y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook"),
     Binding(
         "L",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
@@ -18,73 +18,25 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hookscope.console.keymap.active_keys import key_hints, share_a_key, with_keys
+from hookscope.console.panes.log_lines import chips_line, entry_details, entry_line, is_cut
 from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.log_entries import (
-    LEVEL_ALIASES,
     FoldedRuns,
+    LogChips,
     LogEntry,
     LogFilter,
     LogIndex,
     LogRing,
+    RunsFolded,
     parse_log_filter,
 )
-from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, safe_text, safe_word
-from hookscope.console.widgets.lines import LineList, StripCache
+from hookscope.console.theme.text_styles import MARK_MUTED, safe_text
+from hookscope.console.widgets.lines import KeyScroll, LineList, StripCache
 from hookscope.console.widgets.painting import RemovableWidget, update_text
-from hookscope.model.text import in_local_time, one_line
+from hookscope.model.text import one_line
 
 if TYPE_CHECKING:
     from hookscope.console.widgets.input_fields import FilterInput
-
-
-LEVEL_SIGNS: Mapping[str, tuple[str, str]] = {
-    "error": ("✗", "$text-error"),
-    "warn": ("!", "$text-warning"),
-    "debug": ("·", MARK_MUTED),
-}
-KIND_SIGNS: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # a host's real event, in any theme
-KIND_WIDTH = 10  # cells: quarantine
-ROOMY_LOG_WIDTH = 100  # cells; wider logs show milliseconds and longer subjects
-NARROW_LOG_WIDTH = 64  # cells; narrower logs show no kind
-LONGEST_ENTRY = 600  # characters of an entry's text
-
-
-def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
-    """Return the line of an entry: time, level, kind, subject, text. A narrow line has no kind.
-
-    `mark`: the sign of a folded or unfolded run, shown after the kind.
-    """
-    prefix = _entry_prefix(entry, width, mark)
-    text = Content(safe_word(entry.text, LONGEST_ENTRY))
-    return prefix + text.truncate(max(width - prefix.cell_length, 1), ellipsis=True)
-
-
-def is_cut(entry: LogEntry, width: int) -> bool:
-    """Return True if a line of this width truncates the entry's subject or text."""
-    text = Content(safe_word(entry.text, LONGEST_ENTRY + 1)).cell_length
-    subject = Content(safe_word(entry.subject, 200)).cell_length
-    return text > width - _entry_prefix(entry, width).cell_length or subject > _subject_width(width)
-
-
-def _entry_prefix(entry: LogEntry, width: int, mark: str = "") -> Content:
-    """Return everything before the text."""
-    at = in_local_time(entry.at)
-    roomy, narrow = width >= ROOMY_LOG_WIDTH, width < NARROW_LOG_WIDTH
-    time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
-    level = LEVEL_ALIASES.get(entry.level.lower(), entry.level.lower())
-    glyph, style = LEVEL_SIGNS.get(level) or KIND_SIGNS.get(entry.kind, (" ", ""))
-    kind = fixed_width(safe_word(f"{entry.kind} {mark}".rstrip(), 40), KIND_WIDTH, MARK_MUTED) + " "
-    return Content.assemble(
-        Content.styled(f"{time} " if narrow else f"{time}  ", MARK_MUTED),
-        Content.styled(f"{glyph} ", style),
-        Content.styled(f"{mark or ' '} ", MARK_MUTED) if narrow else kind,
-        fixed_width(safe_word(entry.subject, 200), _subject_width(width)),
-        " " if narrow else "  ",
-    )
-
-
-def _subject_width(width: int) -> int:
-    return 26 if width >= ROOMY_LOG_WIDTH else max(10, min(18, width // 4))
 
 
 class LogView(LineList):
@@ -206,7 +158,18 @@ FILTER_SLICE = 4_096  # entries to filter between two checks of the clock
 FILTER_SECONDS = 0.015  # seconds to filter at a time, so that keys are handled in between
 MOST_COPIED = 1_000_000
 LEAST_HEIGHT_WITH_ENTRY = 10  # lines of a log that has room for the whole entry below
+LEAST_HEIGHT_WITH_CHIPS = 12  # lines of a log that has room for the chips
+DETAILS_BELOW, DETAILS_BESIDE = 18, 180  # lines or cells of a log with details below or beside its rows
+DETAILS_SECONDS = 0.12  # seconds that the cursor rests on an entry before its details are read
 LONGEST_SHOWN = 2_000  # characters of the entry shown whole
+
+
+CHIP_KEYS = (
+    ("5", "event", "Event", "Only the selected entry's event, or all"),
+    ("6", "hook", "Hook", "Only the selected entry's hook, then its next one, or all"),
+    ("7", "outcome", "Outcome", "Only failed runs, only runs that are ok, or all"),
+    ("8", "origin", "From", "Only real events, only fired ones, or all"),
+)
 
 
 class LogPane(RemovableWidget, Widget):
@@ -222,16 +185,25 @@ class LogPane(RemovableWidget, Widget):
             tooltip="Filter entries: words, !words, kind:fire, level:warn, run:7",
         ),
         Binding(
-            "p", "pause", "Pause", id="log.pause", tooltip="Pause the display; entries are still collected"
+            "space",
+            "pause",
+            "Pause",
+            id="log.pause",
+            tooltip="Pause the display; entries are still collected",
         ),
         Binding("G", "tail", "Tail", id="log.tail", tooltip="Follow the newest entry"),
-        Binding("s", "save", "Save", id="log.save", tooltip="Save the real event"),
+        Binding("ctrl+s", "save", "Save", id="log.save", tooltip="Save the real event"),
         Binding(
             "T",
             "tap",
             "Live agent",
             id="log.tap",
             tooltip="Tap status, unused subscriptions, unsubscribed events",
+        ),
+        Binding("v", "session", "Session", id="log.session", tooltip="The session as a conversation"),
+        *(
+            Binding(key, f"chip('{name}')", title, show=False, id=f"log.{name}_chip", tooltip=tip)
+            for key, name, title, tip in CHIP_KEYS
         ),
         Binding("right", "unfold(True)", "Handlers", id="log.unfold", tooltip="Show the handlers of a run"),
         Binding(
@@ -251,6 +223,16 @@ class LogPane(RemovableWidget, Widget):
         padding: 0;
         &:focus-within { border: heavy $border; }
         & > LogView { height: 1fr; }
+        & > #chips { dock: top; height: 1; padding: 0 1 0 2; display: none; link-style: none; }
+        & > #chips.-shown { display: block; }
+        & > #details {
+            dock: bottom; height: 38%; display: none; padding: 0 1; border-top: solid $border-blurred;
+        }
+        & > #details > Static { width: 1fr; height: auto; }
+        &.-detailed > #details { display: block; }
+        &.-beside > #details {
+            dock: right; height: 1fr; width: 36%; border-top: none; border-left: solid $border-blurred;
+        }
         & > FilterInput { margin: 0 0 0 2; }
         & > #entry { height: auto; max-height: 5; padding: 0 1 0 2; display: none; }
         & > #entry.-cut { display: block; }
@@ -271,6 +253,20 @@ class LogPane(RemovableWidget, Widget):
             super().__init__()
             self.name, self.save = name, save
 
+    class DetailsRequested(ConsoleMessage):
+        """Request for the details of an entry, which `show_details` takes."""
+
+        def __init__(self, entry: LogEntry) -> None:
+            super().__init__()
+            self.entry = entry
+
+    class SessionRequested(ConsoleMessage):
+        """Request to show a session; without a name, the last used one."""
+
+        def __init__(self, session: str = "") -> None:
+            super().__init__()
+            self.session = session
+
     class TapStatusRequested(ConsoleMessage):
         """Request to show the tap's status."""
 
@@ -278,7 +274,10 @@ class LogPane(RemovableWidget, Widget):
         super().__init__(id=id, classes=classes)
         self.ring = LogRing()
         self._still: LogRing | None = None  # the ring as it was when the display was paused
-        self._filter = LogFilter()
+        self._typed, self.chips = LogFilter(), LogChips()
+        self._filter = LogFilter()  # both together
+        self._resting: Timer | None = None  # until the details of the selected entry are read
+        self._detailed: LogEntry | None = None  # the entry whose details are shown or being read
         self._index = LogIndex(self.ring)  # the shown index, and in `_of` its filter
         self._of = LogFilter()
         self._search: LogIndex | None = None  # the next index, whose filter has not checked all entries yet
@@ -302,10 +301,30 @@ class LogPane(RemovableWidget, Widget):
         self.mount(field)
         return field
 
+    @cached_property
+    def _chips_line(self) -> Static:
+        """The line of chips, mounted on first use."""
+        line = Static(id="chips", markup=False)
+        self.mount(line)
+        return line
+
+    @cached_property
+    def _details(self) -> Static:
+        """The text of the details, mounted on first use."""
+        text = Static(markup=False)
+        self.mount(KeyScroll(text, id="details"))
+        return text
+
     def entries(self) -> Iterator[LogEntry]:
         """Yield the matching entries, oldest first."""
         ring = self.ring if self._still is None else self._still
         return (entry for _, entry in ring.numbered(0) if self._filter.takes(entry))
+
+    @property
+    def selected_run(self) -> int | None:
+        """The number of the run of the selected entry, if it has one."""
+        entry = self.query_one(LogView).entry
+        return entry.run if entry is not None else None
 
     def add(self, entries: Sequence[LogEntry]) -> None:
         """Add entries, oldest first."""
@@ -323,7 +342,7 @@ class LogPane(RemovableWidget, Widget):
         self._frame = None
         hidden_from, self._hidden_from = self._hidden_from, None
         view = self.query_one(LogView)
-        if hidden_from is not None and not self._filter:
+        if hidden_from is not None and not self._typed:
             if view.folds is None or self._still is not None or self.filtering:
                 self._rebuild()  # the first run, or an index that is being built
             else:
@@ -340,14 +359,27 @@ class LogPane(RemovableWidget, Widget):
     def _rebuild(self) -> None:
         """Build a new index for another filter or ring."""
         ring = self.ring if self._still is None else self._still
-        takes = self._filter.taker() if self._filter else self._folds if self._folds.finished else None
-        narrower = bool(self._of) and self._filter.narrows(self._of)
+        takes = self._taker()
+        narrower = bool(self._of and self._typed) and self._filter.narrows(self._of)
         among = self._index if self._index.ring is ring and narrower else None
         waiting, self._search = self._search is not None, LogIndex(ring, takes, among=among, most=0)
         if not waiting:
             self._go_on()
         else:
             self._title()
+
+    def _taker(self) -> Callable[[LogEntry], bool] | None:
+        """Return what the shown entries match. Typed words are also searched in folded runs."""
+        if self._typed:
+            return self._filter.taker()
+        if not self.chips:
+            return self._folds if self._folds.finished else None
+        return RunsFolded(self._filter.takes, self._folds)
+
+    def _refilter(self) -> None:
+        self._filter = self.chips.added_to(self._typed)
+        self._rebuild()
+        self._show_parts()
 
     def _go_on(self) -> None:
         """Filter entries for a short time, and continue later; show the result once all are filtered."""
@@ -360,14 +392,16 @@ class LogPane(RemovableWidget, Widget):
             self._title()
             self.set_timer(0.001, self._go_on, name="log-filter")
             return
-        self._index, self._of, self._search = search, self._filter, None
+        self._index, self._search = search, None
+        self._of = self._filter if self._typed else LogFilter()  # chips alone also hide folded handlers
         view = self.query_one(LogView)
-        view.folds = self._folds if self._folds.finished and not self._filter else None
+        view.folds = self._folds if self._folds.finished and not self._typed else None
         view.show(search)
         self._title()
 
     def name_keys(self) -> None:
         """Show the current keys."""
+        self._show_parts()
         self._title()
 
     def _title(self) -> None:
@@ -385,23 +419,68 @@ class LogPane(RemovableWidget, Widget):
         self._show_entry()
 
     def _show_entry(self) -> None:
-        """Below the list, show the whole entry under the cursor, if its line truncates it."""
+        """Show the details of the entry under the cursor; without room, its text if its line is cut."""
         view = self.query_one(LogView)
         entry, part = view.entry, self.query_one("#entry", Static)
+        if self.has_details:
+            part.remove_class("-cut")
+            self._await_details(entry)
+            return
         cut = entry is not None and self.size.height >= LEAST_HEIGHT_WITH_ENTRY
         cut = cut and entry is not None and is_cut(entry, view.inner_width)
         if cut and entry is not None:
             update_text(part, safe_text(f"{one_line(entry.subject)}  {one_line(entry.text)}", LONGEST_SHOWN))
         part.set_class(cut, "-cut")
 
+    @property
+    def has_details(self) -> bool:
+        """Whether there is room for details."""
+        return self.size.height >= DETAILS_BELOW
+
+    def _await_details(self, entry: LogEntry | None) -> None:
+        """Show an entry, and request its details once the cursor rests on it."""
+        if entry is self._detailed:
+            return
+        self._detailed = entry
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+        self._say_details(Content() if entry is None else entry_details(entry))
+        if entry is not None and (entry.run is not None or entry.real is not None):
+            self._resting = self.set_timer(
+                DETAILS_SECONDS, lambda: self.post_message(self.DetailsRequested(entry)), name="log-details"
+            )
+
+    def show_details(self, entry: LogEntry, details: Content) -> None:
+        """Show the details of an entry, if it is still selected."""
+        if entry is self._detailed and self.is_mounted:
+            cut = is_cut(entry, self.query_one(LogView).inner_width)
+            self._say_details(Content("\n\n").join([safe_text(entry.text), details]) if cut else details)
+
+    def _say_details(self, details: Content) -> None:
+        self._details.update(details)
+        if isinstance(box := self._details.parent, KeyScroll):
+            box.scroll_home(animate=False)
+
+    def _show_parts(self) -> None:
+        """Show the chips and the details that fit."""
+        shown = self.size.height >= LEAST_HEIGHT_WITH_CHIPS or bool(self.chips)
+        if shown:
+            self._chips_line.update(chips_line(self.chips, self.size.width))
+        if shown or "_chips_line" in self.__dict__:
+            self._chips_line.set_class(shown, "-shown")
+        self.set_class(self.has_details, "-detailed")
+        self.set_class(self.has_details and self.size.width >= DETAILS_BESIDE, "-beside")
+
     def on_resize(self) -> None:
+        self._show_parts()
         self._show_entry()
 
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._filter = parse_log_filter(event.value)
-        self._rebuild()
+        self._typed = parse_log_filter(event.value)
+        self._refilter()
 
     @on(Input.Submitted)
     def _filter_kept(self, event: Input.Submitted) -> None:
@@ -438,20 +517,37 @@ class LogPane(RemovableWidget, Widget):
         self._field.remove_class("-open")
         self.query_one(LogView).focus()
 
+    def action_chip(self, name: str) -> None:
+        """Turn a chip to its next value."""
+        chips = self.chips.turned(name, self.query_one(LogView).entry)
+        if chips == self.chips:
+            self.app.notify(f"This entry has no {name}. Select an event or a run first.", markup=False)
+            return
+        self.chips = chips
+        self._refilter()
+
+    def action_session(self) -> None:
+        entry = self.query_one(LogView).entry
+        self.post_message(self.SessionRequested(entry.session if entry is not None else ""))
+
     def action_clear(self) -> None:
-        if not self._filter:
+        if self.chips:
+            self.chips = LogChips()
+            self._refilter()
+        elif not self._filter:
             if share_a_key("log.clear", "console.back"):
                 raise SkipAction  # without a filter the key means `console.back`
             self.app.notify("No filter is set: all entries are shown.", markup=False)
             return
-        self._drop_filter()
+        if self._typed:
+            self._drop_filter()
 
     def action_unfold(self, wanted: bool) -> None:
         entry = self.query_one(LogView).entry
         run = entry.run if entry is not None else None
         if run is None or run not in self._folds.parts:
             self.app.notify("This entry has no handlers to show.", markup=False)
-        elif self._filter:
+        elif self._typed:
             self.app.notify(with_keys("Press {log.clear} to clear the filter first."), markup=False)
         elif run not in self._folds.finished:
             self.app.notify("This run is still running: its handlers are already shown.", markup=False)

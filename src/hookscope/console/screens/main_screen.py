@@ -14,7 +14,13 @@ from hookscope.console.context import AppServices, ConsoleContext
 from hookscope.console.controllers.bridge import Bridge
 from hookscope.console.controllers.registry import Controllers
 from hookscope.console.keymap.active_keys import with_keys
-from hookscope.console.keymap.available_actions import GLOBAL_BINDINGS, KeyBar, keys_of_screen
+from hookscope.console.keymap.available_actions import (
+    GLOBAL_BINDINGS,
+    AvailableAction,
+    KeyBar,
+    keys_of_screen,
+    run_action,
+)
 from hookscope.console.panes.hook_list import HookList
 from hookscope.console.panes.pane_set import PaneSet
 from hookscope.console.screens.message_routes import console_routes
@@ -116,6 +122,7 @@ class MainScreen(PaintedOnce[None]):
         self.pane_focus = PaneFocus(self, self.store, self.panes, self._show_keys)
         self.context = ConsoleContext(self.store, self.bridge, self.panes, self)
         self.controllers = Controllers(self.context, services, watches=watches)
+        self._last_keys = ("", "")  # the last two pressed
         self._routes = console_routes(self.context, self.controllers, services.give_up)
 
     @property
@@ -208,8 +215,10 @@ class MainScreen(PaintedOnce[None]):
         """True if the focus has arrived and no dialog is about to open."""
         return self.is_mounted and self.pane_focus.settled and not self.bridge.awaits_dialog
 
-    def touched(self) -> None:
-        """Note a key or click, before it takes effect: a change of focus is then intended."""
+    def touched(self, key: str) -> None:
+        """Note a key, or a click without one, before it takes effect: a change of focus is then intended."""
+        if key:
+            self._last_keys = (self._last_keys[1], key)
         self.pane_focus.settled = True
         self.controllers.restore.touched()
 
@@ -255,6 +264,10 @@ class MainScreen(PaintedOnce[None]):
             self.controllers.fire.cancel()
             return
         before = self.state
+        is_second = self._last_keys[0] == self._last_keys[1]
+        if before.mode != "hooks" and before.zoom is None and not is_second:
+            self.context.notify(with_keys("Press {console.back} again to go back to Hooks."))
+            return
         self.store.change(SteppedBack())
         if self.state is before:
             self.context.notify(with_keys("Nothing is open here. {console.quit} leaves the console."))
@@ -268,6 +281,15 @@ class MainScreen(PaintedOnce[None]):
 
         self.app.push_screen(JumpScreen(jump_targets_of(self)), jump)
 
+    def action_menu(self) -> None:
+        from hookscope.console.dialogs.help import MenuScreen
+
+        def run(action: AvailableAction | None) -> None:
+            if action is not None:
+                self.app.call_later(run_action, self.app, action)
+
+        self.app.push_screen(MenuScreen(self, self.state), run)
+
     def palette_source(self) -> PaletteSource:
         """Return what the palette finds among the panes."""
         from hookscope.console.dialogs.palette import PaletteSource
@@ -280,6 +302,9 @@ class MainScreen(PaintedOnce[None]):
 
     def action_export(self) -> None:
         self.controllers.export.ask()
+
+    def action_share(self) -> None:
+        self.controllers.export.share()
 
     def action_dialect(self) -> None:
         self.controllers.workspaces.next_dialect()

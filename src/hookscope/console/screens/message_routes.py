@@ -122,6 +122,8 @@ def _route_saved_events(routes: MessageRoutes, controllers: Controllers) -> None
         lambda m: (controllers.real.save if m.save else controllers.real.open)(m.name),
     )
     add(LogPane.TapStatusRequested, lambda _: controllers.real.show_lists())
+    add(LogPane.DetailsRequested, lambda m: controllers.real.details(m.entry))
+    add(LogPane.SessionRequested, lambda m: controllers.real.show_session(m.session))
     add(messages.RealEventsReported, lambda m: controllers.real.show(m))
 
 

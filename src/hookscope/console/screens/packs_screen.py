@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 PACK_BINDINGS: list[BindingType] = [
     Binding("escape,q,I", "close", "Close", id="packs.close", tooltip="Cancel, or go back"),
-    Binding("i", "install", "Install", id="packs.install", tooltip="Preview a package, then ask"),
-    Binding("l", "link", "Link", id="packs.link", tooltip="Link to your own folder instead of copying it"),
-    Binding("u", "update", "Update", id="packs.update", tooltip="Fetch the selected pack again, then ask"),
+    Binding("n", "install", "Install", id="packs.install", tooltip="Preview a package, then ask"),
+    Binding("plus", "link", "Link", id="packs.link", tooltip="Link to your own folder instead of copying it"),
+    Binding("N", "update", "Update", id="packs.update", tooltip="Fetch the selected pack again, then ask"),
     Binding("U", "update_all", "Update all", id="packs.all", tooltip="Update every pack, one after another"),
-    Binding("c", "check", "Check", id="packs.check", tooltip="Check all sources for newer versions"),
+    Binding("asterisk", "check", "Check", id="packs.check", tooltip="Check all sources for newer versions"),
     Binding("d", "diff", "Diff", id="packs.diff", tooltip="Show changes since the install"),
-    Binding("x,delete", "remove", "Remove", id="packs.remove", tooltip="Preview the removal, then ask"),
+    Binding("delete", "remove", "Remove", id="packs.remove", tooltip="Preview the removal, then ask"),
     Binding("R", "recheck", "Recheck", id="packs.recheck", tooltip="Read all files of the packs again"),
     Binding("y", "copy", "Copy", id="packs.copy", tooltip="Copy the details of the selected pack"),
     Binding("question_mark", "app.help", "Help", show=False, id="packs.help", tooltip="These keys"),
@@ -349,7 +349,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = "Install"
+            frame.border_title = "Install   1 of 2"
             frame.border_subtitle = key_hints(("spec.take", "preview"), ("spec.cancel", "back"))
             package = Input(
                 self._spec,
@@ -406,7 +406,7 @@ class PackPlanScreen(Overlay[bool]):
     """A sheet to read; with a `verb`, it asks whether to proceed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n,q", "answer(False)", "Cancel", id="plan.cancel", tooltip="Write nothing"),
+        Binding("escape,q", "answer(False)", "Cancel", id="plan.cancel", tooltip="Write nothing"),
         Binding("enter", "answer(True)", "Yes", id="plan.yes", tooltip="Proceed"),
         Binding("y", "copy", "Copy", id="plan.copy", tooltip="Copy this text"),
     ]

@@ -24,7 +24,7 @@ from hookscope.console.theme.text_styles import (
     safe_paragraph,
 )
 from hookscope.model.hook_status import FixKind, Gate, State, gate_state
-from hookscope.model.text import long_duration, one_line
+from hookscope.model.text import ago, one_line
 from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview
 from hookscope.values import dataclass
 
@@ -86,9 +86,9 @@ def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
     lacking = [name for name in names if name in missing]
     gives = f" provides {', '.join(names)}" if names else ""
     if lacking:
-        gives += f": satisfies {', '.join(lacking)}"
+        gives += f" (missing here: {', '.join(lacking)})"
     elif names:
-        gives += ": already satisfied"
+        gives += " (already present)"
     said = f" ({label})" if label else ""
     named = " ".join(filter(None, (str(spec.get("kind", "?")), str(what))))
     return Content.assemble(safe_paragraph(f"{named}{gives}{said}"), ("; never run automatically", MUTED))
@@ -202,13 +202,12 @@ def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int
     sheet.say(Content.assemble(named, "   ", (word, style)))
     _put_changes(sheet, row, view)
     sheet.blank()
-    age = long_duration((now - record.at).total_seconds())
     here = record.source in ("folder", "archive")
     put_fact(sheet, "from", f"{install_kind(record)} {short(Path(record.spec)) if here else record.origin}")
     if not here:
         put_fact(sheet, "resolved", record.resolved)
     put_fact(sheet, "integrity", keep_ends(record.integrity, sheet.width - PACK_LABEL_WIDTH - 1))
-    put_fact(sheet, "installed", f"{age} ago, for {record.dialect}")
+    put_fact(sheet, "installed", f"{ago(record.at, now)}, for {record.dialect}")
     put_fact(sheet, "update", row.newer or with_keys("unknown: {packs.check} checks the source"))
     sheet.title(f"Hooks {len(record.hooks)}")
     stands = hooks_of_pack(record, view)

@@ -98,8 +98,8 @@ def arrange_panes(
         return PaneLayout(size, mode, (zoom,))
     if mode == "hosts":  # the matrix needs the full width
         return PaneLayout(size, mode, ("hosts",))
-    if size == "wide" and mode == "log":  # its lines need the room; the run is beside it
-        return PaneLayout(size, mode, ("fire", "log"))
+    if size == "wide" and mode == "log":  # its lines and details need the room
+        return PaneLayout(size, mode, ("log",))
     if size == "wide":
         return PaneLayout(size, mode, ("list", side, "fire", *(("start",) if start else ()), "log"))
     if mode != "hooks":

@@ -375,6 +375,9 @@ def hook_columns(width: int, rows: Iterable[HookRow], grouping: Grouping) -> Hoo
     )  # a reason is more useful than a second event
     if why + lent >= ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):
         events, why = events - lent, why + lent
+    elif why < ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):  # the Why pane shows the events too
+        name = min(names, 34, max(name, free - ROOM_FOR_WORDS - len(COLUMN_GAP)))
+        events, why = 0, free - name - len(COLUMN_GAP) - 1  # a gap before the scroll bar
     return HookColumns(name, events, source, why)
 
 

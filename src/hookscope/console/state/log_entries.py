@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 
 from hookscope.values import dataclass
@@ -28,6 +28,9 @@ class LogEntry:
     level: str = "info"
     run: int | None = None  # the number of its run
     real: str | None = None  # the id of its real event
+    event: str = ""  # the key of its event
+    hooks: tuple[str, ...] = ()  # the hooks that it concerns
+    session: str = ""  # the session key of its event
     # The text that filters search, computed once: each letter reads it in all entries.
     says: str = field(init=False, compare=False, repr=False)
 
@@ -35,16 +38,34 @@ class LogEntry:
         says = f"{self.kind} {self.subject[:SEARCHED_CHARACTERS]} {self.text[:SEARCHED_CHARACTERS]}".lower()
         object.__setattr__(self, "says", says)
 
+    @property
+    def outcome(self) -> str:
+        """`failed` or `ok` for entries of runs; else empty."""
+        level = LEVEL_ALIASES.get(self.level, self.level)
+        return {"error": "failed", "info": "ok"}.get(level, "") if self.run is not None else ""
+
+    @property
+    def origin(self) -> str:
+        """`real` for the host's own events, `fired` for entries of runs; else empty."""
+        return "real" if self.kind == "real" else "fired" if self.run is not None else ""
+
 
 @dataclass(frozen=True, slots=True)
 class LogFilter:
-    """Which entries to show. All conditions must hold; `level` means this level or worse."""
+    """Which entries to show. All conditions must hold; `level` means this level or worse.
+
+    `event` and `hook` are whole names, or beginnings that end in `*`, in lower case.
+    """
 
     words: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     level: str | None = None
     run: int | None = None
+    event: str | None = None
+    hook: str | None = None
+    outcome: str | None = None
+    origin: str | None = None
 
     def __bool__(self) -> bool:
         return self != LogFilter()
@@ -56,6 +77,12 @@ class LogFilter:
         if self.level is not None and not is_at_least(entry.level, self.level):
             return False
         if self.run is not None and entry.run != self.run:
+            return False
+        if self.event is not None and not is_name(entry.event, self.event):
+            return False
+        if self.hook is not None and not any(is_name(hook, self.hook) for hook in entry.hooks):
+            return False
+        if self.outcome not in (None, entry.outcome) or self.origin not in (None, entry.origin):
             return False
         if any(word in entry.says for word in self.excluded):
             return False
@@ -75,7 +102,70 @@ class LogFilter:
             and other.kinds in ((), self.kinds)
             and other.level in (None, self.level)
             and other.run in (None, self.run)
+            and other.event in (None, self.event)
+            and other.hook in (None, self.hook)
+            and other.outcome in (None, self.outcome)
+            and other.origin in (None, self.origin)
         )
+
+
+def is_name(name: str, wanted: str) -> bool:
+    """Return True if a name is the wanted one, ignoring case, or begins like `wanted*`."""
+    name = name.lower()
+    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
+
+
+@dataclass(frozen=True, slots=True)
+class LogChips:
+    """The filters that keys and clicks turn on; None: all. Each has a chip above the log."""
+
+    event: str | None = None
+    hook: str | None = None
+    outcome: str | None = None
+    origin: str | None = None
+
+    def __bool__(self) -> bool:
+        return self != LogChips()
+
+    def added_to(self, typed: LogFilter) -> LogFilter:
+        """Return the typed filter with these conditions; a chip takes precedence."""
+        return replace(
+            typed,
+            event=typed.event if self.event is None else self.event.lower(),
+            hook=typed.hook if self.hook is None else self.hook.lower(),
+            outcome=self.outcome or typed.outcome,
+            origin=self.origin or typed.origin,
+        )
+
+    def turned(self, name: str, entry: LogEntry | None) -> LogChips:
+        """Return the chips after `name` was turned to its next value.
+
+        Outcome and origin have fixed values. Event and hook take theirs from the selected entry.
+        """
+        if name in CHIP_VALUES:
+            values: tuple[str | None, ...] = CHIP_VALUES[name]
+        elif name == "event":
+            values = (entry.event,) if entry is not None and entry.event else ()
+        else:
+            values = entry.hooks if entry is not None else ()
+        now: str | None = getattr(self, name)
+        places = (None, *values, None)
+        after = places[places.index(now) + 1] if now in places else None
+        return replace(self, **{name: after})
+
+
+CHIP_VALUES = {"outcome": ("failed", "ok"), "origin": ("real", "fired")}
+
+
+@dataclass(frozen=True, slots=True)
+class RunsFolded:
+    """Matches what both match: a filter, and the entries that folding shows."""
+
+    matches: Callable[[LogEntry], bool]
+    folds: FoldedRuns
+
+    def __call__(self, entry: LogEntry) -> bool:
+        return self.folds(entry) and self.matches(entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +226,28 @@ class FoldedRuns:
 
 
 def parse_log_filter(text: str) -> LogFilter:
-    """Parse `kind:fire level:warn run:7 words !words`; a word matches anywhere in the text."""
-    words, excluded, kinds, level, run = [], [], [], None, None
+    """Parse `kind:fire level:warn run:7 event:NAME hook:NAME outcome:failed from:real words !words`.
+
+    A word matches anywhere in the text.
+    """
+    words, excluded, kinds, run = [], [], [], None
+    named: dict[str, str] = {}
     for part in text.lower().split():
         name, colon, value = part.partition(":")
         if colon and value and name == "kind":
             kinds += value.split(",")
-        elif colon and value and name == "level":
-            level = LEVEL_ALIASES.get(value, value)
+        elif colon and value and name in FILTER_NAMES:
+            named[FILTER_NAMES[name]] = LEVEL_ALIASES.get(value, value) if name == "level" else value
         elif name == "run" and value.isascii() and value.isdigit():
             run = int(value[:9])
         elif part.startswith("!"):
             excluded += [part[1:]] if part[1:] else []
         else:
             words.append(part)
-    return LogFilter(tuple(words), tuple(excluded), tuple(kind for kind in kinds if kind), level, run)
+    return LogFilter(tuple(words), tuple(excluded), tuple(kind for kind in kinds if kind), run=run, **named)
+
+
+FILTER_NAMES = {"level": "level", "event": "event", "hook": "hook", "outcome": "outcome", "from": "origin"}
 
 
 def is_at_least(level: str, wanted: str) -> bool:

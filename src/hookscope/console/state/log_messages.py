@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hookscope.app.runs.session_log import event_summary, session_of
 from hookscope.console.state.hook_rows import HookRow
 from hookscope.console.state.log_entries import LogEntry
 from hookscope.console.theme.text_styles import IGNORED_FILE, NOT_A_HOOK, STATE_STYLES, counted, short_day
@@ -39,7 +40,8 @@ def scan_entries(
         )
         return [LogEntry(at, "scan", hooks, f"{counts or 'none found'} · {duration(took)}")]
     entries = [
-        LogEntry(at, "state", name, text, level) for name, text, level in scan_differences(before, now)
+        LogEntry(at, "state", name, text, level, hooks=(name,))
+        for name, text, level in scan_differences(before, now)
     ]
     summary = "no changes" if not entries else f"{len(entries)} different"
     return [LogEntry(at, "scan", hooks, f"{summary} · {duration(took)}"), *entries]
@@ -81,24 +83,31 @@ def run_started_entry(at: datetime, number: int, plan: Plan) -> LogEntry:
     """Return the entry for a run that has started."""
     count = len(plan.calls)
     text = f"run {number} → {count} handler{'' if count == 1 else 's'}"
-    return LogEntry(at, "fire", plan.event.key, text, "info", number)
+    hooks = tuple(dict.fromkeys(call.name for call in plan.calls))
+    return LogEntry(at, "fire", plan.event.key, text, "info", number, event=plan.event.key, hooks=hooks)
 
 
-def handler_entry(at: datetime, number: int, result: Result | Slow) -> LogEntry:
-    """Return the entry for a handler that has ended or takes long."""
+def handler_entry(at: datetime, number: int, result: Result | Slow, event: str = "") -> LogEntry:
+    """Return the entry for a handler that has ended or takes long. `event`: the key of the run's event."""
     if isinstance(result, Slow):
         until = f"; it is stopped at {result.limit:g} s" if result.limit is not None else ""
-        text = f"» still running after {result.after:g} s{until}"
-        return LogEntry(at, "step", result.call.name, text, "warning", number)
+        text, level = f"» still running after {result.after:g} s{until}", "warning"
+    else:
+        text, level = _result_text(result)
+    name = result.call.name
+    return LogEntry(at, "step", name, text, level, number, event=event or result.call.key, hooks=(name,))
+
+
+def _result_text(result: Result) -> tuple[str, str]:
+    """Return the text and the level of a handler's entry."""
     took = duration(result.took)
     if result.stale is not None:
         fault = f"{result.stale.type}: {one_line(result.stale.message)}"
         took += f" · the previous version; the saved one does not load: {fault}"
     if result.status == "ok":
         level = "info" if result.stale is None else "warning"
-        return LogEntry(at, "step", result.call.name, f"✓ ok · {took}", level, number)
-    text = f"✗ {one_line(outcome_text(result.status, result.error))} · {took}"
-    return LogEntry(at, "step", result.call.name, text, "error", number)
+        return f"✓ ok · {took}", level
+    return f"✗ {one_line(outcome_text(result.status, result.error))} · {took}", "error"
 
 
 def run_ended_entry(at: datetime, number: int, run: Run) -> LogEntry:
@@ -118,7 +127,17 @@ def run_ended_entry(at: datetime, number: int, run: Run) -> LogEntry:
         text, level = one_line(run.ending.verdict), "info"
     else:
         text, level = f"✓ {count} ok", "info"
-    return LogEntry(at, "run", run.event.key, f"run {number} {text} · {duration(run.took)}", level, number)
+    return LogEntry(
+        at,
+        "run",
+        run.event.key,
+        f"run {number} {text} · {duration(run.took)}",
+        level,
+        number,
+        event=run.event.key,
+        hooks=tuple(dict.fromkeys(result.hook for result in run.results)),
+        session=session_of(run.event),
+    )
 
 
 def session_entries(at: datetime, play: SimulationResult) -> list[LogEntry]:
@@ -146,14 +165,28 @@ def past_run_entry(past: PastRun) -> LogEntry:
         entry = run_ended_entry(at, past.id, past.run)
     else:
         text = f"run {past.id} interrupted: its program ended"
-        entry = LogEntry(at, "run", past.plan.event.key, text, "warning", past.id)
+        event = past.plan.event
+        hooks = tuple(dict.fromkeys(call.name for call in past.plan.calls))
+        entry = LogEntry(
+            at, "run", event.key, text, "warning", past.id,
+            event=event.key, hooks=hooks, session=session_of(event),
+        )  # fmt: skip
     return replace(entry, text=f"{entry.text} · {on}") if (on := short_day(at)) else entry
 
 
-def external_run_entry(at: datetime, past: PastRun) -> LogEntry:
-    """Return the entry for a run of another program that has just ended."""
-    entry = past_run_entry(past)
-    return replace(entry, at=at, text=f"by another program: {entry.text}")
+def past_run_entries(past: PastRun) -> list[LogEntry]:
+    """Return the entries of an earlier run: its handlers, which fold, then the run."""
+    entry, run = past_run_entry(past), past.run
+    results = run.results if run is not None else ()
+    key = past.plan.event.key
+    return [*(handler_entry(entry.at, past.id, result, key) for result in results), entry]
+
+
+def external_run_entries(at: datetime, past: PastRun) -> list[LogEntry]:
+    """Return the entries of a run of another program that has just ended."""
+    *parts, entry = past_run_entries(past)
+    text = f"by another program: {entry.text}"
+    return [*(replace(part, at=at) for part in parts), replace(entry, at=at, text=text)]
 
 
 def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
@@ -172,11 +205,18 @@ def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
 
 def _real_event_entry(event: RecordedEvent) -> LogEntry:
     """Return the entry for a real event. `at` is the host's clock; other entries use ours."""
-    from hookscope.authoring.testing.recorded_events import context_summary
-
     at = in_local_time(event.at).replace(tzinfo=None)
     if event.kind == "loaded":
         return LogEntry(at, "real", one_line(event.host), f"the tap was loaded by process {event.pid}")
     cut = "shortened" if event.cut else ""
-    details = (one_line(event.session, 60), one_line(event.host, 30), cut, context_summary(event))
-    return LogEntry(at, "real", one_line(event.key), " · ".join(filter(None, details)), real=event.id)
+    summary = event_summary(event.context or event.ctx)
+    details = (cut, summary, one_line(session_of(event), 60))
+    return LogEntry(
+        at,
+        "real",
+        one_line(event.key),
+        " · ".join(filter(None, details)),
+        real=event.id,
+        event=event.key,
+        session=session_of(event),
+    )

@@ -191,7 +191,7 @@ class LateOutputReported(ConsoleMessage):
 
 
 class UnprotectedReported(ConsoleMessage):
-    """What the sandbox of a run that starts now does not protect."""
+    """Reports what the sandbox does not protect in a run that is starting."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -181,6 +181,7 @@ class ThemeManager:
         self.problems: tuple[Problem, ...] = ()
         self.configured = ""
         self.applied = ""  # the theme that this class activated, as opposed to the user
+        self._before_preview = ""
         self._given = app.theme if app.theme != "textual-dark" else ""  # from TEXTUAL_THEME
         self._mine: dict[str, Theme] = {}
         for theme in BUILTIN_THEMES:
@@ -212,6 +213,18 @@ class ThemeManager:
             self.app.theme = name
         elif before.get(name) != user_themes.get(name):
             self.app.mutate_reactive(App.theme)
+
+    def preview(self, name: str) -> None:
+        """Show a theme without choosing it, until `end_preview`."""
+        if not self.no_color and name != self.app.theme:
+            self._before_preview = self._before_preview or self.app.theme
+            self.applied = self.app.theme = name
+
+    def end_preview(self) -> None:
+        """Show the theme again that was shown before the preview."""
+        if self._before_preview:
+            self.applied = self.app.theme = self._before_preview
+            self._before_preview = ""
 
     def _name(self, choice: ThemeChoice, problems: list[Problem]) -> str:
         available = self.app.available_themes

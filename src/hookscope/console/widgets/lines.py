@@ -154,8 +154,8 @@ class KeyScroll(ScrollBox):
     """Scrolls by line, by page, and to its ends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll_up", "Up", show=False, id="sheet.up", tooltip="A line up"),
-        Binding("down", "scroll_down", "Down", show=False, id="sheet.down", tooltip="A line down"),
+        Binding("up,k", "scroll_up", "Up", show=False, id="sheet.up", tooltip="A line up"),
+        Binding("down,j", "scroll_down", "Down", show=False, id="sheet.down", tooltip="A line down"),
         Binding("pageup", "page_up", "Page up", show=False, id="sheet.page_up", tooltip="A page up"),
         Binding("pagedown", "page_down", "Page down", show=False, id="sheet.page_down", tooltip="Page down"),
         Binding("home", "scroll_home", "Top", show=False, id="sheet.first", tooltip="To the beginning"),

@@ -14,9 +14,9 @@ FIRE_BINDINGS: list[BindingType] = [
         tooltip="Fire the event of the shown run again, with the same options",
     ),
     Binding("b", "step", "Step", id="fire.step", tooltip="Fire handler by handler; then run the paused one"),
-    Binding("i", "pass_over", "Skip", id="fire.pass_over", tooltip="Skip the paused handler"),
+    Binding("minus", "pass_over", "Skip", id="fire.pass_over", tooltip="Skip the paused handler"),
     Binding(
-        "f", "run_all", "Run all", id="fire.run_all", tooltip="Run the paused handler and all later ones"
+        "C", "run_all", "Run all", id="fire.run_all", tooltip="Run the paused handler and all later ones"
     ),
     Binding(
         "B",
@@ -26,7 +26,7 @@ FIRE_BINDINGS: list[BindingType] = [
         show=False,
         tooltip="Debug line by line; during a run, show the debugger again",
     ),
-    Binding("x", "cancel", "Cancel", id="fire.cancel", show=False, tooltip="Cancel the running job"),
+    Binding("Q", "cancel", "Cancel", id="fire.cancel", show=False, tooltip="Cancel the running job"),
     Binding(
         "escape",
         "leave",
@@ -35,9 +35,7 @@ FIRE_BINDINGS: list[BindingType] = [
         show=False,
         tooltip="Cancel the running job; else leave the editor, then go back",
     ),
-    Binding(
-        "w,f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"
-    ),
+    Binding("f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"),
     Binding(
         "g,f7",
         "guarded",
@@ -47,7 +45,7 @@ FIRE_BINDINGS: list[BindingType] = [
         tooltip="Fire on copies of your files, and show the changes",
     ),
     Binding(
-        "m,f9",
+        "M",
         "play",
         "Play",
         id="fire.play",
@@ -66,16 +64,16 @@ FIRE_BINDINGS: list[BindingType] = [
         tooltip="Fire options: target, run anyway, fault, repeat, order, copies, step",
     ),
     Binding(
-        "Z,f10",
+        "Z",
         "fuzz",
         "Fuzz",
         id="fire.fuzz",
         show=False,
         tooltip="Find the smallest failing variant of this event, on copies",
     ),
-    Binding("R", "replay", "Replay", id="fire.replay", show=False, tooltip="Replay the shown run"),
+    Binding("Y", "replay", "Replay", id="fire.replay", show=False, tooltip="Replay the shown run"),
     Binding(
-        "K",
+        "J",
         "replay(True)",
         "From here",
         id="fire.from_here",
@@ -88,7 +86,7 @@ FIRE_BINDINGS: list[BindingType] = [
     ),
     Binding("v,f4", "face", "Form", id="fire.form", tooltip="Show the context as a form or as JSON"),
     Binding(
-        "c,f12", "part", "ctx", id="fire.ctx", tooltip="Show the handlers' second argument, or the context"
+        "c,ctrl+b", "part", "ctx", id="fire.ctx", tooltip="Show the handlers' second argument, or the context"
     ),
     Binding(
         "V",
@@ -107,5 +105,5 @@ FIRE_BINDINGS: list[BindingType] = [
     Binding("u", "undo", "Undo", id="hooks.undo", show=False, tooltip="Undo the last change"),
     Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="Show only this part, or all"),
     Binding("p", "swap", "Plan", id="fire.plan", tooltip="Switch between plan and run"),
-    Binding("a,f8", "everyone", "All hooks", id="fire.everyone", show=False, tooltip="Fire at all hooks"),
+    Binding("a", "everyone", "All hooks", id="fire.everyone", show=False, tooltip="Fire at all hooks"),
 ]

@@ -44,15 +44,17 @@ FirePane {
     & #fire-composer { height: 1fr; }
     & > #fire-run { height: 1fr; }
 
-    &.-flat > #fire-top { height: 6; }
-    &.-flat #fire-help { display: none; }
+    &.-stacked > #fire-top { height: 6; }
+    &.-stacked #fire-help { display: none; }
     &.-plan.-stacked {
         & > #fire-run { display: none; }
         & > #fire-top { height: 1fr; }
         & #fire-composer { height: 8; }
         & #fire-side { display: block; }
+        & #fire-help { display: block; }
     }
     &.-plan.-flat #fire-composer { height: 6; }
+    &.-flat #fire-help { display: none !important; }
     &.-writing.-stacked > #fire-top { height: 14; }
     &.-writing.-plan.-stacked {
         & > #fire-top { height: 1fr; }
@@ -64,16 +66,18 @@ FirePane {
         & #fire-composer { height: 9; }
     }
     &.-tall {
-        & > #fire-top { height: 24; }
+        & > #fire-top { height: 42%; min-height: 17; }
         & #fire-side { display: block; height: 9; }
     }
     &.-beside {
-        & > #fire-top { height: 45%; layout: horizontal; }
+        & > #fire-top { height: 36%; min-height: 10; layout: horizontal; }
         & #fire-composer { width: 1fr; }
         & #fire-side { display: block; width: 1fr; height: 100%; }
         & #fire-runs { display: block; height: 1fr; }
         & #fire-plan { height: 2fr; }
     }
+    &.-writing.-tall > #fire-top { height: 24; }
+    &.-writing.-beside > #fire-top { height: 45%; }
     &.-unfired.-tall, &.-unfired.-beside {  /* the event gets the room until there is a run */
         & > #fire-top { height: 1fr; }
         & > #fire-run { height: 4; }

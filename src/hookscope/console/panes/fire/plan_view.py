@@ -186,7 +186,7 @@ class PlanView(LineList):
         Binding(
             "t", "trust_folders", "Trust", id="plan.trust", tooltip="Trust the folders of subscribed hooks"
         ),
-        Binding("n", "unfold", "Others", id="plan.others", tooltip="List hooks with other events"),
+        Binding("full_stop", "unfold", "Others", id="plan.others", tooltip="List hooks with other events"),
     ]
     DEFAULT_CSS = """
     PlanView {

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 MOST_KEPT_RUNS = 50
+MOST_PAST_TIMES = 5  # earlier runs whose times are marked on the time line
 
 
 class RecentRuns:
@@ -58,17 +59,31 @@ class RecentRuns:
     def begin(self, number: int, plan: Plan, at: datetime, limits: Limits) -> None:
         """Add a new run and show it."""
         self._sheets.pop(number, None)
-        self._sheets[number] = begin_sheet(number, plan, self.clock(), at, limits)
+        self._sheets[number] = self._with_past(begin_sheet(number, plan, self.clock(), at, limits))
         self.shown = number
         self._make_room(number)
 
     def recall(self, past: PastRun) -> None:
         """Add a run from the journal, in order of its number."""
         if past.id not in self._sheets:
-            self._sheets[past.id] = begin_sheet(past.id, past.plan, self.clock(), past.at)
+            self._sheets[past.id] = self._with_past(begin_sheet(past.id, past.plan, self.clock(), past.at))
             self.end(past.id, past.run, "its program ended early")
             self._sheets = dict(sorted(self._sheets.items()))
             self._make_room(past.id)
+
+    def _with_past(self, sheet: RunSheet) -> RunSheet:
+        """Return the sheet with the times of each handler in the last runs of the same event."""
+        key = sheet.plan.event.key
+        earlier = [
+            one.run
+            for one in reversed(self._sheets.values())
+            if one.number < sheet.number and one.run is not None and one.plan.event.key == key
+        ][:MOST_PAST_TIMES]
+        times: dict[str, list[float]] = {}
+        for result in (result for run in earlier for result in run.results):
+            times.setdefault(result.call.name, []).append(result.took)
+        rows = tuple(replace(row, past=tuple(times.get(row.call.name, ()))) for row in sheet.rows)
+        return replace(sheet, rows=rows)
 
     def _make_room(self, new: int) -> None:
         """Drop the oldest runs, except the new one, the shown one, and unfinished ones."""

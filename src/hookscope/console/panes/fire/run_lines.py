@@ -13,7 +13,7 @@ from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.console.keymap.active_keys import key_of, with_keys
 from hookscope.console.panes.fire.event_draft import readable_json
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, run_outcome
-from hookscope.console.panes.fire.run_tabs import join_lines, muted, safe_block
+from hookscope.console.panes.fire.tab_input import join_lines, muted, safe_block
 from hookscope.console.theme.text_styles import FAINT, MARK_MUTED, OUTCOME_MARKS, counted, safe_word
 from hookscope.model.run import FileChange, NotRun, OriginalsCheck, Result, Run, SandboxResult, reported_log
 from hookscope.model.run_comparison import CallKey, results_by_call
@@ -75,6 +75,8 @@ def expectation_remark(checked: SavedEventResult) -> tuple[str, str]:
         return f"✓ {name} passed", "$text-success"
     if not checked.expects:
         return f"{name} has no expectations yet: press {key_of('fire.accept')} to save these", MARK_MUTED
+    if checked.could_not_run and not checked.misses:
+        return f"✗ not every hook could run; the others did as {name} expects", "$text-error"
     missed = len(checked.misses) + len(checked.could_not_run)
     if not checked.passed:
         return (
@@ -106,6 +108,10 @@ def _expectation_lines(checked: SavedEventResult) -> Iterator[Content]:
 
 FILE_CHANGE_KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")
 MOST_LOG_LINES = 4  # lines of the host's log
+WAIT_BLOCK, LOAD_BLOCK, PAST_MARK = "░", "▒", "┊"  # on the time line; a run is `█`
+LEAST_TIME = 1e-9  # seconds; a handler that ran has a time, even if the clock has not moved
+LEAST_NOTED_WAIT = 0.001  # seconds
+NOTED_SHARE = 0.05  # of the time line: shorter waits and loads are not explained
 FEW_SKIPPED = 2  # subscribed hooks that did not run and are shown without unfolding
 
 
@@ -115,7 +121,7 @@ class Remark:
 
     text: str
     folds: bool = False  # enter unfolds or folds the others
-    about: Literal["", "copies", "expected"] = ""  # what is shown below if the line is selected
+    about: Literal["", "copies", "expected", "times"] = ""  # what is shown below if the line is selected
     style: str = MARK_MUTED
 
 
@@ -137,23 +143,23 @@ GROUP_NOTES: Mapping[str, str] = {
 RECORDED_GROUP = "recorded"
 
 
-def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[WaterfallEntry, ...]:
-    """Return the rows from top to bottom."""
+def waterfall_entries(sheet: RunSheet | None, unfolded: bool, room: int = 0) -> tuple[WaterfallEntry, ...]:
+    """Return the rows from top to bottom. `room`: lines in which skipped hooks are listed too."""
     if sheet is None:
         return ()
     listed, others = split_listed(sheet.not_run)
     listeners = [item for item in listed if item.subscribed]
     near_misses = listed[len(listeners) :]
-    rows = entries_with_headings(sheet)
+    rows = (*entries_with_headings(sheet), *run_remarks(sheet), *_time_remarks(sheet))
     if unfolded:
         return (
             *rows,
-            *run_remarks(sheet),
             *listed,
             *others,
             *_fold_remarks([f"{key_of('run.others')} folds these"] if sheet.not_run else []),
         )
-    shown = listed if len(listed) <= FEW_SKIPPED else listeners if len(listeners) <= FEW_SKIPPED else []
+    fits = len(listed) <= FEW_SKIPPED or len(rows) + len(listed) < room  # the last line is for others
+    shown = listed if fits else listeners if len(listeners) <= FEW_SKIPPED else []
     folded = []
     if len(listeners) > len(shown):
         folded.append(f"{len(listeners)} subscribed hooks did not run")
@@ -162,12 +168,7 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[Waterfall
     if others:
         verb = "subscribes" if len(others) == 1 else "subscribe"
         folded.append(f"{counted(len(others), 'other')} {verb} to other events")
-    return (
-        *rows,
-        *run_remarks(sheet),
-        *shown,
-        *_fold_remarks([*folded, f"{key_of('run.others')} lists them"] if folded else []),
-    )
+    return (*rows, *shown, *_fold_remarks([*folded, f"{key_of('run.others')} lists them"] if folded else []))
 
 
 def entries_with_headings(sheet: RunSheet) -> tuple[WaterfallEntry, ...]:
@@ -220,6 +221,38 @@ def run_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
     )
     copies = (_copies_remark(sheet.run.guarded),) if sheet.run.guarded is not None else ()
     return (*_expectation_remarks(sheet), *copies, *(Remark(safe_word(text, 300)) for text in texts))
+
+
+def _time_remarks(sheet: RunSheet) -> Iterator[Remark]:
+    """Yield what the parts of the bars mean, if much of the time line is not handlers running."""
+    done = [row for row in sheet.rows if row.result is not None]
+    waited = sum(row.load_start - sheet.wait_start(row) for row in done)
+    loaded = sum(row.loaded for row in done)
+    ran = sum(row.took(0.0) for row in done)
+    if sheet.running or waited + loaded < NOTED_SHARE * sheet.span(0.0) or not done:
+        return
+    parts = [f"{WAIT_BLOCK} start {duration(waited)}"]
+    parts += [f"{LOAD_BLOCK} load {duration(loaded)}"] if loaded else []
+    parts.append(f"█ run {duration(ran)}")
+    parts += [f"{PAST_MARK} earlier"] if any(row.past for row in done) else []
+    yield Remark("  ".join(parts), about="times")
+
+
+def times_text(sheet: RunSheet) -> Content:
+    """Return what each handler waited for, and how long it loaded and ran."""
+    lines = []
+    for row in sheet.rows:
+        if row.result is not None:
+            waited = row.load_start - sheet.wait_start(row)
+            first = row.number == 1 or row.follow_up is not None
+            cause = "recording and worker start" if first else "waiting for its worker"
+            parts = [f"{WAIT_BLOCK} {duration(waited)} {cause}"] if waited >= LEAST_NOTED_WAIT else []
+            parts += [f"{LOAD_BLOCK} {duration(row.loaded)}"] if row.loaded else []
+            parts.append(f"█ {duration(max(row.took(0.0), LEAST_TIME))}")
+            lines.append(Content(f"{row.name}  ") + muted("  ".join(parts)))
+    if any(row.past for row in sheet.rows):
+        lines.append(muted(f"{PAST_MARK} marks how long a handler ran in each of the last five runs."))
+    return join_lines(lines)
 
 
 def _expectation_remarks(sheet: RunSheet) -> tuple[Remark, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
@@ -21,7 +21,17 @@ from hookscope.console.keymap.active_keys import key_hints
 from hookscope.console.panes.fire import run_lines, run_tabs
 from hookscope.console.panes.fire.run_lines import GroupHeading, Remark, ending_text, paused_text, run_title
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, stopping_row
-from hookscope.console.panes.fire.run_tabs import TAB_TEXTS, Tab, TabInput, first_tab, tab_label, tabs_of_run
+from hookscope.console.panes.fire.run_source import main_line, source_text
+from hookscope.console.panes.fire.run_states import steps_of
+from hookscope.console.panes.fire.run_tabs import (
+    TAB_TEXTS,
+    Tab,
+    first_tab,
+    has_content,
+    tab_label,
+    tabs_of_run,
+)
+from hookscope.console.panes.fire.tab_input import TabInput
 from hookscope.console.panes.fire.waterfall import Waterfall
 from hookscope.console.state.messages import WhyRequested
 from hookscope.console.theme.text_styles import MARK_MUTED, safe_word
@@ -33,6 +43,7 @@ from hookscope.model.uncalled_hooks import not_called_reason
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
+    from hookscope.model.host import Host
 
 
 class TabBar(Widget):
@@ -91,13 +102,17 @@ MOST_COPIED = 2_000_000  # characters of one text to copy
 EMPTY = Content()
 TERSE_HEIGHT = 8  # lines; in a lower pane the time line has no heading
 ROOMY_HEIGHT = 8  # lines; a higher pane shows two source lines around the failed one
+LINES_ABOVE = 3  # source lines to show above the main one
+LEAST_TAB_HEIGHT = 9  # lines that the tabs keep if the time line needs more than half
+BESIDE_WIDTH = 110  # cells; a wider pane shows the handler's source beside the open tab
 
 
 class Body(KeyScroll, can_focus=True):
     """The open tab's text."""
 
     DEFAULT_CSS = """
-    Body { height: 1fr; padding: 0 0 0 2; scrollbar-size-vertical: 1; }
+    Body { width: 1fr; height: 1fr; padding: 0 0 0 2; scrollbar-size-vertical: 1; }
+    Body#fire-source { display: none; border-left: vkey $border-blurred; padding: 0 0 0 1; }
     Body > Static { height: auto; padding: 0 1 0 0; }
     """
 
@@ -109,9 +124,30 @@ class RunPane(RemovableWidget, Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "turn(-1)", "Tab", show=False, id="run.tab_left", tooltip="Previous tab"),
         Binding("right,l", "turn(1)", "Tab", show=False, id="run.tab_right", tooltip="Next tab"),
+        Binding(
+            "left_curly_bracket",
+            "step(-1)",
+            "Earlier",
+            show=False,
+            id="run.earlier",
+            tooltip="Show the event before this handler",
+        ),
+        Binding(
+            "right_curly_bracket",
+            "step(1)",
+            "Later",
+            show=False,
+            id="run.later",
+            tooltip="Show the event after the next handler",
+        ),
         Binding("E", "edit_line", "Edit", id="run.edit", tooltip="Open the editor at the line that failed"),
         Binding(
-            "space", "read", "Scroll", show=False, id="run.read", tooltip="Scroll the tab's text by a page"
+            "shift+down",
+            "read",
+            "Scroll",
+            show=False,
+            id="run.read",
+            tooltip="Scroll the tab's text by a page",
         ),
     ]
     DEFAULT_CSS = """
@@ -126,6 +162,8 @@ class RunPane(RemovableWidget, Vertical):
         & > Waterfall { height: 3; }
         & > TabBar { margin: 1 0 0 0; }
         &.-low > TabBar { margin: 0; }
+        & > Horizontal { height: 1fr; }
+        &.-beside #fire-source { display: block; }
     }
     """
 
@@ -144,17 +182,24 @@ class RunPane(RemovableWidget, Vertical):
         self._tab: Tab = "messages"
         self._drawn: object = None
         self._beside = EMPTY
+        self._as_fired = False  # the event before the first handler is selected
 
     def compose(self) -> ComposeResult:
         yield Waterfall()
         yield TabBar()
-        with Body():
-            yield Static(markup=False)
+        with Horizontal():
+            with Body(id="fire-tab"):
+                yield Static(markup=False)
+            with Body(id="fire-source"):
+                yield Static(markup=False)
 
     def on_mount(self) -> None:
         self.show(None, 0.0)
 
     def on_resize(self) -> None:
+        waterfall = self.query_one(Waterfall)
+        waterfall.room = self._most_rows()
+        waterfall.show(self._sheet, self._now)
         self._share_height()
         self.call_after_refresh(self._draw)
 
@@ -163,10 +208,13 @@ class RunPane(RemovableWidget, Vertical):
         before = self._sheet  # the previous state of this run
         if before is None or sheet is None or before.number != sheet.number:
             before = None
+        if before is None:
+            self._as_fired = False
         self._sheet, self._now = sheet, now
         self.border_title = run_title(sheet, now)
         self._beside = beside
         waterfall = self.query_one(Waterfall)
+        waterfall.room = self._most_rows()
         waterfall.show(sheet, now)
         if sheet is not None and sheet.rows and before is None:
             waterfall.go_to(next((row for row in sheet.rows if row.call.name == first), sheet.rows[0]))
@@ -194,8 +242,8 @@ class RunPane(RemovableWidget, Vertical):
         elif (stopped := stopping_row(sheet)) is not None:
             waterfall.go_to(sheet.rows[stopped])
             self._tab = "answer"
-        elif self._tab == "error" or self._tab not in tabs_of_run(sheet):
-            self._tab = first_tab(sheet)
+        elif self._tab not in self._tabs() or not has_content(self._tab, sheet, self.row):
+            self._tab = first_tab(sheet, self.row)
 
     def _open_misses(self, sheet: RunSheet, waterfall: Waterfall) -> None:
         """Select the failed expectations, unless an error already explains them."""
@@ -208,8 +256,14 @@ class RunPane(RemovableWidget, Vertical):
         self.set_class(inner < 14, "-low")
         waterfall.terse = inner < TERSE_HEIGHT
         needed = waterfall.line_count + waterfall.has_heading
-        waterfall.styles.height = max(1, min(needed, max(2, inner // 2)))
+        waterfall.styles.height = max(1, min(needed, self._most_rows() + waterfall.has_heading))
+        self.set_class(self.row is not None and self.content_size.width >= BESIDE_WIDTH, "-beside")
         self.query_one(TabBar).display = self.row is not None
+
+    def _most_rows(self) -> int:
+        """Return how many rows the time line may show, below its heading."""
+        inner = self.content_size.height
+        return max(1, inner // 2, inner - LEAST_TAB_HEIGHT) - (inner >= TERSE_HEIGHT)
 
     def _key_hint(self) -> Content:
         row = self.row
@@ -231,20 +285,46 @@ class RunPane(RemovableWidget, Vertical):
         """Draw the tabs, and the open one if its text has changed."""
         row, sheet = self.row, self._sheet
         self.border_subtitle = Content("   ").join(filter(None, (self._key_hint(), self._beside)))
+        body = self.query_one("#fire-tab", Body)
+        beside = self.has_class("-beside")
+        if beside and sheet is not None and self._tab == "source":
+            self._tab = first_tab(sheet, row)
         seen = (
             sheet and (sheet.number, sheet.running, sheet.checked),
             row and (row.number, row.phase),
             self._tab,
+            self._as_fired,
             self.query_one(Waterfall).selected if row is None else None,
-            self.query_one(Body).size.height >= ROOMY_HEIGHT,
+            body.size.height if self._tab == "context" else body.size.height >= ROOMY_HEIGHT,
+            beside,
+            body.size.width if beside or self._tab == "source" else 0,
         )
         if seen != self._drawn:
             self._drawn = seen
             if sheet is not None and row is not None:
-                labels = {tab: tab_label(tab, sheet, row) for tab in tabs_of_run(sheet)}
+                labels = {tab: tab_label(tab, sheet, row) for tab in self._tabs()}
                 self.query_one(TabBar).show(labels, self._tab)
-            self.query_one(Body).query_one(Static).update(self._text())
-            self.query_one(Body).scroll_home(animate=False)
+            body.query_one(Static).update(self._text())
+            body.scroll_home(animate=False)
+            if self._tab == "source" and sheet is not None and row is not None and self.view is not None:
+                line = main_line(TabInput(sheet, row, self.view.host))
+                self._scroll_to_line(body, line)
+            if beside and sheet is not None and row is not None and self.view is not None:
+                self._draw_source(TabInput(sheet, row, self.view.host, width=body.size.width - 3))
+
+    def _draw_source(self, shown: TabInput) -> None:
+        body = self.query_one("#fire-source", Body)
+        body.query_one(Static).update(source_text(shown))
+        self._scroll_to_line(body, main_line(shown))
+
+    def _scroll_to_line(self, body: Body, line: int) -> None:
+        target = max(0, line - LINES_ABOVE)
+        self.call_after_refresh(body.scroll_to, y=target, animate=False)
+
+    def _tabs(self) -> tuple[Tab, ...]:
+        """Return the tabs; the source is none if it is beside them."""
+        tabs = tabs_of_run(self._sheet)
+        return tuple(tab for tab in tabs if tab != "source") if self.has_class("-beside") else tabs
 
     def _text(self, limit: int = MOST_DRAWN) -> Content:
         selected = self.query_one(Waterfall).selected
@@ -252,15 +332,15 @@ class RunPane(RemovableWidget, Vertical):
             case CallRow(phase="paused"):
                 return paused_text(selected)
             case CallRow() if self._sheet is not None and self.view is not None:
-                around = 2 if self.query_one(Body).size.height >= ROOMY_HEIGHT or limit > MOST_DRAWN else 1
-                host = self.view.host
-                return TAB_TEXTS[self._tab](TabInput(self._sheet, selected, host, limit, self._now, around))
+                return TAB_TEXTS[self._tab](self._tab_input(self._sheet, selected, self.view.host, limit))
             case NotRun():
                 return Content(
                     f"{safe_word(selected.name)} did not run\n{safe_word(not_called_reason(selected), 2_000)}"
                 )
             case Remark(about="copies") if self._sheet is not None and self._sheet.run is not None:
                 return run_lines.copied_files_text(self._sheet.run.guarded, self._short)
+            case Remark(about="times") if self._sheet is not None:
+                return run_lines.times_text(self._sheet)
             case Remark(about="expected") if self._sheet is not None and self._sheet.checked is not None:
                 return run_lines.expectation_text(self._sheet.checked)
             case Remark():
@@ -269,12 +349,23 @@ class RunPane(RemovableWidget, Vertical):
                 return Content(f"{lane}\n{note}")
         return ending_text(self._sheet)
 
+    def _tab_input(self, sheet: RunSheet, row: CallRow, host: Host, limit: int) -> TabInput:
+        height = self.query_one("#fire-tab", Body).size.height
+        copied = limit > MOST_DRAWN
+        around = 2 if copied or height >= ROOMY_HEIGHT else 1
+        if self.has_class("-beside") and not copied:
+            around = -1
+        room = MOST_COPIED if copied else height
+        width = MOST_COPIED if copied else self.query_one("#fire-tab", Body).size.width - 3
+        return TabInput(sheet, row, host, limit, self._now, around, room, self._as_fired, width)
+
     def _short(self, path: Path) -> str:
         return self.view.host.machine.short(path) if self.view is not None else str(path)
 
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
         event.stop()
+        self._as_fired = False
         self._share_height()
         self._draw()
 
@@ -297,12 +388,32 @@ class RunPane(RemovableWidget, Vertical):
         if self.row is None:
             self.app.notify("No handler is selected.", markup=False)
             return
-        tabs = tabs_of_run(self._sheet)
+        tabs = self._tabs()
         self._tab = tabs[(tabs.index(self._tab) + by) % len(tabs)]
         self._draw()
 
+    def action_step(self, by: int) -> None:
+        """Show the event as it was one handler earlier or later."""
+        row, sheet = self.row, self._sheet
+        steps = steps_of(sheet, row) if sheet is not None and row is not None else ()
+        if not steps:
+            self.app.notify("No handler has run: there is no event to step through.", markup=False)
+            return
+        at = 0 if self._as_fired else next((i for i, step in enumerate(steps, 1) if step is row), 1)
+        to = at + by if self._tab == "context" else at
+        self._tab = "context"
+        if not 0 <= to <= len(steps):
+            text = "This is the event as it was fired." if by < 0 else "This was the last handler."
+            self.app.notify(text, markup=False)
+        else:
+            with self.prevent(LineList.Moved):
+                self.query_one(Waterfall).go_to(steps[max(to - 1, 0)])
+            self._as_fired = to == 0
+        self._share_height()
+        self._draw()
+
     def action_read(self) -> None:
-        body = self.query_one(Body)
+        body = self.query_one("#fire-tab", Body)
         if round(body.scroll_y) >= body.max_scroll_y:
             self.app.notify("This is the end of the text.", markup=False)
         else:

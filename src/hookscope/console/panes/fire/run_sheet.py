@@ -216,6 +216,7 @@ CallPhase = Status | Literal["waiting", "paused", "running", "not run"]
 
 SLOW_SECONDS = 1.0  # seconds until a handler is marked as slow
 MOST_PATCH_OPERATIONS = 2_000  # operations of one patch to read; a screen shows no more
+MOST_PAST_SHARE = 1.2  # of a run's span: how far its time line may extend to show earlier runs
 STOPPING_VERDICTS = ("blocked", "cancelled", "turn")  # first words of verdicts that block the host's action
 DEEPEST_FOLLOW_UP = 5  # levels of follow-up events to show
 
@@ -237,6 +238,7 @@ class CallRow:
     follow_up: Event | None = None  # the follow-up event; None: the run's own event
     event: object = None  # while paused: the event it would receive, as JSON values
     lane: str = ""  # the host's name for its executor: channel, typed, *
+    past: tuple[float, ...] = ()  # seconds that it ran in earlier runs, newest first
 
     def took(self, now: float) -> float:
         """Return the seconds it ran, or has run so far."""
@@ -244,10 +246,35 @@ class CallRow:
             return self.result.took
         return max(now - self.heard, 0.0) if self.phase == "running" else 0.0
 
+    def ended(self, now: float) -> float:
+        """Return when it ended, or now, in seconds from the start of the run."""
+        return self.load_start + self.loaded if self.only_loaded else self.started + self.took(now)
+
+    @property
+    def loaded(self) -> float:
+        """The seconds that its code took to load."""
+        return self.result.loaded if self.result is not None else 0.0
+
+    @property
+    def only_loaded(self) -> bool:
+        """Whether it failed while loading, so that `started` is the start of the load."""
+        error = self.result.error if self.result is not None else None
+        return error is not None and error.phase != "run"
+
+    @property
+    def load_start(self) -> float:
+        """When loading started, in seconds from the start of the run."""
+        return max(self.started - (0.0 if self.only_loaded else self.loaded), 0.0)
+
     def slow(self, now: float) -> bool:
         """Return True if it runs for more than a second, or close to its limit."""
         took = self.took(now)
         return took > SLOW_SECONDS or (self.limit is not None and took >= 0.8 * self.limit)
+
+    @property
+    def timed(self) -> bool:
+        """Whether it has started, so that it has a place on the time line."""
+        return self.result is not None or self.phase == "running"
 
     @property
     def stale(self) -> bool:
@@ -285,20 +312,24 @@ class RunSheet:
         """The first paused call."""
         return next((row for row in self.rows if row.phase == "paused"), None) if self.running else None
 
-    @property
-    def origin(self) -> float:
-        """The start of the time line: the first handler, so that a worker's start does not fill it."""
-        starts = [row.started for row in self.rows if row.result is not None or row.phase == "running"]
-        return min(starts, default=0.0)
-
     def span(self, now: float) -> float:
-        """Return the seconds that the time line covers, from its origin."""
-        ends = [row.started + row.took(now) for row in self.rows]
-        return max([0.0, *ends]) - self.origin if ends else 0.0
+        """Return the seconds from the start of the run to its last handler's end."""
+        return max((row.ended(now) for row in self.rows if row.timed), default=0.0)
+
+    def axis(self, now: float) -> float:
+        """Return the length of the time line in seconds: the span, and earlier runs if they fit."""
+        span = self.span(now)
+        ends = (row.started + past for row in self.rows if row.timed for past in row.past)
+        return min(max([span, *ends]), MOST_PAST_SHARE * span)
+
+    def wait_start(self, row: CallRow) -> float:
+        """Return since when the run waited for this handler: the end of the one before it, or the start."""
+        earlier = [one.ended(0.0) for one in self.rows[: row.number - 1] if one.result is not None]
+        return min(max(earlier, default=0.0), row.load_start)
 
     def total(self, now: float) -> float:
         """Return the seconds that the whole run took, or has taken so far."""
-        return max(self.run.took if self.run else now - self.begun, self.origin + self.span(now))
+        return max(self.run.took if self.run else now - self.begun, self.span(now))
 
     def place_of(self, row: CallRow) -> int:
         """Return the position of a handler, from 1, among those that ran on the run's own event."""
@@ -361,11 +392,19 @@ def _after_step(row: CallRow, step: Step, now: float) -> CallRow:
 
 def finish_sheet(sheet: RunSheet, run: Run) -> RunSheet:
     """Return the sheet of a finished run: its results, and calls that did not run."""
-    sheet = advance_sheet(sheet, run.results, sheet.begun)
+    sheet = advance_sheet(_without_follow_ups(sheet, run), run.results, sheet.begun)
     not_run = list(run.not_run)
     rows = tuple(row if row.result else _not_run_row(row, not_run) for row in sheet.rows)
     followed = tuple(_follow_up_rows(run, len(rows), sheet.limits))
     return replace(sheet, rows=rows + followed, not_run=tuple(not_run), run=run)
+
+
+def _without_follow_ups(sheet: RunSheet, run: Run) -> RunSheet:
+    """Return the sheet without steps of follow-up events, whose calls may be calls of this event too."""
+    done, planned = {result.call for result in run.results}, set(sheet.plan.calls)
+    rows = (row for row in sheet.rows if row.call in planned | done)
+    own = (row if row.call in done else replace(row, result=None) for row in rows)
+    return replace(sheet, rows=tuple(own))
 
 
 def fail_sheet(sheet: RunSheet, problem: str) -> RunSheet:
@@ -387,22 +426,28 @@ def _is_call_of(not_run: NotRun, call: Registration) -> bool:
     return not_run.hook is call.hook if not_run.hook is not None else not_run.name == call.name
 
 
-def _follow_up_rows(run: Run, number: int, limits: Limits, depth: int = 1) -> Iterator[CallRow]:
+def _follow_up_rows(
+    run: Run, number: int, limits: Limits, depth: int = 1, offset: float = 0.0
+) -> Iterator[CallRow]:
+    """Yield the calls of the events that `run` caused. `offset`: the start of `run` on the time line."""
     if depth > DEEPEST_FOLLOW_UP:
         return
-    for follow_up in run.caused:
+    handlers_end = max((result.started + result.took for result in run.results), default=0.0)
+    for index, follow_up in enumerate(run.caused):
+        later = sum(other.took for other in run.caused[index:])  # they ran one after the other, at the end
+        start = offset + max(handlers_end, run.took - later)
         for result in follow_up.results:
             number += 1
             yield replace(
                 _waiting_row(number, result.call, limits),
                 name=safe_word(f"{follow_up.event.key} {result.call.name}"),
                 phase=result.status,
-                started=result.started,
+                started=start + result.started,
                 result=result,
                 depth=depth,
                 follow_up=follow_up.event,
             )
-        deeper = list(_follow_up_rows(follow_up, number, limits, depth + 1))
+        deeper = list(_follow_up_rows(follow_up, number, limits, depth + 1, start))
         number += len(deeper)
         yield from deeper
 

@@ -1,152 +1,42 @@
-"""The tabs of a selected handler: error, answer, messages, output, context and timing.
+"""The tabs of a selected handler: error, answer, messages, output, context, source and timing.
 
 Each is a pure function from a row to text.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
 
 from textual.content import Content
 
 from hookscope.analysis.run_explanation import MergeStep, handler_input, merge_steps
 from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.panes.fire.event_draft import readable_json
-from hookscope.console.panes.fire.run_sheet import (
-    ABSENT,
-    MOST_PATCH_OPERATIONS,
-    CallRow,
-    PatchPath,
-    RunSheet,
-    ValueChange,
-    context_changes,
+from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, context_changes
+from hookscope.console.panes.fire.run_source import (
+    excerpt_as_run,
+    excerpt_lines,
+    is_handler_file,
+    own_frames,
+    source_excerpt,
+    source_text,
 )
-from hookscope.console.theme.text_styles import (
-    MARK_MUTED,
-    OUTCOME_MARKS,
-    counted,
-    fixed_width,
-    safe_text,
-    safe_word,
+from hookscope.console.panes.fire.run_states import context_text
+from hookscope.console.panes.fire.tab_input import (
+    MOST_ITEMS,
+    TabInput,
+    brief_json,
+    join_lines,
+    muted,
+    quoted_lines,
+    safe_block,
 )
+from hookscope.console.theme.text_styles import MARK_MUTED, OUTCOME_MARKS, counted, fixed_width, safe_word
 from hookscope.console.widgets.time_bars import time_bar
 from hookscope.model.failure import Failure, Frame
-from hookscope.model.host import Host
-from hookscope.model.machine import Files
-from hookscope.model.run import Code, EventKind, Registration, Result
+from hookscope.model.run import EventKind, Result
 from hookscope.model.text import duration
-from hookscope.values import dataclass
-
-MOST_ITEMS = 200  # messages, frames or changes to draw; the rest is counted
-
-
-@dataclass(frozen=True, slots=True)
-class TabInput:
-    """One row of one run, and how much of it to draw."""
-
-    sheet: RunSheet
-    row: CallRow
-    host: Host
-    limit: int = 20_000  # characters of one foreign text
-    now: float = 0.0  # by the screen's clock
-    around: int = 2  # source lines above and below the failed one
-
-    @property
-    def product(self) -> str:
-        """The host's display name."""
-        return self.host.dialect.product
-
-    def path(self, path: str) -> str:
-        """Return a path for display: relative below the folder of hooks, with `~` below the home folder."""
-        target = self.row.call.target
-        if isinstance(target, Code):
-            base = f"{target.root.parent}/"
-            if path.startswith(base):
-                return path[len(base) :]
-        home = f"{self.host.machine.home}/"
-        return f"~/{path[len(home) :]}" if path.startswith(home) else path
-
-
-def muted(text: str) -> Content:
-    """Return words of Hookscope's own, muted to set them apart from a handler's output."""
-    return Content.styled(text, MARK_MUTED)
-
-
-def join_lines(lines: Iterable[Content]) -> Content:
-    """Return the lines as one text."""
-    return Content("\n").join(lines)
-
-
-def safe_block(text: str, limit: int) -> Content:
-    """Return foreign text of several lines. Tabs become spaces, as after a bar their width is wrong."""
-    return safe_text(text[:limit].replace("\t", "    ") + text[limit:], limit)
-
-
-def quoted_lines(text: str, bar: str, style: str, limit: int) -> list[Content]:
-    """Return foreign lines behind a bar, so that they cannot be mistaken for Hookscope's own."""
-    rule = Content.styled(bar, style)
-    return [rule + piece for piece in safe_block(text, limit).split("\n", allow_blank=True)]
-
-
-LARGEST_SOURCE = 512 * 1024  # bytes of a source file to read
-LINES_AROUND = 2
-
-
-@dataclass(frozen=True, slots=True)
-class SourceExcerpt:
-    """Numbered lines; `at` is the relevant one. `changed`: the file has changed since the run."""
-
-    first: int
-    lines: tuple[str, ...]
-    at: int
-    changed: bool = False
-
-
-def source_excerpt(files: Files, frame: Frame, around: int = LINES_AROUND) -> SourceExcerpt | None:
-    """Return the source around a frame, from disk; None if it cannot be read."""
-    path = Path(frame.file)
-    try:
-        facts = files.facts(path)
-        if facts is None or not facts.file or facts.size > LARGEST_SOURCE:
-            return None
-        text = files.read(path).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return None
-    lines = text.split("\n")
-    if not 1 <= frame.line <= len(lines):
-        return None
-    first = max(1, frame.line - around)
-    shown = tuple(line.rstrip("\r") for line in lines[first - 1 : frame.line + around])
-    now = lines[frame.line - 1].strip()
-    return SourceExcerpt(first, shown, frame.line, changed=bool(frame.source) and frame.source.strip() != now)
-
-
-def excerpt_as_run(frame: Frame) -> SourceExcerpt | None:
-    """Return the source line that the handler's process reported; None if it reported none."""
-    return SourceExcerpt(frame.line, (frame.source,), frame.line) if frame.source else None
-
-
-def own_frames(frames: Sequence[Frame], call: Registration) -> tuple[tuple[Frame, ...], tuple[Frame, ...]]:
-    """Return the frames in the hook's folder, then the others; both innermost first."""
-    own: list[Frame] = []
-    others: list[Frame] = []
-    for frame in reversed(frames):
-        (own if is_own_frame(frame, call) else others).append(frame)
-    return tuple(own), tuple(others)
-
-
-def is_own_frame(frame: Frame, call: Registration) -> bool:
-    """Return True if the frame is in the hook's folder, but not in packages installed there."""
-    if not isinstance(call.target, Code):
-        return False
-    path, root = Path(frame.file), call.target.root
-    if not path.is_relative_to(root):
-        return False
-    return not {"site-packages", "node_modules"} & set(path.relative_to(root).parts)
-
 
 PHASE_TEXTS = {"spawn": "before it could start", "load": "while loading; it did not run"}
 MOST_SHOWN_KEYS = 40
@@ -222,11 +112,15 @@ def _frame_lines(shown: TabInput, failure: Failure) -> Iterator[Content]:
         return
     first, further = frames[0], frames[1:]
     yield _frame_place(shown, first)
-    source = source_excerpt(shown.host.machine.files, first, shown.around)
+    source = source_excerpt(shown.host.machine.files, first, max(shown.around, 0))
     if source is not None and source.changed:
         yield Content.styled("The file has changed since. This is the line that ran:", "$text-warning")
         source = excerpt_as_run(first)
-    yield from _excerpt_lines(source or excerpt_as_run(first))
+    elif shown.around < 0 and is_handler_file(shown.row.call, first):
+        source = None  # its whole file is beside
+    elif source is None:
+        source = excerpt_as_run(first)
+    yield from excerpt_lines(source)
     for frame in further[:MOST_ITEMS]:
         sign = "called from  " if frame in own else "elsewhere    "
         yield muted(sign) + _frame_place(shown, frame)
@@ -236,17 +130,6 @@ def _frame_place(shown: TabInput, frame: Frame) -> Content:
     column = f":{frame.column}" if frame.column else ""
     place = Content(f"{safe_word(shown.path(frame.file), 300)}:{frame.line}{column}")
     return place + muted(f"  in {safe_word(frame.function)}") if frame.function else place
-
-
-def _excerpt_lines(source: SourceExcerpt | None) -> Iterator[Content]:
-    if source is None:
-        return
-    size = len(str(source.first + len(source.lines)))
-    for number, line in enumerate(source.lines, source.first):
-        is_failed_line = number == source.at
-        mark = Content.styled("❱ ", "$text-error") if is_failed_line else Content("  ")
-        code = safe_block(line, 400)
-        yield mark + muted(f"{number:>{size}} │ ") + (code.stylize("bold") if is_failed_line else code)
 
 
 def _handler_input_lines(shown: TabInput, failure: Failure) -> Iterator[Content]:
@@ -311,77 +194,6 @@ def output_text(shown: TabInput) -> Content:
         lines += quoted_lines(result.stderr.rstrip("\n"), "err │ ", "$text-warning", shown.limit)
     lines += [Content.styled("note  ", "$text-warning") + safe_block(note, 400) for note in result.notes]
     return join_lines(lines) if lines else muted("It printed nothing.")
-
-
-CHANGE_STYLES = {"+": "$text-success", "-": "$text-error", "~": "$text-warning"}
-MOST_VALUE_CHARACTERS = 2_000  # characters of a value's JSON to process
-MOST_PATH_PARTS = 12  # parts of a path to show
-WIDEST_PATH = 32  # cells of the column of paths
-
-
-def changes_text(shown: TabInput) -> Content:
-    """Return every change, in the order in which it was made."""
-    if shown.row.result is None:
-        return muted("Changes are shown when the handler has ended.")
-    changes = context_changes(shown.sheet, shown.row)
-    if not changes:
-        return muted("It did not change the event.")
-    names = [path_name(change.path) for change in changes[:MOST_ITEMS]]
-    width = min(max(len(name) for name in names), WIDEST_PATH)
-    lines = [_change_line(change, name, width) for change, name in zip(changes, names, strict=False)]
-    if len(changes) > MOST_ITEMS:
-        lines.append(muted(f"and {counted(len(changes) - MOST_ITEMS, 'more change')}"))
-    if (count := len(shown.row.result.patch)) > MOST_PATCH_OPERATIONS:
-        lines.append(muted(f"only the first {MOST_PATCH_OPERATIONS:,} of {count:,} operations were read"))
-    return join_lines([*lines, *_later_handler_lines(shown, changes)])
-
-
-def path_name(path: PatchPath) -> str:
-    """Return a path as in code: `turns[0].text`, without the leading `context`."""
-    parts = path[1:] if len(path) > 1 and path[0] in ("context", "data") else path
-    name = ""
-    for part in parts[:MOST_PATH_PARTS]:
-        if name and part.isdigit():
-            name += f"[{part}]"
-        else:
-            name += f".{safe_word(part, 60)}" if name else safe_word(part, 60)
-    return name or "the whole event"
-
-
-def brief_json(value: Any) -> str:
-    """Return a value as one line of JSON."""
-    if isinstance(value, str) and len(value) > MOST_VALUE_CHARACTERS:
-        value = value[:MOST_VALUE_CHARACTERS] + "…"
-    try:
-        shown = json.dumps(value, ensure_ascii=False, default=str)
-    except (ValueError, RecursionError):
-        shown = repr(type(value))
-    return safe_word(shown[:MOST_VALUE_CHARACTERS], 160)
-
-
-def _change_line(change: ValueChange, name: str, width: int) -> Content:
-    sign = Content.styled(f"{change.kind} ", CHANGE_STYLES[change.kind])
-    column = fixed_width(name, width) + Content("  ")
-    if change.before is ABSENT:
-        return sign + column + Content(brief_json(change.after))
-    if change.after is ABSENT:
-        return sign + column + muted("was ") + Content(brief_json(change.before))
-    return sign + column + muted(brief_json(change.before)) + muted(" → ") + Content(brief_json(change.after))
-
-
-def _later_handler_lines(shown: TabInput, changes: tuple[ValueChange, ...]) -> list[Content]:
-    rows = [row for row in shown.sheet.rows if row.follow_up is shown.row.follow_up]
-    later = sum(row.number > shown.row.number for row in rows)
-    lines = [
-        muted(f"shared with {counted(later, 'later handler')}" if later else "no later handler sees this")
-    ]
-    event = shown.row.follow_up or shown.sheet.plan.event
-    event_type = shown.host.dialect.catalogue().find(event.key)
-    touched = {change.path[1] for change in changes if len(change.path) > 1 and change.path[0] == "context"}
-    used = sorted(touched & set(event_type.mutable)) if event_type is not None else []
-    if used:
-        lines.append(muted(f"{shown.product} uses the new value of {', '.join(used)}"))
-    return lines
 
 
 def has_answer(result: Result) -> bool:
@@ -456,8 +268,10 @@ def timing_text(shown: TabInput) -> Content:
     share = took / total if total > 0 else 0.0
     of_limit = f"{_percent(took / row.limit)} of its {row.limit:g} s limit" if row.limit else "no time limit"
     total_seconds = max(loaded + took, total)
+    waited = row.load_start - shown.sheet.wait_start(row)
     return join_lines(
         [
+            _timing_line("wait", waited, total_seconds, "starting its worker, recording and handing over"),
             _timing_line(
                 "load", loaded, total_seconds, "importing the handler" if loaded else "already loaded"
             ),
@@ -483,11 +297,11 @@ def _timing_line(name: str, seconds: float, total: float, note: str) -> Content:
     )
 
 
-Tab = Literal["error", "answer", "messages", "output", "context", "timing"]
+Tab = Literal["error", "answer", "messages", "output", "context", "source", "timing"]
 TABS_BY_KIND: Mapping[EventKind, tuple[Tab, ...]] = {
-    "folder": ("error", "messages", "output", "context", "timing"),
-    "stream": ("error", "answer", "output", "context", "timing"),
-    "plugin": ("error", "answer", "output", "context", "timing"),
+    "folder": ("error", "messages", "output", "context", "source", "timing"),
+    "stream": ("error", "answer", "output", "context", "source", "timing"),
+    "plugin": ("error", "answer", "output", "context", "source", "timing"),
 }
 
 TAB_TEXTS: Mapping[Tab, Callable[[TabInput], Content]] = {
@@ -495,7 +309,8 @@ TAB_TEXTS: Mapping[Tab, Callable[[TabInput], Content]] = {
     "answer": answer_text,
     "messages": messages_text,
     "output": output_text,
-    "context": changes_text,
+    "context": context_text,
+    "source": source_text,
     "timing": timing_text,
 }
 
@@ -505,12 +320,30 @@ def tabs_of_run(sheet: RunSheet | None) -> tuple[Tab, ...]:
     return TABS_BY_KIND["folder" if sheet is None else sheet.plan.event.kind]
 
 
-def first_tab(sheet: RunSheet) -> Tab:
-    """Return the tab to open if nothing failed: Output if stream hooks returned nothing, else the second."""
-    results = [row.result for row in sheet.rows if row.result is not None]
-    if sheet.plan.event.kind == "stream" and not any(map(has_answer, results)):
-        return "output"
-    return tabs_of_run(sheet)[1]
+def first_tab(sheet: RunSheet, row: CallRow | None) -> Tab:
+    """Return the tab to open if nothing failed: the first with content, else the second."""
+    tabs = tabs_of_run(sheet)[1:]
+    return next((tab for tab in tabs if has_content(tab, sheet, row)), tabs[0])
+
+
+def has_content(tab: Tab, sheet: RunSheet, row: CallRow | None) -> bool:
+    """Return True if the handler left something to show in this tab."""
+    result = row.result if row is not None else None
+    if row is None or result is None:
+        return False
+    match tab:
+        case "error":
+            return row.failed or row.stale
+        case "answer":
+            return has_answer(result)
+        case "messages":
+            return bool(result.messages)
+        case "output":
+            return bool(result.stdout or result.stderr or result.notes)
+        case "context":
+            return bool(context_changes(sheet, row))
+        case "source" | "timing":
+            return True
 
 
 def tab_label(tab: Tab, sheet: RunSheet, row: CallRow | None) -> str:
@@ -528,8 +361,8 @@ def tab_label(tab: Tab, sheet: RunSheet, row: CallRow | None) -> str:
         case "context":
             changed = len(context_changes(sheet, row)) if row is not None else 0
             return f"Context ±{changed}" if changed else "Context –"
-        case "timing":
-            return "Timing"
+        case "source" | "timing":
+            return tab.capitalize()
 
 
 def output_line_count(result: Result) -> int:

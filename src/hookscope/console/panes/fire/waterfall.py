@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from hookscope.console.panes.fire.run_lines import GroupHeading, Remark, WaterfallEntry, waterfall_entries
+from hookscope.console.panes.fire.run_lines import (
+    LEAST_TIME,
+    LOAD_BLOCK,
+    PAST_MARK,
+    WAIT_BLOCK,
+    GroupHeading,
+    Remark,
+    WaterfallEntry,
+    waterfall_entries,
+)
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet
 from hookscope.console.panes.fire.run_tabs import output_line_count
 from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, outcome_mark, safe_word
 from hookscope.console.widgets.lines import LineList
-from hookscope.console.widgets.time_bars import time_axis, time_bar
+from hookscope.console.widgets.time_bars import TimeBar, time_axis, time_bar
 from hookscope.model.run import NotRun
 from hookscope.model.text import duration
 from hookscope.model.uncalled_hooks import not_called_reason
 from hookscope.values import dataclass
 
 LEAST_BAR_WIDTH = 12  # cells
+LEAST_MARKED_CELLS = 3  # a shorter bar has no marks of earlier runs
+PART_STYLES = {WAIT_BLOCK: "$foreground 25%", LOAD_BLOCK: "$foreground 30%", PAST_MARK: MARK_MUTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +71,9 @@ class Waterfall(LineList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *LineList.BINDINGS,
-        Binding("n", "unfold", "Others", id="run.others", tooltip="List hooks that did not run, and why"),
+        Binding(
+            "full_stop", "unfold", "Others", id="run.others", tooltip="List hooks that did not run, and why"
+        ),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
@@ -71,6 +85,7 @@ class Waterfall(LineList):
         self._columns = waterfall_columns(80, (), 1)
         self._names: tuple[str, ...] = ()
         self._measured: tuple[int, tuple[str, ...]] | None = None
+        self.room = 0  # lines that it may have
         self.terse = False  # without a heading, to keep every line for the calls
 
     @property
@@ -89,7 +104,7 @@ class Waterfall(LineList):
     def show(self, sheet: RunSheet | None, now: float) -> None:
         """Show this run as of `now`."""
         self._sheet, self._now = sheet, now
-        self._entries = waterfall_entries(sheet, self._unfolded)
+        self._entries = waterfall_entries(sheet, self._unfolded, self.room)
         self._names = tuple(call_name(row) for row in sheet.rows) if sheet else ()
         self.lines_changed()
 
@@ -115,7 +130,7 @@ class Waterfall(LineList):
         if self._sheet is None:
             return None
         wide = self._wide(width)
-        total = self._sheet.span(self._now)
+        total = self._sheet.axis(self._now)
         text = (
             f"{'#':>{wide.number}}  {'handler':{wide.name}} {time_axis(total, wide.bar)} "
             f"{'':{wide.outcome}}{'time':>{wide.time}}"
@@ -128,8 +143,8 @@ class Waterfall(LineList):
         entry, wide = self._entries[index], self._wide(width)
         match entry:
             case CallRow():
-                origin, span = self._scale()
-                return call_line(entry, wide, span, self._now, origin)
+                assert self._sheet is not None
+                return call_line(entry, wide, self._sheet, self._now)
             case NotRun():
                 return not_run_line(entry, wide)
             case GroupHeading(lane, note):
@@ -138,11 +153,6 @@ class Waterfall(LineList):
                 return Content.styled(f"{'–':>{wide.number}}  ", MARK_MUTED) + Content.styled(
                     entry.text, entry.style
                 )
-
-    def _scale(self) -> tuple[float, float]:
-        """Return the start and the length of the time line."""
-        sheet = self._sheet
-        return (sheet.origin, sheet.span(self._now)) if sheet is not None else (0.0, 0.0)
 
     def action_unfold(self) -> None:
         if self._sheet is None or not self._sheet.not_run:
@@ -164,39 +174,66 @@ def call_name(row: CallRow) -> str:
     return "  " * (row.depth - 1) + "↳ " + row.name if row.depth else row.name
 
 
-def call_line(row: CallRow, wide: WaterfallColumns, span: float, now: float, origin: float = 0.0) -> Content:
-    """Return the line of one call, with its bar on a scale of `span` seconds from `origin`."""
+def call_line(row: CallRow, wide: WaterfallColumns, sheet: RunSheet, now: float) -> Content:
+    """Return the line of one call, with its bar on the time line of its run."""
     mark = outcome_mark(row.phase, row.stale)
     outcome = fixed_width(
         mark.glyph if wide.outcome == 1 else f"{mark.glyph} {mark.word}", wide.outcome, mark.style
     )
-    timed = row.result is not None or row.phase == "running"
-    time = f"{duration(row.took(now)) if timed else '':>{wide.time}}"
-    slow = timed and row.slow(now)
+    took = max(row.took(now), LEAST_TIME)
+    time = f"{duration(took) if row.timed else '':>{wide.time}}"
+    slow = row.timed and row.slow(now)
     parts = [
         Content.styled(f"{row.number:>{wide.number}}  ", MARK_MUTED),
         fixed_width(call_name(row), wide.name),
         Content(" "),
-        _call_bar(row, wide.bar, origin, span, now),
+        _call_bar(row, wide.bar, sheet, now),
         Content(" "),
         outcome,
-        Content.styled(time, "$text-warning" if slow else MARK_MUTED if not timed else ""),
+        Content.styled(time, "$text-warning" if slow else MARK_MUTED if not row.timed else ""),
     ]
     if wide.out:
         parts += _output_counts(row, wide)
     return Content.assemble(*parts)
 
 
-def _call_bar(row: CallRow, width: int, origin: float, span: float, now: float) -> Content:
+def _call_bar(row: CallRow, width: int, sheet: RunSheet, now: float) -> Content:
+    """Return the waiting, loading and running of a call, with marks where it ended in earlier runs."""
     if row.phase == "not run":
         return fixed_width(row.reason, width, MARK_MUTED)
-    if row.result is None and row.phase != "running":
+    span = sheet.axis(now)
+    if not row.timed or span <= 0 or width <= 0:
         return Content(" " * width)
-    start = row.started - origin
-    drawn = time_bar(start, start + row.took(now), span, width, live=row.phase == "running")
-    style = "$text-error" if row.failed else "$text-warning" if row.slow(now) else "$foreground 40%"
-    text = " " * drawn.indent + drawn.drawn
-    return Content(text.ljust(width)).stylize(style)
+    start = row.load_start if row.only_loaded else row.started
+    drawn = time_bar(start, row.ended(now), span, width, live=row.phase == "running")
+    cells = [" "] * width
+    places = [min(int(at * width / span), width) for at in (sheet.wait_start(row), row.load_start, start)]
+    for glyph, first, last in zip((WAIT_BLOCK, LOAD_BLOCK), places, places[1:], strict=False):
+        cells[first:last] = glyph * (last - first)
+    for past in row.past:
+        if (at := int((start + past) * width / span)) < width:
+            cells[at] = PAST_MARK
+    end = drawn.indent + len(drawn.drawn)
+    marked = drawn.drawn if len(drawn.drawn) < LEAST_MARKED_CELLS else _with_marks(cells, drawn)
+    cells[drawn.indent : end] = marked
+    run_style = "$text-error" if row.failed else "$text-warning" if row.slow(now) else "$foreground 40%"
+    return Content.assemble(
+        *(
+            ("".join(group), PART_STYLES.get(kind, run_style))
+            for kind, group in groupby(cells, key=lambda cell: cell if cell in PART_STYLES else "")
+        )
+    )
+
+
+def _with_marks(cells: Sequence[str], bar: TimeBar) -> str:
+    """Return the bar with the marks that its cells have, but for its end."""
+    below = cells[bar.indent : bar.indent + len(bar.drawn) - 1]
+    return (
+        "".join(
+            PAST_MARK if cell == PAST_MARK else part for cell, part in zip(below, bar.drawn, strict=False)
+        )
+        + bar.drawn[-1]
+    )
 
 
 def _output_counts(row: CallRow, wide: WaterfallColumns) -> list[Content]:

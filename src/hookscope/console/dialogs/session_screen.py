@@ -1,0 +1,214 @@
+"""A session as a conversation: real and fired events in time, each with the hooks that ran on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from hookscope.app.runs.session_log import SessionLog, SessionTurn
+from hookscope.console.dialogs.base_dialogs import Overlay
+from hookscope.console.keymap.active_keys import key_hints
+from hookscope.console.panes.log_lines import handler_effects, handler_head
+from hookscope.console.theme.text_styles import MUTED, counted, safe_line, safe_paragraph, short_time
+from hookscope.console.widgets.lines import LineList
+from hookscope.model.text import duration, one_line
+
+if TYPE_CHECKING:
+    from hookscope.model.run import Result
+
+TIME_WIDTH = 10  # cells of a time and its gap
+KIND_WIDTH = 9  # cells of the part of a conversation: command
+ROOMY_WIDTH = 90  # cells; narrower sessions indent what hooks did less
+MOST_TEXT_LINES = 4  # lines of one event's text
+KIND_STYLES = {
+    "in": "bold $text-accent",
+    "out": "bold $text-success",
+    "command": "bold",
+    "tool": "bold $text-warning",
+    "event": MUTED,
+}
+
+Row = tuple[SessionTurn, Content]
+
+
+def session_head(log: SessionLog) -> Content:
+    """Return the counts of a session: events, handlers, failures, and the time in all handlers."""
+    turns, results, failed = log.turns, log.results, log.failed
+    dropped = f" (and {log.dropped:,} earlier)" if log.dropped else ""
+    parts = [
+        Content(f"{counted(len(turns), 'event')}{dropped}: {log.real} real, {len(turns) - log.real} fired"),
+        Content(f"{counted(len(results), 'handler')} ran"),
+        Content.styled(f"✗ {failed} failed", "$text-error")
+        if failed
+        else Content.styled("none failed", "$text-success"),
+        Content(f"{duration(log.hook_time)} in hooks"),
+    ]
+    return Content("  ·  ").join(parts)
+
+
+def turn_lines(turn: SessionTurn, width: int) -> Iterator[Content]:
+    """Yield the lines of an event: time, its text, its key and run, then each hook with what it changed."""
+    room = max(20, width - TIME_WIDTH - KIND_WIDTH)
+    text = safe_paragraph(turn.summary or turn.key)
+    wrapped = text.wrap(room)
+    if len(wrapped) > MOST_TEXT_LINES:
+        wrapped = [*wrapped[: MOST_TEXT_LINES - 1], wrapped[MOST_TEXT_LINES - 1].rstrip() + Content(" …")]
+    head = Content.assemble(
+        (f"{short_time(turn.at):<{TIME_WIDTH}}", MUTED),
+        (f"{turn.kind:<{KIND_WIDTH}}", KIND_STYLES[turn.kind]),
+    )
+    for number, line in enumerate(wrapped):
+        yield (head if number == 0 else Content(" " * (TIME_WIDTH + KIND_WIDTH))) + line
+    indent = TIME_WIDTH + (KIND_WIDTH if width >= ROOMY_WIDTH else 0)
+    notes = [Content.styled(_origin_text(turn), MUTED)]
+    notes += [line for result in (turn.run.results if turn.run else ()) for line in _hook_lines(result)]
+    for note in notes:
+        for number, line in enumerate(note.wrap(max(20, width - indent - 2))):
+            yield Content(" " * (indent + 2 * (number > 0))) + line
+
+
+def _origin_text(turn: SessionTurn) -> str:
+    """Return the key, whether the event is real, and its run."""
+    parts = [one_line(turn.key, 60), "≈ real" if turn.real else "fired"]
+    if turn.number is not None:
+        parts.append(f"{'replayed as ' if turn.real else ''}run {turn.number}")
+        parts += [duration(turn.run.took)] if turn.run is not None else ["interrupted"]
+        parts += ["no hook ran"] if turn.run is not None and not turn.run.results else []
+    elif turn.would_run:
+        parts.append(f"a replay calls {', '.join(one_line(name, 40) for name in turn.would_run)}")
+    else:
+        parts.append("a replay calls no hook")
+    verdict = turn.run.ending.verdict if turn.run is not None else ""
+    return " · ".join([*parts, *([f"→ {one_line(verdict)}"] if verdict else [])])
+
+
+def _hook_lines(result: Result) -> Iterator[Content]:
+    effects = [*handler_effects(result)]
+    head = handler_head(result)
+    yield Content.assemble(head, "  ", effects[0]) if effects else head
+    yield from (Content("  ") + effect for effect in effects[1:])
+
+
+class SessionLines(LineList):
+    """The events of a session, line by line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns: tuple[SessionTurn, ...] = ()
+        self._rows: list[Row] = []
+        self._made_for = 0
+
+    def show(self, turns: tuple[SessionTurn, ...]) -> None:
+        """Show other events, the newest at the bottom."""
+        self.turns, self._made_for = turns, 0
+        self._fit()
+        self.action_last()
+
+    def _fit(self) -> None:
+        width = self.inner_width - 2
+        if width > 0 and width != self._made_for:
+            self._made_for = width
+            self._rows = [(turn, line) for turn in self.turns for line in turn_lines(turn, width)]
+            self.lines_changed()
+
+    def on_resize(self) -> None:
+        newest = self._made_for == 0
+        self._fit()
+        if newest:
+            self.action_last()
+        super().on_resize()
+
+    @property
+    def line_count(self) -> int:
+        return len(self._rows)
+
+    def line_at(self, index: int, width: int) -> Content:
+        return self._rows[index][1]
+
+    @property
+    def turn(self) -> SessionTurn | None:
+        """The event under the cursor."""
+        return self._rows[self.cursor][0] if self._rows else None
+
+
+class SessionScreen(Overlay[SessionTurn | None]):
+    """One session over everything. Returns the chosen event."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss(None)", "Close", id="session.close", tooltip="Back to the log"),
+        Binding("left_square_bracket", "other(-1)", "Session before", id="session.older",
+                tooltip="The session that was used before this one"),
+        Binding("right_square_bracket", "other(1)", "Session after", id="session.newer",
+                tooltip="The session that was used after this one"),
+        Binding("y", "copy", "Copy", id="session.copy", tooltip="Copy the whole session as text"),
+    ]  # fmt: skip
+    DEFAULT_CSS = """
+    SessionScreen {
+        & > Vertical { width: 96%; height: 94%; max-width: 150; padding: 0 1; }
+        & #session-head { height: auto; margin: 0 0 1 2; }
+        & SessionLines { height: 1fr; }
+    }
+    """
+
+    def __init__(self, log: SessionLog, read: Callable[[str], SessionLog]) -> None:
+        """`read` returns another session; it is called in a thread."""
+        super().__init__()
+        self.log_shown, self._read = log, read
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="session"):
+            yield Static(id="session-head", markup=False)
+            yield SessionLines()
+
+    def on_mount(self) -> None:
+        self._show(self.log_shown)
+        self.query_one(SessionLines).focus()
+
+    def _show(self, log: SessionLog) -> None:
+        self.log_shown = log
+        at, count = log.others.index(log.session) + 1, len(log.others)
+        frame = self.query_one("#session")
+        place = f"   {at} of {count}" if count > 1 else ""
+        frame.border_title = Content.assemble("Session ", safe_line(log.session, 60), (place, MUTED))
+        others = (("session.older", "before"), ("session.newer", "after")) if count > 1 else ()
+        frame.border_subtitle = key_hints(
+            ("lines.choose", "open run, or replay on copies"), *others, ("session.close", "close")
+        )
+        self.query_one("#session-head", Static).update(session_head(log))
+        self.query_one(SessionLines).show(log.turns)
+
+    @on(LineList.Chosen)
+    def _chosen(self, event: LineList.Chosen) -> None:
+        event.stop()
+        self.dismiss(self.query_one(SessionLines).turn)
+
+    def cannot(self, action: str) -> str:
+        """Return why an action would have no effect."""
+        alone = action.startswith("other") and len(self.log_shown.others) == 1
+        return "There is only this session." if alone else ""
+
+    def action_other(self, by: int) -> None:
+        names, now = self.log_shown.others, self.log_shown.session
+        at = names.index(now) + by
+        if not 0 <= at < len(names):
+            which = "before" if by < 0 else "after"
+            self.app.notify(f"There is no session {which} this one.", markup=False)
+            return
+        self.run_worker(lambda: self._read_other(names[at]), thread=True, exclusive=True, exit_on_error=False)
+
+    def _read_other(self, name: str) -> None:
+        log = self._read(name)
+        self.app.call_from_thread(lambda: self._show(log) if self.stands else None)
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(
+            f"{session_head(self.log_shown).plain}\n{self.query_one(SessionLines).as_text()}"
+        )
+        self.app.notify("Copied the session.", markup=False)

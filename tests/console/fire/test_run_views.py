@@ -1,0 +1,156 @@
+"""What a run shows beside its outcomes: where the time went, the event at each step, and the source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hookscope.console.panes.fire.composer import Composer
+from hookscope.console.panes.fire.run_pane import RunPane
+from hookscope.console.panes.fire.waterfall import Waterfall
+from hookscope.model.failure import Failure, Frame
+from hookscope.model.run import Code, Ending, Event, NotRun, Result, Run
+
+Size = tuple[int, int]
+FIVE_SIZES = [(80, 24), (100, 30), (120, 36), (160, 40), (200, 50)]
+first_sender = ({"op": "replace", "path": "/context/senderId", "value": "grace"},)
+second_sender = (
+    {"op": "replace", "path": "/context/senderId", "value": "ada"},
+    {"op": "add", "path": "/messages/-", "value": "Saved"},
+    {"op": "add", "path": "/context/note", "value": "kept"},
+)
+
+
+def patched(result: Result) -> Result:
+    return replace(result, patch=second_sender if result.call.name == "session-memory" else first_sender)
+
+
+def slowly_started(result: Result) -> Result:
+    """A worker that took 40 ms to start, a module that took 20 ms to load, a handler of no time at all."""
+    if result.call.name == "session-memory":
+        return replace(result, started=0.09, took=0.00003)
+    return replace(result, started=0.06, loaded=0.02, took=0.03)
+
+
+async def test_the_time_line_shows_worker_start_and_load_before_the_run(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.fired(1, slowly_started)
+        await c.shows("░▒", "█ ✓ ok", "<0.1 ms", "░ start 40.0 ms  ▒ load 20.0 ms  █ run 30.0 ms")
+        c.pane.query_one(Waterfall).focus()
+        await c.press("down", "down")
+        await c.shows("command-logger  ░ 40.0 ms recording and worker start  ▒ 20.0 ms  █ 30.0 ms")
+
+
+async def test_the_time_line_marks_the_times_of_the_last_five_runs(console: Any) -> None:
+    async with console((120, 36)) as c:
+        for number, took in enumerate((0.002, 0.004, 0.006, 0.008, 0.012, 0.014), 1):
+            await c.fired(number, lambda result, took=took: replace(result, took=took))
+        await c.fired(7, lambda result: replace(result, took=0.01))
+        (line,) = [line for line in c.screen.splitlines() if "1  command-logger" in line and "ok" in line]
+        assert line.count("┊") == 5, "the oldest of six is no longer marked"
+
+
+async def test_follow_up_events_start_where_their_parent_ended(console: Any) -> None:
+    async with console((120, 36)) as c:
+        plan = c.pane.run_view.plan
+        second = Run(
+            9, Event("turn", "failed"), (Result(plan.calls[0], "ok", 0.0, 0.01),), (), Ending(), took=0.01
+        )
+        await c.fired(1, caused=(second,), took=0.04)
+        (line,) = [line for line in c.screen.splitlines() if "↳ turn:failed" in line and "ok" in line]
+        bar = line[line.index("command-logger") :].partition("✓")[0]
+        assert bar.index("█") > len(bar) // 2, "it does not start at 0"
+
+
+async def test_stepping_shows_the_event_after_each_handler(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.fired(1, patched)
+        pane = c.pane.query_one(RunPane)
+        c.pane.query_one(Waterfall).focus()
+        await c.press("left", "right_curly_bracket")  # from another tab it opens the context
+        await c.shows("○─●─○", "after command-logger, 1 of 2", '~ senderId  "dev" → "grace"')
+        assert '-     "senderId": "dev"' in pane.copied_text()
+        assert '+     "senderId": "grace"' in pane.copied_text()
+        await c.press("right_curly_bracket")
+        await c.shows("○─○─●", "after session-memory, 2 of 2", '+ note      "kept"')
+        assert '-     "senderId": "grace"' in pane.copied_text(), "as the first handler left it"
+        assert '+     "note": "kept"' in pane.copied_text()
+        assert '+     "Saved"' in pane.copied_text()
+        assert "files: recorded only on copies" in pane.copied_text()
+        await c.press("right_curly_bracket")
+        await c.shows("This was the last handler.")
+        await c.press("left_curly_bracket", "left_curly_bracket")
+        await c.shows("●─○─○", "as fired")
+        assert '      "senderId": "dev"' in pane.copied_text()
+        assert "kept" not in pane.copied_text()
+        await c.press("down")
+        await c.shows("after session-memory, 2 of 2")
+
+
+async def test_settings_are_not_shown_in_the_event_of_a_step(console: Any, view: Any) -> None:
+    host = replace(view.host, settings=replace(view.host.settings, value={"botToken": "hunter2"}))
+    async with console((120, 36), view=replace(view, host=host)) as c:
+        await c.fired(1, patched)
+        c.pane.query_one(Waterfall).focus()
+        await c.press("right_curly_bracket")
+        assert '"cfg": "not shown"' in c.pane.query_one(RunPane).copied_text()
+        assert "hunter2" not in c.pane.query_one(RunPane).copied_text()
+
+
+def missing_key(result: Result) -> Result:
+    if result.call.name != "session-memory":
+        return result
+    assert isinstance(result.call.target, Code)
+    frame = Frame(
+        str(result.call.target.path), 5, "handler", "    root = event.context['workspaceDirectory']"
+    )
+    return replace(result, status="error", error=Failure("KeyError", "'workspaceDirectory'", (frame,)))
+
+
+async def test_the_source_shows_the_failed_line_and_the_values_of_the_run(console: Any) -> None:
+    async with console((80, 24)) as c:
+        await c.fired(1, missing_key)
+        c.pane.query_one(Waterfall).focus()
+        await c.press("z", "left", "left")
+        await c.shows("[Source]", "❱ 5 │", "workspaceDirectory is missing", "6 │     json.dumps(root)")
+
+
+async def test_a_wide_run_shows_the_source_beside_the_open_tab(console: Any) -> None:
+    async with console((120, 36)) as c:
+        await c.fired(1, missing_key)
+        await c.shows("[Error]", "KeyError", "❱ 5 │", "workspaceDirectory is missing", "Timing")
+        assert "Source  Timing" not in c.screen, "what is beside needs no tab"
+        assert c.screen.count("❱ 5 │") == 1, "the line is shown once"
+        row = next(row for row in c.pane.run_view.runs.current.rows if row.name == "session-memory")
+        row.call.target.path.write_text("# a new first line\n" * 9)
+        await c.fired(2, missing_key)
+        await c.shows("The file has changed since")
+        assert "is missing" not in c.screen
+
+
+async def test_the_first_tab_with_content_opens(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.fired(1, lambda result: replace(result, stdout="reading\n"))
+        await c.shows("[Output 1]", "out │ reading")
+        await c.fired(2, patched)
+        await c.shows("[Context ±1]")
+        await c.fired(3, lambda result: replace(result, messages=("Saved",)))
+        await c.shows("[Messages 1]", "Saved")
+
+
+@pytest.mark.parametrize("size", FIVE_SIZES, ids=str)
+async def test_the_run_has_the_space_once_there_is_one(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        before = c.pane.query_one(Composer).size.height
+        run = await c.fired(1, missing_key)
+        pane = c.pane.query_one(RunPane)
+        assert pane.size.height > c.pane.query_one(Composer).size.height
+        if size != FIVE_SIZES[0]:  # there the plan was shown with the event
+            assert c.pane.query_one(Composer).size.height < before
+        many = tuple(NotRun(f"left-{number}", "switched off", None) for number in range(4))
+        ended = replace(run, id=2, not_run=many)
+        c.pane.run_view.firing_started(2, c.pane.run_view.plan)
+        c.pane.run_view.firing_ended(2, ended)
+        await c.shows("Run 2", *(["left-0", "left-3"] if size[1] > 30 else ["KeyError"]))
