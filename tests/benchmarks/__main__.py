@@ -37,6 +37,7 @@ GROUPS: tuple[Group, ...] = (
     lanes.GROUP,
     lanes.CRASHES,
     lanes.TYPESCRIPT,
+    lanes.CONCURRENT,
     looking.GROUP,
     loading.GROUP,
     saving.GROUP,

@@ -1,11 +1,12 @@
 """What a worker process costs beside a bare pipe, a spawn for each call, and Node's own start."""
 
+import asyncio
 import json
 import os
 import struct
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,10 +17,11 @@ from subprocess import PIPE
 from time import perf_counter
 from typing import TypeAlias
 
-from tests.benchmarks.building import loop, node, seconds_async, started, with_node
+from tests.benchmarks.building import loop, node, seconds_async, started, with_node, write_hooks
 from tests.benchmarks.measuring import Group, Target, Variant
 
-from hookscope.model.hook_event import HookEvent
+from hookscope import HookEngine, create_hook_event, embedded_host
+from hookscope.model.hook_event import HookEvent, to_document
 from hookscope.model.run import Code, Registration, Result, Step
 from hookscope.runtime.handler_code import with_digest
 from hookscope.runtime.limits import Limits
@@ -198,6 +200,84 @@ def first_typescript(folder: Path) -> Iterator[list[Variant]]:
         ]
 
 
+EVENTS = 1000
+PUSHES = "event.messages.push(`${event.context.number}`);"
+ANSWERS = f"""
+require("node:readline").createInterface({{ input: process.stdin }}).on("line", async (line) => {{
+  const {{ id, event }} = JSON.parse(line);
+  await (async () => {{ {PUSHES} }})();
+  process.stdout.write(`${{JSON.stringify({{ id, event }})}}\\n`);
+}});
+"""
+
+
+class BareNode:
+    """Sends events as lines of JSON, and gives each answer to whoever waits for it."""
+
+    async def fire(self, number: int) -> Sequence[str]:
+        event = create_hook_event("command", "new", context={"number": number})
+        answer: asyncio.Future[Sequence[str]] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        self._input.write(json.dumps({"id": number, "event": to_document(event)}).encode() + b"\n")
+        return await answer
+
+    async def start(self, path: str) -> None:
+        self._waiting: dict[int, asyncio.Future[Sequence[str]]] = {}
+        self.process = await asyncio.create_subprocess_exec(path, "-e", ANSWERS, stdin=PIPE, stdout=PIPE)
+        assert self.process.stdin is not None
+        self._input = self.process.stdin
+        self._reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        assert self.process.stdout is not None
+        async for line in self.process.stdout:
+            answer = json.loads(line)
+            self._waiting.pop(answer["id"]).set_result(answer["event"]["messages"])
+
+    async def close(self) -> None:
+        self.process.kill()
+        await asyncio.gather(self.process.wait(), self._reading)
+
+
+async def all_at_once(fire_one: Callable[[int], Awaitable[Sequence[str]]]) -> None:
+    answers = await asyncio.gather(*(fire_one(number) for number in range(EVENTS)))
+    assert [list(answer) for answer in answers] == [[str(number)] for number in range(EVENTS)]
+
+
+@contextmanager
+def events_at_once(folder: Path) -> Iterator[list[Variant]]:
+    write_hooks(
+        folder / "hooks", 1, handler=f"export default async (event) => {{ {PUSHES} }};", file="handler.ts"
+    )
+    bare = BareNode()
+    with loop() as sampled:
+        engine = HookEngine(embedded_host(folder, host_config={"hooks": {"internal": {"enabled": True}}}))
+
+        async def open_both() -> float:
+            await bare.start(node() or "node")
+            await engine.load()
+            return 0.0
+
+        async def ours(number: int) -> Sequence[str]:
+            return (
+                await engine.fire(create_hook_event("command", "new", context={"number": number}))
+            ).messages
+
+        async def close_both() -> float:
+            await asyncio.gather(bare.close(), engine.close())
+            return 0.0
+
+        sampled(open_both)()
+        try:
+            yield [
+                with_node(BARE, lambda _: sampled(partial(seconds_async, partial(all_at_once, bare.fire)))),
+                with_node(ALL_OURS, lambda _: sampled(partial(seconds_async, partial(all_at_once, ours)))),
+            ]
+        finally:
+            sampled(close_both)()
+
+
+BARE, ALL_OURS = f"{EVENTS:,} events, bare Node", f"{EVENTS:,} events, ours"
 TEN, ONE, NEXT = f"ours, {HANDLERS} handlers at once", "ours, one handler", "from a crash to the next result"
 TRIP = "bare round trip of JSON"
 LOOKS = f"the same, with {HANDLERS} bare looks and answers"
@@ -231,4 +311,11 @@ TYPESCRIPT = Group(
     first_typescript,
     floor="Node's own start",
     targets=(Target("to the first result of a .ts", 2.5, "Node's own start"),),
+)
+CONCURRENT = Group(
+    "concurrent",
+    "Events of one handler in TypeScript, all at once, in the library",
+    events_at_once,
+    floor=BARE,
+    targets=(Target(ALL_OURS, 3.0, BARE),),
 )

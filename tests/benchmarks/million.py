@@ -32,9 +32,9 @@ from tests.benchmarks.recording import (
 from hookscope.storage.journal.database import open_database
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.records import Outcome
-from hookscope.storage.journal.retention import Retention
 from hookscope.storage.journal.run_filter import RunFilter
 from hookscope.storage.journal.writer import clean_up
+from hookscope.storage.state_files import Retention
 
 RUNS = int(os.environ.get("HOOKSCOPE_BENCHMARK_RUNS", "1000000"))
 TOGETHER = 10_000

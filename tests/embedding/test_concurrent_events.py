@@ -81,6 +81,16 @@ async def test_each_of_many_events_gets_its_own_answer(hooks: HookEngine) -> Non
     assert [run.messages for run in runs] == [(str(number),) for number in range(300)]
 
 
+async def test_events_larger_than_a_pipe_arrive_whole_and_in_order(hooks: HookEngine) -> None:
+    size = 200_000
+    large = create_hook_event("command", "says", context={"number": "x" * size, "more": ["y" * 100] * 50})
+    small = [fire(hooks, "says", number) for number in range(100)]
+    whole = await hooks.fire(large)
+    after = await fire(hooks, "says", 100)
+    assert [run.messages for run in await asyncio.gather(*small)] == [(str(n),) for n in range(100)]
+    assert (whole.messages, after.messages) == (("x" * size,), ("100",))
+
+
 async def test_the_limit_of_one_handler_ends_no_other(hooks: HookEngine) -> None:
     waiting = fire(hooks, "waits")
     await first_step(waiting)

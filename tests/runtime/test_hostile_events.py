@@ -18,7 +18,7 @@ from hookscope.model.run import Code, Plan, Registration, Result, Step
 from hookscope.runtime import dispatch
 from hookscope.runtime.batch import Batch, WorkerLost
 from hookscope.runtime.in_process_executor import InProcessExecutor
-from hookscope.runtime.payloads import apply_changes, document_of
+from hookscope.runtime.payloads import apply_changes, document_of, patch_of
 from hookscope.runtime.process_executor import ProcessExecutor
 from hookscope.runtime.python_worker.protocol import MAX_BODY, pack
 from hookscope.runtime.python_worker.safe_values import describe_exception, event_to_plain
@@ -84,7 +84,8 @@ def test_of_too_many_messages_the_first_and_the_last_are_kept() -> None:
 def test_a_message_that_is_only_shown_cut_stays_whole_in_the_callers_event() -> None:
     event = HookEvent("command", "new", messages=["Z" * 5_000_000])
     before, _ = document_of(event)
-    apply_changes(event, before, {**before, "messages": [*before["messages"], "hi"]})
+    after = {**before, "messages": [*before["messages"], "hi"]}
+    apply_changes(event, before, after, patch_of(before, after))
     assert (len(event.messages[0]), event.messages[1]) == (5_000_000, "hi")
 
 
@@ -389,6 +390,6 @@ async def test_variables_that_no_environment_can_hold_are_left_out(
 def test_a_frozen_event_stays_as_it_is_whatever_a_worker_says() -> None:
     view = make_arguments(frozen({"action": "install", "skill": {"name": "a"}}), {}, frozen=True)
     before = {"event": {"action": "install", "skill": {"name": "a"}}, "asked": []}
-    apply_changes(view, before, {"event": {"action": 7, "skill": {}}, "asked": ["cancel"]})
+    apply_changes(view, before, {"event": {"action": 7, "skill": {}}, "asked": ["cancel"]}, ())
     assert view["event"] == {"action": "install", "skill": {"name": "a"}}
     assert view["asked"] == ["cancel"]

@@ -293,7 +293,7 @@ def test_writing_back_touches_only_what_changed() -> None:
     event = HookEvent("command", "new", "s", {"kept": kept, "gone": 1, "changed": 1}, messages=messages)
     before, _ = document_of(event)
     after = {**before, "messages": ["hi"], "context": {"kept": before["context"]["kept"], "changed": True}}
-    apply_changes(event, before, after)
+    apply_changes(event, before, after, patch_of(before, after))
     assert event.context == {"kept": kept, "changed": True}
     assert event.messages is messages
     assert messages == ["hi"]
@@ -303,7 +303,7 @@ def test_what_is_written_back_and_what_is_reported_are_two_things() -> None:
     event = HookEvent("command", "new")
     before, _ = document_of(event)
     after = {**before, "context": {"list": [1]}}
-    apply_changes(event, before, after)
+    apply_changes(event, before, after, patch_of(before, after))
     event.context["list"].append(2)
     assert after["context"] == {"list": [1]}
 

@@ -92,7 +92,9 @@ def check_eligibility(
     Source: guides 000 ("Eligibility Fields"), 001 ("Eligibility Checks"), 004 (section 6).
     """
     argument_checks.expect_hook(hook)
-    argument_checks.expect(platform, (str, argument_checks.NONE_TYPE), "platform is a name such as `linux`")
+    argument_checks.expect(
+        platform, (str, argument_checks.NONE_TYPE), "platform must be a name such as `linux`"
+    )
     argument_checks.expect_mapping(env, "env")
     argument_checks.expect_machine(surroundings)
     machine = surroundings or real_machine()
@@ -319,7 +321,7 @@ def create_hook_event(
     argument_checks.expect_parts(type, action, session_key)
     argument_checks.expect_mapping(context, "the context of an event")
     argument_checks.expect(
-        timestamp, (datetime, argument_checks.NONE_TYPE), "the timestamp of an event is a datetime"
+        timestamp, (datetime, argument_checks.NONE_TYPE), "the timestamp of an event must be a datetime"
     )
     return HookEvent(type, action, session_key, dict(context or {}), timestamp)
 

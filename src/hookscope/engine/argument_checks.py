@@ -8,7 +8,7 @@ from functools import wraps
 from math import inf
 from typing import ParamSpec, TypeVar
 
-from hookscope.model.handler_arguments import camel
+from hookscope.model.handler_arguments import camel, type_with_article
 from hookscope.model.hook import Hook
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.host import Host
@@ -23,8 +23,7 @@ R = TypeVar("R")
 
 def type_phrase(value: object) -> str:
     """Return the type of a value with its article: `a str`, `an int`, `None`."""
-    name = type(value).__name__
-    return "None" if value is None else f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"
+    return "None" if value is None else type_with_article(value)
 
 
 def expect(value: object, kinds: ExpectedTypes, requirement: str, hint: str = "") -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import HookStatus, Inventory, RejectedHook, State
 from hookscope.model.host import Host
+from hookscope.model.text import one_line
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 
@@ -49,9 +50,9 @@ def runnable_summary(scanned: ScannedHost, other: ScannedHost) -> str:
     if mine == theirs:
         return ""
     dialect = other.host.dialect
-    what = f"run {len(theirs)} of these {len(own)} hooks" if len(own) > 1 else "not run this hook"
-    if len(own) == 1 and theirs:
-        what = "run this hook"
+    what = f"run {len(theirs)} of these {len(own)} hooks"
+    if len(own) == 1:  # bundled hooks may be listed below it, so the name says which one
+        what = f"{'' if theirs else 'not '}run {one_line(own[0].hook.name, 60)}"
     return f"{dialect.product} {dialect.version} would {what}; --dialect {dialect.name} shows why"
 
 

@@ -36,7 +36,7 @@ from hookscope.model.hook import Language, LogLine
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.hook_status import Inventory, StrictLoadState
 from hookscope.model.host import Host
-from hookscope.model.run import Code, Event, EventHandler, Handler, Plan, Registration, Run
+from hookscope.model.run import Code, Event, EventHandler, Plan, Registration, Run
 from hookscope.otel import listener as of_process
 from hookscope.runtime.executors import NODE_LANGUAGES, Executors, in_process_executors, with_node_executor
 
@@ -293,35 +293,15 @@ class HookEngine:
         argument_checks.expect_key(key)
         argument_checks.expect(priority, (int, float), "a priority is a number")
         argument_checks.expect_seconds(limit, "limit")
-        add = partial(
-            self._register,
-            key,
-            name=name,
-            priority=priority,
-            limit=limit,
-            options=options or {},
-            permanent=permanent,
-        )
-        if handler is not None:
-            return add(handler)
+        if handler is None:
 
-        def decorate(function: H) -> H:
-            add(function)
-            return function
+            def decorate(function: H) -> H:
+                self.register(
+                    key, function, name, priority=priority, limit=limit, options=options, permanent=permanent
+                )
+                return function
 
-        return decorate
-
-    def _register(
-        self,
-        key: str,
-        handler: Handler,
-        *,
-        name: str | None,
-        priority: float,
-        limit: float | None,
-        options: Mapping[str, Any],
-        permanent: bool,
-    ) -> Registration:
+            return decorate
         if not callable(handler):
             raise TypeError(f"a handler is a function; {type(handler).__name__} cannot be called")
         call = Registration(
@@ -331,7 +311,7 @@ class HookEngine:
             priority=priority,
             limit=limit,
             limit_source="its registration",
-            options=options,
+            options=options or {},
             permanent=permanent,
             remover=lambda: self.remove(call),
         )
@@ -457,21 +437,21 @@ class HookEngine:
 
         self._expect_open()
         plan = event if isinstance(event, Plan) else self.plan(event, only=only)
-        faults = injected_faults(plan)  # kept for follow-up events
         listener = self.listener or of_process()
-
-        def caused(then: Event) -> Plan:
-            next_plan = follow(then) if follow else self.plan(then, only=plan.only)
-            return self._prepared(without_hooks(with_injected_faults(next_plan, faults), plan.excluded_hooks))
-
         return Firing(
             self._prepared(plan),
             self.executors.executor_of if stepper is None else stepper.executors(self.executors.executor_of),
             recorder=self.recorder,
-            follow=caused,
+            follow=partial(self._follow_up, plan, follow),
             complete=_with_context_copied(complete, plan),
             begins=partial(listener.begins, dialect=self.host.dialect.name) if listener is not None else None,
         )
+
+    def _follow_up(self, plan: Plan, follow: Callable[[Event], Plan] | None, event: Event) -> Plan:
+        """Return the plan for an event that a fire of `plan` has caused, with the same injected faults."""
+        next_plan = follow(event) if follow else self.plan(event, only=plan.only)
+        next_plan = with_injected_faults(next_plan, injected_faults(plan))
+        return self._prepared(without_hooks(next_plan, plan.excluded_hooks))
 
     def _prepared(self, plan: Plan) -> Plan:
         """Return the plan with its event stamped for this fire."""

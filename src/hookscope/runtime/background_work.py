@@ -226,10 +226,7 @@ def late_note(late: LateEvent) -> tuple[str, str]:
     except WorkerLost:
         return hook, "failed after it had returned; its error cannot be read"
     where = f" ({failure.frames[-1].file}:{failure.frames[-1].line})" if failure.frames else ""
-    return (
-        hook,
-        f"failed after it had returned: {failure.type}: {failure.message[:QUOTED_LENGTH]}{where}",
-    )
+    return (hook, f"failed after it had returned: {failure.type}: {failure.message[:QUOTED_LENGTH]}{where}")
 
 
 GATHER_TIME = 0.1  # seconds in which late output is gathered before it is reported

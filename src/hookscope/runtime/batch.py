@@ -219,6 +219,7 @@ class Batch:
             raise WorkerLost("sent an invalid answer")
         phase: Phase = "load" if message.get("phase") == "load" else "run"
         is_unchanged, has_messages = after is before, not isinstance(self.view, Arguments)
+        patch = () if is_unchanged else patch_between(self.view, before, after)
         result = Result(
             self.current,
             "ok" if status == "ok" else "error",
@@ -230,7 +231,7 @@ class Batch:
             else (),
             returned=message.get("returned"),
             error=None if error is None else failure_in_answer(error, phase),
-            patch=() if is_unchanged else patch_between(self.view, before, after),
+            patch=patch,
             notes=tuple(map(str, notes)),
             stale=None if stale is None else failure_in_answer(stale, "load"),
             asked=() if is_unchanged else requests_between(self.view, before, after),
@@ -239,7 +240,7 @@ class Batch:
         self.is_dirty = bool(message.get("dirty"))
         if not is_unchanged:
             self.document, self.document_json = after, ""
-            apply_changes(self.view, before, after)
+            apply_changes(self.view, before, after, patch)
         return result
 
     def result_without_answer(self, status: Status, failure: Failure) -> Result:

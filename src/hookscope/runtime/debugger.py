@@ -150,6 +150,7 @@ class Member:
     name: str
     text: str  # short
     holds: bool  # has members
+    type: str  # in the handler's language
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,9 @@ def _stop_from(
         None if said is None else text(said),
         None
         if members is None
-        else tuple(Member(str(name), text(value), bool(holds)) for name, value, holds in members),
+        else tuple(
+            Member(str(one), text(value), bool(holds), str(kind)) for one, value, holds, kind in members
+        ),
         bool(message.get("failed")),
         printed,
         number,
@@ -444,9 +447,9 @@ class Debugger:
         file = self._copy_of(file) if file else ""
         await self._send_command("line", line=line, file=file, condition=condition.strip())
 
-    async def show_members(self, path: Iterable[int]) -> None:
-        """Show the variables of the selected frame, or the members of the value that `path` selects."""
-        await self._send_command("members", path=list(path))
+    async def show_members(self, path: Iterable[int], *, of_module: bool = False) -> None:
+        """Show the variables of the selected frame or its module, or the members of the value at `path`."""
+        await self._send_command("members", path=list(path), of_module=of_module)
 
     async def name_lines(self, file: str, lines: Iterable[int | Point]) -> None:
         """Replace all breakpoints of a file. If two have the same line, the last one is used."""

@@ -159,7 +159,7 @@ class RunInProgress:
 
     def _in_plan_order(self) -> tuple[Result, ...]:
         """Return the results in plan order, even those of concurrent calls."""
-        if not any(group.concurrent for group in self.plan.groups):
+        if len(self.results) < 2 or not any(group.concurrent for group in self.plan.groups):
             return tuple(self.results)
         places = {call: place for place, call in enumerate(self.plan.calls)}
         return tuple(sorted(self.results, key=lambda result: places.get(result.call, len(places))))
@@ -192,6 +192,8 @@ class RunInProgress:
         )
 
     def _calls_not_run(self, ending: Ending) -> tuple[NotRun, ...]:
+        if len(self.results) == len(self.plan.calls):  # nearly always
+            return ()
         finished: set[Registration] = {result.call for result in self.results}
         reason = self._not_run_reason(ending)
         unfinished = (call for call in self.plan.calls if call not in finished)
@@ -416,7 +418,11 @@ class Firing:
                 progress.loop_reason = progress.internal_error = loop_reason
             else:
                 progress.ending = await dispatch(
-                    plan, self._executor_of, progress.add_step, progress.begin, progress.keep_fold
+                    plan,
+                    self._executor_of,
+                    progress.add_step,
+                    progress.begin if self._recorder is not None else None,
+                    progress.keep_fold,
                 )
             follow_ups = progress.ending.follow_ups if progress.ending is not None else ()
             for event in follow_ups if self._follow is not None else ():

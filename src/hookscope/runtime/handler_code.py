@@ -283,6 +283,11 @@ class HandlerRequest:
         return self.code.shape in PLUGIN_SHAPES
 
     @cached_property
+    def handler_name(self) -> str:
+        """The handler's name in its worker, whatever its content."""
+        return f"{self.name}\0{self.code.path}\0{self.code.export}\0{self.code.shape}"
+
+    @cached_property
     def packed(self) -> str:
         """An item of the protocol's `calls` as JSON."""
         return encode(self.call_document())

@@ -6,7 +6,7 @@ import json
 import marshal
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from copy import deepcopy
 from itertools import islice
@@ -35,7 +35,8 @@ _canonical_text = json.JSONEncoder(sort_keys=True).encode
 
 def is_same_json(one: Any, other: Any) -> bool:
     """Return True if both are the same JSON value, types included."""
-    if type(one) is type(other) and type(one) in _SCALARS:  # nearly always
+    kind = type(one)
+    if kind is type(other) and (kind in _SCALARS or (kind is not float and not one)):  # nearly always
         return bool(one == other)
     return bool(one == other) and _canonical_text(one) == _canonical_text(other)
 
@@ -103,10 +104,10 @@ def _member_operations(path: str, before: dict[str, Any], after: dict[str, Any])
         if name not in after:
             yield _remove(_pointer(path, name))
     for name, value in after.items():
-        if name in before:
-            yield from _operations(_pointer(path, name), before[name], value)
-        else:
+        if name not in before:
             yield _add(_pointer(path, name), value)
+        elif not (type(value) in _SCALARS and is_same_json(before[name], value)):  # most members are equal
+            yield from _operations(_pointer(path, name), before[name], value)
 
 
 def _element_operations(path: str, before: list[Any], after: list[Any]) -> Iterator[Operation]:
@@ -294,14 +295,14 @@ def new_messages(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]
     return tuple(new)
 
 
-def apply_changes(view: Any, before: Any, after: Any) -> None:
-    """Apply a worker's changes to the view.
+def apply_changes(view: Any, before: Any, after: Any, patch: Patch) -> None:
+    """Apply a worker's changes to the view. `patch` is the one between both documents.
 
     Only changed parts are written, so that unchanged values that JSON cannot represent are kept. A frozen
     Event stays unchanged; its policy finds the changes in the results.
     """
     if isinstance(view, HookEvent):
-        _write_event(view, before, after)
+        _write_event(view, before, after, {str(step["path"]).split("/")[1] for step in patch})
         return
     if is_same_json(before, after):
         return
@@ -326,8 +327,7 @@ def _write_arguments(view: Arguments, before: Any, after: Any) -> None:
         view[REQUESTS] = after[REQUESTS]
 
 
-def _write_event(view: HookEvent, before: Any, after: Any) -> None:
-    changed = {name for name, value in after.items() if not is_same_json(before.get(name), value)}
+def _write_event(view: HookEvent, before: Any, after: Any, changed: Set[str]) -> None:
     after = {name: deepcopy(after[name]) for name in changed}  # as in `apply_changes`
     if "context" in changed:
         if isinstance(view.context, dict) and isinstance(after["context"], dict):

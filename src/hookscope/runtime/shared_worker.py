@@ -60,6 +60,7 @@ from hookscope.runtime.python_worker.protocol import Message, frame_of, pack
 from hookscope.runtime.worker_process import WorkerProcess
 
 _JSON_BOOLEANS = ("false", "true")
+SEND_SIZE = 16 * 1024  # bytes that are written without waiting for more
 MOST_TRIES = 2  # workers that may die before a call has started
 UNKNOWN_OUTPUT_NOTE = "output of child processes, or from after a handler returned, may be another handler's"
 
@@ -167,12 +168,13 @@ class SharedWorker:
         self.is_retired = False  # accepts no new run, and ends when it is idle
         self._contents = contents
         self._numbers = RequestNumbers()
-        self._loaded: set[str] = set()  # names of loaded handlers, see _handler_name
+        self._loaded: set[str] = set()  # names of loaded handlers, see HandlerRequest.handler_name
         self._has_settings = False
         self._runs: dict[str, _OpenRun] = {}
         self._loads: dict[str, asyncio.Future[Message]] = {}
         self._ids = count(1)
-        self._backlog: list[bytes] = []
+        self._backlog: list[bytes] = []  # frames for the next write
+        self._backlog_size = 0  # bytes
         self._sender: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self.process.keep_reading(self._on_news)
@@ -185,7 +187,7 @@ class SharedWorker:
     async def run(self, batch: Batch, requests: Sequence[HandlerRequest]) -> None:
         """Run these calls of the batch until the last one, or the worker, has ended."""
         run = _OpenRun(next(self._ids), batch, requests, self)
-        is_loaded = _handler_name(requests[0]) in self._loaded
+        is_loaded = requests[0].handler_name in self._loaded
         self._send_settings(requests[0])
         self._runs[run.id] = run
         try:
@@ -235,20 +237,33 @@ class SharedWorker:
             self.send(pack(settings_message(request.code)))
 
     def send(self, frame: bytes) -> None:
-        """Send a frame after those that wait for space in the pipe."""
-        if self._sender is None:
-            rest = self.process.send_available(frame)
+        """Send a frame after those that wait. Frames of one pass of the loop are written together."""
+        self._backlog.append(frame)
+        self._backlog_size += len(frame)
+        if self._sender is not None:
+            return
+        if self._backlog_size >= SEND_SIZE:
+            self._send_backlog()
+        elif len(self._backlog) == 1:
+            self.loop.call_soon(self._send_backlog)
+
+    def _send_backlog(self) -> None:
+        if self._sender is None and self._backlog:
+            rest = self.process.send_available(self._take_backlog())
             if rest:
                 self._sender = self.loop.create_task(self._send_rest(bytes(rest)))
-        else:
-            self._backlog.append(frame)
+
+    def _take_backlog(self) -> bytes:
+        frames = b"".join(self._backlog)
+        self._backlog.clear()
+        self._backlog_size = 0
+        return frames
 
     async def _send_rest(self, rest: bytes) -> None:
         try:
             while rest:
                 await self.process.send_frame(rest)
-                rest = b"".join(self._backlog)
-                self._backlog.clear()
+                rest = self._take_backlog()
         except WorkerLost:
             self._end_later(None)
         finally:
@@ -260,7 +275,7 @@ class SharedWorker:
         if isinstance(files, list):
             self._contents.learn(request.code, map(str, files))
         if message.get("phase") == "run":
-            self._loaded.add(_handler_name(request))
+            self._loaded.add(request.handler_name)
         if message.get("dirty") or message.get("worn"):
             self.is_retired = True
 
@@ -373,11 +388,6 @@ async def _wait_for(task: asyncio.Task[None]) -> None:
     await asyncio.wait({task})
 
 
-def _handler_name(request: HandlerRequest) -> str:
-    code = request.code
-    return f"{request.name}\0{code.path}\0{code.export}\0{code.shape}"
-
-
 class SharedWorkerExecutor:
     """Runs the handlers of all events concurrently in one worker, started for the first call. See Executor.
 
@@ -397,21 +407,27 @@ class SharedWorkerExecutor:
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Executor.run. Every call's target is a Code; the handlers' changes are applied to the view."""
         work, tries, left = Batch(tuple(batch), view, step), 0, len(batch)
+        loop = asyncio.get_running_loop()
         while work.remaining:
-            try:
-                worker = await self._ready_worker()
-            except WorkerNotStarted as missing:
-                for result in not_started_results(work.remaining, missing):
-                    step(result)
-                return
-            shared = self._contents.shared_name()
-            await worker.run(work, [self._requests.request_for(call, shared) for call in work.remaining])
+            worker = self._worker
+            if self._closed or worker is None or worker.loop is not loop or not worker.is_usable:
+                try:
+                    worker = await self._ready_worker()
+                except WorkerNotStarted as missing:
+                    for result in not_started_results(work.remaining, missing):
+                        step(result)
+                    return
+            await worker.run(work, self._requests_for(work.remaining))
             tries = tries + 1 if len(work.remaining) == left else 0
             left = len(work.remaining)
             if tries == MOST_TRIES and work.remaining:
                 failure = Failure("Crashed", "its worker ended twice before the call started", phase="load")
                 work.begin(work.remaining[0])
                 work.finish(work.result_without_answer("crashed", failure))
+
+    def _requests_for(self, calls: Sequence[Registration]) -> list[HandlerRequest]:
+        shared = self._contents.shared_name()
+        return [self._requests.request_for(call, shared) for call in calls]
 
     async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         """See Executor.run_one_by_one."""

@@ -189,7 +189,7 @@ class Watch {
       stands.turnTo(message.at);
       await this.tell({});
     } else if (word === "members") {
-      await this.tell({ members: await stands.members(message.path) });
+      await this.tell({ members: await stands.members(message.path, message.of_module) });
     } else if (word === "line") {
       const file = message.file || this.placeOf(stands.chosen).file;
       await this.tell({ said: await this.lines.toggle(file, message.line, message.condition) });

@@ -7,6 +7,7 @@ const MEMBERS = 200; // of one value
 const VARIABLE = 300; // characters of one value's text
 const ANSWER = 16 * 1024; // characters of the answer to an expression
 const OWN_SCOPES = ["local", "block", "catch", "with"];
+const MODULE_SCOPES = ["closure", "module", "script"]; // a CommonJS module is a closure
 const AS_TEXT = `function () {
   return process.getBuiltinModule("node:util").inspect(this, { depth: 4, breakLength: 100 });
 }`;
@@ -35,12 +36,12 @@ class Standing {
     return (await this.values()).map(([name, value]) => [name, inShort(value).slice(0, VARIABLE)]);
   }
 
-  /** [[name, value]] of the function's own variables; of equal names, the innermost. */
-  async values() {
+  /** [[name, value]] of the variables in these scopes; of equal names, the innermost. */
+  async values(scopes = OWN_SCOPES) {
     const { scopeChain = [] } = this.chosen;
     const found = new Map();
     for (const { type, object } of scopeChain) {
-      if (!OWN_SCOPES.includes(type) || found.size >= VARIABLES) continue;
+      if (!scopes.includes(type) || found.size >= VARIABLES) continue;
       for (const [name, value] of await this.held(object)) if (!found.has(name)) found.set(name, value);
     }
     for (const name of this.isTouched ? found.keys() : []) {
@@ -62,15 +63,17 @@ class Standing {
     return named.filter(({ value }) => value).map(({ name, value }) => [name, value]);
   }
 
-  /** [[name, text, has members]], see `members` of StoppedStack. */
-  async members(path) {
-    let known = await this.values();
+  /** [[name, text, has members, type]], see `members` of StoppedStack. */
+  async members(path, ofModule) {
+    let known = await this.values(ofModule ? MODULE_SCOPES : OWN_SCOPES);
     for (const number of path) {
       const value = known[number]?.[1];
       if (!value?.objectId) return [];
       known = (await this.held(value)).slice(0, MEMBERS);
     }
-    return known.map(([name, value]) => [name, inShort(value).slice(0, VARIABLE), hasMembers(value)]);
+    return known.map(([name, value]) => {
+      return [name, inShort(value).slice(0, VARIABLE), hasMembers(value), value.className ?? value.subtype ?? value.type];
+    });
   }
 
   evaluated(expression, more = {}) {

@@ -292,7 +292,7 @@ class HandlerDebugger(bdb.Bdb):
             stopped.select(message["at"])
             return {}
         if command == "members":
-            return {"members": stopped.members(message["path"])}
+            return {"members": stopped.members(message["path"], of_module=message.get("of_module", False))}
         if command == "line":
             file = message["file"] or stopped.file
             return {"said": self._breakpoints.toggle(file, message["line"], message.get("condition", ""))}
@@ -384,19 +384,23 @@ class StoppedStack:
                 ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
         return (printed.getvalue() + answer)[:ANSWER_TEXT], failed
 
-    def members(self, path: Any) -> list[list[Any]]:
-        """Return [name, text, has members] of a value's members.
+    def members(self, path: Any, *, of_module: bool) -> list[list[Any]]:
+        """Return [name, text, has members, type] of a value's members.
 
         The path selects the value: the number of a variable, of a member of it, and so on; empty: the
         variables.
         """
-        known = _shown_variables(self._variables(self._stack[self._selected][0]))
+        frame, _ = self._stack[self._selected]
+        known = _shown_variables(frame.f_globals if of_module else self._variables(frame))
         try:
             for number in path:
                 known = _members_of(known[number][1])
         except BaseException:  # it has changed meanwhile, or a hostile class raises
             return []
-        return [[str(name)[:NAME_TEXT], _short_text(value), _has_members(value)] for name, value in known]
+        return [
+            [str(name)[:NAME_TEXT], _short_text(value), _has_members(value), type(value).__name__[:NAME_TEXT]]
+            for name, value in known
+        ]
 
     def _variables(self, frame: FrameType) -> Any:
         return self._locals.setdefault(id(frame), frame.f_locals)

@@ -17,7 +17,8 @@ From host to worker
                                             Resume it: "next", "step", "out", "on", "off". Or query it:
                                             "frame"
                                             with "at"; "line" with "file", "line" and "condition"; "evaluate"
-                                            with "text"; "members" with "path"; it stays stopped.
+                                            with "text"; "members" with "path" and "of_module"; it stays
+                                            stopped.
                                             At any time: "lines" with "file" and "lines", "errors" with "at",
                                             "pause".
     {"do": "rest", "id"}                    Is background work of the last run's handlers still running?
@@ -50,8 +51,8 @@ From worker to host
     "pause" or "error". "frames" are the frames of the author's code, outermost first; "at" is the selected
     one. "lines" [[number, text]], "variables" [[name, text]] and "named", the lines with breakpoints,
     belong to the selected frame. "said" (with "failed": it is an error) and "members" [[name, text, has
-    members]] answer the last command. "note" is about a condition. A path is a list of member numbers,
-    starting at the variables.
+    members, type]] answer the last command. "note" is about a condition. A path is a list of member numbers,
+    starting at the variables, or with "of_module" at those of the module.
 A point (breakpoint) is a line number, or {"line", "condition", "hits", "log"}: an expression; [comparison,
 n] for the number of hits; texts to log instead of stopping, alternating with expressions.
 "errors", of "debug" and of the command "errors", are those "leaving" a handler, those "raised" anywhere in
