@@ -9,7 +9,7 @@ import pytest
 
 from hookscope.analysis.fuzzing import failure_mark
 from hookscope.cli.render.run_output import error_lines
-from hookscope.console.panes.fire.run_tabs import own_frames
+from hookscope.console.panes.fire.run_source import own_frames
 from hookscope.model.failure import Failure, Frame
 from hookscope.model.machine import real_machine
 from hookscope.model.run import Code, Registration, Result

@@ -237,8 +237,7 @@ def test_all_mistakes_in_hooks_own_files_are_fixed_together(
     assert "openclaw" in (moved / "HOOK.md").read_text()
     assert (needy / "HOOK.md").read_bytes() == before[needy / "HOOK.md"]
     assert settings.read_bytes() == before[settings]
-    for _ in would.json["changes"]:
-        assert hookscope("undo").code == 0
+    assert hookscope("undo").code == 0
     assert {file: file.read_bytes() for file in before} == before
     assert "enabled" not in str([one["fixes"] for one in would.json["hooks"] if one["hook"] == off.name])
 

@@ -1,6 +1,7 @@
 """`hookscope help`: the manual in the terminal."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from hookscope.cli.command_index import COMMANDS
 from hookscope.cli.main import root_command
 from hookscope.manual import chapters
 
+MACROS = ("TH", "SH", "SS", "PP", "IP", "TP", "RS", "RE", "nf", "fi", "B")
+
 
 def test_help_lists_and_shows_topics(hookscope: Program) -> None:
     listed = hookscope("help")
@@ -25,6 +28,28 @@ def test_help_lists_and_shows_topics(hookscope: Program) -> None:
     log = hookscope("help", "log", "--json")
     assert log.json["title"] == "Look at earlier runs"
     assert "`hookscope log --help` shows the options." in hookscope("help", "log").out
+
+
+def test_the_manual_is_a_man_page(hookscope: Program, tmp_path: Path) -> None:
+    page = hookscope("help", "--man").out
+    assert re.findall(r"(?m)^\.SH (.*)", page)[2:] == [
+        chapter.title.upper().replace("-", r"\-") for chapter in chapters().values()
+    ]
+    assert set(re.findall(r"(?m)^[.'](\w+)", page)) <= set(MACROS)
+    texts = [chapter.text for chapter in chapters().values()]
+    headings = re.findall(r"(?m)^## (.*)", "\n".join(texts))
+    assert len(re.findall(r"(?m)^\.SS ", page)) == len(headings)
+    shown = {line.replace(r"\-", "-").replace(r"\&", "").replace(r"\e", "\\") for line in page.splitlines()}
+    blocks = re.findall(r"(?ms)^```\w*\n(.*?)^```", "\n".join(texts))
+    assert len(blocks) > 50
+    assert {line for block in blocks for line in block.splitlines()} <= shown
+    file = tmp_path / "hookscope.1"
+    file.write_text(page)
+    for check in (["man", "--warnings", "-l"], ["mandoc", "-T", "lint", "-W", "error"]):
+        if shutil.which(check[0]):
+            done = subprocess.run([*check, file], capture_output=True, text=True, check=True)
+            assert (done.stderr, "greet" in done.stdout or check[0] == "mandoc") == ("", True)
+    assert hookscope("help", "--man", "ci").code == 2
 
 
 def test_help_accepts_commands_and_titles_as_topics(hookscope: Program) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Program
+from tests.cli.report_formats import sarif_faults
 from tests.done import Done
 
 from hookscope.cli.main import exit_code
@@ -177,7 +178,8 @@ def test_sarif_reports_contain_the_same_findings(hookscope: Program, workspace: 
     done = hookscope(*arguments)
     assert done.code == 1
     log = json.loads(file.read_text())
-    assert (log["version"], log["$schema"].rpartition("/")[2]) == ("2.1.0", "sarif-2.1.0.json")
+    assert sarif_faults(log) == []
+    assert log["$schema"].rpartition("/")[2] == "sarif-2.1.0.json"
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]
     assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [

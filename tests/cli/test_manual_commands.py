@@ -77,6 +77,10 @@ def test_shown_commands_run(
         make_hook(workspace / "hooks", "greet", "{openclaw: {events: ['command:new']}}")
         hookscope("trust", "hooks")
         hookscope("fire", "command:new", "--save", "greet")
+    shown = re.findall(r"(?ms)`(plugins/\S+\.py)`:\n\n```python\n(.*?)^```", page.read_text())
+    for file, source in shown:
+        (workspace / file).parent.mkdir(parents=True)
+        (workspace / file).write_text(source)
     for line in filter(ends, commands_of(page)):
         answer = hookscope(*shlex.split(line)[1:])
         assert answer.code in (0, 1), f"{line}\n{answer.err}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
+from tests.cli.report_formats import junit_faults
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -196,6 +197,7 @@ def test_an_unreadable_file_is_an_error_in_the_junit_report(
     assert test("--junit", str(report)).code == 1
     suite = ElementTree.parse(report).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "1")
+    assert [*junit_faults(suite)] == []
     error = suite.find("./testcase[@name='broken']/error")
     assert error is not None
     assert "broken.yaml" in (error.text or "")
@@ -381,7 +383,9 @@ def test_tests_in_a_sandbox_show_changed_files_and_touch_no_original(
     assert lines[11] == "    step 2 command:stop:"
     assert [line[6:] for line in lines[12:16]] == SHOWN
     (walls,) = [line for line in lines if line.startswith("Handlers ran on copies of ")]
-    first, _ = ElementTree.parse(report).getroot().iter("testcase")
+    suite = ElementTree.parse(report).getroot()
+    assert [*junit_faults(suite)] == []
+    first, _ = suite.iter("testcase")
     assert (first.findtext("system-out") or "").splitlines() == SHOWN
     event, sequence = test("--sandbox", "--json").json
     told = [one["run"]["sandbox"] for one in (event, *sequence["steps"])]

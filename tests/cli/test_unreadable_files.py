@@ -51,6 +51,10 @@ def half(file: Path) -> None:
     file.write_text('{"hooks": {"internal": {"entries": {"greet": {"enabl')
 
 
+def not_utf8(file: Path) -> None:
+    file.write_bytes(b'{"hooks": "\xff"}')
+
+
 def a_list(file: Path) -> None:
     file.write_text("[]")
 
@@ -65,7 +69,7 @@ def includes_a_dangling_link(file: Path) -> None:
 
 
 UNREAD = [loop, dangling, folder, below_a_file, below_a_dangling_link, below_a_loop]
-UNKNOWN = [blank, half, a_list, too_large]
+UNKNOWN = [blank, half, not_utf8, a_list, too_large]
 HOSTS = {"openclaw": "openclaw", "openclaw@2026.9": "openclaw", "milady": "milady", "eliza": "eliza",
          "milady@2.0.0-alpha.76": "milady"}  # fmt: skip
 CASES = [

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pyjson5
 import pytest
 from tests.packs.conftest import SHIPPED, Cli, make_pack, manifest, on_disk
 
@@ -281,6 +283,42 @@ def test_packs_installed_by_the_host_are_named_and_not_touched(cli: Cli, home: P
     notes = cli("info", "hello", "--json", "--dialect", "openclaw").json["notes"]
     assert "OpenClaw installed it with my-hooks, from npm @acme/my-hooks 0.1.0" in notes
     assert settings.read_text() == text
+
+
+@pytest.mark.parametrize("way", ["copy", "archive"])
+def test_older_versions_find_the_pack_in_their_own_record(
+    cli: Cli, home: Path, settings: Path, tmp_path: Path, way: str
+) -> None:
+    """Since 2026.8 the record is a database of the program; one in the settings makes them invalid."""
+    pack = make_pack(tmp_path / "pack", "hello", "bye")
+    written = settings.read_text()
+    spec = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", pack)) if way == "archive" else pack
+    older = ("--dialect", "openclaw@2026.7")
+    assert cli("install", str(spec), "--yes", *older).code == 0
+    (record,) = pyjson5.decode(settings.read_text())["hooks"]["internal"]["installs"].items()
+    where, kind = home / ".openclaw" / "hooks" / "greetings", "archive" if way == "archive" else "path"
+    assert record[0] == "greetings"
+    assert record[1].pop("installedAt").endswith("Z")
+    assert record[1] == {
+        "source": kind,
+        "sourcePath": str(spec),
+        "installPath": str(where),
+        "version": "1.0.0",
+        "hooks": ["hello", "bye"],
+    }
+    listed = cli("packs", "--json", *older).json
+    assert ([one["id"] for one in listed["packs"]], listed["of_host"]) == (["greetings"], [])
+    assert cli("update", "greetings", "--force", "--yes", *older).code == 0
+    assert cli("uninstall", "@acme/greetings", "--yes", *older).code == 0
+    assert settings.read_text() == written
+    linked = single(tmp_path / "linked" / "hello", "hello").parent
+    assert cli("install", str(linked), "--link", "--yes", *older).code == 0
+    records = pyjson5.decode(settings.read_text())["hooks"]["internal"]["installs"]
+    assert records["linked"]["installPath"] == str(linked)
+    assert cli("uninstall", "linked", "--yes", *older).code == 0
+    assert settings.read_text() == written
+    assert cli("install", str(spec), "--yes", "--dialect", SHIPPED).code == 0
+    assert "installs" not in pyjson5.decode(settings.read_text())["hooks"]["internal"]
 
 
 def test_imports_outside_an_installed_hook_are_reported(cli: Cli, tmp_path: Path) -> None:

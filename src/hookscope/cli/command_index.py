@@ -182,12 +182,14 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope keys --json", "as JSON, for programs"),
     ),
     "schema": (
-        ("hookscope schema", "which files have a schema"),
+        ("hookscope schema", "which files and documents have a schema"),
         ("hookscope schema event", "the schema of saved events, to be saved for your editor"),
+        ("hookscope schema list-json", "the schema of what `hookscope list --json` prints"),
     ),
     "help": (
         ("hookscope help", "the topics of the manual"),
         ("hookscope help fire", "a topic, or a command"),
+        ("hookscope help --man > hookscope.1", "the whole manual as a man page"),
     ),
     "completion": (
         ('eval "$(hookscope completion bash)"', "in ~/.bashrc"),
@@ -235,7 +237,7 @@ COMMANDS = {
     "doctor": "Show what was detected, from where, and what is missing.",
     "report": "Write a zip file for a problem report, with secrets masked.",
     "verify": "Compare Hookscope's answers with the installed host's own.",
-    "schema": "Print the JSON Schema of a file that you write, for editors.",
+    "schema": "Print the JSON Schema of a file that you write, or of what a command prints with --json.",
     "help": "Show a topic of the manual.",
     "completion": "Print the script for shell completion.",
 }

@@ -62,12 +62,11 @@ def capabilities_of(tree: FileTree, hooks: Sequence[str]) -> Capabilities:
     return Capabilities(
         {name: _joined_uses(map(handler_uses, several)) for name, several in owned.items()},
         tuple(unread),
-        {path: _local_imports(facts) for path, facts in found.items()},
+        {
+            path: tuple(dict.fromkeys(met.name for met in facts.imports if met.kind != "type"))
+            for path, facts in found.items()
+        },
     )
-
-
-def _local_imports(facts: HandlerFacts) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(met.name for met in facts.imports if met.kind != "type"))
 
 
 def _shortened(paths: Sequence[str]) -> str:

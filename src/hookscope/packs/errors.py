@@ -53,20 +53,12 @@ def pack_error_reason(error: Exception) -> str:
     return f"{where}{error_reason(error)}"
 
 
-def _ignore_step(_: str) -> None:
-    return None
-
-
-def _never_cancelled() -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Callbacks of the caller, called from the working thread."""
 
-    report: Callable[[str], None] = _ignore_step  # called with the current step, as part of a sentence
-    is_cancelled: Callable[[], bool] = _never_cancelled
+    report: Callable[[str], object] = lambda step: None  # called with the current step, as part of a sentence
+    is_cancelled: Callable[[], bool] = lambda: False
 
     def step(self, what: str) -> None:
         """Report the next step. Raises PackCancelled."""

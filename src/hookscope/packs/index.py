@@ -22,6 +22,7 @@ from hookscope.packs.file_tree import EXCLUDED_NAMES, entries_below
 from hookscope.storage.edits.atomic_files import real_path, replace_file
 from hookscope.storage.edits.document_values import MISSING, depth_reached, is_identical, value_at
 from hookscope.storage.edits.json5_edit import dotted_path, parse_settings, with_setting, without_setting
+from hookscope.storage.state_files import state_members_to_merge
 from hookscope.values import dataclass
 
 CHUNK = 1_048_576
@@ -238,6 +239,7 @@ class InstalledPack:
     linked: Path | None = None  # the linked folder: nothing was copied
     pinned: bool = False
     dependencies: bool = False
+    package: str = ""  # its own name, with its scope
 
     @property
     def origin(self) -> str:
@@ -266,6 +268,7 @@ class InstalledPack:
             "linked": str(self.linked) if self.linked is not None else None,
             "pinned": self.pinned,
             "dependencies": self.dependencies,
+            "package": self.package,
         }
 
 
@@ -292,6 +295,7 @@ def installed_pack_from(name: str, document: Any) -> InstalledPack | None:
             linked=None if linked is None else Path(linked),
             pinned=bool(document["pinned"]),
             dependencies=bool(document["dependencies"]),
+            package=str(document.get("package", "")),  # missing in older files
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None  # written by another program
@@ -316,7 +320,7 @@ class PackIndex:
         Raises PackError if the file exists and cannot be read.
         """
         try:
-            packs = (self._read() or {}).get(str(host))
+            packs = self._read().get(str(host))
         except OSError as error:
             raise PackError(
                 f"Cannot read {self.file}: {error_reason(error)}.",
@@ -333,7 +337,7 @@ class PackIndex:
 
         Raises OSError, also if it cannot be read now, because its content would be lost.
         """
-        hosts = self._to_merge()
+        hosts = state_members_to_merge(self.file, "packs")
         mine = hosts.get(str(host))
         mine = dict(mine) if isinstance(mine, dict) else {}
         for name, entry in entries.items():
@@ -345,14 +349,8 @@ class PackIndex:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(real_path(self.file), json.dumps({"packs": kept}, indent=2).encode() + b"\n")
 
-    def _to_merge(self) -> dict[str, Any]:
-        packs = self._read()
-        if packs is None:
-            os.replace(self.file, self.file.with_name(f"{self.file.name}.damaged"))
-        return packs or {}
-
-    def _read(self) -> dict[str, Any] | None:
-        """Return the packs of each host; None if the file is invalid. Raises OSError."""
+    def _read(self) -> dict[str, Any]:
+        """Return the packs of each host; none if the file is invalid. Raises OSError."""
         files = RealFiles()
         try:
             packs = json.loads(files.read(self.file))["packs"]
@@ -361,5 +359,5 @@ class PackIndex:
                 raise trouble from None
             return {}
         except (ValueError, KeyError, TypeError, RecursionError):
-            return None
-        return packs if isinstance(packs, dict) else None
+            return {}
+        return packs if isinstance(packs, dict) else {}

@@ -12,11 +12,12 @@ from pathlib import Path
 from hookscope.hosts.source.facts import HandlerUses
 from hookscope.model.failure import Refusal
 from hookscope.model.hook import Hook
+from hookscope.model.hook_event import iso
 from hookscope.model.hook_status import HookStatus, Inventory
 from hookscope.model.host import Host
 from hookscope.packs.capabilities import SHARED_BY_ALL, Capabilities, capabilities_of, imports_left_behind
 from hookscope.packs.fetch.npm import ignored_by_npm, registry_dependencies
-from hookscope.packs.fetch.specs import FetchedPackage, is_older
+from hookscope.packs.fetch.specs import FetchedPackage, is_older, without_login
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, PackFile
 from hookscope.packs.index import (
     AppliedSetting,
@@ -44,6 +45,7 @@ from hookscope.packs.plan import (
     inventory_after,
     link_setting,
     linked_folders,
+    pack_rules_of,
     place_package,
     read_package_hooks,
     settings_for,
@@ -186,7 +188,30 @@ class IncomingPackage:
             settings=settings.settings,
             snapshot=settings.snapshot,
             created_folders=created_folders(self.installed, (*folders, settings.change.path)),
+            package=self.package.full_name,
         )
+
+    def settings(self, host: Host, folders: Iterable[Path]) -> tuple[PackSetting, ...]:
+        """Return the settings that its hooks in these folders need, and the host's own record of it."""
+        needed = settings_for(host, [hook.key for hook in self.hooks])
+        if not pack_rules_of(host).records_installs:
+            return needed
+        spec, version = self.fetched.spec, self.package.version or self.fetched.version
+        source = {"npm": "npm", "archive": "archive"}.get(spec.source, "path")
+        record = {
+            "source": source,
+            "spec" if source == "npm" else "sourcePath": without_login(spec.text),
+            "installPath": str(next(iter(folders))),
+            **({"version": version} if version else {}),
+            **(
+                {"resolvedSpec": self.fetched.resolved, "integrity": self.fetched.integrity}
+                if source == "npm"
+                else {}
+            ),
+            "hooks": [hook.name for hook in self.hooks],
+            "installedAt": iso(datetime.now(UTC)),
+        }
+        return (*needed, PackSetting(host.hooks_setting("installs", self.name)[1], record))
 
 
 def plan_link(incoming: IncomingPackage, host: Host, inventory: Inventory) -> PackPlan:
@@ -195,14 +220,13 @@ def plan_link(incoming: IncomingPackage, host: Host, inventory: Inventory) -> Pa
     folder = fetched.spec.path
     assert folder is not None
     folders = linked_folders(package, folder, host)
-    keys = [hook.key for hook in incoming.hooks]
-    required = (*(link_setting(host, one) for one in folders), *settings_for(host, keys))
+    required = (*(link_setting(host, one) for one in folders), *incoming.settings(host, folders))
     settings = SettingsPlan.for_pack(host, incoming.installed, required)
     host_after, inventory_then = inventory_after(host, {}, (), settings.change)
     if problems := [problem.text for problem in host_after.problems if problem not in host.problems]:
         raise Refusal(f"{host.dialect.product} would not scan it: {problems[0]}", NOTHING_WAS_WRITTEN)
     real = Path(os.path.realpath(folder))
-    places = [real.joinpath(*filter(None, hook.split("/"))) for hook in package.hooks]
+    places = [real / hook for hook in package.hooks]
     plans = incoming.hook_plans(
         places, {row.hook.real: row for row in inventory_then.hooks}, host, f"in {folder}"
     )
@@ -219,7 +243,7 @@ def plan_link(incoming: IncomingPackage, host: Host, inventory: Inventory) -> Pa
         required_settings=required,
         hooks=plans,
         shared_uses=incoming.shared_uses,
-        other_effects=tuple(effects_on_other_hooks(inventory, inventory_then, own_paths, ())),
+        other_effects=effects_on_other_hooks(inventory, inventory_then, own_paths, ()),
         dependency_ranges=package.dependency_ranges,
         excluded=fetched.tree.excluded,
         notes=incoming.capabilities.unread,
@@ -318,7 +342,7 @@ def plan_copy(
         package, ignored = _package_for_npm(package)
     place = _place_for_copy(package, incoming, host, known, options)
     on_disk = integrity_of_pack(before) if before is not None else PackIntegrity()
-    required = settings_for(host, [hook.key for hook in incoming.hooks])
+    required = incoming.settings(host, place.trees)
     settings = SettingsPlan.for_pack(host, before, required)
     removed = tuple(before.folders) if before is not None else ()
     _, inventory_then = inventory_after(host, place.trees, removed, settings.change)
@@ -347,7 +371,7 @@ def plan_copy(
         hooks=plans,
         shared_uses=incoming.shared_uses,
         files=tuple(_file_plans(place.trees, before, on_disk)),
-        other_effects=tuple(effects_on_other_hooks(inventory, inventory_then, {*place.hooks}, removed)),
+        other_effects=effects_on_other_hooks(inventory, inventory_then, {*place.hooks}, removed),
         on_disk=on_disk,
         dependency_ranges=package.dependency_ranges,
         excluded=fetched.tree.excluded,

@@ -12,9 +12,9 @@ from hookscope.packs.fetch.npm import dependency_ranges
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree
 from hookscope.packs.package_checks import (
     NOTHING_WRITTEN,
+    PROPERTIES,
     display_name,
     fault_of_pack_name,
-    fault_of_settings_key,
     package_error,
 )
 from hookscope.values import dataclass
@@ -124,8 +124,9 @@ def check_pack_name(name: str, full_name: str = "") -> None:
 def check_settings_keys(keys: Sequence[str]) -> None:
     """Raise PackError for a hook whose settings key is also a property of JavaScript objects."""
     for key in keys:
-        if fault := fault_of_settings_key(key):
-            raise package_error(f"invalid hookKey: {display_name(key)} {fault}.")
+        if key.strip() in PROPERTIES:
+            what = f"{display_name(key)} is a property of every JavaScript object"
+            raise package_error(f"invalid hookKey: {what}.")
 
 
 def check_hook_names(names: Sequence[str]) -> None:

@@ -155,13 +155,6 @@ def _fault_of_pack_name(name: str) -> str:
     return ""
 
 
-def fault_of_settings_key(key: str) -> str:
-    """Return why a pack may not set a key of this name in the host's settings, or ""."""
-    if key.strip() in PROPERTIES:
-        return "is a property of every JavaScript object"
-    return ""
-
-
 def _path_parts(name: str, limits: PackLimits) -> PathParts:
     if not name:
         raise package_error("An entry has no name.")

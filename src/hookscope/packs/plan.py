@@ -22,16 +22,15 @@ from hookscope.hosts.settings.host_opener import open_host
 from hookscope.hosts.source.facts import HandlerUses
 from hookscope.model.failure import Refusal
 from hookscope.model.hook import Hook
-from hookscope.model.hook_status import Effect, HookStatus, Inventory
+from hookscope.model.hook_status import Effect, HookStatus, Inventory, effects_of_change
 from hookscope.model.host import Host, PackRules
 from hookscope.model.machine import Files, FolderItem, FoundProgram, PathFacts, RealFiles
 from hookscope.model.text import shell_path
-from hookscope.packs.errors import PackError, Progress, pack_error_reason
+from hookscope.packs.errors import PackError, pack_error_reason
 from hookscope.packs.fetch.specs import FetchedPackage
 from hookscope.packs.file_tree import PackFile
 from hookscope.packs.index import AppliedSetting, InstalledPack, PackIntegrity, PackSetting
 from hookscope.packs.package import HookPackage, check_hook_names, check_settings_keys
-from hookscope.packs.package_checks import size_in_words
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change, read_current
 from hookscope.values import dataclass
@@ -189,10 +188,7 @@ def place_package(package: HookPackage, hooks: Sequence[Hook], host: Host) -> Pl
         return Placement({target: package.tree.files}, (target,))
     if rules.installs_whole_package and package.key == rules.key:
         target = managed / package.name
-        return Placement(
-            {target: package.tree.files},
-            tuple(target.joinpath(*_path_segments(path)) for path in package.hooks),
-        )
+        return Placement({target: package.tree.files}, tuple(target / path for path in package.hooks))
     targets = tuple(managed / hook.name for hook in hooks)
     trees = {
         target: package.tree.below(path).files for target, path in zip(targets, package.hooks, strict=True)
@@ -200,10 +196,6 @@ def place_package(package: HookPackage, hooks: Sequence[Hook], host: Host) -> Pl
     inside = {f"{path}/" if path else "" for path in package.hooks}
     left = tuple(path for path in package.tree.files if not path.startswith(tuple(inside)))
     return Placement(trees, targets, left)
-
-
-def _path_segments(path: str) -> Iterable[str]:
-    return filter(None, path.split("/"))
 
 
 def settings_for(host: Host, keys: Iterable[str]) -> tuple[PackSetting, ...]:
@@ -226,7 +218,7 @@ def linked_folders(package: HookPackage, folder: Path, host: Host) -> tuple[Path
             f"{host.dialect.product} looks for hooks below an extra folder, but {folder} is a hook itself.",
             f"Link {folder.parent} with everything in it, or install a copy.",
         )
-    return tuple(dict.fromkeys(folder.joinpath(*_path_segments(path)).parent for path in package.hooks))
+    return tuple(dict.fromkeys((folder / path).parent for path in package.hooks))
 
 
 def inventory_after(
@@ -247,21 +239,6 @@ def inventory_after(
     host_after = open_host(host.dialect, machine, host.overrides, trust=trust)
     return host_after, examine(discover(host_after), host_after)
 
-
-__all__ = [
-    "HandlerUses",
-    "InstalledPack",
-    "PackAction",
-    "PackChanged",
-    "PackFileAction",
-    "PackFilePlan",
-    "PackHookPlan",
-    "PackIntegrity",
-    "PackPlan",
-    "PackUpToDate",
-    "Progress",
-    "size_in_words",
-]
 
 PackAction = Literal["install", "update", "uninstall"]
 PackFileAction = Literal["add", "replace", "remove", "same"]
@@ -380,26 +357,18 @@ class PackChanged:
 
 
 def effects_on_other_hooks(
-    inventory: Inventory, inventory_after: Inventory, own_paths: set[Path], removed: Iterable[Path]
-) -> Iterator[Effect]:
-    """Yield hooks outside the pack whose state changes."""
+    before: Inventory, after: Inventory, own_paths: set[Path], removed: Iterable[Path]
+) -> tuple[Effect, ...]:
+    """Return the hooks outside the pack whose state changes."""
     removed_folders = tuple(removed)
-    for row in inventory.hooks:
-        hook = row.hook
-        if hook.path is not None and (
-            hook.path in own_paths or any(hook.path.is_relative_to(one) for one in removed_folders)
-        ):
-            continue
-        row_after = next(
-            (
-                other
-                for other in inventory_after.hooks
-                if (other.hook.path, other.hook.name, other.hook.kind) == (hook.path, hook.name, hook.kind)
-            ),
-            None,
+
+    def is_own(hook: Hook) -> bool:
+        path = hook.path
+        return path is not None and (
+            path in own_paths or any(path.is_relative_to(one) for one in removed_folders)
         )
-        if row_after is not None and row_after.state is not row.state:
-            yield Effect(hook.name, hook.folder.source, row.state, row_after.state)
+
+    return effects_of_change(before, after, is_own)
 
 
 def host_install_refusal(install: HostInstall, host: Host) -> Refusal:

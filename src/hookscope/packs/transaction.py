@@ -338,13 +338,9 @@ def _finish(store: PackStore, intent: TransactionIntent, step: WriteStep) -> Non
     step("settings")
     is_exact = _write_settings(intent)
     step("records")
-    records = {name: record and _accept_settings(record, is_exact) for name, record in intent.records.items()}
+    unknown = {} if is_exact else {"snapshot": None}  # it counts only if no other program changed the file
+    records = {name: record and {**record, **unknown} for name, record in intent.records.items()}
     store.index.put(intent.host, records)
-
-
-def _accept_settings(record: Mapping[str, Any], is_exact: bool) -> Mapping[str, Any]:
-    """Return the record; its snapshot of the settings file counts only if no other program changed it."""
-    return record if is_exact else {**record, "snapshot": None}
 
 
 def _write_settings(intent: TransactionIntent) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 from hookscope.formats.positions import KeyPath
@@ -70,8 +71,8 @@ def plan_uninstall(
             for folder, files in record.folders.items()
             for path in files
         ),
-        other_effects=tuple(
-            effects_on_other_hooks(inventory, inventory_then, _linked_rows(record, inventory), removed)
+        other_effects=effects_on_other_hooks(
+            inventory, inventory_then, _linked_rows(record, inventory), removed
         ),
         on_disk=integrity_of_pack(record),
         notes=tuple(notes),
@@ -148,19 +149,11 @@ def _setting_without(setting: AppliedSetting, removed: Sequence[AppliedSetting])
     """Return the setting, changed so that its revert also removes objects created by `removed` settings."""
     existing_depth = setting.existing_depth
     for other in removed:
-        shared = _shared_depth(setting.setting.path, other.setting.path)
+        steps = zip(setting.setting.path, other.setting.path, strict=False)
+        shared = len([*takewhile(lambda pair: pair[0] == pair[1], steps)])
         if other.previous is MISSING and other.existing_depth < shared:
             existing_depth = min(existing_depth, max(other.existing_depth, 0))
     return replace(setting, existing_depth=existing_depth)
-
-
-def _shared_depth(one: KeyPath, other: KeyPath) -> int:
-    count = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
 
 
 def _snapshot_after(

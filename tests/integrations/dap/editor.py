@@ -101,7 +101,13 @@ class Editor:
         **launch: object,
     ) -> list[Message]:
         """Launch, and name these lines or points; the breakpoints as they were answered."""
-        self.do("initialize", adapterID="hookscope", linesStartAt1=True, pathFormat="path")
+        self.do(
+            "initialize",
+            adapterID="hookscope",
+            linesStartAt1=True,
+            pathFormat="path",
+            supportsVariableType=True,
+        )
         self.event("initialized")
         launched = self.ask("launch", **launch)
         told = []
@@ -131,9 +137,12 @@ class Editor:
         return f"{top['source']['name']}:{top['line']}"
 
     def variables(self, frame: Message) -> dict[str, Message]:
+        """Of the function, by name."""
+        return self.members(self.scopes(frame)["Variables"])
+
+    def scopes(self, frame: Message) -> dict[str, Message]:
         """By name."""
-        (scope,) = self.do("scopes", frameId=frame["id"])["scopes"]
-        return self.members(scope)
+        return {one["name"]: one for one in self.do("scopes", frameId=frame["id"])["scopes"]}
 
     def members(self, holder: Message) -> dict[str, Message]:
         """Of a scope or a variable, by name."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hookscope.app.json_documents import Document, plain_value
+from hookscope.app.json_documents import Document
 from hookscope.app.options import Options
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.unknown_names import no_such_event
@@ -26,6 +26,7 @@ from hookscope.cli.render.layout import (
 from hookscope.model.event_catalogue import EventField, EventType
 from hookscope.model.event_schema import context_schema, ctx_schema, field_summary, type_words
 from hookscope.model.text import one_line, shell_path
+from hookscope.storage.journal.records import plain_json
 
 ANSWERS_IGNORED = "ignored: handlers only observe"
 ANSWER_RULES = {
@@ -57,10 +58,10 @@ def event_type_document(event: EventType, view: Snapshot) -> Document:
         "required": list(event.required),
         "fields": {name: field.text for name, field in event.fields.items()},
         "session": event.session,
-        "context": plain_value(event.context),
-        "ctx": plain_value(event.ctx),
-        "schema": plain_value(context_schema(event)),
-        "ctx_schema": plain_value(ctx_schema(event)),
+        "context": plain_json(event.context),
+        "ctx": plain_json(event.ctx),
+        "schema": plain_json(context_schema(event)),
+        "ctx_schema": plain_json(ctx_schema(event)),
         "source": event.source,
         "listeners": list(subscribed_hooks(event, view)),
     }
@@ -172,7 +173,7 @@ def _field_rows(fields: Mapping[str, EventField], indent: str) -> Iterator[tuple
 
 
 def _example_lines(value: Any) -> list[str]:
-    return [f"  {line}" for line in json.dumps(plain_value(value), indent=2, ensure_ascii=False).splitlines()]
+    return [f"  {line}" for line in json.dumps(plain_json(value), indent=2, ensure_ascii=False).splitlines()]
 
 
 def saved_event_document(row: SavedEventRow) -> Document:

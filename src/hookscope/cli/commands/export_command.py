@@ -113,7 +113,7 @@ def _jsonl_lines(journal: Journal, runs: Iterator[StoredRun], redaction: Redacti
 
 def _html_page(journal: Journal, run: StoredRun, redaction: Redaction) -> Iterator[str]:
     from hookscope.app.runs.past_runs import masked_run
-    from hookscope.cli.render.html_page import run_html
+    from hookscope.app.runs.run_page import run_html
 
     settings: Mapping[str, Any] = journal.settings([run])
     yield run_html(*masked_run(run, settings.get(run.settings or ""), redaction))

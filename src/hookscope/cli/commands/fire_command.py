@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 import click
 
 from hookscope.analysis.order_search import FEWEST_RUNS
-from hookscope.analysis.repeated_runs import MOST_REPETITIONS, repeated_firings
 from hookscope.app import json_documents
 from hookscope.app.json_documents import Document
 from hookscope.app.options import Options
+from hookscope.app.runs.active_runs import MOST_REPETITIONS, repeated_firings
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import cannot_run_messages, waiting_for_trust
 from hookscope.app.unknown_names import undocumented_event_note

@@ -34,6 +34,7 @@ from hookscope.model.failure import Refusal, failure_document
 from hookscope.model.machine import Machine
 from hookscope.model.run import Event, Result
 from hookscope.model.text import one_line, printable_line
+from hookscope.storage.journal.records import plain_json
 
 SETTINGS_NOTE = ", and `cfg`, the settings in force"  # not shown, because it holds secrets
 VALUE_WIDTH_LIMIT = 300  # characters of a value
@@ -115,7 +116,7 @@ def _event_difference(event: Event, template: Event) -> Iterator[str]:
 
 
 def _short_value(value: object) -> str:
-    text = json.dumps(json_documents.plain_value(value), ensure_ascii=False)
+    text = json.dumps(plain_json(value), ensure_ascii=False)
     return one_line(text, VALUE_WIDTH_LIMIT) + (
         f" ({len(text):,} characters)" if len(text) > VALUE_WIDTH_LIMIT else ""
     )

@@ -5,6 +5,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,21 +14,31 @@ from hookscope.cli.answers import Answer, print_answer
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import ExampledCommand
 from hookscope.helpers import user_command
+from hookscope.installation import installed_version
 from hookscope.manual import Chapter, Section, chapter_of, chapters, sections_about
 from hookscope.model.text import one_line
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 MAX_WIDTH = 100  # cells: longer lines are hard to read
 
 
 @click.command("help", cls=ExampledCommand)
 @click.argument("topic", nargs=-1)
+@click.option("--man", is_flag=True, help="Print the whole manual as a man page, hookscope(1).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
-def command(ctx: click.Context, topic: tuple[str, ...], as_json: bool) -> int:
+def command(ctx: click.Context, topic: tuple[str, ...], man: bool, as_json: bool) -> int:
     """Show the manual: its chapters, one of them, or the sections about some words.
 
     Commands are topics too.
     """
+    if man:
+        if topic or as_json:
+            raise click.UsageError("--man takes no topic and no --json: the page is the whole manual.", ctx)
+        click.echo("\n".join(_man_page()))
+        return 0
     group = ctx.parent.command if ctx.parent is not None else None
     assert isinstance(group, click.Group)
     query = " ".join(topic)
@@ -108,6 +120,70 @@ def _rendered(markdown: str) -> str:
     with console.capture() as captured:
         console.print(Markdown(markdown))
     return captured.get().rstrip()
+
+
+def _man_page() -> Iterator[str]:
+    """Yield the lines of the manual as a page for `man`."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt().enable("table")
+    yield f'.TH HOOKSCOPE 1 "" "Hookscope {installed_version()}" "Hookscope Manual"'
+    yield from (".SH NAME", "hookscope \\- see which agent hooks run, which do not and why", ".SH SYNOPSIS")
+    yield from (".B hookscope", "[\\fICOMMAND\\fR] [\\fIOPTION\\fR]...")
+    for chapter in chapters().values():
+        yield f".SH {_roff(chapter.title.upper())}"
+        yield from _roff_blocks(parser.parse(chapter.text))
+
+
+def _roff_blocks(tokens: Sequence["Token"]) -> Iterator[str]:
+    """Yield the lines of Markdown blocks: paragraphs, headings, lists, code, and tables as lists of terms."""
+    before, cell = "", 0  # the macro before the next text; the column of a table
+    for token in tokens:
+        match token.type:
+            case "heading_open":
+                before = ".SS"
+            case "list_item_open":
+                before = f".IP {f'{token.info}.' if token.info else chr(92) + '(bu'} 3"
+            case "tr_open":
+                before, cell = ".TP", 0
+            case "fence" | "code_block":
+                code = map(_roff, token.content.rstrip("\n").split("\n"))
+                yield from (*([".PP"] if before else []), ".RS 4", ".nf", *code, ".fi", ".RE")
+                before = ".PP"
+            case "inline":
+                text = ("– " if cell > 1 else "") + (_roff_text(token.children or []) or r"\&")
+                yield from [f".SS {text}"] if before == ".SS" else [before, text] if before else [text]
+                before = "" if before in (".SS", ".TP") else ".PP"
+            case "td_close" | "th_close":
+                before, cell = "", cell + 1
+            case "table_close":
+                before, cell = ".PP", 0
+
+
+def _roff_text(tokens: Sequence["Token"]) -> str:
+    """Return a paragraph: code and strong words are bold, emphasized ones and addresses italic."""
+    fonts = {"strong_open": r"\fB", "em_open": r"\fI", "strong_close": r"\fR", "em_close": r"\fR"}
+    parts, address = [""], ""
+    for token in tokens:
+        if token.type == "code_inline":
+            parts.append(rf"\fB{_roff(token.content)}\fR")
+        elif token.type == "link_open":
+            address = str(token.attrGet("href"))
+        elif token.type == "link_close":
+            parts.append(rf" (\fI{_roff(address)}\fR)" if address.startswith("http") else "")
+        else:
+            line_break = token.type in ("softbreak", "hardbreak")
+            parts.append("\n" if line_break else fonts.get(token.type) or _roff(token.content))
+    return "\n".join(_guarded(line) for line in "".join(parts).split("\n"))
+
+
+def _roff(line: str) -> str:
+    return _guarded(line.replace("\\", r"\e").replace("-", r"\-"))
+
+
+def _guarded(line: str) -> str:
+    """Return a line that is not read as a command of roff."""
+    return rf"\&{line}" if line.startswith((".", "'")) else line
 
 
 with_completion("help", command.params)

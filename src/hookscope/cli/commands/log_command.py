@@ -23,6 +23,7 @@ from hookscope.cli.shared_options import no_runs_message, run_filter_of, run_fil
 from hookscope.model.failure import Refusal
 from hookscope.model.hook_event import iso
 from hookscope.model.text import duration, in_local_time, one_line, shell_path
+from hookscope.storage.journal.records import plain_json
 
 if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
@@ -206,7 +207,7 @@ def logged_run_text(run: StoredRun, host: Host) -> str:
     from hookscope.app.runs.past_runs import run_and_plan
 
     event = run.event
-    context = json.dumps(json_documents.plain_value(event.context), ensure_ascii=False)
+    context = json.dumps(plain_json(event.context), ensure_ascii=False)
     when, pinned = in_local_time(run.started).strftime(TIME_FORMAT), ", pinned" if run.pinned else ""
     head = (
         f"run {run.id}  {when}  under {one_line(run.dialect)}  "

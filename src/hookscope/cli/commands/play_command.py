@@ -29,6 +29,7 @@ from hookscope.sessions.scripted_replies import ReplyScript, read_script
 from hookscope.sessions.session_agents import session_agents_of, session_engine, untrusted_agent_folders
 from hookscope.sessions.session_runner import NO_MODEL_FILE, CodeCall, SessionEvent, SessionRequest
 from hookscope.sessions.simulation import Simulation, SimulationResult
+from hookscope.storage.journal.records import milliseconds, plain_json
 
 if TYPE_CHECKING:
     from hookscope.model.trust import TrustTarget
@@ -63,14 +64,14 @@ def _scene_document(session_event: SessionEvent) -> Document:
         "agent": session_event.node,
         "place": session_event.position,
         "type": run.event.type,
-        "data": json_documents.plain_value(run.event.context),
-        "meta": json_documents.plain_value(run.event.meta),
+        "data": plain_json(run.event.context),
+        "meta": plain_json(run.event.meta),
         "results": [json_documents.result_document(result, run.delivers) for result in run.results],
         "not_run": [json_documents.not_run_document(item) for item in run.not_run if item.subscribed],
         "verdict": run.ending.verdict,
         "failure": run.ending.failure,
         "log": json_documents.log_documents(run.ending.log),
-        "ms": json_documents.milliseconds(run.took),
+        "ms": milliseconds(run.took),
     }
 
 

@@ -32,6 +32,7 @@ from hookscope.model.failure import Refusal
 from hookscope.model.run import Plan, Run
 from hookscope.model.run_comparison import RunDifference
 from hookscope.model.text import duration, one_line
+from hookscope.storage.journal.records import plain_json
 from hookscope.values import dataclass
 
 
@@ -44,8 +45,8 @@ def replay_document(replay: ReplayResult, dialect: str) -> Document:
             {
                 "kind": difference.kind,
                 "what": difference.subject,
-                "before": json_documents.plain_value(difference.before),
-                "after": json_documents.plain_value(difference.after),
+                "before": plain_json(difference.before),
+                "after": plain_json(difference.after),
             }
             for difference in replay.differences
         ],
@@ -102,7 +103,7 @@ def _short_difference_value(value: object, kind: str) -> str:
         return "did not run" if kind == "handler" else "nothing"
     if isinstance(value, str) and kind in ("handler", "verdict"):
         return one_line(value, 300)
-    return one_line(json.dumps(json_documents.plain_value(value), ensure_ascii=False), 200)
+    return one_line(json.dumps(plain_json(value), ensure_ascii=False), 200)
 
 
 PARAMETERS = (

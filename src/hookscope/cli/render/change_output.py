@@ -90,7 +90,7 @@ def workspace_repair_text(repair: WorkspaceRepair, view: Snapshot, written: bool
         hooks = f"{len(repair.repairs)} hook{'s' * (len(repair.repairs) != 1)}"
         ready = f"{repair.ready_count} {'are' if written else 'would be'} ready"
         lines += ["", f"{hooks} {'changed' if written else 'would change'}; {ready}."]
-        steps = len(repair.changes)
+        steps = len(repair.steps)
         times = "" if steps == 1 else f", {steps} times,"
         lines += [f"`hookscope undo`{times} undoes it." if written else "`--apply` writes it."]
     else:

@@ -16,7 +16,7 @@ from hookscope.hosts.source.facts import HandlerUses
 from hookscope.model.hook_event import iso
 from hookscope.model.hook_status import Gate, State, gate_state
 from hookscope.model.host import Host
-from hookscope.model.text import long_duration, one_line, printable, printable_line
+from hookscope.model.text import ago, one_line, printable, printable_line
 from hookscope.model.trust import TrustTarget, folder_target, trust_target
 from hookscope.packs.index import InstalledPack, PackIntegrity
 from hookscope.packs.package_checks import size_in_words
@@ -108,11 +108,9 @@ def pack_list_text(
             fit_to_width(one_line(record.version) or "–", versions),
         )
         source = "linked" if record.linked is not None else "pinned" if record.pinned else record.source
-        age = long_duration((datetime.now(UTC) - record.at).total_seconds())
+        age = ago(record.at, datetime.now(UTC))
         word = INTEGRITY_WORDS[status.integrity.state]
-        lines.append(
-            f"{name}  {version}  {fit_to_width(source, 7)}  {one_line(record.origin)}  {age} ago{word}"
-        )
+        lines.append(f"{name}  {version}  {fit_to_width(source, 7)}  {one_line(record.origin)}  {age}{word}")
         lines.append(f"  hooks: {one_line(', '.join(record.hooks), 400)}")
         lines += _changed_file_lines(status.integrity, host)
     if host_installs:

@@ -24,7 +24,6 @@ from hookscope.analysis.order_findings import (
     unexplained_sentences,
     unsteady_subjects,
 )
-from hookscope.app import json_documents
 from hookscope.app.json_documents import Document
 from hookscope.cli.render import run_output
 from hookscope.cli.render.layout import column_width, fit_to_width
@@ -32,6 +31,7 @@ from hookscope.model.machine import Machine
 from hookscope.model.run import Plan, Run
 from hookscope.model.run_comparison import HookRepetition, RepeatOutcome, Repetition
 from hookscope.model.text import duration, one_line, printable_line
+from hookscope.storage.journal.records import milliseconds
 
 ITEM_LIMIT = 3  # messages and places shown for one handler
 
@@ -57,7 +57,7 @@ def _repeated_hook_document(hook: HookRepetition) -> Document:
         "key": hook.key,
         "verdict": hook.outcome.value,
         "statuses": [status or None for status in hook.statuses],
-        "ms": [json_documents.milliseconds(took) for took in hook.took],
+        "ms": [milliseconds(took) for took in hook.took],
         "messages": list(hook.messages),
         "characters": list(hook.characters),
         "changes": list(hook.changes),

@@ -15,7 +15,6 @@ from hookscope.analysis.run_explanation import (
     merge_steps,
 )
 from hookscope.app import json_documents
-from hookscope.app.json_documents import plain_value
 from hookscope.app.snapshot import Snapshot
 from hookscope.cli.answers import Answer
 from hookscope.cli.render.layout import column_width, fit_to_width, fold_lines, fold_text
@@ -35,6 +34,7 @@ from hookscope.model.run import (
 )
 from hookscope.model.text import duration, one_line, printable, printable_line
 from hookscope.model.uncalled_hooks import not_called_reason, split_excluded, split_listed
+from hookscope.storage.journal.records import plain_json
 
 
 def plan_text(plan: Plan, view: Snapshot | None = None) -> str:
@@ -194,7 +194,7 @@ def _misnamed_member_hint(plan: Plan, run: Run, entry: Result) -> str:
 
 
 def _short_value(value: object) -> str:
-    return one_line(json.dumps(plain_value(value), ensure_ascii=False), 200)
+    return one_line(json.dumps(plain_json(value), ensure_ascii=False), 200)
 
 
 def _caused_event_lines(run: Run) -> Iterator[str]:

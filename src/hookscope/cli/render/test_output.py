@@ -17,6 +17,7 @@ from hookscope.cli.render.layout import column_width, distinct_names, fit_to_wid
 from hookscope.model.machine import Machine
 from hookscope.model.run import Run
 from hookscope.model.text import duration, one_line, printable
+from hookscope.storage.journal.records import plain_json
 from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
 
 NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
@@ -33,8 +34,8 @@ def saved_event_document(result: SavedEventResult, dialect: str) -> Document:
         "misses": [
             {
                 "what": miss.what,
-                "expected": json_documents.plain_value(miss.expected),
-                "got": json_documents.plain_value(miss.got),
+                "expected": plain_json(miss.expected),
+                "got": plain_json(miss.got),
                 "lines": list(miss.lines),
             }
             for miss in result.misses

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import json
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 
 from hookscope.integrations.dap.framing import DapMessage
 from hookscope.model.failure import Refusal
-from hookscope.model.text import printable
-from hookscope.runtime.debugger import Bound, Debugger, Point, Stop
+from hookscope.model.text import one_line, printable
+from hookscope.runtime.debugger import Bound, Debugger, Member, Point, Stop
 from hookscope.values import dataclass
 
 UNVERIFIED = "Not set until a running handler loads this file."
@@ -120,6 +123,27 @@ class InspectedValue:
     stop: int
     frame: int  # from the outermost
     path: tuple[int, ...] = ()
+    of_module: bool = False  # the path begins at the variables of the frame's module
+    expression: str = ""  # the value in the handler's language; empty for the variables themselves
+
+
+BEFORE_CURSOR = re.compile(r"((?:[\w$]+\.)*)([\w$]*)$")  # a dotted name that is being typed
+NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
+JAVASCRIPT_NAMES = """((held) => {{
+  const names = new Set();
+  for (; held != null && held !== Object.prototype; held = Object.getPrototypeOf(held))
+    for (const name of Object.getOwnPropertyNames(Object(held))) names.add(name);
+  return [...names].join(" ");
+}})({})"""
+
+
+def member_expression(holder: InspectedValue, name: str, *, in_python: bool) -> str:
+    """Return an expression for a member of a value, which can also be assigned to."""
+    if not holder.path:
+        return f"globals()[{name!r}]" if in_python and holder.of_module else name
+    if NAME.fullmatch(name):
+        return f"{holder.expression}.{name}"
+    return f"{holder.expression}[{name if in_python or name.isdecimal() else json.dumps(name)}]"
 
 
 class StopInspector:
@@ -135,16 +159,20 @@ class StopInspector:
         self._last_reference = 0
         self.stop_number = 0  # the stop that the editor knows; 0: none
         self.run_ended = asyncio.Event()  # set when the run has ended; the debugger answers no more
+        self.shows_types = False  # whether the editor shows the types of variables
 
     def set_stop(self, stop: Stop) -> None:
         """Make `stop` the current stop; earlier references become invalid."""
         self._values.clear()
         self.stop_number = stop.number
 
-    def reference_for(self, frame: int, path: tuple[int, ...] = ()) -> int:
-        """Return a new reference number for a frame, or for a value in it."""
+    def reference_for(
+        self, frame: int, path: tuple[int, ...] = (), *, of_module: bool = False, expression: str = ""
+    ) -> int:
+        """Return a new reference number for a frame, for its module, or for a value in one of them."""
         self._last_reference += 1
-        self._values[self._last_reference] = InspectedValue(self.stop_number, frame, path)
+        value = InspectedValue(self.stop_number, frame, path, of_module, expression)
+        self._values[self._last_reference] = value
         return self._last_reference
 
     def value_of(self, reference: object) -> InspectedValue:
@@ -163,17 +191,61 @@ class StopInspector:
         """Return the members of a value as the protocol's variables. Raises Refusal."""
         async with self._lock:
             await self._select_frame(value.frame)
-            stop = await self._updated_stop(lambda: self._debugger.show_members(value.path))
+            stop = await self._updated_stop(
+                lambda: self._debugger.show_members(value.path, of_module=value.of_module)
+            )
+            in_python = stop.frame.file.endswith(".py")
             return [
-                {
-                    "name": member.name,
-                    "value": member.text,
-                    "variablesReference": self.reference_for(value.frame, (*value.path, number))
-                    if member.holds
-                    else 0,
-                }
+                self._variable(value, number, member, in_python=in_python)
                 for number, member in enumerate(stop.members or ())
             ]
+
+    def _variable(
+        self, holder: InspectedValue, number: int, member: Member, *, in_python: bool
+    ) -> DapMessage:
+        expression = member_expression(holder, member.name, in_python=in_python)
+        path = (*holder.path, number)
+        reference = (
+            self.reference_for(holder.frame, path, of_module=holder.of_module, expression=expression)
+            if member.holds
+            else 0
+        )
+        document = {"name": member.name, "value": member.text, "variablesReference": reference}
+        typed = {"type": printable(member.type)} if self.shows_types else {}
+        return {**document, "evaluateName": expression, **typed}
+
+    async def set_variable(self, holder: InspectedValue, name: str, text: str) -> DapMessage:
+        """Assign the value of an expression to a member, and return its variable. Raises Refusal."""
+        before = {one["name"]: one["evaluateName"] for one in await self.variables(holder)}
+        if name not in before:
+            raise Refusal(f"There is no {one_line(name)} here.")
+        stop = await self.evaluate(f"{before[name]} = {text}", holder.frame)
+        if stop.failed:
+            raise Refusal(printable(stop.said or ""))
+        return next(one for one in await self.variables(holder) if one["name"] == name)
+
+    async def completions(self, text: str, frame: int) -> tuple[list[str], int]:
+        """Return the names that fit what was typed, and how many of its characters they replace."""
+        match = BEFORE_CURSOR.search(text)
+        assert match is not None
+        holder, begun = match[1].removesuffix("."), match[2]
+        scopes = [InspectedValue(self.stop_number, frame, of_module=of_module) for of_module in (False, True)]
+        names = (
+            await self._attributes(holder, frame)
+            if holder
+            else [one["name"] for scope in scopes for one in await self.variables(scope)]
+        )
+        fitting = {name for name in names if name.startswith(begun) and NAME.fullmatch(name)}
+        return sorted(name for name in fitting if begun or not name.startswith("_")), len(begun)
+
+    async def _attributes(self, holder: str, frame: int) -> list[str]:
+        in_python = (await self.current_stop()).frames[frame].file.endswith(".py")
+        names = f"' '.join(dir({holder}))" if in_python else JAVASCRIPT_NAMES.format(holder)
+        stop = await self.evaluate(names, frame)
+        try:
+            return [] if stop.failed else str(ast.literal_eval(stop.said or "''")).split()
+        except (SyntaxError, ValueError):
+            return []
 
     async def evaluate(self, expression: str, frame: int | None) -> Stop:
         """Evaluate an expression; the result is in `said` of the returned stop.

@@ -81,6 +81,9 @@ CAPABILITIES: DapMessage = {
     "supportsLogPoints": True,
     "supportsEvaluateForHovers": True,
     "supportsExceptionInfoRequest": True,
+    "supportsSetVariable": True,
+    "supportsCompletionsRequest": True,
+    "completionTriggerCharacters": ["."],
     "supportsTerminateRequest": True,
     "exceptionBreakpointFilters": EXCEPTION_FILTERS,
 }
@@ -102,7 +105,7 @@ class DapSession:
     ) -> None:
         self._options, self._trust_all, self._send = options, trust_all, send
         self._last_seq = 0
-        self._first_line = 1  # 0 or 1, as the editor counts
+        self._first_line = self._first_column = 1  # 0 or 1, as the editor counts
         self._tasks: set[asyncio.Task[None]] = set()
         self._breakpoints = EditorBreakpoints()
         self._debugger = Debugger(stop_at_start=False, on_bound=self._on_bound, on_logged=self._on_logged)
@@ -125,6 +128,8 @@ class DapSession:
             "scopes": self._scopes,
             "variables": self._variables,
             "evaluate": self._evaluate,
+            "setVariable": self._set_variable,
+            "completions": self._completions,
             "exceptionInfo": self._exception_info,
             "continue": self._continue,
             "next": lambda request: self._step(request, self._debugger.over),
@@ -189,6 +194,8 @@ class DapSession:
 
     async def _initialize(self, arguments: DapMessage) -> DapMessage:
         self._first_line = 1 if arguments.get("linesStartAt1", True) else 0
+        self._first_column = 1 if arguments.get("columnsStartAt1", True) else 0
+        self._inspector.shows_types = bool(arguments.get("supportsVariableType"))
         return CAPABILITIES
 
     async def _launch(self, arguments: DapMessage) -> DapMessage:
@@ -283,10 +290,14 @@ class DapSession:
         }
 
     async def _scopes(self, arguments: DapMessage) -> DapMessage:
-        value = self._inspector.value_of(arguments["frameId"])
-        reference = self._inspector.reference_for(value.frame)
+        frame = self._inspector.value_of(arguments["frameId"]).frame
+        reference, module = (
+            self._inspector.reference_for(frame),
+            self._inspector.reference_for(frame, of_module=True),
+        )
         scope = {"name": "Variables", "presentationHint": "locals", "variablesReference": reference}
-        return {"scopes": [{**scope, "expensive": False}]}
+        of_module = {"name": "Globals", "presentationHint": "globals", "variablesReference": module}
+        return {"scopes": [{**scope, "expensive": False}, {**of_module, "expensive": True}]}
 
     async def _variables(self, arguments: DapMessage) -> DapMessage:
         members = await self._inspector.variables(self._inspector.value_of(arguments["variablesReference"]))
@@ -301,6 +312,25 @@ class DapSession:
         if stop.failed:
             raise Refusal(printable(stop.said or ""))
         return {"result": printable(stop.said or ""), "variablesReference": 0}
+
+    async def _set_variable(self, arguments: DapMessage) -> DapMessage:
+        holder = self._inspector.value_of(arguments["variablesReference"])
+        variable = await self._inspector.set_variable(holder, str(arguments["name"]), str(arguments["value"]))
+        return {name: value for name, value in variable.items() if name not in ("name", "evaluateName")}
+
+    async def _completions(self, arguments: DapMessage) -> DapMessage:
+        frame, line = (
+            arguments.get("frameId"),
+            int(arguments.get("line", self._first_line)) - self._first_line,
+        )
+        text = [*str(arguments["text"]).split("\n"), ""][line][
+            : int(arguments["column"]) - self._first_column
+        ]
+        innermost = len((await self._inspector.current_stop()).frames) - 1
+        index = innermost if frame is None else self._inspector.value_of(frame).frame
+        names, begun = await self._inspector.completions(text, index)
+        start = len(text) - begun + self._first_column
+        return {"targets": [{"label": name, "start": start, "length": begun} for name in names]}
 
     async def _exception_info(self, arguments: DapMessage) -> DapMessage:
         self._check_thread(arguments)

@@ -24,7 +24,6 @@ from hookscope.packs.fetch.specs import (
     sha512_integrity,
 )
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree, entries_below, read_archive
-from hookscope.packs.file_tree import DEPENDENCIES_FOLDER as MODULES
 from hookscope.packs.package_checks import (
     DEFAULT_LIMITS,
     NOTHING_WRITTEN,
@@ -78,7 +77,7 @@ def registry_dependencies(package_json: Mapping[str, Any]) -> dict[str, dict[str
 def ignored_by_npm(tree: FileTree, package_json: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the pack's npm files, `node_modules`, and package.json members that npm is not given."""
     files = [name for name in IGNORED_FILES if tree.read(name) is not None]
-    modules = [MODULES] if tree.names(MODULES) else []
+    modules = [DEPENDENCIES_FOLDER] if tree.names(DEPENDENCIES_FOLDER) else []
     members = [
         f"{name} of package.json" for name in (*IGNORED_MEMBERS, PEER_DEPENDENCIES) if package_json.get(name)
     ]
@@ -134,11 +133,11 @@ def check_installed(modules: Path) -> None:
         if entry.is_symlink():
             target = os.readlink(entry.path)
             if os.path.isabs(target) or not Path(os.path.realpath(entry.path)).is_relative_to(real):
-                raise package_error(f"npm created {name}, a link that leads out of {MODULES}.")
+                raise package_error(f"npm created {name}, a link that leads out of {DEPENDENCIES_FOLDER}.")
         elif not is_folder and not stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
             raise package_error(f"npm created {name}, which is a device, a pipe or a socket.")
     for place, package in _installed_packages(modules / LOCK_FILE):
-        of = f" (of {display_name(place.removeprefix(f'{MODULES}/'))})"
+        of = f" (of {display_name(place.removeprefix(f'{DEPENDENCIES_FOLDER}/'))})"
         if package.get("link"):
             raise PackError(
                 f"npm linked a folder{of} instead of a package of the registry.", WITHOUT_DEPENDENCIES

@@ -24,8 +24,6 @@ from hookscope.packs.fetch.specs import (
 from hookscope.packs.file_tree import FileTree, digest_of, read_archive, read_folder_tree
 from hookscope.packs.package_checks import DEFAULT_LIMITS
 
-__all__ = ["fetch_package", "tree_integrity"]
-
 PUT_BACK = "Restore it, or name another one."
 
 
