@@ -233,7 +233,7 @@ async def take_one(bench: Workbench, size: tuple[int, int], key: str, name: str,
             await pilot.press("b")
             await until(pilot, lambda: "waits before guard" in shown(app))
             save(app, "steps", size)
-            await pilot.press("x")
+            await pilot.press("Q")
             await until(pilot, lambda: not screen.state.job and not app.workers)  # type: ignore[attr-defined]
     await bench.close()
 
@@ -246,12 +246,12 @@ async def take_debugged(bench: Workbench, size: tuple[int, int]) -> None:
         await until(pilot, lambda: bool(screen.state.rows))  # type: ignore[attr-defined]
         await pilot.press("2", "B")
         await until(pilot, lambda: "at its first line" in shown(app))
-        await pilot.press("c")
+        await pilot.press("f8")
         await until(pilot, lambda: "KeyError" in shown(app))
-        await pilot.press("e", *"event.context", "enter")
+        await pilot.press("greater_than_sign", *"event.context", "enter")
         await until(pilot, lambda: "commandSource" in shown(app))
         save(app, "debug", size)
-        await pilot.press("escape", "x")
+        await pilot.press("escape", "Q")
         await until(pilot, lambda: not screen.state.job and not app.workers)  # type: ignore[attr-defined]
     await bench.close()
 

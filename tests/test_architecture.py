@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.rooms import MAY_IMPORT, MAY_START, SHARED, imported, tree_of
+from tests.rooms import MAY_IMPORT, MAY_START, SHARED, imported, statements, tree_of
 
 import hookscope
 
@@ -127,6 +127,18 @@ def test_no_statement_numbers_its_placeholders() -> None:
     room = [path for path in FILES if path.is_relative_to(SOURCE / "storage/journal")]
     assert room
     assert not [path.name for path in room if numbered.search(path.read_text())]
+
+
+def test_docstrings_have_no_lone_surrogates() -> None:
+    """Python 3.13.0 cannot import such a module: it encodes docstrings as UTF-8."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    texts = {
+        f"{name_of(path)}:{getattr(node, 'lineno', 1)}": ast.get_docstring(node, clean=False) or ""
+        for path in FILES
+        for node in statements(tree_of(path))
+        if isinstance(node, documented)
+    }
+    assert [place for place, text in texts.items() if re.search("[\ud800-\udfff]", text)] == []
 
 
 def test_only_the_console_knows_textual() -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.analysis.repeated_runs import repeated_firings
 from hookscope.app.options import Options
+from hookscope.app.runs.active_runs import repeated_firings
 from hookscope.app.workbench import Workbench
 from hookscope.model.run import Ending, Event, FileChange, Registration, Result, Run, SandboxResult, Status
 from hookscope.model.run_comparison import RepeatOutcome, Repetition, summarize_repetition

@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from hookscope.app.options import Options
+from hookscope.app.project_config import files_below
+from hookscope.app.runs.breakpoints import breakpoint_files
+from hookscope.app.trust_requests import trust_request
+from hookscope.app.workbench import Workbench
 from hookscope.engine.examination import handler_digest
 from hookscope.model.machine import RealFiles
-from hookscope.model.run import Code, Registration
+from hookscope.model.run import CallGroup, Code, Event, Plan, Registration
+from hookscope.model.trust import TrustTarget
 from hookscope.packs.file_tree import entries_below, remove_tree
 from hookscope.packs.index import digests_below
 from hookscope.runtime.handler_code import digest_of
@@ -49,6 +55,21 @@ def test_folders_may_be_deeper_than_the_recursion_limit(deep: Path) -> None:
     (deep / last).write_text("and then another")
     assert digest_of(deep) != before[1]
     assert [one.what for one in known.changed(before[2])] == ["beside"]
+
+
+def test_searches_go_deeper_than_the_recursion_limit(deep: Path) -> None:
+    """The files for breakpoints, the handlers that trust would allow, and saved events."""
+    bottom = deep.joinpath(*["d"] * DEPTH)
+    (bottom / "HOOK.md").write_text("---\nname: h\n---\n")
+    for name in ("handler.py", "event.yaml"):
+        (bottom / name).write_text("")
+    call = Registration("command", "h", Code(deep / "m.py", "handler", deep, "python"))
+    system = Workbench(Options(workspace=deep)).dialect.system_of("folder")
+    plan = Plan(Event("command"), 0, (CallGroup((call,)),), (), system.policy(Event("command")))
+    view = Workbench(Options(workspace=deep)).scan()
+    assert bottom / "handler.py" in breakpoint_files(plan)[0]
+    assert trust_request(view, TrustTarget(deep)).handlers == 1
+    assert list(files_below(deep)) == [bottom / "event.yaml"]
 
 
 def test_digest_reads_no_pipe_and_no_huge_file(tmp_path: Path) -> None:

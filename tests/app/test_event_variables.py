@@ -121,7 +121,7 @@ def test_closer_sources_override_variables(workspace: Path, monkeypatch: pytest.
         monkeypatch.setenv(name, "process")
     write(workspace / ".hookscope/environments/dev.yaml", "variables: {A: file, B: 2, YES: true}")
     bench = Workbench(Options(workspace=workspace, env={"A": "given"}, environment="dev"))
-    variables = bench.filler.variables(bench.scan())
+    variables = bench.filler.variables_of(bench.open())
     assert [(variables.values[name], variables.origins[name]) for name in "ABCD"] == [
         ("given", "--env"),
         ("2", "environment dev"),

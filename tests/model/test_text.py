@@ -53,7 +53,7 @@ def test_a_time_has_three_digits_and_the_unit_that_leaves_them(seconds: float, t
 def test_long_durations_show_two_units(seconds: float, told: str) -> None:
     assert long_duration(seconds) == told
     now = datetime(2026, 11, 23, tzinfo=UTC)
-    assert ago(now - timedelta(seconds=seconds), now) == f"{told} ago"
+    assert ago(now - timedelta(seconds=seconds), now) == (f"{told} ago" if seconds >= 1 else "just now")
 
 
 def test_one_line_takes_the_first_non_empty_line_and_cuts_it() -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 import venv
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -38,6 +39,31 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*build, str(PROJECT)], check=True, cwd=folder)
     (built,) = folder.glob("hookscope-*.whl")
     return built
+
+
+SHIPPED = {".py", ".cjs", ".mjs", ".js", ".ts", ".md", ".yaml", ".json", ".tcss", ".css", ".html", ".typed"}
+MOST_BYTES = 1_950_000  # the program's own source takes 1.55 MB of them
+
+
+def test_the_wheel_holds_the_program_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (metadata,) = [archive.read(name).decode() for name in names if name.endswith(".dist-info/METADATA")]
+    assert wheel.stat().st_size <= MOST_BYTES
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"hookscope"}
+    shipped = {Path(name).suffix for name in names if not name.split("/")[0].endswith(".dist-info")}
+    assert shipped <= SHIPPED
+    chapters = [name for name in names if name.startswith("hookscope/manual/") and name.endswith(".md")]
+    assert sorted(map(Path(PROJECT / "src").joinpath, chapters)) == sorted(
+        (PROJECT / "src/hookscope/manual").glob("*.md")
+    )
+    assert len([name for name in names if name.endswith("ci.md")]) == 1
+    assert "hookscope/cli/json_shapes.yaml" in names
+    fields, _, page = metadata.partition("\n\n")
+    assert "pytest" not in fields
+    assert "Provides-Extra: dev" not in fields
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", page) == [], "links that only a checkout has"
+    assert page.startswith("# Hookscope\n")
 
 
 HANDLERS = {  # CommonJS has come into Node's modules in several shapes

@@ -320,7 +320,11 @@ class Fuzzer:
 
         search = FailureSearch(self._template, fire, self._stop, report)
         await asyncio.to_thread(self._search, search)
-        found = [await self._confirm(_found_failure(mark, seen)) for mark, seen in search.seen.items()]
+        failures = (
+            FoundFailure(hook, seen.result.status, kind, place, seen.result.error, seen.event, seen.times)
+            for (hook, kind, place), seen in search.seen.items()
+        )
+        found = [await self._confirm(failure) for failure in failures]
         return FuzzedHook(name, search.fired, tuple(found), search.stop_reason)
 
     def _search(self, search: FailureSearch) -> None:
@@ -361,11 +365,6 @@ class Fuzzer:
 
 def _is_bundled(call: Registration) -> bool:
     return call.hook is not None and call.hook.folder.source == "bundled"
-
-
-def _found_failure(mark: FailureMark, seen: SeenFailure) -> FoundFailure:
-    hook, type_, place = mark
-    return FoundFailure(hook, seen.result.status, type_, place, seen.result.error, seen.event, seen.times)
 
 
 def save_failures(
@@ -409,9 +408,5 @@ def _is_same_event(bench: Workbench, view: Snapshot, file: Path, event: Event) -
         saved = read_saved_event(bench, view, file)
     except Refusal:
         return False
-    return (saved.key, saved.session_key, saved.context, saved.ctx) == (
-        event.key,
-        event.session_key,
-        event.context,
-        event.ctx,
-    )
+    known, found = ((one.key, one.session_key, one.context, one.ctx) for one in (saved, event))
+    return known == found

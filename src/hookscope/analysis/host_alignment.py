@@ -27,7 +27,7 @@ from hookscope.engine.registry import Registry
 from hookscope.model.hook import LANGUAGE_OF, Hook
 from hookscope.model.hook_status import FixKind, Gate, HookStatus, RejectedHook, State
 from hookscope.model.text import nearest_word
-from hookscope.model.uncalled_hooks import event_kind
+from hookscope.model.uncalled_hooks import event_kind, may_be_called
 from hookscope.values import dataclass
 
 MOST_LISTED_EVENTS = 3  # events of a host that are named one by one
@@ -40,10 +40,10 @@ def suggested_changes(line: ComparedHook) -> tuple[str, ...]:
     for cell in line.cells:
         for text in _changes_at_host(cell, line):
             hosts_by_change.setdefault(text, {})[cell.side.title] = None
-    texts = []
-    for text, hosts in hosts_by_change.items():
-        everyone = len(hosts) == len(line.cells)
-        texts.append(text if everyone else f"{text} ({', '.join(hosts)})")
+    texts = (
+        text if len(hosts) == len(line.cells) else f"{text} ({', '.join(hosts)})"
+        for text, hosts in hosts_by_change.items()
+    )
     return (*_namespace_hint(line), *texts)
 
 
@@ -121,11 +121,8 @@ def _rewrite_hint(line: ComparedHook) -> Iterator[str]:
 def _namespace_hint(line: ComparedHook) -> Iterator[str]:
     """Yield one sentence for all missing namespaces."""
     missing = [cell for cell in line.cells if cell.row is not None and cell.metadata in ("elsewhere", "none")]
-    names = list(
-        dict.fromkeys(
-            cell.side.folder_rules.namespace for cell in missing if cell.side.folder_rules is not None
-        )
-    )
+    rules = (cell.side.folder_rules for cell in missing)
+    names = list(dict.fromkeys(one.namespace for one in rules if one is not None))
     if not names:
         return
     hook = missing[0].row.hook if missing[0].row is not None else None
@@ -161,7 +158,7 @@ def _gate_hint(gate: Gate, cell: HookAtHost) -> str:
     if kind.fix is FixKind.EVENT_NAMES:
         return _event_hint(cell)
     if gate.fix is not None:
-        return f"in {_short(gate.fix.file, cell.side)}: {gate.fix.meaning}"
+        return f"in {cell.side.host.machine.short(gate.fix.file)}: {gate.fix.meaning}"
     if kind.fix is FixKind.TOGGLE and cell.row is not None:
         return f"enable it: `hookscope --dialect {cell.side.dialect.name} enable {cell.row.hook.name}`"
     return f"fix it: {gate.reason}"
@@ -175,10 +172,6 @@ def _event_hint(cell: HookAtHost) -> str:
         return "no change helps: the host never sends events to such hooks"
     which = " or ".join(sent) if len(sent) <= MOST_LISTED_EVENTS else "an event that is sent"
     return f"also subscribe to {which}: {never} is never sent"
-
-
-def _short(file: Path, side: ComparedHost) -> str:
-    return side.host.machine.short(file)
 
 
 OrderSentences = Mapping[int, tuple[str, ...]]  # line number → a sentence for each difference in call order
@@ -348,10 +341,9 @@ def _compared_hook(draft: _DraftLine, sides: Sequence[ComparedHost]) -> Compared
 
 
 def _hook_at_host(side: ComparedHost, row: HookStatus | None, rejected: RejectedHook | None) -> HookAtHost:
-    if row is None and rejected is None:
-        return HookAtHost(side, ABSENT)
     if row is None:
-        assert rejected is not None
+        if rejected is None:
+            return HookAtHost(side, ABSENT)
         return HookAtHost(side, NO_HOOK, rejected.reason, rejected=rejected)
     failed = row.verdict.failed()
     return HookAtHost(
@@ -363,14 +355,8 @@ def _hook_at_host(side: ComparedHost, row: HookStatus | None, rejected: Rejected
         rejected,
         tuple(_event_at_host(key, row.hook, side) for key in dict.fromkeys(row.hook.meta.events or ())),
         _metadata_reading(row.hook, side),
-        _load_position(row, side),
+        side.inventory.load_order.index(row.hook) + 1 if may_be_called(row) else None,
     )
-
-
-def _load_position(row: HookStatus, side: ComparedHost) -> int | None:
-    if row.state not in (State.READY, State.SILENT):
-        return None
-    return side.inventory.load_order.index(row.hook) + 1
 
 
 def _event_at_host(key: str, hook: Hook, side: ComparedHost) -> EventAtHost:

@@ -238,19 +238,16 @@ def _events(cells: Sequence[HookAtHost]) -> Iterator[str]:
     for key in dict.fromkeys(event.key for cell in subscribed for event in cell.events):
         if len({event.delivery for cell in subscribed if (event := _event_at(cell, key)) is not None}) < 2:
             continue
-        for called, words in _grouped_by_text(subscribed, partial(_unsent_text_at, key)):
+        for called, words in _grouped_by_text(subscribed, partial(_unsent_text, key)):
             yield f"{called}: {words}"
-
-
-def _unsent_text_at(key: str, cell: HookAtHost) -> str | None:
-    return _unsent_text(_event_at(cell, key))
 
 
 def _event_at(cell: HookAtHost, key: str) -> EventAtHost | None:
     return next((event for event in cell.events if event.key == key), None)
 
 
-def _unsent_text(event: EventAtHost | None) -> str | None:
+def _unsent_text(key: str, cell: HookAtHost) -> str | None:
+    event = _event_at(cell, key)
     if event is None or event.delivery == "sent":
         return None
     if event.delivery == "never":

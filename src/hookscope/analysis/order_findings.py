@@ -11,7 +11,9 @@ from typing import Any
 
 from hookscope.engine.planning import CallOrder
 from hookscope.model.run import Registration, Result, Run
+from hookscope.model.run_comparison import json_text
 from hookscope.model.text import one_line
+from hookscope.storage.journal.secrets import pointer_keys
 from hookscope.values import dataclass
 
 REMOVED = "gone"  # a removed value; other values are JSON
@@ -105,10 +107,10 @@ def _of_handler(call: int, result: Result | None, why: str) -> dict[FactSubject,
         return {FactSubject(FactKind.ENDED, call=call): f"{NOT_RUN}{why}"}
     facts = {FactSubject(FactKind.ENDED, call=call): _ended(result)}
     if result.messages:
-        facts[FactSubject(FactKind.SAID, call=call)] = _text(list(result.messages))
+        facts[FactSubject(FactKind.SAID, call=call)] = json_text(list(result.messages))
     if result.returned is not None or result.asked:
         requests = [f"requests {one}" for one in result.asked]
-        facts[FactSubject(FactKind.ANSWERED, call=call)] = ", ".join([_text(result.returned), *requests])
+        facts[FactSubject(FactKind.ANSWERED, call=call)] = ", ".join([json_text(result.returned), *requests])
     return facts
 
 
@@ -125,14 +127,14 @@ def _of_event(run: Run) -> Iterator[tuple[FactSubject, str]]:
     if ending.verdict or ending.failure:
         yield FactSubject(FactKind.VERDICT), _ADDRESS.sub("0x…", ending.failure or ending.verdict)
     if ending.answer:
-        yield FactSubject(FactKind.RESULT), _text(ending.answer)
+        yield FactSubject(FactKind.RESULT), json_text(ending.answer)
     if run.messages:
-        yield FactSubject(FactKind.MESSAGES), _text(sorted(run.messages))
+        yield FactSubject(FactKind.MESSAGES), json_text(sorted(run.messages))
     if run.caused:
         yield FactSubject(FactKind.CAUSED), ", ".join(caused.event.key for caused in run.caused)
     for change in run.guarded.changes if run.guarded is not None else ():
         state = {"kind": change.kind, "bytes": change.after, "diff": change.diff, "digest": change.digest}
-        yield FactSubject(FactKind.FILE, str(change.path)), _text(state)
+        yield FactSubject(FactKind.FILE, str(change.path)), json_text(state)
 
 
 def _changes(
@@ -180,11 +182,7 @@ def _leaves(place: str, value: Any) -> Iterator[tuple[str, str]]:
         for name, inner in value.items():
             yield from _leaves(f"{place}/{str(name).replace('~', '~0').replace('/', '~1')}", inner)
     else:
-        yield place, _text(value)
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+        yield place, json_text(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,8 +457,7 @@ def _sentence_start(subject: FactSubject, names: Sequence[str]) -> str:
 
 def _place(pointer: str) -> str:
     """Return `/context/user/name` as `context.user.name`."""
-    names = (name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:])
-    return one_line(".".join(names), LONGEST_VALUE)
+    return one_line(".".join(pointer_keys(pointer)), LONGEST_VALUE)
 
 
 def _file(state: Mapping[str, Any]) -> str:

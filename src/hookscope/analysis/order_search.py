@@ -17,7 +17,6 @@ from hookscope.analysis.order_findings import (
     OrderFinding,
     OrderFindings,
     RunFacts,
-    finding_sentences,
     run_facts,
 )
 from hookscope.app.trust_requests import trust_next_steps
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
 
 
-__all__ = ["FEWEST_RUNS", "OrderFinding", "OrderFindings", "OrderRuns", "finding_sentences"]
+FEWEST_RUNS = 4  # registered order twice, reversed order twice
 
 
 class OrderRuns:
@@ -148,17 +147,17 @@ def other_orders(blocks: CallBlocks, seed: int, most: int) -> Iterator[CallOrder
     exchanged, then all if there are at most `most`, else random ones.
     """
     yielded = {registered_order(blocks)}
-    candidates = _every_order(blocks) if order_count(blocks) <= most else _random_orders(blocks, Random(seed))
+    candidates = (
+        (tuple(chain(*parts)) for parts in product(*map(permutations, blocks)))
+        if order_count(blocks) <= most
+        else _random_orders(blocks, Random(seed))
+    )
     for order in chain([tuple(chain(*(block[::-1] for block in blocks)))], candidates):
         if order not in yielded:
             yielded.add(order)
             yield order
         if len(yielded) == order_count(blocks):
             return
-
-
-def _every_order(blocks: CallBlocks) -> Iterator[CallOrder]:
-    return (tuple(chain(*parts)) for parts in product(*map(permutations, blocks)))
 
 
 def _random_orders(blocks: CallBlocks, chance: Random) -> Iterator[CallOrder]:
@@ -447,6 +446,3 @@ def _order_finding(
     also = tuple(differing for differing in _differing_by_rank(one, other) if differing != subject)
     company = tuple(sorted(call for call in one.order if call not in {*pair, subject.call}))
     return OrderFinding(*pair, subject, one, other, also, company)
-
-
-FEWEST_RUNS = 4  # registered order twice, reversed order twice

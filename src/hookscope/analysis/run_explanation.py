@@ -12,6 +12,7 @@ from hookscope.model.handler_arguments import camel
 from hookscope.model.payload import json_equal
 from hookscope.model.run import Event, EventKind, Next, Patch, Policy, Result
 from hookscope.model.text import closest_match
+from hookscope.storage.journal.secrets import pointer_keys
 from hookscope.values import dataclass
 
 _ABSENT = object()
@@ -145,9 +146,9 @@ def _input_keys(event: Event, earlier: Iterable[Patch]) -> list[str]:
 
 def _pointer_keys(pointer: object, within: list[str]) -> Iterator[str]:
     """Yield the last key of a JSON pointer if it is a key of the handler's input."""
-    *above, last = str(pointer).split("/")[1:] or [""]
+    *above, last = pointer_keys(str(pointer)) or [""]
     if above == within:
-        yield last.replace("~1", "/").replace("~0", "~")
+        yield last
 
 
 def _requested_words(failure: Failure) -> Iterator[str]:

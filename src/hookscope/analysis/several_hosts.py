@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from hookscope.analysis.host_alignment import align_hosts
@@ -15,7 +15,6 @@ from hookscope.analysis.host_comparison import (
     FolderRules,
     HookAtHost,
     HostComparison,
-    HostTally,
 )
 from hookscope.analysis.host_runs import RunAtHost, handler_differences
 from hookscope.app import json_documents
@@ -37,6 +36,7 @@ from hookscope.model.run import Event, Run
 from hookscope.model.text import nearest_word
 from hookscope.model.trust import TrustTarget
 from hookscope.runtime.firing import Firing
+from hookscope.storage.journal.records import plain_json
 
 
 def comparison_document(item: HostComparison, *, different: bool) -> Document:
@@ -51,7 +51,7 @@ def comparison_document(item: HostComparison, *, different: bool) -> Document:
         "summary": {
             "alike": item.alike,
             "differ": len(item.differing),
-            "by": {name: _tally_document(tally) for name, tally in item.tallies().items()},
+            "by": {name: asdict(tally) for name, tally in item.tallies().items()},
         },
     }
 
@@ -78,8 +78,8 @@ def _differences(first: Run | None, run: Run | None) -> list[Document]:
         {
             "kind": one.kind,
             "what": one.subject,
-            "first": json_documents.plain_value(one.before),
-            "here": json_documents.plain_value(one.after),
+            "first": plain_json(one.before),
+            "here": plain_json(one.after),
         }
         for one in handler_differences(first, run)
     ]
@@ -145,15 +145,6 @@ def _cell_document(cell: HookAtHost) -> Document:
             }
             for event in cell.events
         ],
-    }
-
-
-def _tally_document(tally: HostTally) -> Document:
-    return {
-        "found": tally.found,
-        "metadata": tally.metadata,
-        "registered": tally.registered,
-        "called": tally.called,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 from hookscope.analysis.host_alignment import align_hosts
@@ -40,13 +41,6 @@ class MissingRequirement:
     name: str  # a program, or a variable
     found_at: ComparedHost  # the machine that has it
     folder: str = ""  # of a program: its PATH folder there; empty for a variable
-
-
-def with_causes(comparison: HostComparison) -> HostComparison:
-    """Return the comparison with its causes: programs and variables per hook, machine facts for all."""
-    sides, lacking = comparison.sides, missing_requirements(comparison)
-    lines = tuple(_with_explanation(line, lacking) for line in comparison.lines)
-    return replace(comparison, lines=lines, causes=tuple(_causes(sides, lacking)))
 
 
 def missing_requirements(comparison: HostComparison) -> tuple[MissingRequirement, ...]:
@@ -209,7 +203,11 @@ class ComparedMachine:
     label: str
     options: Options
     source: EnvironmentSource | None = None
-    notes: tuple[str, ...] = ()  # what is unknown about it
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is unknown about it."""
+        return self.source.notes if self.source is not None else ()
 
 
 def compared_machines(text: str, options: Options) -> tuple[ComparedMachine, ...]:
@@ -234,7 +232,7 @@ def _compared_machine(name: str, options: Options) -> ComparedMachine:
     assumed = replace(bare, env_from=name)
     _, source = assumed_machine(assumed)
     label = source.description if source is not None else name
-    return ComparedMachine(label, assumed, source, source.notes if source is not None else ())
+    return ComparedMachine(label, assumed, source)
 
 
 def real_and_assumed(
@@ -247,9 +245,7 @@ def real_and_assumed(
     label = source.description if source is not None else "what if"
     assumed = replace(supposed, dialect=dialect)
     real_options = real if "host" in supposed.supposed else replace(real, dialect=dialect)
-    return ComparedMachine(THIS_MACHINE, real_options), ComparedMachine(
-        label, assumed, source, source.notes if source is not None else ()
-    )
+    return ComparedMachine(THIS_MACHINE, real_options), ComparedMachine(label, assumed, source)
 
 
 def compare_machines(places: Sequence[ComparedMachine], dialect: str | None = None) -> HostComparison:
@@ -264,13 +260,18 @@ def compare_machines(places: Sequence[ComparedMachine], dialect: str | None = No
     sides = [
         replace(host_side(bench), label=place.label) for bench, place in zip(benches, places, strict=True)
     ]
-    found = with_causes(align_hosts(sides))
-    lacking = missing_requirements(found)
+    aligned = align_hosts(sides)
+    lacking = missing_requirements(aligned)
     remedies = (
         _remedy(place, side, [one for one in lacking if one.missing_at is side])
         for place, side in zip(places, sides, strict=True)
     )
-    return replace(found, remedies=tuple(one for one in remedies if one is not None))
+    return replace(
+        aligned,
+        lines=tuple(_with_explanation(line, lacking) for line in aligned.lines),
+        causes=tuple(_causes(sides, lacking)),
+        remedies=tuple(one for one in remedies if one is not None),
+    )
 
 
 def _remedy(
@@ -290,7 +291,8 @@ def _remedy(
             return _unit_remedy(place, source, assignments)
         case "launchd" if source is not None:
             lines = [
-                f"<key>{_xml(name)}</key><string>{_xml(text)}</string>" for name, text in assignments.items()
+                f"<key>{escape(name, quote=False)}</key><string>{escape(text, quote=False)}</string>"
+                for name, text in assignments.items()
             ]
             where = f"{source.files[0]}, in the dictionary EnvironmentVariables"
             return Remedy(place.label, where, tuple(lines), "Then unload the job and load it again.")
@@ -318,7 +320,3 @@ def _assigned(assignments: dict[str, str]) -> tuple[str, ...]:
     return tuple(
         f"{name}={text if text == HIDDEN_VALUE else shlex.quote(text)}" for name, text in assignments.items()
     )
-
-
-def _xml(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

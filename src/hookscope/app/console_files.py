@@ -23,6 +23,7 @@ from hookscope.storage.state_files import state_folder, write_state_file
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
 
 
@@ -201,6 +202,7 @@ def _newest_first(known: Mapping[str, Any]) -> list[str]:
 
 TEXT, JSON, SVG = ".txt", ".json", ".svg"
 KINDS = (TEXT, JSON, SVG)
+MOST_PAGES = 100  # pages of one run number in a folder
 
 
 def masked_export(text: str, document: Any, redaction: Redaction) -> tuple[str, Any]:
@@ -212,11 +214,6 @@ def masked_export(text: str, document: Any, redaction: Redaction) -> tuple[str, 
 def json_file_text(document: Any) -> str:
     """Return the document as the text of a file."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-
-
-def export_place(typed: str, folder: Path) -> Path:
-    """Return the file for a typed name; relative names start at the folder."""
-    return typed_path(typed, folder)
 
 
 def export_problem(file: Path) -> str:
@@ -245,3 +242,26 @@ def write_export(file: Path, content: str, *, replace: bool) -> Path:
         ) from None
     write_user_file(Change(file, f"export {file.name}", before, content.encode("utf-8", "replace")))
     return file
+
+
+def write_run_page(bench: Workbench, view: Snapshot, number: int) -> Path:
+    """Write a run as one HTML file without secrets and settings into the current folder; return it.
+
+    No other file is replaced: the name then ends in a number. Raises Refusal; OSError.
+    """
+    from hookscope.app.runs.past_runs import masked_run, runs_numbered
+    from hookscope.app.runs.run_page import run_html
+
+    (stored,) = runs_numbered(bench.run_record.journal(view.host), [number])
+    content = run_html(*masked_run(stored, None, bench.redaction_of(view.host))).encode("utf-8", "replace")
+    names = (
+        f"run-{number}{ending}.html" for ending in ("", *(f"-{other}" for other in range(2, MOST_PAGES)))
+    )
+    for name in names:
+        file = view.host.machine.cwd / name
+        before = read_regular(file) if os.path.lexists(file) else None
+        if before is None:
+            write_user_file(Change(file, f"share {name}", None, content))
+        if before in (None, content):
+            return file
+    raise Refusal(f"There are {MOST_PAGES - 1} pages of run {number} already.", "Delete some of them.")

@@ -13,8 +13,16 @@ from hookscope.engine.examination import examine
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.hosts.settings.settings_reader import parse_settings
 from hookscope.model.failure import Outdated, Refusal
-from hookscope.model.hook import MAPPED_ROLE, Edit
-from hookscope.model.hook_status import Effect, HookStatus, Inventory, State, gate_state
+from hookscope.model.hook import MAPPED_ROLE, Edit, Hook
+from hookscope.model.hook_status import (
+    Effect,
+    HookStatus,
+    Inventory,
+    State,
+    effects_of_change,
+    gate_state,
+    hook_identity,
+)
 from hookscope.model.host import Host, Settings
 from hookscope.model.text import error_reason, shell_path
 from hookscope.storage.edits.atomic_files import CannotEdit, ChangeError, Stale
@@ -133,8 +141,12 @@ def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) 
         raise Refusal(f"{host.settings.file.name} cannot be edited: {error}") from None
     settings = _settings_with(view, change)
     inventory_then = _inventory_under(view, settings)
-    after = next((other for other in inventory_then.hooks if _same_hook(other, row)), row)
-    others = tuple(_effects(view, inventory_then, row))
+
+    def is_switched(other: Hook) -> bool:
+        return hook_identity(other) == hook_identity(hook)
+
+    after = next((other for other in inventory_then.hooks if is_switched(other.hook)), row)
+    others = effects_of_change(view.inventory, inventory_then, is_switched)
     return Toggle(hook.name, on, change, _will_run(after, on), others, _when_noticed(host, settings))
 
 
@@ -177,22 +189,6 @@ def _inventory_under(view: Snapshot, settings: Settings) -> Inventory:
     host = view.host
     host_then = open_host(host.dialect, host.machine, host.overrides, trust=host.trust, settings=settings)
     return examine(discover(host_then), host_then)
-
-
-def _identity(row: HookStatus) -> tuple[Path | None, str, str]:
-    return row.hook.path, row.hook.name, row.hook.kind
-
-
-def _same_hook(one: HookStatus, other: HookStatus) -> bool:
-    return _identity(one) == _identity(other)
-
-
-def _effects(view: Snapshot, after_toggle: Inventory, row: HookStatus) -> Iterator[Effect]:
-    rows = {_identity(other): other for other in reversed(after_toggle.hooks)}  # the first of equal rows wins
-    for before in view.inventory.hooks:
-        after = rows.get(_identity(before))
-        if after is not None and not _same_hook(before, row) and after.state is not before.state:
-            yield Effect(before.hook.name, before.hook.folder.source, before.state, after.state)
 
 
 def _will_run(after: HookStatus, on: bool) -> str:

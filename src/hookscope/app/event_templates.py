@@ -13,6 +13,7 @@ from hookscope.model.event_catalogue import DEFAULT_SESSION
 from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import HookStatus, Inventory
 from hookscope.model.host import Host
+from hookscope.model.payload import with_texts
 from hookscope.model.run import Event
 from hookscope.model.uncalled_hooks import event_kind_of_key
 
@@ -125,24 +126,20 @@ def _for_agent(example: Any, agent: str, key: str = "") -> Any:
 
 def _on_this_machine(example: Mapping[str, Any], host: Host) -> dict[str, Any]:
     """Return the example with the folders of this workspace and this host: a handler may open the paths."""
-    plain = dict(with_example_folders(as_plain(example), str(host.workspace), str(host.state)))
+    plain = dict(with_example_folders(example, str(host.workspace), str(host.state)))
     return {**plain, WORKSPACE_FIELD: str(host.workspace)} if WORKSPACE_FIELD in plain else plain
 
 
 def with_example_folders(example: Any, workspace: str, state: str) -> Any:
     """Return a catalogue's example with its example folders replaced by these folders."""
-    match example:
-        case Mapping():
-            return {name: with_example_folders(item, workspace, state) for name, item in example.items()}
-        case list() | tuple():
-            return [with_example_folders(item, workspace, state) for item in example]
-        case str():
-            for written, folder in ((EXAMPLE_WORKSPACE, workspace), (EXAMPLE_STATE, state)):
-                if example == written or example.startswith(f"{written}/"):
-                    return folder + example[len(written) :]
-            return example
-        case _:
-            return example
+
+    def moved(text: str) -> str:
+        for written, folder in ((EXAMPLE_WORKSPACE, workspace), (EXAMPLE_STATE, state)):
+            if text == written or text.startswith(f"{written}/"):
+                return folder + text[len(written) :]
+        return text
+
+    return with_texts(example, moved)
 
 
 def check_required_fields(event: Event, host: Host) -> None:

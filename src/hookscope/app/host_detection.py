@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope import formats
 from hookscope.app.project_config import CONFIG
+from hookscope.formats.json5 import read_json5
 from hookscope.formats.positions import FormatError
 from hookscope.formats.yaml12 import read_yaml
 from hookscope.hosts.dialects import DEFAULT, GUIDES, SHIPPED, UnknownDialect, dialect_named
@@ -155,7 +155,7 @@ def _by_settings(dialect: Dialect, machine: Machine, settings: Path) -> Installe
     if not dialect.layout.version_path:
         return None
     try:
-        value = formats.read_json5(machine.files.read(settings, LARGEST_MANIFEST))
+        value = read_json5(machine.files.read(settings, LARGEST_MANIFEST))
     except (OSError, FormatError):
         return None
     for part in dialect.layout.version_path:

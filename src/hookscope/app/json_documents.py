@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookscope.app.snapshot import Snapshot
@@ -18,18 +17,18 @@ from hookscope.model.run import (
     Code,
     Event,
     NotRun,
-    OriginalsCheck,
     Paused,
     Plan,
     Registration,
     Result,
     Run,
-    SandboxResult,
     Slow,
     Started,
     Step,
 )
 from hookscope.runtime.limits import LimitName, Limits
+from hookscope.storage.journal import records
+from hookscope.storage.journal.records import milliseconds, plain_json
 
 if TYPE_CHECKING:
     from hookscope.app.load_record import FailedLoad
@@ -124,13 +123,12 @@ def failed_load_document(item: FailedLoad | None) -> Document | None:
 
 def declared_document(it: Hook) -> Document:
     """Return the declarations of a HOOK.md that only `info --json` shows."""
-
     return {
         "export": it.meta.export,
         "key": it.key,
         "always": it.meta.always,
         "homepage": it.meta.homepage,
-        "install": [plain_value(install_hint) for install_hint in it.meta.install],
+        "install": [plain_json(install_hint) for install_hint in it.meta.install],
     }
 
 
@@ -202,22 +200,11 @@ def check_document(view: Snapshot) -> Document:
     }
 
 
-def event_document(item: Event, messages: Iterable[str] | None = None) -> Document:
+def event_document(item: Event) -> Document:
     """Return an event with camelCase keys and ISO time. Stream and plugin events have more members."""
-    more = (
-        {}
-        if item.kind == "folder"
-        else {"kind": item.kind, "meta": plain_value(item.meta), "ctx": plain_value(item.ctx)}
-    )
-    return {
-        "type": item.type,
-        "action": item.action,
-        "sessionKey": item.session_key,
-        "timestamp": iso(item.timestamp),
-        "messages": list(item.messages if messages is None else messages),
-        "context": plain_value(item.context),
-        **more,
-    }
+    whole = records.event_document(item)
+    left_out = ("kind", "meta", "ctx") if item.kind == "folder" else ()
+    return {name: value for name, value in whole.items() if name not in left_out}
 
 
 def plan_document(item: Plan) -> Document:
@@ -260,8 +247,8 @@ def run_document(item: Run, dialect: str) -> Document:
         "not_run": [not_run_document(entry) for entry in item.not_run],
         "messages": list(item.messages),
         "delivered": item.delivers,
-        "context": plain_value(item.context),
-        "result": plain_value(item.ending.answer),
+        "context": plain_json(item.context),
+        "result": plain_json(item.ending.answer),
         "failure": item.ending.failure,
         "verdict": item.ending.verdict,
         "log": log_documents(item.ending.log),
@@ -269,85 +256,32 @@ def run_document(item: Run, dialect: str) -> Document:
         "ms": milliseconds(item.took),
         "notes": list(item.notes),
         "assumed": sorted(item.assumed),
-        "sandbox": sandbox_document(item.guarded),
+        "sandbox": _with_named_changes(records.sandbox_document(item.guarded)),
     }
 
 
 def stored_run_document(document: Mapping[str, Any]) -> Document:
     """Return a run of the journal, with the keys of `fire --json` added to its own."""
-    guarded = document.get("guarded")
     return {
         **document,
         "delivered": document["delivers"],
-        "sandbox": None
-        if guarded is None
-        else {**guarded, "changes": [*map(_change_document, guarded["changes"])]},
+        "sandbox": _with_named_changes(document.get("guarded")),
         "caused": [stored_run_document(caused) for caused in document["caused"]],
     }
 
 
-def _change_document(values: Sequence[Any]) -> Document:
-    """Return a file change of the journal: path, kind, bytes before and after, diff."""
-    return dict(zip(("path", "kind", "before", "after", "diff"), values, strict=False))
-
-
-def sandbox_document(item: SandboxResult | None) -> Document | None:
-    """Return what a run with --sandbox changed in its copies, and how it was isolated."""
-    if item is None:
+def _with_named_changes(sandbox: Mapping[str, Any] | None) -> Document | None:
+    """Return a sandbox's document of the journal with names for the parts of each file change."""
+    if sandbox is None:
         return None
-    return {
-        "walls": item.isolation,
-        "network": item.no_network,
-        "disk": item.read_only_disk,
-        "changes": [
-            {
-                "path": str(change.path),
-                "kind": change.kind,
-                "before": change.before,
-                "after": change.after,
-                "diff": change.diff,
-            }
-            for change in item.changes
-        ],
-        "more": item.more,
-        "notes": list(item.notes),
-        "sockets": item.no_unix_sockets,
-        "complete": item.complete,
-        "originals": _originals_document(item.originals),
-    }
-
-
-def _originals_document(found: OriginalsCheck | None) -> Document | None:
-    """Return the number of originals that were compared with their state before, and the changed ones."""
-    if found is None:
-        return None
-    changed = [{"path": str(one.path), "kind": one.kind} for one in found.changed]
-    return {"compared": found.compared, "changed": changed, "more": found.unlisted}
+    names = ("path", "kind", "before", "after", "diff")
+    return {**sandbox, "changes": [dict(zip(names, one, strict=False)) for one in sandbox["changes"]]}
 
 
 def result_document(item: Result, delivers: bool) -> Document:
     """Return one handler's result. `delivers`: whether the host shows its messages to the user."""
-    return {
-        "hook": item.call.name,
-        "key": item.call.key,
-        "handler": handler_path(item.call),
-        "status": item.status,
-        "started_ms": milliseconds(item.started),
-        "ms": milliseconds(item.took),
-        "load_ms": milliseconds(item.loaded),
-        "messages": list(item.messages),
-        "delivered": delivers,
-        "returned": plain_value(item.returned),
-        "stdout": item.stdout,
-        "stderr": item.stderr,
-        "error": failure_document(item.error),
-        "patch": plain_value(list(item.patch)),
-        "notes": list(item.notes),
-        "forced": item.forced,
-        "broken": None if item.call.injected_fault is None else item.call.injected_fault.text,
-        "stale": failure_document(item.stale),
-        "asked": list(item.asked),
-    }
+    whole = records.result_document(item, delivers)
+    return {name: value for name, value in whole.items() if name != "code"}
 
 
 def step_document(item: Step, delivers: bool) -> Document:
@@ -383,23 +317,3 @@ def load_document(item: LoadReport) -> Document:
 def log_documents(lines: Iterable[LogLine]) -> list[Document]:
     """Return log lines as the host would write them."""
     return [{"level": item.level, "text": item.text} for item in lines]
-
-
-def milliseconds(seconds: float) -> float:
-    """Return seconds as milliseconds, rounded to the microsecond."""
-    return round(seconds * 1000, 3)
-
-
-def plain_value(value: object) -> Any:
-    """Return a value that JSON can represent; values of other types become strings."""
-    match value:
-        case Mapping():
-            return {str(key): plain_value(item) for key, item in value.items()}
-        case list() | tuple():
-            return [plain_value(item) for item in value]
-        case float() if not math.isfinite(value):
-            return str(value)
-        case None | bool() | int() | float() | str():
-            return value
-        case _:
-            return str(value)

@@ -6,7 +6,6 @@ A failed load is recorded with its error; a loaded plugin or stream hook with wh
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,10 +20,11 @@ from hookscope.engine.planning import INTERNAL_OPTION, OWN_LIMIT, REGISTER_OPTIO
 from hookscope.model.failure import Failure
 from hookscope.model.hook import FilePosition, Hook
 from hookscope.model.hook_event import iso
-from hookscope.model.hook_status import Gate, HookStatus, State
+from hookscope.model.hook_status import Gate, State
+from hookscope.model.machine import file_stamp, modified_at
 from hookscope.model.run import Code, Declared, Module, Registration, Result, Run
 from hookscope.model.text import one_line
-from hookscope.storage.state_files import state_members, state_members_to_merge, write_state_file
+from hookscope.storage.state_files import merged_state, state_members
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class LoadRecord:
         known = state_members(self.file, HANDLERS)
         if not known:
             return {}
-        rows = [row for row in inventory.hooks if _may_have_failed(row) and str(row.hook.handler) in known]
+        ready = [row for row in inventory.hooks if row.state is State.READY and row.hook.handler is not None]
+        rows = [row for row in ready if str(row.hook.handler) in known]
         found = ((row.hook, self._current_failure(handler_code(row.hook, host), known)) for row in rows)
         return {hook: failed for hook, failed in found if failed is not None}
 
@@ -131,7 +132,7 @@ class LoadRecord:
 
     def file_stamp(self) -> tuple[int, ...]:
         """Return a stamp that changes when the file is written."""
-        return tuple(_file_stamp(self.file))
+        return file_stamp(self.file)
 
     def _current_failure(self, code: Code, known: Mapping[str, Any]) -> FailedLoad | None:
         entry: Any = known.get(str(code.path))
@@ -159,7 +160,7 @@ class LoadRecord:
         changes: dict[str, dict[str, dict[str, Any] | None]] = {HANDLERS: {}, MODULES: {}}
         for attempt in attempts:
             path = str(attempt.code.path)
-            is_current = _modified_at(attempt.code.path) <= started
+            is_current = modified_at(attempt.code.path) <= started
             if attempt.failure is None:
                 changes[HANDLERS][path] = None
                 if attempt.registered is not None and is_current:
@@ -209,51 +210,26 @@ class LoadRecord:
         }
 
     def _merge(self, changes: Mapping[str, Mapping[str, dict[str, Any] | None]]) -> None:
-        from filelock import FileLock  # a scan locks nothing, and filelock loads asyncio
-
-        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with FileLock(f"{self.file}.lock", timeout=LONGEST_WAIT):
-            document = {}
+        with merged_state(self.file, *changes, patience=LONGEST_WAIT) as members:
             for member, changed in changes.items():
-                kept = {**state_members_to_merge(self.file, member), **changed}
+                kept = {**members[member], **changed}
                 last = [(path, entry) for path, entry in kept.items() if entry is not None][-MOST:]
-                document[member] = dict(last)
-            write_state_file(self.file, json.dumps(document, indent=2).encode() + b"\n")
+                members[member] = dict(last)
 
     def _load_digest(self, code: Code) -> str:
         """Return a digest of everything that the load depends on and that is known without running it."""
         from hookscope.runtime import handler_code  # most scans compare nothing
 
         python = self._python if code.language == "python" else ""
-        parts = [handler_code.digest_of(code.root), _file_stamp(code.path), code.export, python]
+        parts = [handler_code.digest_of(code.root), file_stamp(code.path), code.export, python]
         settled = json.dumps([parts, dict(code.env), code.config], default=str, sort_keys=True)
         return sha256(settled.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-
-
-def _may_have_failed(row: HookStatus) -> bool:
-    return row.state is State.READY and row.hook.handler is not None
-
-
-def _file_stamp(path: Path) -> list[int]:
-    """Return size, modification time and inode, also of a handler outside its hook's folder."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return []
-    return [status.st_size, status.st_mtime_ns, status.st_ino]
 
 
 def _place(failure: Failure, code: Code) -> FilePosition | None:
     """Return the innermost line of the hook's own code."""
     own = [frame for frame in failure.frames if Path(frame.file).is_relative_to(code.root) and frame.line]
     return FilePosition(Path(own[-1].file), own[-1].line) if own else None
-
-
-def _modified_at(path: Path) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
 
 
 def load_attempts_in(run: Run) -> list[LoadAttempt]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -91,13 +90,22 @@ class _NearMissSearch:
         return rank, replace(line, near_miss=sentence + stopped)
 
     def _nearest(self, info: UncalledHook) -> tuple[MissRank, str] | None:
+        """Return the best rank, and a sentence with its first key; for `MissRank.FAMILY`, with all keys."""
         if self._kind == "plugin" and self._key in info.folder_events:
             text = f"subscribes to {self._key} with `registerHook` – a plugin receives this event with `on`"
             return MissRank.NAME, text
-        kinds: dict[str, EventKind] = {
-            key: "folder" if key in info.folder_events else info.kind for key in info.events or ()
-        }
-        return _nearest(kinds, self._near_miss)
+        found = []
+        for key in dict.fromkeys(info.events or ()):
+            kind: EventKind = "folder" if key in info.folder_events else info.kind
+            if (near := self._near_miss(key, kind)) is not None:
+                found.append((key, near))
+        if not found:
+            return None
+        rank = min(near.rank for _, near in found)
+        best = [(key, near) for key, near in found if near.rank is rank]
+        keys = [key for key, _ in best]
+        text = best[0][1].text
+        return rank, f"subscribes to {', '.join(keys if rank is MissRank.FAMILY else keys[:1])}{text}"
 
     def _near_miss(self, key: str, kind: EventKind) -> NearMiss | None:
         if (key, kind) not in self._by_key:
@@ -116,19 +124,6 @@ def _unregistered_plugin(hook_info: UncalledHook, event: str, kind: EventKind) -
 
 def _tap_miss(hook: Hook) -> bool:
     return hook.name.rpartition("/")[2].startswith(TAP_NAME)
-
-
-def _nearest(
-    kinds: Mapping[str, EventKind], miss_of: Callable[[str, EventKind], NearMiss | None]
-) -> tuple[MissRank, str] | None:
-    """Return the best rank, and a sentence with its first key; for `MissRank.FAMILY`, with all keys."""
-    found = [(key, near) for key, kind in kinds.items() if (near := miss_of(key, kind)) is not None]
-    if not found:
-        return None
-    rank = min(near.rank for _, near in found)
-    keys = [key for key, near in found if near.rank is rank]
-    text = next(near.text for _, near in found if near.rank is rank)
-    return rank, f"subscribes to {', '.join(keys if rank is MissRank.FAMILY else keys[:1])}{text}"
 
 
 def near_miss(
@@ -199,7 +194,6 @@ def event_typo(row: HookStatus, view: Snapshot) -> tuple[str, str] | None:
     strange = [key for key in row.events or () if catalogue.registry_key(key) not in catalogue.by_key]
     if not strange:
         return None
-
     known = {kind: catalogue.keys_of(kind) for kind in event_kinds(row)}
     return next(
         (

@@ -44,7 +44,7 @@ from hookscope.model.machine import Machine, is_within
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import nearest_word
 from hookscope.runtime.limits import Limits
-from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
+from hookscope.storage.state_files import DEFAULT_RETENTION, Retention
 from hookscope.values import dataclass
 
 ENTRY_POINT_GROUP = "hookscope.plugins"
@@ -119,7 +119,7 @@ class Options:
     os: str | None = None  # what-if
     env: Mapping[str, str] = field(default_factory=dict)  # what-if: merged into the environment
     clean_env: bool = False  # what-if: a service's environment instead of this shell's
-    env_from: str | None = None  # what-if: where the environment comes from; see whatif.source_lookup
+    env_from: str | None = None  # what-if: where the environment comes from; see whatif.assumptions
     path: str | None = None  # what-if: replaces PATH; with a leading `+` goes before it
     supposed: frozenset[str] = frozenset()  # options above that are part of the what-if
     as_host: bool = False  # the host's own workspace, whatever the current folder, without Hookscope's hooks

@@ -284,10 +284,14 @@ class PackManager:
         return tuple(PackStatus(record, integrity_of_pack(record)) for record in self.installed().values())
 
     def record(self, name: str) -> InstalledPack:
-        """Return the pack with this id, or installed by this name. Raises Refusal."""
+        """Return the pack with this id, of this package, or installed by this name. Raises Refusal."""
         known = self.installed()
         if name not in known:
-            same = [one for one in known.values() if name == one.origin or one.origin.startswith(f"{name}@")]
+            same = [
+                one
+                for one in known.values()
+                if name in (one.package, one.origin) or one.origin.startswith(f"{name}@")
+            ]
             if len(same) == 1:
                 return same[0]
             owner = next((one for one in known.values() if name in one.hooks), None)

@@ -21,7 +21,6 @@ from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.text import error_reason
 from hookscope.storage.state_files import (
     MASK_KEY,
-    ConfigDocument,
     config_folder,
     masked_names_in,
     read_config_document,
@@ -132,28 +131,25 @@ class KeysFile:
     readable: bool = True
 
 
-def read_keys(file: Path | None = None) -> KeysFile:
+def read_keys() -> KeysFile:
     """Return the user's key file; no file means no preferences. Never raises."""
-    document = read_config_document(config_folder() / KEYS_FILE if file is None else file)
+    document = read_config_document(config_folder() / KEYS_FILE)
     preferences: list[KeyPreference] = []
     problems = list(document.problems)
     preset, place = "", None
     for name, value in document.value.items():
+        line = FilePosition(document.file, document.line_of(name))
         if name == "preset":
-            preset, place = str(value or ""), FilePosition(document.file, document.line_of(name))
+            preset, place = str(value or ""), line
             continue
         keys = _keys_in(value)
         if keys is None:
             problems.append(document.problem_at(f"{name} needs a key, or a list of keys.", name))
         else:
-            preferences.append(KeyPreference(name, keys, _place_of_key(document, name)))
+            preferences.append(KeyPreference(name, keys, line))
     return KeysFile(
         document.file, preset, place, tuple(preferences), tuple(problems), readable=document.is_readable
     )
-
-
-def _place_of_key(document: ConfigDocument, name: str) -> FilePosition:
-    return FilePosition(document.file, document.line_of(name))
 
 
 def _keys_in(value: object) -> tuple[str, ...] | None:
@@ -250,7 +246,6 @@ def remember_theme(name: str, configured: str) -> None:
 
     Raises Refusal if it cannot be stored.
     """
-
     file = state_folder() / CHOSEN_FILE
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -265,22 +260,6 @@ def _chosen_theme() -> tuple[str, str]:
     if not isinstance(document, dict):
         return "", ""
     return str(document.get("theme", "")), str(document.get("over", ""))
-
-
-__all__ = [
-    "KEYS_FILE",
-    "KeyPreference",
-    "KeysFile",
-    "ThemeChoice",
-    "ThemeFile",
-    "config_folder",
-    "read_keys",
-    "read_theme_choice",
-    "read_themes",
-    "remember_theme",
-    "watch_again",
-    "watch_preferences",
-]
 
 
 def watch_preferences(on_change: Callable[[], object], since: int) -> Watch:

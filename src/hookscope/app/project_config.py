@@ -13,12 +13,11 @@ from hookscope.formats.yaml12 import locate_yaml, read_yaml
 from hookscope.model.failure import Refusal
 from hookscope.model.hook import Language
 from hookscope.model.host import Host
-from hookscope.model.machine import RealFiles, is_within, read_or_none, real_machine
+from hookscope.model.machine import RealFiles, is_within, read_or_none, real_machine, walk_folders
 from hookscope.model.text import error_reason, has_controls, nearest_word, one_line, shell_path
 from hookscope.model.trust import is_folder_trusted
 from hookscope.runtime.limits import MIB, LimitName, Limits
-from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
-from hookscope.storage.state_files import MASK_KEY, masked_names_in
+from hookscope.storage.state_files import DEFAULT_RETENTION, MASK_KEY, Retention, masked_names_in
 from hookscope.values import dataclass
 
 PROJECT_FOLDER = ".hookscope"
@@ -200,7 +199,6 @@ def waiting_programs(known: Iterable[NamedProgram | None], host: Host) -> Mappin
 
 
 YAML_ENDINGS = (".yaml", ".yml")
-LARGEST_YAML = 4 * 64 * 1024  # bytes: more than the YAML reader accepts
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +269,7 @@ class YamlSection:
 def read_section(file: Path, what: str) -> YamlSection:
     """Return the file's mapping. Raises Refusal if it cannot be read; `what` is the expected content."""
     try:
-        source = RealFiles().read(file, LARGEST_YAML)  # RealFiles refuses pipes, which would block
+        source = RealFiles().read(file, LARGEST)  # RealFiles refuses pipes, which would block
         value = read_yaml(source)
     except OSError as error:
         raise Refusal(f"Cannot read {file}: {error_reason(error)}.", "Name another file.", code=2) from None
@@ -284,17 +282,9 @@ def read_section(file: Path, what: str) -> YamlSection:
 
 def files_below(place: Path) -> Iterator[Path]:
     """Yield the YAML files in a folder and below, sorted. Unreadable folders are skipped."""
-    found: list[Path] = []
-    folders = [place]
-    while folders:  # no recursion: folders may be nested very deeply
-        try:
-            children = RealFiles().children(folders.pop())
-        except OSError:
-            continue
-        folders += [child.path for child in children if child.folder and not child.linked]
-        files = (child.path for child in children if child.path.suffix in YAML_ENDINGS)
-        found += [file for file in files if os.path.isfile(file)]
-    yield from sorted(found)
+    found = ((folder, name) for folder, names in walk_folders(place) for name in names)
+    files = (Path(folder, name) for folder, name in found if name.endswith(YAML_ENDINGS))
+    yield from sorted(file for file in files if file.suffix in YAML_ENDINGS and os.path.isfile(file))
 
 
 ENVIRONMENTS_FOLDER = Path(PROJECT_FOLDER) / "environments"  # of a workspace

@@ -108,10 +108,8 @@ class LoadedModules:
     def _not_loaded(self, rows: Iterable[HookStatus], host: Host) -> list[Hook]:
         hooks = [row.hook for row in rows if may_be_called(row) and row.hook.handler is not None]
         codes = [(hook, handler_code(hook, host)) for hook in hooks if hook.kind in ("stream", "plugin")]
-        return [hook for hook, code in codes if code.shape in MODULE_KINDS and self._is_unknown(code)]
-
-    def _is_unknown(self, code: Code) -> bool:
-        return _module_key(code_with_digest(code)) not in self._known
+        found = ((hook, code) for hook, code in codes if code.shape in MODULE_KINDS)
+        return [hook for hook, code in found if _module_key(code_with_digest(code)) not in self._known]
 
     def module_of(self, hook: Hook, host: Host) -> Module | None:
         """Return what the module declares in its current version; None if it is not loaded or failed."""

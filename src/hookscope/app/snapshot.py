@@ -193,26 +193,7 @@ class ScanResult:
 
     def matches(self, host: Host) -> bool:
         """Return whether a new scan of `host`, which was just opened, would have this result."""
-        scanned = self.host
-        same = _host_facts(scanned) == _host_facts(host)
-        settings_then = (scanned.settings.value, scanned.settings.exists, scanned.settings.problems)
-        settings_now = (host.settings.value, host.settings.exists, host.settings.problems)
-        machine_then, machine_now = scanned.machine, host.machine
-        facts_then = (
-            machine_then.platform,
-            machine_then.cwd,
-            machine_then.home,
-            machine_then.assumed,
-            machine_then.search_path(),
-        )
-        facts_now = (
-            machine_now.platform,
-            machine_now.cwd,
-            machine_now.home,
-            machine_now.assumed,
-            machine_now.search_path(),
-        )
-        return same and settings_then == settings_now and facts_then == facts_now and self.files.unchanged()
+        return _host_facts(self.host) == _host_facts(host) and self.files.unchanged()
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,5 +208,10 @@ class PastRun:
 
 
 def _host_facts(host: Host) -> tuple[object, ...]:
-    """Return facts of the host that, besides its settings and machine, decide what a scan finds."""
-    return (host.dialect.name, host.workspace, host.overrides, host.trust, host.env, host.problems)
+    """Return the facts of a host that, besides the files, decide what a scan finds."""
+    settings, machine = host.settings, host.machine
+    return (
+        *(host.dialect.name, host.workspace, host.overrides, host.trust, host.env, host.problems),
+        *(settings.value, settings.exists, settings.problems),
+        *(machine.platform, machine.cwd, machine.home, machine.assumed, machine.search_path()),
+    )

@@ -13,6 +13,7 @@ from hookscope.engine.examination import handler_digest
 from hookscope.model.hook import LANGUAGE_OF
 from hookscope.model.hook_status import HookStatus, State
 from hookscope.model.host import Host
+from hookscope.model.machine import walk_folders
 from hookscope.model.run import Plan
 from hookscope.model.trust import TrustTarget, folder_target, is_folder_trusted, trust_target
 from hookscope.recording.installed_taps import TAP_SKIPPED
@@ -207,24 +208,19 @@ def trust_requests(view: Snapshot, targets: Sequence[TrustTarget]) -> tuple[Trus
 def _handlers_below(folder: Path) -> tuple[set[Path], bool]:
     """Return the handlers in all hook and stream folders below, and whether there may be more."""
     found: set[Path] = set()
-    for number, (path, folders, names) in enumerate(os.walk(folder)):
+    for number, (path, names) in enumerate(walk_folders(folder, SKIPPED.__contains__)):
         if number == MOST_FOLDERS:
             return found, True
-        folders[:] = [name for name in folders if name not in SKIPPED]
-        found.update(Path(path, name) for name in _handlers_among(Path(path), names))
+        found.update(Path(path, name) for name in _handlers_among(path, names))
     return found, False
 
 
-def _handlers_among(folder: Path, names: Sequence[str]) -> Iterator[str]:
+def _handlers_among(folder: str, names: Sequence[str]) -> Iterator[str]:
     modules = [name for name in names if os.path.splitext(name)[1] in LANGUAGE_OF]
     if HOOK_MANIFEST in names:  # the host loads only the first
         yield from sorted(name for name in modules if os.path.splitext(name)[0] in HANDLER_NAMES)[:1]
-    elif _is_of_streams(folder):
+    elif f"{os.sep}agent{os.sep}hooks{os.sep}" in f"{folder}{os.sep}":  # hooks of a stream
         yield from modules
-
-
-def _is_of_streams(folder: Path) -> bool:
-    return any(path.name == "hooks" and path.parent.name == "agent" for path in (folder, *folder.parents))
 
 
 def handler_digests_below(folder: Path, host: Host) -> dict[Path, str]:

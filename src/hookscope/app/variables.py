@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,19 +25,17 @@ from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Host
 from hookscope.model.machine import RealFiles
+from hookscope.model.payload import texts_in, with_texts
 from hookscope.model.regular_file import read_regular
 from hookscope.model.run import Event
 from hookscope.model.text import error_reason, nearest_word
-from hookscope.storage.journal.secrets import Secret, secrets_in
+from hookscope.storage.journal.secrets import MASKED_SECRET, Secret, secrets_in
 from hookscope.storage.state_files import state_folder, unreadable_reason
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.storage.journal.redaction import Redaction
-
-
-SECRET_REFERENCE = re.compile(r"\$\{SECRET:(\w+)\}")
 
 
 def with_secrets(event: Event, host: Host, variables: Callable[[], Mapping[str, str]]) -> Event:
@@ -50,50 +49,22 @@ def with_secrets(event: Event, host: Host, variables: Callable[[], Mapping[str, 
     parts = [event.session_key, context, event.ctx, event.messages]
     if context == event.context and not _has_reference(parts):
         return event
-    session, context, ctx, messages = _with_secrets(parts, variables())
+    known = variables()
+    session, context, ctx, messages = with_texts(
+        parts, lambda text: MASKED_SECRET.sub(lambda found: _secret(found[1], known), text)
+    )
     return replace(event, session_key=session, context=context, ctx=ctx, messages=tuple(messages))
 
 
 def secrets_used_by(event: Event, variables: Mapping[str, str]) -> tuple[Secret, ...]:
     """Return the secrets that `restore_secrets` takes from the variables."""
-    names = dict.fromkeys(_referenced_names([event.session_key, event.context, event.ctx, event.messages]))
+    texts = texts_in([event.session_key, event.context, event.ctx, event.messages])
+    names = dict.fromkeys(name for text in texts for name in MASKED_SECRET.findall(text))
     return tuple(Secret(name, variables[name]) for name in names if name in variables)
 
 
-def _referenced_names(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield from SECRET_REFERENCE.findall(value)
-        case Mapping():
-            for item in value.values():
-                yield from _referenced_names(item)
-        case list() | tuple():
-            for item in value:
-                yield from _referenced_names(item)
-
-
 def _has_reference(value: Any) -> bool:
-    match value:
-        case str():
-            return SECRET_REFERENCE.search(value) is not None
-        case Mapping():
-            return any(_has_reference(item) for item in value.values())
-        case list() | tuple():
-            return any(_has_reference(item) for item in value)
-        case _:
-            return False
-
-
-def _with_secrets(value: Any, env: Mapping[str, str]) -> Any:
-    match value:
-        case str():
-            return SECRET_REFERENCE.sub(lambda found: _secret(found[1], env), value)
-        case Mapping():
-            return {key: _with_secrets(item, env) for key, item in value.items()}
-        case list() | tuple():
-            return [_with_secrets(item, env) for item in value]
-        case _:
-            return value
+    return any(map(MASKED_SECRET.search, texts_in(value)))
 
 
 def _secret(name: str, env: Mapping[str, str]) -> str:
@@ -184,15 +155,7 @@ def filled_value(value: Any, variables: Variables, now: datetime, where: str = "
     Raises Refusal for a variable that is not set and for an invalid time; `where` is the subject of its
     sentence.
     """
-    match value:
-        case str() if "${" in value:
-            return _filled_text(value, variables, now, where)
-        case list() | tuple():
-            return [filled_value(item, variables, now, where) for item in value]
-        case Mapping():
-            return {key: filled_value(item, variables, now, where) for key, item in value.items()}
-        case _:
-            return value
+    return with_texts(value, lambda text: _filled_text(text, variables, now, where) if "${" in text else text)
 
 
 def _filled_text(text: str, variables: Variables, now: datetime, where: str) -> str | int | Mapping[str, Any]:
@@ -263,32 +226,18 @@ def _seconds(offset: str) -> float:
 
 def escaped_value(value: Any) -> Any:
     """Return the value with its references escaped, so that `filled_value` restores it."""
-    match value:
-        case str():
-            return REFERENCE.sub(r"$\g<0>", value)
-        case list() | tuple():
-            return [escaped_value(item) for item in value]
-        case Mapping():
-            return {key: escaped_value(item) for key, item in value.items()}
-        case _:
-            return value
+    return with_texts(value, partial(REFERENCE.sub, r"$\g<0>"))
 
 
 def references_in(value: Any, variables: Variables, now: datetime) -> tuple[VariableReference, ...]:
     """Return the references of a value, each once, in order of first use. Hides secrets. Never raises."""
-    return tuple(_reference(name, variables, now) for name in dict.fromkeys(_reference_names(value)))
+    return tuple(_reference(name, variables, now) for name in _reference_names(value))
 
 
-def _reference_names(value: Any) -> Iterator[str]:
-    match value:
-        case str() if "${" in value:
-            yield from (found[2] for found in WRITTEN_REFERENCE.finditer(value) if not found[1])
-        case list() | tuple():
-            for item in value:
-                yield from _reference_names(item)
-        case Mapping():
-            for item in value.values():
-                yield from _reference_names(item)
+def _reference_names(value: Any) -> Iterable[str]:
+    """Return the names that a value refers to, each once."""
+    found = (one for text in texts_in(value) for one in WRITTEN_REFERENCE.finditer(text))
+    return dict.fromkeys(one[2] for one in found if not one[1])
 
 
 def _reference(name: str, variables: Variables, now: datetime) -> VariableReference:
@@ -306,7 +255,7 @@ def _reference(name: str, variables: Variables, now: datetime) -> VariableRefere
 
 def secrets_used(value: Any, variables: Variables) -> tuple[Secret, ...]:
     """Return the secret variables that a value refers to."""
-    names = (name for name in dict.fromkeys(_reference_names(value)) if name in variables.values)
+    names = (name for name in _reference_names(value) if name in variables.values)
     return tuple(Secret(name, variables.values[name]) for name in names if variables.is_secret(name))
 
 
@@ -367,14 +316,10 @@ class Filler:
         self._chosen, self._option_values, self._redaction_of = chosen, option_values, redaction_of
         self._secrets = secrets  # ordered; shared with the workbench
 
-    def variables(self, view: Snapshot) -> Variables:
+    def variables_of(self, host: Host) -> Variables:
         """Return the current values of `${NAME}`; files are read again. Raises Refusal for an environment
         that does not exist or cannot be read.
         """
-        return self.variables_of(view.host)
-
-    def variables_of(self, host: Host) -> Variables:
-        """Return the current variables for this host. Raises Refusal as `variables` does."""
         chosen = self._chosen()
         environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
         return variables_of(host, self._option_values(), environment)
@@ -396,7 +341,7 @@ class Filler:
 
         def noted() -> Mapping[str, str]:
             known = {secret.name: secret.value for secret in self._redaction_of(view.host).secrets}
-            values = {**known, **self.variables(view).values}
+            values = {**known, **self.variables_of(view.host).values}
             self._secrets |= dict.fromkeys(secrets_used_by(event, values))
             return values
 
@@ -443,7 +388,7 @@ def with_folder_names(value: Any, folders: Mapping[str, str]) -> Any:
     """
     for variable, folder in sorted(folders.items(), key=lambda item: -len(item[1])):  # the inner one first
         if len(Path(folder).parts) > 1:  # the root is part of every path
-            value = _with_folder_name(value, variable, _whole_path(folder))
+            value = with_texts(value, partial(_whole_path(folder).sub, f"${{{variable}}}"))
     return value
 
 
@@ -451,40 +396,21 @@ def _whole_path(folder: str) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<=://)|(?<![\w.~$/-])){re.escape(folder)}(?=[/\s\"'`<>()\[\]{{}},;:!?]|\.?$)")
 
 
-def _with_folder_name(value: Any, variable: str, path: re.Pattern[str]) -> Any:
-    match value:
-        case str():
-            return path.sub(f"${{{variable}}}", value)
-        case Mapping():
-            return {name: _with_folder_name(item, variable, path) for name, item in value.items()}
-        case list() | tuple():
-            return [_with_folder_name(item, variable, path) for item in value]
-        case _:
-            return value
-
-
 def with_secret_names(value: Any, *, literal: bool = False) -> Any:
     """Return the value with `${NAME}` in place of each masked secret, as in saved events.
 
     `literal`: escape what looks like a variable, since the value is already filled.
     """
-    match value:
-        case str():
-            parts = SECRET_MARK.split(value)  # text, name, text, name, …, text
-            texts = escaped_value(parts[::2]) if literal else parts[::2]
-            variables = [f"${{{variable_name(name)}}}" for name in parts[1::2]]
-            return "".join(map("".join, zip(texts, [*variables, ""], strict=True)))
-        case Mapping():
-            return {str(name): with_secret_names(item, literal=literal) for name, item in value.items()}
-        case list() | tuple():
-            return [with_secret_names(item, literal=literal) for item in value]
-        case _:
-            return value
+
+    def named(text: str) -> str:
+        parts = MASKED_SECRET.split(text)  # text, name, text, name, …, text
+        texts = escaped_value(parts[::2]) if literal else parts[::2]
+        variables = [f"${{{variable_name(name)}}}" for name in parts[1::2]]
+        return "".join(map("".join, zip(texts, [*variables, ""], strict=True)))
+
+    return with_texts(value, named)
 
 
 def variable_name(name: str) -> str:
     """Return the name as a valid variable name, which does not begin with a digit."""
     return f"_{name}" if name[0].isdigit() else name
-
-
-SECRET_MARK = re.compile(r"\$\{SECRET:(\w+)\}")

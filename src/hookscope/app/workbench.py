@@ -15,7 +15,7 @@ from hookscope.app.event_templates import check_required_fields, template_event
 from hookscope.app.load_record import FAILED_LOADS_FILE, LoadAttempt, LoadRecord, load_attempts_for
 from hookscope.app.options import CHOSEN_IN_CONSOLE, Options, Setup, set_up
 from hookscope.app.preferences import CONFIG_FILE
-from hookscope.app.project_config import Environment, read_workspace_environment
+from hookscope.app.project_config import read_workspace_environment
 from hookscope.app.runs.active_runs import ActiveRuns, RunRecord
 from hookscope.app.runs.worker_pools import WorkerPools
 from hookscope.app.scans import LoadedModules, Scanner
@@ -50,24 +50,22 @@ if TYPE_CHECKING:
     from hookscope.app.doctor import SetupFinding
     from hookscope.app.edits import Edits
     from hookscope.app.runs.sandboxed_run import SandboxedWorkers
-    from hookscope.app.variables import Filler
     from hookscope.app.watching import ChangeCallback, Watch
     from hookscope.runtime.debugger import Debugger, Stepper
     from hookscope.runtime.firing import Firing
-    from hookscope.storage.journal.redaction import Redaction
-
-
-def secret_keys_of(listed: Iterable[str]) -> SecretKeys:
-    """Return the secret keys: the defaults, those listed by the project, and those of the user's config."""
-    own = read_config_document(config_folder() / CONFIG_FILE).value.get(MASK_KEY)
-    return SecretKeys.with_names((*listed, *masked_names_in(own)))
 
 
 def known_secrets(bench: Workbench, host: Host, *, settings: bool) -> tuple[SecretKeys, tuple[Secret, ...]]:
-    """Return the secret keys, and the secrets of variables, environments and settings. Never raises."""
-    keys = secret_keys_of(bench.setup.mask)
+    """Return the secret keys, and the secrets of variables, environments and settings. Never raises.
+
+    The keys are the defaults, those listed by the project, and those of the user's configuration.
+    """
+    own = read_config_document(config_folder() / CONFIG_FILE).value.get(MASK_KEY)
+    keys = SecretKeys.with_names((*bench.setup.mask, *masked_names_in(own)))
+    chosen = bench.setup.environment
     try:
-        variables = variables_of(host, bench.options.env, _chosen_environment(bench, host))
+        environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
+        variables = variables_of(host, bench.options.env, environment)
     except Refusal:
         variables = variables_of(host, bench.options.env)
     environments = (variables.values, host.env, host.machine.env, os.environ)
@@ -75,11 +73,6 @@ def known_secrets(bench: Workbench, host: Host, *, settings: bool) -> tuple[Secr
     if settings and host.settings.exists:
         found += secrets_of_settings(plain_json(host.settings.value), keys)
     return keys, tuple(dict.fromkeys(found))
-
-
-def _chosen_environment(bench: Workbench, host: Host) -> Environment | None:
-    chosen = bench.setup.environment
-    return None if chosen is None else read_workspace_environment(host.workspace, chosen)
 
 
 DEBUGGED = "debugged: its times include the pauses"
@@ -137,8 +130,6 @@ class Workbench:
         self._secrets: dict[Secret, None] = {}  # secrets that events got from variables, ordered
         self._active_runs = ActiveRuns(self, linger_seconds)
         if options.environment is not None:
-            from hookscope.app.project_config import read_workspace_environment
-
             read_workspace_environment(self.open().workspace, options.environment)
 
     def with_options(self, options: Options) -> Workbench:
@@ -166,7 +157,6 @@ class Workbench:
     @cached_property
     def filler(self) -> Filler:
         """The filler that replaces variables in events."""
-
         return Filler(
             lambda: self.setup.environment, lambda: self.options.env, self.redaction_of, self._secrets
         )
@@ -245,7 +235,6 @@ class Workbench:
 
     def redaction_of(self, host: Host, *, settings: bool = True) -> Redaction:
         """Return the redaction for this host; `settings=False` leaves out the settings' secrets."""
-
         keys, known = known_secrets(self, host, settings=settings)
         return Redaction(tuple(dict.fromkeys((*self._secrets, *known))), keys)
 
@@ -339,11 +328,13 @@ class Workbench:
         """
         host, languages = view.host, view.languages
         plan = replace(plan, notes=(*plan.notes, DEBUGGED))
-        if sandbox:
-            return self._active_runs.start(
-                view, plan, await self.worker_pools.sandboxed(host, languages, debugger)
-            )
-        return self._active_runs.start(view, plan, self.worker_pools.for_debugger(host, languages, debugger))
+        pools = self.worker_pools
+        workers = (
+            await pools.sandboxed(host, languages, debugger)
+            if sandbox
+            else pools.for_debugger(host, languages, debugger)
+        )
+        return self._active_runs.start(view, plan, workers)
 
     async def open_sandbox(self, view: Snapshot) -> SandboxedWorkers:
         """Make a sandbox for several runs. The caller closes it. Raises OSError."""

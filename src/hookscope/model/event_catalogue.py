@@ -121,17 +121,12 @@ class EventTypo:
     why: str = ""  # a clause that explains the name
 
 
-def no_typos() -> Mapping[str, EventTypo]:
-    """Return an empty table of typos."""
-    return {}
-
-
 class Catalogue:
     """The events that a host knows."""
 
     def __init__(self, events: Iterable[EventType] = (), renamed: Mapping[str, str] | None = None) -> None:
         self.by_key: Mapping[str, EventType] = {event.key: event for event in events}
-        self.typos: Callable[[], Mapping[str, EventTypo]] = no_typos  # by name; read on first use
+        self.typos: Callable[[], Mapping[str, EventTypo]] = dict  # by name; read on first use
         self.other_versions: Mapping[
             str, Callable[[], Catalogue]
         ] = {}  # of the host's other versions, by dialect
@@ -144,7 +139,7 @@ class Catalogue:
         cls,
         *parts: Callable[[], Catalogue],
         other_versions: Mapping[str, Callable[[], Catalogue]] | None = None,
-        typos: Callable[[], Mapping[str, EventTypo]] = no_typos,
+        typos: Callable[[], Mapping[str, EventTypo]] = dict,
         accepts_hyphens: bool = True,
     ) -> Catalogue:
         """Return several catalogues as one. No key is in two of them.

@@ -373,3 +373,21 @@ class Effect:
     source: str
     before: State
     after: State
+
+
+def hook_identity(hook: Hook) -> tuple[Path | None, str, HookKind]:
+    """Return what a hook keeps in a later scan."""
+    return hook.path, hook.name, hook.kind
+
+
+def effects_of_change(
+    before: Inventory, after: Inventory, is_own: Callable[[Hook], bool]
+) -> tuple[Effect, ...]:
+    """Return the hooks, except those of the change itself, whose state differs in the later inventory."""
+    states = {hook_identity(row.hook): row.state for row in reversed(after.hooks)}  # the first of equal rows
+    found = ((row, states.get(hook_identity(row.hook))) for row in before.hooks if not is_own(row.hook))
+    return tuple(
+        Effect(row.hook.name, row.hook.folder.source, row.state, state)
+        for row, state in found
+        if state is not None and state is not row.state
+    )

@@ -142,6 +142,7 @@ class PackRules:
 
     key: str  # package.json → this → `hooks`
     installs_whole_package: bool = False  # installs the whole package; else each hook separately
+    records_installs: bool = False  # keeps its own record of packs in its settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,6 +199,27 @@ def broken_link_error(path: str | Path) -> OSError | None:
     return None
 
 
+def walk_folders(
+    folder: Path, skips: Callable[[str], bool] = lambda name: False
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield this folder and all below it, parents first, each with the sorted names of its files.
+
+    Folders are skipped if `skips` says so by their name, if they are links, and if they cannot be read.
+    `os.walk` calls itself before Python 3.12, and folders may be deeper than calls may.
+    """
+    waiting = [os.fspath(folder)]
+    while waiting:
+        path = waiting.pop()
+        try:
+            with os.scandir(path) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name, reverse=True)
+        except (OSError, ValueError):  # ValueError: a null byte in its name
+            continue
+        folders = {entry.name: entry for entry in entries if _leads_to_folder(entry)}
+        yield path, [entry.name for entry in reversed(entries) if entry.name not in folders]
+        waiting += [entry.path for name, entry in folders.items() if not (entry.is_symlink() or skips(name))]
+
+
 def _checked_path(path: Path) -> Path:
     """Raise FileNotFoundError for a path with a null byte, which settings may contain."""
     if "\0" in str(path):
@@ -223,6 +244,23 @@ def file_identity(path: str | Path) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return status.st_dev, status.st_ino
+
+
+def file_stamp(path: str | Path) -> tuple[int, ...]:
+    """Return numbers that change when the file is written or replaced; none if it cannot be read."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def modified_at(path: Path) -> float:
+    """Return when a file was written, in seconds since 1970; 0 if it cannot be read."""
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def path_to_text(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -90,6 +90,32 @@ def _check_unshared(value: object, seen: set[int]) -> None:
     if id(value) in seen:
         raise _NotPlain
     seen.add(id(value))
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield the texts in nested mappings and lists, without keys."""
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for item in value.values():
+                yield from texts_in(item)
+        case list() | tuple():
+            for item in value:
+                yield from texts_in(item)
+
+
+def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
+    """Return a copy of nested mappings and lists with each text replaced by `change(text)`. Keys stay."""
+    match value:
+        case str():
+            return change(value)
+        case Mapping():
+            return {name: with_texts(item, change) for name, item in value.items()}
+        case list() | tuple():
+            return [with_texts(item, change) for item in value]
+        case _:
+            return value
 
 
 def json_equal(left: Any, right: Any) -> bool:

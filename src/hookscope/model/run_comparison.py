@@ -113,14 +113,13 @@ def _verdict_difference(before: str, after: str) -> Iterator[RunDifference]:
 def _file_differences(before: SandboxResult | None, after: SandboxResult | None) -> Iterator[RunDifference]:
     if before is None or after is None:
         return
-    old, new = ({str(one.path): _file_state(one) for one in result.changes} for result in (before, after))
+    old, new = (
+        {str(one.path): {"kind": one.kind, "bytes": one.after, "diff": one.diff} for one in result.changes}
+        for result in (before, after)
+    )
     for path in dict.fromkeys((*old, *new)):
         if old.get(path) != new.get(path):
             yield RunDifference("file", path, old.get(path), new.get(path))
-
-
-def _file_state(change: FileChange) -> Mapping[str, Any]:
-    return {"kind": change.kind, "bytes": change.after, "diff": change.diff}
 
 
 class RepeatOutcome(StrEnum):
@@ -224,7 +223,7 @@ def _patch_changes(result: Result | None) -> Mapping[str, str]:
     """Return JSON pointer → change as text; pushed messages are not changes."""
     patch = result.patch if result else ()
     operations = (one for one in patch if not str(one["path"]).startswith("/messages"))
-    return {str(one["path"]): _json_text([one["op"], one.get("value")]) for one in operations}
+    return {str(one["path"]): json_text([one["op"], one.get("value")]) for one in operations}
 
 
 def _repeat_outcome(results: Sequence[Result | None], *, answers: bool) -> RepeatOutcome:
@@ -254,7 +253,7 @@ def _call_effect(result: Result | None, *, answers: bool) -> CallEffect:
         return _NO_EFFECT
     error = result.error
     ending = result.status if error is None else f"{result.status}: {error.type}: {error.message}"
-    answer = (_json_text(result.returned),) if answers and result.returned is not None else ()
+    answer = (json_text(result.returned),) if answers and result.returned is not None else ()
     changes = tuple(f"{path} {what}" for path, what in _patch_changes(result).items())
     return ending, result.messages, changes, answer
 
@@ -311,5 +310,6 @@ def _worst_outcome(outcomes: Sequence[RepeatOutcome]) -> RepeatOutcome:
     return min(outcomes, key=order.index)
 
 
-def _json_text(value: object) -> str:
+def json_text(value: object) -> str:
+    """Return a value as JSON with sorted keys, to be compared and shown."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)

@@ -141,8 +141,9 @@ def long_duration(seconds: float) -> str:
 
 
 def ago(at: datetime, now: datetime) -> str:
-    """Return the time since `at`: `3 d 4 h ago`."""
-    return f"{long_duration((now - at).total_seconds())} ago"
+    """Return the time since `at`: `3 d 4 h ago`, or `just now`."""
+    seconds = (now - at).total_seconds()
+    return f"{long_duration(seconds)} ago" if seconds >= 1 else "just now"
 
 
 def in_local_time(moment: datetime) -> datetime:

@@ -5,7 +5,6 @@ Only recorded files are ever removed.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -19,12 +18,7 @@ from hookscope.model.hook_event import from_iso, iso
 from hookscope.model.machine import path_from_text, path_to_text
 from hookscope.model.run import CallGroup, EventKind, NotRun, Plan
 from hookscope.model.text import error_reason
-from hookscope.storage.state_files import (
-    state_folder,
-    state_members,
-    state_members_to_merge,
-    write_state_file,
-)
+from hookscope.storage.state_files import merged_state, state_folder, state_members
 from hookscope.values import dataclass
 
 TAP_NAME = "event-tap"  # of every tap; that of plugin hooks goes on, since plugins are switched by name too
@@ -68,20 +62,12 @@ class InstalledTaps:
 
     def put(self, root: Path, entry: InstalledTap | None) -> None:
         """Record a tap, or its removal. Raises Refusal if that fails."""
-        from filelock import FileLock  # loads asyncio; a scan locks nothing
-
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(str(self.file) + ".lock", timeout=PATIENCE):
-                taps = {
-                    name: known
-                    for name, known in state_members_to_merge(self.file, TAPS_MEMBER).items()
-                    if name != path_to_text(root)
-                }
+            with merged_state(self.file, TAPS_MEMBER, patience=PATIENCE) as members:
+                members[TAPS_MEMBER].pop(path_to_text(root), None)
                 if entry is not None:
-                    taps[path_to_text(root)] = _document(entry)
-                write_state_file(self.file, json.dumps({TAPS_MEMBER: taps}, indent=2).encode() + b"\n")
-        except (OSError, TimeoutError) as error:
+                    members[TAPS_MEMBER][path_to_text(root)] = _document(entry)
+        except OSError as error:
             raise Refusal(
                 f"Cannot record the tap in {self.file}: {error_reason(error)}.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
@@ -101,7 +87,7 @@ def installed_taps_record() -> InstalledTaps:
     return InstalledTaps(state_folder() / "tap" / "installed.json")
 
 
-def _document(entry: InstalledTap) -> Mapping[str, Any]:
+def _document(entry: InstalledTap) -> dict[str, Any]:
     return {
         "at": iso(entry.at),
         "kind": entry.kind,

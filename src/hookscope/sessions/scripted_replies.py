@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.app.event_templates import as_plain
-from hookscope.app.project_config import LARGEST_YAML
+from hookscope.app.project_config import LARGEST
 from hookscope.formats.positions import FormatError
 from hookscope.formats.yaml12 import read_yaml
 from hookscope.hosts.streams.session_messages import AskModel, ModelReply, Thrown, ToolCall
@@ -101,7 +101,7 @@ def checked_call(call: ToolCall, check_result: Any) -> ToolCall:
 def read_script(file: Path) -> ReplyScript:
     """Return the replies in a YAML or JSON file. Raises Refusal if it has none."""
     try:
-        replies = read_yaml(read_regular(file, LARGEST_YAML))
+        replies = read_yaml(read_regular(file, LARGEST))
     except OSError as error:
         raise Refusal(
             f"Cannot read the script {file}: {error_reason(error)}.", "Name another file.", code=2

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import time
 
-from hookscope import formats
 from hookscope.app.load_record import load_attempts_for
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import topmost_targets, untrusted_folders
@@ -14,6 +13,8 @@ from hookscope.app.workbench import Workbench
 from hookscope.engine.discovery import discover
 from hookscope.engine.hook_engine import HookEngine
 from hookscope.engine.registry import LoadReport
+from hookscope.formats.script_tokens import LONGEST_SCRIPT
+from hookscope.formats.subscriptions import agent_description
 from hookscope.hosts.dialects import GUIDES
 from hookscope.hosts.streams import stream_system_of
 from hookscope.hosts.streams.agent_layout import (
@@ -162,10 +163,10 @@ def _description(module: Path | None, host: Host) -> str:
         return ""
     language = LANGUAGE_OF.get(module.suffix, "unknown")
     try:
-        source = host.machine.files.read(module, formats.LONGEST_SCRIPT + 1)
+        source = host.machine.files.read(module, LONGEST_SCRIPT + 1)
     except OSError:
         return ""
-    return formats.agent_description(source, language) or ""
+    return agent_description(source, language) or ""
 
 
 def _direct_subagents(agent: Agent, found: list[Discovery]) -> Iterator[Agent]:

@@ -23,8 +23,6 @@ from hookscope.sessions.session_runner import (
 )
 from hookscope.values import dataclass
 
-__all__ = ["CodeCall", "SessionEvent", "SessionRequest", "Simulation", "SimulationResult"]
-
 SimulationEnd = Literal["waiting", "ended", "cancelled", "stopped"]
 
 

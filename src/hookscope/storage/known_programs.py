@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from hookscope.model.machine import RealFiles
 from hookscope.runtime.executors import NodeReport, ask_node
-from hookscope.storage.state_files import state_members, state_members_to_merge, write_state_file
+from hookscope.storage.state_files import merged_state, state_members
 
 FILE = "programs.json"
 VERSIONS = "versions"  # the member of its file
@@ -49,14 +48,9 @@ class KnownPrograms:
         new_reports, self._new_reports = self._new_reports, {}
         if not new_reports:
             return
-        from filelock import FileLock, Timeout  # a scan locks nothing
-
-        with suppress(OSError, Timeout):
-            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with FileLock(f"{self.file}.lock", timeout=LONGEST_WAIT):
-                kept = {**state_members_to_merge(self.file, VERSIONS), **new_reports}
-                last = dict([*kept.items()][-MOST:])
-                write_state_file(self.file, json.dumps({VERSIONS: last}, indent=2).encode() + b"\n")
+        with suppress(OSError), merged_state(self.file, VERSIONS, patience=LONGEST_WAIT) as members:
+            kept = {**members[VERSIONS], **new_reports}
+            members[VERSIONS] = dict([*kept.items()][-MOST:])
 
 
 def _stamp(program: str) -> list[object] | None:

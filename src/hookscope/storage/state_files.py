@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -63,29 +64,27 @@ class ConfigDocument:
 
 def read_config_document(file: Path) -> ConfigDocument:
     """Read a file that should hold a mapping. Never raises; a missing file is an empty mapping."""
+
+    def unreadable(what: str, line: int = 1, source: bytes = b"") -> ConfigDocument:
+        problem = Problem(f"{file.name} {what}.", FilePosition(file, line))
+        return ConfigDocument(file, source, problems=(problem,), is_readable=False)
+
     try:
         source = read_regular(file, LARGEST)
     except FileNotFoundError:
         return ConfigDocument(file)
     except (OSError, ValueError) as error:  # the latter: a null byte in the folder's name
-        text = f"{file.name} cannot be read: {error_reason(error)}."
-        return ConfigDocument(file, problems=(Problem(text, FilePosition(file, 1)),), is_readable=False)
+        return unreadable(f"cannot be read: {error_reason(error)}")
     from hookscope.formats.yaml12 import read_yaml
 
     try:
         value = read_yaml(source)
     except FormatError as error:
-        text = f"{file.name} is not valid YAML: {error.problem}."
-        return ConfigDocument(
-            file, problems=(Problem(text, FilePosition(file, error.span.line)),), is_readable=False
-        )
+        return unreadable(f"is not valid YAML: {error.problem}", error.span.line)
     if value is None:
         return ConfigDocument(file, source)
     if not isinstance(value, dict):
-        text = f"{file.name} needs a mapping: lines of `name: value`."
-        return ConfigDocument(
-            file, source, problems=(Problem(text, FilePosition(file, 1)),), is_readable=False
-        )
+        return unreadable("needs a mapping: lines of `name: value`", source=source)
     return ConfigDocument(file, source, value)
 
 
@@ -101,6 +100,24 @@ def masked_names_in(value: object) -> tuple[str, ...]:
 
 
 JOURNAL = "journal.db"  # below the state folder
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How much of each workspace the journal keeps. Failed runs have separate limits of the same size, so
+    that ordinary runs cannot displace them. Pinned runs are always kept.
+
+    The newest run is kept whatever its size. All workspaces together may use eight times as much; the least
+    recently used lose their runs first.
+    """
+
+    runs: int = 1_000_000
+    size: int = 128 * MIB  # bytes of documents; the file is about a third larger
+    entries: int = 10_000  # of all workspaces
+
+
+DEFAULT_RETENTION = Retention()
 
 
 def state_folder() -> Path:
@@ -137,10 +154,7 @@ def unreadable_reason(path: Path, *, folder: bool = False) -> str:
 def read_state_file(path: Path) -> Any:
     """Return the JSON of a state file; None if there is none, or it cannot be read."""
     try:
-        source = RealFiles().read(path)  # refuses a pipe, which would never end
-        import json  # here: a first start has no such file
-
-        return json.loads(source)
+        return json.loads(RealFiles().read(path))  # refuses a pipe, which would never end
     except (OSError, ValueError, RecursionError):  # RecursionError: deeply nested brackets
         return None
 
@@ -157,7 +171,6 @@ def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
 
     Raises OSError if it cannot be read now, because its content would be lost.
     """
-
     files = RealFiles()
     try:
         members = json.loads(files.read(path))[name]
@@ -171,6 +184,21 @@ def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
         return members
     os.replace(path, path.with_name(f"{path.name}.damaged"))
     return {}
+
+
+@contextmanager
+def merged_state(path: Path, *names: str, patience: float) -> Iterator[dict[str, dict[str, Any]]]:
+    """Yield the members under each of these names, under a lock, to be changed; then write them.
+
+    Raises OSError if that fails, and after `patience` seconds of waiting for another process.
+    """
+    from filelock import FileLock  # loads asyncio; a scan locks nothing
+
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with FileLock(f"{path}.lock", timeout=patience):
+        members = {name: state_members_to_merge(path, name) for name in names}
+        yield members
+        write_state_file(path, json.dumps(members, indent=2).encode() + b"\n")
 
 
 def write_state_file(path: Path, content: bytes) -> None:

@@ -1,6 +1,5 @@
 """The trust store: the folders whose code the user allows to run, with the digests of their handlers."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,11 +10,12 @@ from hookscope.model.failure import Refusal
 from hookscope.model.host import Trust
 from hookscope.model.machine import path_from_text, path_to_text, user_homes
 from hookscope.model.text import error_reason
-from hookscope.storage.state_files import state_members, state_members_to_merge, write_state_file
+from hookscope.storage.state_files import merged_state, state_members
 from hookscope.values import dataclass
 
 FOLDERS_MEMBER = "folders"  # the member of its file
 EVERYTHING = "everything_below"  # of a folder: trusted even if it is too wide
+PATIENCE = 10  # seconds to wait for another of our processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,9 @@ class TrustStore:
     def _locked_entries(self) -> Iterator[dict[str, Any]]:
         """Yield the entries under a lock, to be changed and then written. Raises Refusal."""
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            from filelock import FileLock  # loads asyncio; a scan locks nothing
-
-            with FileLock(str(self.file) + ".lock", timeout=10):
-                folders = state_members_to_merge(self.file, FOLDERS_MEMBER)
-                yield folders
-                write_state_file(self.file, json.dumps({FOLDERS_MEMBER: folders}, indent=2).encode() + b"\n")
-        except (OSError, TimeoutError) as error:
+            with merged_state(self.file, FOLDERS_MEMBER, patience=PATIENCE) as members:
+                yield members[FOLDERS_MEMBER]
+        except OSError as error:
             raise Refusal(
                 f"Cannot record the trust in {self.file}: {error_reason(error)}.",
                 "Set HOOKSCOPE_STATE_DIR to another folder.",

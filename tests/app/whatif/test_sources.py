@@ -10,12 +10,8 @@ from pathlib import Path
 import pytest
 
 from hookscope.app.whatif import source_lookup
-from hookscope.app.whatif.source_lookup import (
-    EnvironmentSource,
-    environment_source,
-    process_names,
-    variables_of_ps,
-)
+from hookscope.app.whatif.assumptions import environment_source
+from hookscope.app.whatif.source_lookup import EnvironmentSource, process_names, variables_of_ps
 from hookscope.model.failure import Refusal
 from hookscope.model.machine import real_machine
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.authoring.lint.header import HEADER_LIMIT, read_header
-from hookscope.authoring.lint.ignored_rules import ignored_in_header, ignored_in_source
+from hookscope.authoring.lint.header import HEADER_LIMIT, ignored_in_header, ignored_in_source, read_header
 from hookscope.authoring.lint.linting import lint_hooks
 from hookscope.engine.discovery import discover_system
 from hookscope.hosts.source.facts import HandlerFacts

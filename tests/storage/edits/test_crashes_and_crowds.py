@@ -17,7 +17,7 @@ OLD, NEW = b'{"a": 1} // ' + b"x" * 100_000, b'{"a": 2} // ' + b"y" * 150_000
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from hookscope.storage.edits import Change, apply_change
+from hookscope.storage.edits.change import Change, apply_change
 
 def step(name):
     if name == sys.argv[2]:
@@ -31,7 +31,8 @@ apply_change(Change(file, "", old, new), step=step)
 TOGGLES = """
 import sys
 from pathlib import Path
-from hookscope.storage.edits import Stale, apply_change, change_of
+from hookscope.storage.edits.atomic_files import Stale
+from hookscope.storage.edits.change import apply_change, change_of
 from hookscope.model.hook import Edit
 
 file = Path(sys.argv[1])

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.app.whatif.source_lookup import JOB_FOLDERS, environment_source
-from hookscope.app.whatif.systemd import SERVICE, SYSTEM_UNITS, user_units
+from hookscope.app.whatif.source_lookup import (
+    JOB_FOLDERS,
+    SOURCE_FORMS,
+    EnvironmentSource,
+    environment_home,
+    job_at,
+    job_named,
+    process_named,
+    process_numbered,
+    read_small,
+)
+from hookscope.app.whatif.systemd import SERVICE, SYSTEM_UNITS, unit_at, unit_named, user_units
+from hookscope.formats.environment_files import read_environment
 from hookscope.host_options import CLEAN_ENV, HOST_FIELDS, MACHINE_FIELDS, PLATFORMS
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.settings.host_opener import agent_names
@@ -19,7 +30,6 @@ from hookscope.model.machine import Machine, real_machine
 
 if TYPE_CHECKING:
     from hookscope.app.options import Options
-    from hookscope.app.whatif.source_lookup import EnvironmentSource
 
 
 def suggestions(host: Host) -> Mapping[str, Sequence[str]]:
@@ -52,6 +62,53 @@ def _names_in(folder: Path, ending: str) -> Iterator[Path]:
         return
 
 
+SourceReader = Callable[[str, Machine], EnvironmentSource]
+SOURCE_READERS: Mapping[str, SourceReader] = {
+    "unit": unit_named,
+    "launchd": job_named,
+    "pid": lambda number, _: process_numbered(number),
+    "process": lambda name, _: process_named(name),
+}
+SOURCE_WORDS = {"launchd": "job", "pid": "process"}
+
+
+def environment_source(text: str, machine: Machine) -> EnvironmentSource:
+    """Return the environment that `text` names, on the real machine. Reads files, or asks the kernel for a
+    process's environment. Raises Refusal.
+    """
+    kind, sign, rest = text.partition(":")
+    if sign and kind in SOURCE_READERS:
+        if not rest.strip() or "\0" in rest:
+            raise Refusal(f"{text!r} has no name after the colon.", f"Use {SOURCE_FORMS}.", code=2)
+        return SOURCE_READERS[kind](rest.strip(), machine)
+    path = machine.absolute(text)
+    if path.suffix == ".service" and os.path.isfile(path):
+        return unit_at(path, machine)
+    if path.suffix == ".plist" and os.path.isfile(path):
+        return job_at(path, machine)
+    return _file(path, text, machine)
+
+
+def source_words(text: str) -> str:
+    """Return the named source for a sentence: `unit gateway`, `file ~/service.env`."""
+    kind, sign, rest = text.partition(":")
+    return (
+        f"{SOURCE_WORDS.get(kind, kind)} {rest.strip()}"
+        if sign and kind in SOURCE_READERS
+        else f"file {text}"
+    )
+
+
+def _file(path: Path, text: str, machine: Machine) -> EnvironmentSource:
+    variables = read_environment(read_small(path))
+    if not variables:
+        next_step = "It needs lines NAME=value, or the output of `env -0`."
+        raise Refusal(f"{path} sets no variable.", next_step, code=2)
+    is_complete = "PATH" in variables  # else they are merged into this shell's
+    home = environment_home(variables) if is_complete else None
+    return EnvironmentSource("file", f"file {machine.short(path)}", variables, is_complete, home, (path,))
+
+
 SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
 CLEAN_ENVIRONMENT = "clean"  # the name of the bare environment
 OPTION_NAMES = 3  # variables that are named; the others are counted
@@ -69,7 +126,7 @@ def assumed_machine(options: Options) -> tuple[Machine, EnvironmentSource | None
     if options.clean_env:
         env = {"HOME": str(home), "PATH": SERVICE_PATH}
     if options.env_from is not None:
-        source = _source(options.env_from, machine)
+        source = environment_source(options.env_from, machine)
         env = {**({} if source.replaces_all else env), **source.env}
         if options.home is not None:
             env["HOME"] = str(home)
@@ -107,10 +164,6 @@ def _at_home(options: Options) -> Machine:
     return replace(machine, env={**env, "HOME": str(machine.home)})
 
 
-def _source(text: str, machine: Machine) -> EnvironmentSource:
-    return environment_source(text, machine)
-
-
 def assumed_path(text: str, before: str, machine: Machine) -> str:
     """Return PATH under --path: its folders replace PATH, or with a leading `+` come before it."""
     parts = text.removeprefix("+").split(os.pathsep)
@@ -123,8 +176,6 @@ def assumption_words(options: Options, machine: Machine) -> tuple[str, ...]:
     """Return each assumption in a few words; empty if there is none. Shows values of --path only."""
     words = [f"os {options.os}"] if options.os is not None else []
     if options.env_from is not None:
-        from hookscope.app.whatif.source_lookup import source_words
-
         words.append(f"environment of {source_words(options.env_from)}{_differing(machine.env)}")
     elif options.clean_env:
         words.append(f"a bare environment{_differing(machine.env)}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
-from hookscope.formats.environment_files import read_block, read_environment
+from hookscope.formats.environment_files import read_block
 from hookscope.formats.positions import FormatError
 from hookscope.formats.service_units import read_launchd
 from hookscope.helpers import helper_output
@@ -112,8 +112,7 @@ def _process_source(pid: int, description: str) -> EnvironmentSource:
     env = _by_ps(pid) if sys.platform == "darwin" else _by_proc(pid)
     if not env:
         raise Refusal(f"Process {pid} has no readable environment.", "Name another one, or a file.", code=2)
-    home = Path(env["HOME"]) if os.path.isabs(env.get("HOME", "")) else None
-    return EnvironmentSource("process", description, env, home=home)
+    return EnvironmentSource("process", description, env, home=environment_home(env))
 
 
 def _by_proc(pid: int) -> dict[str, str]:
@@ -202,36 +201,6 @@ def _ps(*arguments: str) -> str:
 
 SOURCE_FORMS = "FILE, unit:NAME, launchd:LABEL, pid:NUMBER or process:NAME"
 LARGEST_FILE = 2**20  # bytes of a file with an environment: systems allow no more
-SourceReader = Callable[[str, Machine], EnvironmentSource]
-
-
-def environment_source(text: str, machine: Machine) -> EnvironmentSource:
-    """Return the environment that `text` names, on the real machine. Reads files, or asks the kernel for a
-    process's environment. Raises Refusal.
-    """
-    kind, sign, rest = text.partition(":")
-    if sign and kind in SOURCE_READERS:
-        if not rest.strip() or "\0" in rest:
-            raise Refusal(f"{text!r} has no name after the colon.", f"Use {SOURCE_FORMS}.", code=2)
-        return SOURCE_READERS[kind](rest.strip(), machine)
-    path = machine.absolute(text)
-    if path.suffix == ".service" and os.path.isfile(path):
-        from hookscope.app.whatif.systemd import unit_at
-
-        return unit_at(path, machine)
-    if path.suffix == ".plist" and os.path.isfile(path):
-        return job_at(path, machine)
-    return _file(path, text, machine)
-
-
-def source_words(text: str) -> str:
-    """Return the named source for a sentence: `unit gateway`, `file ~/service.env`."""
-    kind, sign, rest = text.partition(":")
-    return (
-        f"{SOURCE_WORDS.get(kind, kind)} {rest.strip()}"
-        if sign and kind in SOURCE_READERS
-        else f"file {text}"
-    )
 
 
 def read_small(path: Path) -> bytes:
@@ -253,46 +222,6 @@ def environment_home(env: Mapping[str, str]) -> Path | None:
     """Return the home that an environment names."""
     named = env.get("HOME", "")
     return Path(named) if os.path.isabs(named) else None
-
-
-def _file(path: Path, text: str, machine: Machine) -> EnvironmentSource:
-    written = read_environment(read_small(path))
-    if not written.variables:
-        next_step = "It needs lines NAME=value, or the output of `env -0`."
-        raise Refusal(f"{path} sets no variable.", next_step, code=2)
-    home = environment_home(written.variables) if written.is_complete else None
-    shown = machine.short(path)
-    return EnvironmentSource("file", f"file {shown}", written.variables, written.is_complete, home, (path,))
-
-
-def _unit(name: str, machine: Machine) -> EnvironmentSource:
-    from hookscope.app.whatif.systemd import unit_named
-
-    return unit_named(name, machine)
-
-
-def _job(label: str, machine: Machine) -> EnvironmentSource:
-
-    return job_named(label, machine)
-
-
-def _pid(number: str, machine: Machine) -> EnvironmentSource:
-
-    return process_numbered(number)
-
-
-def _process(name: str, machine: Machine) -> EnvironmentSource:
-
-    return process_named(name)
-
-
-SOURCE_READERS: Mapping[str, SourceReader] = {
-    "unit": _unit,
-    "launchd": _job,
-    "pid": _pid,
-    "process": _process,
-}
-SOURCE_WORDS = {"launchd": "job", "pid": "process"}
 
 
 LAUNCHD_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"

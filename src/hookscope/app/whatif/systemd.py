@@ -61,9 +61,8 @@ class _UnitReader:
 
     def __init__(self, unit_name: str, is_user_unit: bool, machine: Machine) -> None:
         self.is_user_unit, self.machine = is_user_unit, machine
-        manager = current_user(machine) if is_user_unit else ROOT
-        self.manager = manager
-        self.specifiers = _specifiers(unit_name, manager, is_user_unit, machine)
+        self.manager = current_user(machine) if is_user_unit else ROOT
+        self.specifiers = _specifiers(unit_name, self.manager, is_user_unit, machine)
         self.notes: dict[str, None] = {}
         self.files: list[Path] = []
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.app.snapshot import Snapshot
@@ -87,9 +89,37 @@ class WorkspaceRepair:
         return combined_changes(change for repair in self.repairs for change in repair.changes)
 
     @property
+    def choices(self) -> tuple[tuple[Repair, ...], ...]:
+        """The repairs that can be written on their own; those that edit the same file belong together."""
+        groups: list[tuple[Repair, ...]] = []
+        for repair in self.repairs:
+            paths = _paths(repair)
+            same = next((group for group in groups if any(paths & _paths(one) for one in group)), None)
+            if same is None:
+                groups.append((repair,))
+            else:
+                groups[groups.index(same)] = (*same, repair)
+        return tuple(groups)
+
+    @property
+    def steps(self) -> tuple[Change, ...]:
+        """The changes as undoable steps: one for all files, and one for each change of a renamed file."""
+        uses = Counter(path for change in self.changes for path in change.paths)
+        together = [change for change in self.changes if all(uses[path] == 1 for path in change.paths)]
+        apart = [change for change in self.changes if change not in together]
+        if not together:
+            return tuple(apart)
+        meaning = "; ".join(change.meaning for change in together)
+        return (replace(together[0], meaning=meaning, other_changes=tuple(together[1:])), *apart)
+
+    @property
     def ready_count(self) -> int:
         """How many hooks would be ready afterwards."""
         return sum(repair.ready for repair in self.repairs)
+
+
+def _paths(repair: Repair) -> frozenset[Path]:
+    return frozenset(path for change in repair.changes for path in change.paths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,8 +268,8 @@ def apply_repair(bench: Workbench, repair: Repair) -> None:
 
 
 def apply_workspace_repair(bench: Workbench, repair: WorkspaceRepair) -> None:
-    """Write all changes, or none; each is one undoable step. Raises Refusal."""
-    bench.edits.write_all("all hooks", repair.changes)
+    """Write all changes, or none, in as few undoable steps as possible. Raises Refusal."""
+    bench.edits.write_all("all hooks", repair.steps)
 
 
 def with_status_now(bench: Workbench, repair: Repair) -> Repair:

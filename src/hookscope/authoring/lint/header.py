@@ -22,6 +22,11 @@ from hookscope.values import dataclass
 HEADER_LIMIT = LARGEST_HEADER  # bytes of a HOOK.md that are read
 CONFLICT = re.compile(rb"^<{7}[ \t]", re.MULTILINE)  # an unresolved merge conflict
 METADATA = re.compile(rb"^metadata[ \t]*:", re.MULTILINE)
+# Where an author names rules to ignore: in HOOK.md for the whole hook, in a comment for one line.
+IGNORE_PATH = ("metadata", "hookscope", "lint", "ignore")
+IGNORE_MARK = "hookscope:"
+IGNORED_IDS = re.compile(r"[ \t]*ignore\[([^\]\n]*)\]")
+COMMENTS = ("#", "//", "/*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +111,28 @@ def _values_by_line(source: bytes, only: tuple[str, ...] = ()) -> dict[str, Any]
         except FormatError:
             del texts["metadata"]
     return {key: value for key, value in texts.items() if not only or key in only}
+
+
+def ignored_in_header(header: LintHeader) -> tuple[str, ...]:
+    """Return the rules that the whole hook ignores. A single name counts as a list of one."""
+    own = header.metadata.get("hookscope")
+    lint = own.get("lint") if isinstance(own, dict) else None
+    listed = lint.get("ignore") if isinstance(lint, dict) else None
+    items = listed if isinstance(listed, list) else [listed]
+    return tuple(item for item in items if isinstance(item, str))
+
+
+def ignored_in_source(text: str) -> Mapping[int, frozenset[str]]:
+    """Return line → ignored rules. A comment on its own line applies to the next line."""
+    found: dict[int, frozenset[str]] = {}
+    if IGNORE_MARK not in text:
+        return found
+    for number, line in enumerate(text.split("\n"), 1):
+        at = line.find(IGNORE_MARK)
+        ids = IGNORED_IDS.match(line, at + len(IGNORE_MARK)) if at >= 0 else None
+        starts = [start for start in (line.find(sign, 0, at) for sign in COMMENTS) if start >= 0]
+        if ids is not None and starts:
+            rules = frozenset(word.strip() for word in ids[1].split(","))
+            line_number = number if line[: min(starts)].strip() else number + 1
+            found[line_number] = found.get(line_number, frozenset()) | rules
+    return found

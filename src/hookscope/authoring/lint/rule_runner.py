@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from hookscope.authoring.lint.ignored_rules import ignored_in_header, ignored_in_source
+from hookscope.authoring.lint.header import ignored_in_header, ignored_in_source
 from hookscope.authoring.lint.model import LintFinding, LintSubject, NotLinted, Rule, RuleMessage, Severity
 from hookscope.authoring.lint.rules import RULES
 from hookscope.model.hook import LANGUAGE_OF, FilePosition

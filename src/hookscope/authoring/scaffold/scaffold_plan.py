@@ -42,7 +42,7 @@ from hookscope.authoring.scaffold.target_hosts import (
     target_hosts,
 )
 from hookscope.authoring.testing.expectations import literal_pattern
-from hookscope.authoring.testing.saved_events import yaml_lines
+from hookscope.authoring.testing.saved_events import new_source
 from hookscope.formats.positions import FormatError
 from hookscope.formats.yaml12 import read_yaml
 from hookscope.hosts.folders.hook_discovery import MANIFEST
@@ -154,7 +154,9 @@ def readme_text(name: str, description: str, folder: str) -> str:
 """
 
 
-def saved_event_text(name: str, event: HandledEvent, kind: EventKind, *, pushed: bool) -> str:
+def saved_event_document(
+    name: str, event: HandledEvent, kind: EventKind, *, pushed: bool
+) -> Mapping[str, Any]:
     """Return a saved event whose expectations do not depend on other hooks."""
     document: dict[str, Any] = {"event": event.example_key}
     workspace, state = f"${{{WORKSPACE_VARIABLE}}}", f"${{{STATE_VARIABLE}}}"  # for other machines
@@ -166,7 +168,7 @@ def saved_event_text(name: str, event: HandledEvent, kind: EventKind, *, pushed:
     if event.example_key == GUARDED_EVENTS and event.key == GUARDED_EVENTS:
         document["context"] = {**context, "params": {"command": f"{WORSE_HANDLING[0]} /"}}
         document["expect"] = {"blocked": True}
-        return "".join(f"{line}\n" for line in yaml_lines(document))
+        return document
     if context:
         document["context"] = context
     family, action = type_and_action(event.example_key)
@@ -177,7 +179,7 @@ def saved_event_text(name: str, event: HandledEvent, kind: EventKind, *, pushed:
         about = f" ({event.value})" if event.field and event.key == event.example_key else ""
         text = f"{name}: {event.example_key}{about}"
     document["expect"] = {"messages" if pushed else "output": {name: [escaped_value(literal_pattern(text))]}}
-    return "".join(f"{line}\n" for line in yaml_lines(document))
+    return document
 
 
 AGENT_FOLDER = "agent"
@@ -312,8 +314,9 @@ def plan_scaffold(request: ScaffoldRequest, host: Host, inventory: Inventory) ->
     plan = _with_files(plan)
     if plan.saved_event is not None:
         pushed = of_events == "folder" and all(event.delivers for event in events)
-        text = saved_event_text(request.name, events[0], of_events, pushed=pushed)
-        plan = replace(plan, files=(*plan.files, (plan.saved_event, text.encode())))
+        document = saved_event_document(request.name, events[0], of_events, pushed=pushed)
+        source = new_source(plan.saved_event, document)
+        plan = replace(plan, files=(*plan.files, (plan.saved_event, source)))
     else:
         note = (
             f"No host scans {place.parent}, so the hook never runs; `hookscope lint {plan.root}` checks it."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,18 +61,19 @@ def draft_expectations(run: Run, files: Sequence[str] | None, masker: Expectatio
 
 
 def acceptance_change(
-    item: SavedEventResult, masking: ExpectationMasking = NO_EXPECTATION_MASKING
+    item: SavedEventResult, masking: ExpectationMasking = NO_EXPECTATION_MASKING, *, as_is: bool = False
 ) -> Change | None:
     """Return the edit that turns the run into the event's expectations; None if nothing changes.
 
     Only unmet expectations are replaced; a file without expectations gets a draft. `masking` keeps secrets
-    out of it. Raises Refusal if the event did not run completely, or the file cannot be edited safely.
+    out of it. `as_is`: also if a hook could not run. Raises Refusal if the event did not run completely, or
+    the file cannot be edited safely.
     """
     masker = masking.masker_for(one.run for one in (item, *item.steps) if one.run is not None)
     if item.steps and item.passed:
         return None
     if not item.steps:
-        _check_whole(item, item.file.name)
+        _check_whole(replace(item, could_not_run=()) if as_is else item, item.file.name)
     source, text, document = _read_test_file(item.file)
     accepted = (
         _step_acceptances(item, document, masker) if item.steps else _event_acceptance(item, document, masker)

@@ -90,13 +90,23 @@ def save_event(
             document[name] = with_folder_names(value, folders)
     if expect:
         document["expect"] = expect
-    source = "".join(f"{line}\n" for line in yaml_lines(document)).encode("utf-8", "replace")
+    source = new_source(file, document)
     if not reads_as(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
     if os.path.exists(file):  # unlike Path.exists it accepts invalid names
         raise Refusal(f"{file} already exists.", "Save under another name.")
     write(Change(file, f"save {event.key} as {file.name}", None, source))
     return tuple(variable_name(secret.name) for secret in masker.secrets)
+
+
+SCHEMA_FILE = "event.schema.json"  # what `hookscope schema event` prints
+
+
+def new_source(file: Path, document: Mapping[str, Any]) -> bytes:
+    """Return the source of a new saved event. Names its schema for editors if that is in the same folder."""
+    has_schema = (file.parent / SCHEMA_FILE).is_file()
+    named = [f"# yaml-language-server: $schema={SCHEMA_FILE}"] if has_schema else []
+    return "".join(f"{line}\n" for line in [*named, *yaml_lines(document)]).encode("utf-8", "replace")
 
 
 def yaml_lines(document: Mapping[str, Any]) -> list[str]:
@@ -157,7 +167,7 @@ def create_saved_event(
     Raises Refusal if the file exists, or no file can hold the event.
     """
     document, secret_names = _draft_document(draft, redaction)
-    source = "".join(f"{line}\n" for line in yaml_lines(document)).encode("utf-8", "replace")
+    source = new_source(file, document)
     if not _reads_as_draft(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
     if os.path.exists(file):
@@ -341,7 +351,7 @@ def event_to_fire(bench: Workbench, view: Snapshot, saved: SavedEvent) -> Event:
     time, which `at` sets. Raises Refusal.
     """
     event = bench.template(view, saved.key)
-    variables, where = bench.filler.variables(view), saved.place or str(saved.file)
+    variables, where = bench.filler.variables_of(view.host), saved.place or str(saved.file)
     if saved.at is not None:
         at = bench.filler.fill(saved.at, variables, event.timestamp, where)
         event = replace(event, timestamp=parse_moment(at, where))
@@ -360,7 +370,7 @@ def expectations_of(bench: Workbench, view: Snapshot, saved: SavedEvent, event: 
     """
     if "${" not in repr(saved.expect):
         return saved.expect
-    variables, where = bench.filler.variables(view), saved.place or str(saved.file)
+    variables, where = bench.filler.variables_of(view.host), saved.place or str(saved.file)
     expected = dict(bench.filler.fill(saved.expect, variables, event.timestamp, where))
     values = {name: literal_pattern(value) for name, value in variables.values.items()}
     as_patterns = replace(variables, values=values)

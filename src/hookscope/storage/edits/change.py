@@ -94,6 +94,12 @@ class Change:
         return (replace(self, other_changes=(), created_folders=()), *self.other_changes)
 
     @property
+    def paths(self) -> frozenset[Path]:
+        """The old and the new name of each file."""
+        names = (name for part in self.parts for name in (part.path, part.renamed_to))
+        return frozenset(name for name in names if name is not None)
+
+    @property
     def is_noop(self) -> bool:
         """True if there is nothing to write."""
         if self.other_changes:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hookscope.formats.json5 import locate_json5, read_json5
+from hookscope.formats.json5 import json5_tokens, locate_json5, read_json5
 from hookscope.formats.positions import FormatError, KeyPath, Span, text_of
 from hookscope.model.hook import Edit
 from hookscope.storage.edits.atomic_files import CannotEdit
@@ -33,7 +33,6 @@ _REST_OF_LINE = re.compile(
 _STRING = r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'"""
 _NAME = r"""[^\s\ufeff{}\[\]:,"'/]+"""
 _TIGHT_MEMBER = re.compile(rf"(?:{_STRING}|{_NAME}):(?=[^\s\ufeff/])")
-_TOKEN = re.compile(rf"{_STRING}|{_COMMENT}|[{{}}\[\]:,]|{_NAME}")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
@@ -100,22 +99,11 @@ def first_newline(text: str, at: int = 0) -> str:
     return end[0] if end else "\n"
 
 
-def ends_line(text: str, at: int) -> bool:
-    """Return True if only white space remains on this line."""
-    return text.startswith(tuple(LINE_ENDS), at + len(blanks_from(text, at)))
-
-
 def opening_at(text: str, at: int) -> OpeningBracket:
     """Return the object or list whose bracket is at this offset."""
     first = skip_gap(text, at + 1)
     rest = _REST_OF_LINE.match(text, at + 1)
     return OpeningBracket(at, None if text[first] in "}]" else first, rest.end() if rest else None)
-
-
-def tokens_between(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return start and end of each token, without comments."""
-    found = _TOKEN.finditer(text, start, end)
-    return [token.span() for token in found if text[token.start()] != "/"]
 
 
 def style_of_members(text: str, bracket: OpeningBracket, parent: OpeningBracket | None) -> MemberStyle:
@@ -363,7 +351,7 @@ def _nested_text(path: KeyPath, value: object, line: str) -> dict[str, object]:
 
 def _without_member(text: str, parent: Span, value: Span) -> str:
     """Return the text without one member of the object at `parent`."""
-    (before, after_before), (key, _), _ = tokens_between(text, parent.start, value.start)[-3:]
+    (before, after_before), (key, _), _ = json5_tokens(text, parent.start, value.start)[-3:]
     comma = skip_gap(text, value.end)
     head, between, tail = text[:key], "", text[value.end :]
     if text[comma] == ",":
@@ -372,7 +360,7 @@ def _without_member(text: str, parent: Span, value: Span) -> str:
         head = text[:before] + text[after_before:key]
     if between.strip():  # a comment before the comma
         return head + between + tail
-    if ends_line(tail, 0):
+    if tail.startswith(tuple(LINE_ENDS), len(blanks_from(tail, 0))):
         head, tail = _without_last_line(head), tail.lstrip(" \t")
     elif text[comma] == ",":
         tail = tail.lstrip(" \t")

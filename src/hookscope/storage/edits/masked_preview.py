@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -15,9 +14,10 @@ from hookscope.storage.edits.change import Change, count_equal_ends, split_lines
 from hookscope.storage.journal.encodings import SHORTEST_ANYWHERE
 from hookscope.storage.journal.redaction import Masker
 from hookscope.storage.journal.secrets import (
+    DEFAULT_SECRET_KEYS,
+    MASKED_SECRET,
     SHORTEST,
     Secret,
-    holds_secrets,
     is_secret_key,
     secret_text_of,
     secrets_in,
@@ -27,7 +27,6 @@ from hookscope.values import dataclass
 MASKED_NOTE = "Secrets are masked in this diff; the file gets their real values."
 QUOTES = "\"'"
 MASKED_WORD = "masked"
-REFERENCE_OF_SECRET = re.compile(r"\$\{SECRET:\w+\}")
 PlainText = str | int | float | bool | None
 
 
@@ -97,7 +96,7 @@ def _safe_token(token: str, one: _Scalar, masker: Masker, replaced: Callable[[st
         return "1" * len(one.secret_text)
     if not isinstance(one.value, str) or token[0] not in QUOTES:
         return token
-    shown = replaced(REFERENCE_OF_SECRET.sub(MASKED_WORD, masker.masked_text(one.value)))
+    shown = replaced(MASKED_SECRET.sub(MASKED_WORD, masker.masked_text(one.value)))
     return token if shown == one.value else json.dumps(shown)
 
 
@@ -191,7 +190,7 @@ def _scalars(text: str) -> Iterator[_Scalar]:
         if at + 1 < len(tokens) and text[tokens[at + 1][0]] == ":":
             key = str(_value(text[start:end]) if text[start] in QUOTES else text[start:end])
             first = tokens[at + 2]
-            if at > until and holds_secrets(key, _value(text[slice(*first)])):
+            if at > until and DEFAULT_SECRET_KEYS.holds_secret(key, _value(text[slice(*first)])):
                 until = closing.get(at + 2, at + 2)
             continue
         yield _Scalar(start, end, key, _value(text[start:end]), at <= until)

@@ -4,6 +4,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,15 @@ def inverse_change(change: Change) -> Change:
     if change.other_changes:
         if is_applied(change.undo()):
             return Change(change.path, meaning, None, None)
-        other = next((part.path for part in change.parts if not is_applied(part)), change.path)
-        raise CannotEdit(f"{other} has changed since then; nothing was undone")
+        made = (part.path for part in change.parts if part.old is None and not is_applied(part))
+        if (other := next(made, None)) is not None:
+            raise CannotEdit(f"{other} has changed since then; nothing was undone")
+        first, *others = (
+            part.undo() if is_applied(part) else inverse_change(part) for part in reversed(change.parts)
+        )
+        return replace(
+            first, meaning=meaning, other_changes=tuple(others), created_folders=change.created_folders
+        )
     if change.renamed_to is not None or change.modes is not None:
         raise CannotEdit(f"{change.renamed_to or change.path} has changed since then; nothing was undone")
     now = _read_current_bytes(change.path)

@@ -103,12 +103,8 @@ CHANGE_SHAPE: tuple[Shape, ...] = (
 )  # the last may be missing
 
 
-def first_invalid_place(run: Any) -> str:
-    """Return the first invalid place in the documents of a run and the runs it caused; empty if none."""
-    return next(_first_invalid_place_in(run), "")
-
-
-def _first_invalid_place_in(run: Any, at: str = "") -> Iterator[str]:
+def _invalid_places_of_run(run: Any, at: str = "") -> Iterator[str]:
+    """Yield invalid places in the documents of a run and of the runs it caused."""
     yield from _invalid_places(run, RUN_SHAPE, at)
     guarded = run.get("guarded") or {}
     for number, facts in enumerate(guarded.get("changes", ())):
@@ -117,7 +113,7 @@ def _first_invalid_place_in(run: Any, at: str = "") -> Iterator[str]:
         ):
             yield f"{at}guarded.changes.{number}"
     for number, caused in enumerate(run["caused"]):
-        yield from _first_invalid_place_in(caused, f"{at}caused.{number}.")
+        yield from _invalid_places_of_run(caused, f"{at}caused.{number}.")
 
 
 def _invalid_places(value: Any, shape: Shape, at: str) -> Iterator[str]:
@@ -218,7 +214,7 @@ class ExportedRunReader:
 
     def _run(self, document: Mapping[str, Any]) -> StoredRun:
         inner = document["run"]
-        if place := first_invalid_place(inner):  # fail here, not when the run is shown
+        if place := next(_invalid_places_of_run(inner), ""):  # fail here, not when the run is shown
             raise TypeError(f"{place} is missing or invalid")
         run_of(inner)
         settings = document.get("settings")

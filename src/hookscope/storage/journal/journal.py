@@ -36,7 +36,6 @@ from hookscope.storage.journal.redaction import (
     secrets_of_event,
     secrets_of_run,
 )
-from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
 from hookscope.storage.journal.run_environment import (
     NO_SETTINGS,
     FileDigests,
@@ -48,6 +47,7 @@ from hookscope.storage.journal.run_environment import (
 )
 from hookscope.storage.journal.secrets import DEFAULT_SECRET_KEYS, Secret, SecretKeys, secrets_in
 from hookscope.storage.journal.writer import Writer, pin_run
+from hookscope.storage.state_files import DEFAULT_RETENTION, Retention
 from hookscope.values import dataclass
 
 # `at` never decreases: ids are in the order of time, even if the clock is set back.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from hookscope.storage.journal.run_filter import (
     has_index,
     index_query_of,
 )
+from hookscope.storage.journal.secrets import MASKED_SECRET
 from hookscope.values import dataclass
 
 COLUMNS = """
@@ -38,7 +38,6 @@ RUN_JOINS = (
     "cross join workspaces w on w.id = r.workspace cross join circumstances c on c.id = r.circumstances"
 )
 LAST_ID = 2**63 - 1
-SECRET_REFERENCE = re.compile(r"\$\{SECRET:(\w+)\}")
 ENTRY_COLUMNS = "id, at, workspace, kind, subject, level, text, detail"
 
 
@@ -189,40 +188,6 @@ def _column_conditions(run_filter: RunFilter) -> list[QueryCondition]:
     return found
 
 
-def select_run(database: sqlite3.Connection, run_id: int) -> StoredRun | None:
-    """Return the run with that id, of any workspace."""
-    query = f"select {COLUMNS} from runs r {RUN_JOINS} where r.id = ?"
-    row = database.execute(query, (run_id,)).fetchone()
-    return None if row is None else _stored_run(row, _owner_is_alive)
-
-
-def select_settings(database: sqlite3.Connection, digests: Iterable[str]) -> dict[str, Any]:
-    """Return the settings of runs, each once: `{"file": …, "value": …}`."""
-    found = {}
-    for digest in dict.fromkeys(digests):
-        row = database.execute(
-            "select text from settings where digest = ?", (bytes.fromhex(digest),)
-        ).fetchone()
-        if row is not None:
-            found[digest] = json.loads(row[0])
-    return found
-
-
-def select_entries(
-    database: sqlite3.Connection,
-    conditions: Sequence[QueryCondition],
-    limit: int,
-    *,
-    newest_first: bool = True,
-) -> tuple[JournalEntry, ...]:
-    """Return the entries that match all conditions."""
-    where = " and ".join(part.sql for part in conditions) or "true"
-    order = "desc" if newest_first else "asc"
-    values = [value for part in conditions for value in part.values]
-    query = f"select {ENTRY_COLUMNS} from entries where {where} order by id {order} limit ?"
-    return tuple(_entry(row) for row in database.execute(query, (*values, limit)))
-
-
 def _owner_is_alive(owner: RunOwner) -> bool:
     return owner.alive
 
@@ -234,7 +199,8 @@ def _stored_run(row: tuple[Any, ...], alive: Callable[[RunOwner], bool]) -> Stor
     event = event_of(event_json)
     owner = RunOwner(pid, owner_started)
     if rest is None:
-        document = {**begun_document(run_id, event, dialect), "masked": _secret_names_in(event_text)}
+        masked = list(dict.fromkeys(MASKED_SECRET.findall(event_text)))
+        document = {**begun_document(run_id, event, dialect), "masked": masked}
     else:
         document = {"id": run_id, "event": event_json, **complete_document(json.loads(rest), event_json)}
     if outcome is None:
@@ -255,10 +221,6 @@ def _stored_run(row: tuple[Any, ...], alive: Callable[[RunOwner], bool]) -> Stor
         handlers_from_text(handlers),
         settings,
     )
-
-
-def _secret_names_in(text: str) -> list[str]:
-    return list(dict.fromkeys(SECRET_REFERENCE.findall(text)))
 
 
 def _entry(row: tuple[Any, ...]) -> JournalEntry:
@@ -303,14 +265,24 @@ class JournalReader:
             outcomes = frozenset({"failed"}) if failed else NOT_FAILED_OUTCOMES
         return self.select(RunFilter(hook, key, outcomes, since, None, text), limit)
 
-    def select(self, run_filter: RunFilter, limit: int = 200) -> tuple[StoredRun, ...]:
-        """Return the last matching runs of this workspace, newest first."""
-        return self._runs(run_filter, limit)
+    def select(
+        self, run_filter: RunFilter, limit: int = 200, *, after: int = 0, newest_first: bool = True
+    ) -> tuple[StoredRun, ...]:
+        """Return the last matching runs of this workspace, newest first; or the first ones, oldest first.
+
+        `after`: only those with a higher id.
+        """
+        with self._reading() as database:
+            if database is None:
+                return ()
+            return select_runs(
+                database, self.workspace, run_filter, limit, after=after, newest_first=newest_first
+            )
 
     def iterate(self, run_filter: RunFilter) -> Iterator[StoredRun]:
         """Yield all matching runs of this workspace, oldest first, read in portions."""
         after = 0
-        while page := self._runs(run_filter, PAGE, after=after, newest_first=False):
+        while page := self.select(run_filter, PAGE, after=after, newest_first=False):
             yield from page
             after = page[-1].id
 
@@ -319,19 +291,27 @@ class JournalReader:
 
         Such a run may be unfinished; read it again with `run`.
         """
-        return self._runs(RunFilter(), limit, after=run_id, newest_first=False)
+        return self.select(RunFilter(), limit, after=run_id, newest_first=False)
 
     def run(self, run_id: int) -> StoredRun | None:
         """Return the run with that id, of any workspace; None if it does not exist or was deleted."""
+        query = f"select {COLUMNS} from runs r {RUN_JOINS} where r.id = ?"
         with self._reading() as database:
-            return None if database is None else select_run(database, run_id)
+            row = None if database is None else database.execute(query, (run_id,)).fetchone()
+            return None if row is None else _stored_run(row, _owner_is_alive)
 
     def settings(self, runs: Iterable[StoredRun]) -> dict[str, Any]:
         """Return the settings of these runs by digest, each once: `{"file": …, "value": …}`."""
+        query, found = "select text from settings where digest = ?", dict[str, Any]()
+        digests = dict.fromkeys(run.settings for run in runs if run.settings is not None)
         with self._reading() as database:
             if database is None:
                 return {}
-            return select_settings(database, (run.settings for run in runs if run.settings is not None))
+            for digest in digests:
+                row = database.execute(query, (bytes.fromhex(digest),)).fetchone()
+                if row is not None:
+                    found[digest] = json.loads(row[0])
+        return found
 
     def entries(
         self, limit: int = 200, *, kind: str | None = None, newer_than: int | None = None
@@ -342,20 +322,14 @@ class JournalReader:
             conditions.append(QueryCondition("kind = ?", (storable_text(kind),)))
         if newer_than is not None:
             conditions.append(QueryCondition("id > ?", (newer_than,)))
+        where = " and ".join(part.sql for part in conditions)
+        order = "desc" if newer_than is None else "asc"
+        values = [value for part in conditions for value in part.values]
+        query = f"select {ENTRY_COLUMNS} from entries where {where} order by id {order} limit ?"
         with self._reading() as database:
             if database is None:
                 return ()
-            return select_entries(database, conditions, limit, newest_first=newer_than is None)
-
-    def _runs(
-        self, run_filter: RunFilter, limit: int, *, after: int = 0, newest_first: bool = True
-    ) -> tuple[StoredRun, ...]:
-        with self._reading() as database:
-            if database is None:
-                return ()
-            return select_runs(
-                database, self.workspace, run_filter, limit, after=after, newest_first=newest_first
-            )
+            return tuple(_entry(row) for row in database.execute(query, (*values, limit)))
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:

@@ -102,7 +102,7 @@ def run_document(run: Run, dialect: str) -> Document:
         "id": run.id,
         "event": event_document(run.event),
         "dialect": dialect,
-        "results": [_result_document(item, run.delivers) for item in run.results],
+        "results": [result_document(item, run.delivers) for item in run.results],
         "not_run": [
             {
                 "hook": item.name,
@@ -121,12 +121,12 @@ def run_document(run: Run, dialect: str) -> Document:
         "log": [{"level": line.level, "text": line.text} for line in run.ending.log],
         "follow_ups": [event_document(event) for event in run.ending.follow_ups],
         "caused": [run_document(item, dialect) for item in run.caused],
-        "ms": _milliseconds(run.took),
+        "ms": milliseconds(run.took),
         "cancelled": run.cancelled,
         "delivers": run.delivers,
         "notes": list(run.notes),
         "assumed": sorted(run.assumed),
-        "guarded": _guarded_document(run.guarded),
+        "guarded": sandbox_document(run.guarded),
     }
 
 
@@ -178,7 +178,8 @@ def run_of(document: Mapping[str, Any]) -> Run:
     )
 
 
-def _guarded_document(guarded: SandboxResult | None) -> Document | None:
+def sandbox_document(guarded: SandboxResult | None) -> Document | None:
+    """Return what a sandboxed run changed in its copies, and how it was isolated."""
     if guarded is None:
         return None
     return {
@@ -235,7 +236,8 @@ def outcome_of(run: Run) -> Outcome:
     return "failed" if run.failed or run.ending.failure is not None else "ok"
 
 
-def _result_document(result: Result, delivers: bool) -> Document:
+def result_document(result: Result, delivers: bool) -> Document:
+    """Return a result's document. `delivers`: whether the host shows its messages to the user."""
     target = result.call.target
     return {
         "hook": result.call.name,
@@ -243,9 +245,9 @@ def _result_document(result: Result, delivers: bool) -> Document:
         "handler": str(target.path) if isinstance(target, Code) else None,
         "code": _code_document(target) if isinstance(target, Code) else None,
         "status": result.status,
-        "started_ms": _milliseconds(result.started),
-        "ms": _milliseconds(result.took),
-        "load_ms": _milliseconds(result.loaded),
+        "started_ms": milliseconds(result.started),
+        "ms": milliseconds(result.took),
+        "load_ms": milliseconds(result.loaded),
         "messages": list(result.messages),
         "delivered": delivers,
         "returned": plain_json(result.returned),
@@ -320,5 +322,6 @@ def _failure_of(document: Mapping[str, Any] | None) -> Failure | None:
     )
 
 
-def _milliseconds(seconds: float) -> float:
+def milliseconds(seconds: float) -> float:
+    """Return seconds as milliseconds, rounded to the microsecond."""
     return round(seconds * 1000, 3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
@@ -25,6 +24,7 @@ from hookscope.storage.journal.encodings import (
 from hookscope.storage.journal.records import Document, run_document, run_of
 from hookscope.storage.journal.secrets import (
     DEFAULT_SECRET_KEYS,
+    MASKED_SECRET,
     PLAIN_WORD,
     REFERENCE,
     Secret,
@@ -144,9 +144,6 @@ def _masked_values(document: Document, names: Sequence[str], masker: Masker) -> 
     return {name: masker.masked_value(document[name]) for name in names}
 
 
-MASK_PATTERN = re.compile(r"\$\{SECRET:\w+\}")
-
-
 @dataclass(frozen=True, slots=True)
 class Masker:
     """Masks the secrets it knows. `names`: value → name. `keys`: the keys whose values are secret."""
@@ -180,7 +177,7 @@ class Masker:
         """Return the positions of secrets in the text, in order, without those that are already masked."""
         if not self.searchable:
             return []
-        masked = [match.span() for match in MASK_PATTERN.finditer(text)]
+        masked = [match.span() for match in MASKED_SECRET.finditer(text)]
         return [
             one
             for one in find_values(text, self.searchable)

@@ -91,6 +91,7 @@ WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 LONGEST_KEY = 64
 KEY = re.compile(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer texts, or with line ends, are not names
 REFERENCE = re.compile(r"\$\{[^{}]*\}")
+MASKED_SECRET = re.compile(r"\$\{SECRET:(\w+)\}")  # what replaces a secret, with its name
 
 
 VARIABLE = re.compile(r"_*[A-Z][A-Z0-9_]*")  # the usual style of environment variables
@@ -300,11 +301,6 @@ def _pair_name(value: Mapping[Any, Any]) -> str:
     """Return the name that a mapping gives its `value`."""
     names = (str(value[one]) for one in NAMING_KEYS if isinstance(value.get(one), str))
     return next(names, None) or "_".join(pointer_keys(str(value.get("path", "")))) or "value"
-
-
-def holds_secrets(key: str, value: object) -> bool:
-    """Return the same as `SecretKeys.holds_secret`, without a user's list."""
-    return DEFAULT_SECRET_KEYS.holds_secret(key, value)
 
 
 def is_ordinary(value: str) -> bool:

@@ -22,8 +22,8 @@ from hookscope.storage.journal.database import (
     open_database,
     refused_by_version,
 )
-from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
 from hookscope.storage.journal.run_filter import DELETE_TERMS, INSERT_TERMS, IndexEntry, has_index
+from hookscope.storage.state_files import DEFAULT_RETENTION, Retention
 from hookscope.values import dataclass
 
 PAGES_GIVEN_BACK = 2_000  # to the disk, each time: a cleanup must not delay the next event for long
@@ -301,17 +301,14 @@ class Writer:
                 jobs_since_cleanup += len(jobs)
             if not jobs or closing or jobs_since_cleanup >= JOBS_BETWEEN_CLEANUPS:
                 if database is not None and jobs_since_cleanup:
-                    busy = self._has_waiting_jobs
-                    jobs_since_cleanup = int(
-                        clean_up(database, self._retention, self._workspace, is_busy=busy)
+                    more = clean_up(
+                        database, self._retention, self._workspace, is_busy=lambda: not self._jobs.empty()
                     )
+                    jobs_since_cleanup = int(more)
                 else:
                     jobs_since_cleanup = 0
         if database is not None:
             database.close()
-
-    def _has_waiting_jobs(self) -> bool:
-        return not self._jobs.empty()
 
     def _next_jobs(self, timeout: float | None) -> tuple[list[_WriteJob], bool]:
         """Return all waiting jobs, at least one before the timeout; and whether to close."""

@@ -23,7 +23,7 @@ Good:
 
 from collections.abc import Iterator
 
-from hookscope.authoring.lint.ignored_rules import PATH, ignored_in_header, ignored_in_source
+from hookscope.authoring.lint.header import IGNORE_PATH, ignored_in_header, ignored_in_source
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint
 from hookscope.model.hook import FilePosition
 from hookscope.model.text import closest_match, one_line
@@ -31,7 +31,7 @@ from hookscope.model.text import closest_match, one_line
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     for id_ in ignored_in_header(subject.header):
-        yield from _unknown_rule(id_, subject.header_position(*PATH))
+        yield from _unknown_rule(id_, subject.header_position(*IGNORE_PATH))
     if subject.handler is not None:
         for line, ids in ignored_in_source(subject.text).items():
             for id_ in sorted(ids):
