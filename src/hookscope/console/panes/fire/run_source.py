@@ -110,6 +110,7 @@ def _numbered_line(number: int, size: int, line: str, *, failed: bool) -> Conten
 MOST_SOURCE_LINES = 2_000
 MOST_LINE_VALUES = 3  # values beside one line
 WIDEST_VALUE = 36  # characters of a value beside a line
+LEAST_WIDTH = 40  # cells of a line before it is cut
 # `event.context["name"]`, `event.data.name`, `context.get("name")`, and longer ones.
 ACCESS = re.compile(
     r"\b(?:(?P<root>event)|context)(?P<path>(?:\??\.\w+(?!\w*\()|\??\.?\[\s*[\"']\w+[\"']\s*\]"
@@ -157,6 +158,9 @@ def _source_rows(shown: TabInput, path: Path, lines: Sequence[str]) -> Iterator[
     for number, line in enumerate(lines[:MOST_SOURCE_LINES], 1):
         values = _line_values(line, *states) if states is not None else Content()
         code = _numbered_line(number, size, line, failed=number == failed)
+        code = code.truncate(
+            max(shown.width, LEAST_WIDTH), ellipsis=True
+        )  # no wrapping below numbers
         if code.cell_length + values.cell_length <= shown.width:
             yield code + values
         else:
