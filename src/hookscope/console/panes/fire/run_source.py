@@ -158,9 +158,7 @@ def _source_rows(shown: TabInput, path: Path, lines: Sequence[str]) -> Iterator[
     for number, line in enumerate(lines[:MOST_SOURCE_LINES], 1):
         values = _line_values(line, *states) if states is not None else Content()
         code = _numbered_line(number, size, line, failed=number == failed)
-        code = code.truncate(
-            max(shown.width, LEAST_WIDTH), ellipsis=True
-        )  # no wrapping below numbers
+        code = code.truncate(max(shown.width, LEAST_WIDTH), ellipsis=True)  # no wrapping below numbers
         if code.cell_length + values.cell_length <= shown.width:
             yield code + values
         else:
