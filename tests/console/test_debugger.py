@@ -96,7 +96,7 @@ async def test_a_closed_debugger_keeps_waiting_and_the_run_can_be_cancelled(
         await story.press("B")
         await story.shows("at its first line")
         await story.press("escape")
-        await story.shows("» running", "The handler is still stopped: B shows it, x ends the run")
+        await story.shows("» running", "The handler is still stopped: B shows it, Q ends the run")
         await story.press("B")
         await story.shows("at its first line")
         await story.press("y")

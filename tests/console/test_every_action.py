@@ -40,7 +40,8 @@ def moved() -> dict[str, str]:
     keys = (f"{modifier}+f{number}" for number, modifier in product(range(24, 0, -1), modifiers))
     more = (f"shift+super+f{number}" for number in range(1, 25))
     most = (f"ctrl+super+f{number}" for number in range(1, 25))
-    return dict(zip(all_actions(), (*keys, *more, *most), strict=False))
+    last = (f"alt+ctrl+super+f{number}" for number in range(1, 25))
+    return dict(zip(all_actions(), (*keys, *more, *most, *last), strict=False))
 
 
 class Presser:

@@ -19,20 +19,22 @@ from textual.widgets import Button
 from hookscope.analysis.fuzzing import FuzzResult
 from hookscope.analysis.tap_report import tap_report_of
 from hookscope.analysis.verification_result import Verification
+from hookscope.app.runs.session_log import SessionLog
 from hookscope.app.trust_requests import TrustRequest
 from hookscope.app.variables import VariableSources
 from hookscope.console.dialogs.base_dialogs import Question
 from hookscope.console.dialogs.choosers import EnvironmentScreen, EventPicker, HostChooser, WorkspaceScreen
 from hookscope.console.dialogs.completion_list import CompletionScreen
-from hookscope.console.dialogs.edit_preview import EditScreen, ForgetScreen
+from hookscope.console.dialogs.edit_preview import EditScreen, FixAllScreen, ForgetScreen
 from hookscope.console.dialogs.fire_options import FireOptionsScreen
 from hookscope.console.dialogs.fire_reports import FuzzScreen, RepeatScreen
-from hookscope.console.dialogs.help import ACTION_META, HelpScreen, HelpSheet, help_sheet
+from hookscope.console.dialogs.help import ACTION_META, HelpScreen, HelpSheet, MenuScreen, help_sheet
 from hookscope.console.dialogs.jump import JumpScreen
 from hookscope.console.dialogs.new_hook_form import NewHookForm
 from hookscope.console.dialogs.palette import PaletteScreen, palette_entries
 from hookscope.console.dialogs.run_comparison import RunComparisonScreen
 from hookscope.console.dialogs.saved_events import SavedScreen
+from hookscope.console.dialogs.session_screen import SessionScreen
 from hookscope.console.dialogs.tap_and_workers import TapScreen, WorkersScreen
 from hookscope.console.dialogs.trust_question import TrustScreen
 from hookscope.console.dialogs.verification import VerificationScreen, VerifyQuestion
@@ -185,6 +187,9 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     verification = Verification("OpenClaw", "2026.9.6", "openclaw@2026.9", "openclaw", "/a", isolated=True)
     yield VerificationScreen(verification), {"verification", "sheet"}
     yield HelpScreen(screen), {"help", "sheet"}
+    yield MenuScreen(screen, screen.state), {"menu"}
+    yield SessionScreen(SessionLog("main", ()), lambda name: SessionLog(name, ())), {"session"}
+    yield FixAllScreen([Content("one")], lambda numbers: Content("diff"), lambda numbers: ""), {"fixes"}
     yield WorkspaceScreen((), view.host.workspace, view.host.workspace), {"workspaces"}
     yield PaletteScreen(screen, screen.palette_source()), {"find"}
     yield JumpScreen(jump_targets_of(screen)), {"jump"}

@@ -192,6 +192,6 @@ async def test_catalogue_texts_are_shown_literally(console: Any, view: Snapshot)
         await c.press("ctrl+@")
         await c.shows("Values of [/]", '"[/a]"')
         await c.press("escape", "f4", "home", "right", "ctrl+@")
-        await c.shows("Fields", "▸ [/] ", "[/] [@click=app.quit]X[/]")
+        await c.shows("Fields", "[/]  [/] [@click=app.quit]X[/]")
         await c.press("enter")
         assert '"[/]": "[/foo]"' in c.pane.query_one(JsonEditor).text

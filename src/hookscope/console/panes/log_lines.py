@@ -200,11 +200,12 @@ def real_details(key: str, payload: Mapping[str, Any], would_run: Sequence[str])
 def entry_details(entry: LogEntry) -> Content:
     """Return a whole entry."""
     at = in_local_time(entry.at)
+    kind = f"{safe_word(entry.kind, 40)} · {safe_word(entry.level, 40)}"
     return Content("\n").join(
         [
             Content.assemble(
                 safe_line(entry.subject or entry.kind, 200).stylize("bold"),
-                (f"  {entry.kind} · {entry.level} · {at:%Y-%m-%d %H:%M:%S}", MUTED),
+                (f"  {kind} · {at:%Y-%m-%d %H:%M:%S}", MUTED),
             ),
             Content(),
             safe_text(entry.text),

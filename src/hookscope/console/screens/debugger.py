@@ -259,8 +259,8 @@ class DebugScreen(Overlay[None]):
         with Vertical() as frame:
             frame.border_subtitle = key_hints(
                 ("debug.over", "over"), ("debug.into", "into"), ("debug.out", "out"), ("debug.on", "on"),
-                ("debug.rest", "run all"), ("debug.line", "breakpoint"), ("debug.ask", "ask"),
-                ("debug.right", "more"),
+                ("debug.right", "more"), ("debug.rest", "run all"), ("debug.line", "breakpoint"),
+                ("debug.ask", "ask"),
             )  # fmt: skip
             with Horizontal(id="debug-parts"):
                 yield SourceLines()
