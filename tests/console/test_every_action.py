@@ -98,7 +98,6 @@ class Presser:
         self.told[action] = [*self.said(), *filter(None, frames), self.story.lines()[-1]]
 
 
-@pytest.mark.xfail(reason="actions of new screens are not pressed yet", strict=False)
 async def test_each_action_has_an_effect_or_names_the_reason_with_current_keys(
     console: Open, workspace: Path
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from rich.cells import cell_len
 from tests.conftest import MakeHook
 from tests.console.conftest import Open, Story, at_extremes
@@ -76,7 +75,6 @@ def touching(story: Story) -> list[str]:
     ]
 
 
-@pytest.mark.xfail(reason="at 200x50 one pane has no gap; not found yet", strict=False)
 @at_extremes
 async def test_text_does_not_touch_the_scroll_bar(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook

@@ -55,7 +55,7 @@ class SessionLog:
     session: str
     turns: tuple[SessionTurn, ...]
     dropped: int = 0
-    others: tuple[str, ...] = ()  # all sessions, the last used one last
+    sessions: tuple[str, ...] = ()  # all of the workspace, the last used one last
 
     @property
     def results(self) -> tuple[Result, ...]:

@@ -173,7 +173,7 @@ class SessionScreen(Overlay[SessionTurn | None]):
 
     def _show(self, log: SessionLog) -> None:
         self.log_shown = log
-        at, count = log.others.index(log.session) + 1, len(log.others)
+        at, count = log.sessions.index(log.session) + 1, len(log.sessions)
         frame = self.query_one("#session")
         place = f"   {at} of {count}" if count > 1 else ""
         frame.border_title = Content.assemble("Session ", safe_line(log.session, 60), (place, MUTED))
@@ -191,11 +191,11 @@ class SessionScreen(Overlay[SessionTurn | None]):
 
     def cannot(self, action: str) -> str:
         """Return why an action would have no effect."""
-        alone = action.startswith("other") and len(self.log_shown.others) == 1
+        alone = action.startswith("other") and len(self.log_shown.sessions) == 1
         return "There is only this session." if alone else ""
 
     def action_other(self, by: int) -> None:
-        names, now = self.log_shown.others, self.log_shown.session
+        names, now = self.log_shown.sessions, self.log_shown.session
         at = names.index(now) + by
         if not 0 <= at < len(names):
             which = "before" if by < 0 else "after"

@@ -93,16 +93,23 @@ LONGEST_CHIP = 18  # characters of a chip's value
 
 
 def chips_line(chips: LogChips, width: int) -> Content:
-    """Return the filter chips, each with its key and its value; a click presses the key."""
+    """Return the filter chips, each with its key and its value; a click presses the key.
+
+    If they are too long for the width, those that filter come first.
+    """
     narrow = width < NARROW_LOG_WIDTH
-    parts = []
+    gap, parts, filtering = Content("  " if narrow else "   "), [], []
     for name, title in CHIP_TITLES.items():
         key, value = key_of(f"log.{name}_chip"), getattr(chips, name)
         shown = "" if narrow and not value else " " + safe_word(value or "all", LONGEST_CHIP)
         chip = Content.assemble((key, "bold"), f" {title}", shown)
         chip = chip.stylize("bold $text-accent" if value else MUTED)
         parts.append(chip.stylize(Style.from_meta({"@click": f"app.simulate_key('{key}')"})))
-    return Content("  " if narrow else "   ").join(parts)
+        filtering += parts[-1:] if value else []
+    line = gap.join(parts)
+    if line.cell_length > width:
+        return gap.join([*filtering, *(part for part in parts if part not in filtering)])
+    return line
 
 
 def handler_head(result: Result) -> Content:

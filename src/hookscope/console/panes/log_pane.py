@@ -228,7 +228,7 @@ class LogPane(RemovableWidget, Widget):
         & > #details {
             dock: bottom; height: 38%; display: none; padding: 0 1; border-top: solid $border-blurred;
         }
-        & > #details > Static { width: 1fr; height: auto; }
+        & > #details > Static { width: 1fr; height: auto; padding-right: 1; }
         &.-detailed > #details { display: block; }
         &.-beside > #details {
             dock: right; height: 1fr; width: 36%; border-top: none; border-left: solid $border-blurred;
