@@ -1,13 +1,12 @@
 """Twice as much to look at takes about twice the work. Work is counted, not timed."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
+from tests.call_counting import calls_made
 from tests.conftest import MakeHook
 
 from hookscope.app import json_documents
@@ -89,18 +88,11 @@ def test_work_grows_linearly_with_the_number_of_hooks(
 
 
 def work_of(options: Options) -> int:
-    """How many functions a list calls, those of Python and those in C."""
-    count = 0
+    """How many functions a list calls."""
 
-    def note(_: FrameType, event: str, __: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(note)
-    try:
+    def listing() -> None:
         view = Workbench(options).scan()
         json_documents.inventory_document(view)
         list(hook_output.hooks_by_folder(view))
-    finally:
-        sys.setprofile(None)
-    return count
+
+    return calls_made(listing)

@@ -1,8 +1,11 @@
 """The console on a screen of a given size, over real hooks in real folders."""
 
+import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.drawing import TURNS, draw_when_looked_at, drawn
@@ -17,6 +20,8 @@ from hookscope.console.panes.fire import fire_display
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.widgets.focus_targets import pane_of
 from hookscope.console.widgets.task_bar import Task
+from hookscope.model.hook_event import iso
+from hookscope.recording.installation import apply_tap_plan, plan_tap_install
 from hookscope.runtime.limits import Limits
 
 SIZES = [(80, 24), (120, 36), (200, 50)]
@@ -134,3 +139,30 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             use_keymap(DEFAULT_KEYMAP)
 
     return opened
+
+
+@pytest.fixture
+def spool(home: Path, workspace: Path) -> Path:
+    """OpenClaw with a tap that has recorded nothing yet."""
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw" / "openclaw.json").write_text("{}")
+    apply_tap_plan(
+        plan_tap_install(Workbench(Options(dialect="openclaw", workspace=workspace)).open(), "typescript")
+    )
+    return home / ".openclaw" / "hookscope" / "events.jsonl"
+
+
+def sent(spool: Path, key: str, context: dict[str, Any] | None = None, **more: Any) -> None:
+    """What the tap writes when its host sends an event."""
+    told = {
+        "tap": 1,
+        "at": iso(datetime.now(UTC)),
+        "kind": "folder",
+        "key": key,
+        "host": "openclaw",
+        "pid": 7,
+    }
+    with spool.open("a") as file:
+        file.write(
+            json.dumps({**told, "session": "agent:main:main", "context": context or {}, **more}) + "\n"
+        )

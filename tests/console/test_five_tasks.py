@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open, Story
+from tests.console.conftest import READY, SIZES, Open, Story, sent
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.console.panes.log_pane import LogView
-from hookscope.model.hook_event import iso
-from hookscope.recording.installation import apply_tap_plan, plan_tap_install
 
 MOST_KEYS = 8
 NEEDY = "{openclaw: {events: [command:new], requires: {env: [MEMORY_DIR]}}}"
@@ -118,24 +114,11 @@ async def test_save_an_event_as_a_test_and_accept_its_results(
 
 @at_two_sizes
 async def test_fire_a_real_event_again(
-    console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
+    console: Open, size: tuple[int, int], workspace: Path, spool: Path, make_hook: MakeHook
 ) -> None:
-    (home / ".openclaw").mkdir()
-    (home / ".openclaw" / "openclaw.json").write_text("{}")
     make_hook(workspace / "hooks", "greet", READY, GREET)
     trust(workspace)
-    options = Options(dialect="openclaw", workspace=workspace)
-    apply_tap_plan(plan_tap_install(Workbench(options).open(), "typescript"))
-    line = {
-        "tap": 1,
-        "at": iso(datetime.now(UTC)),
-        "kind": "folder",
-        "key": "command:new",
-        "host": "openclaw",
-    }
-    document = {**line, "pid": 7, "session": "agent:main:main", "context": {"senderId": "Ada"}}
-    spool = home / ".openclaw" / "hookscope" / "events.jsonl"
-    spool.write_text(json.dumps(document) + "\n")
+    sent(spool, "command:new", {"senderId": "Ada"})
     async with console(size, dialect="openclaw") as story:
         task = Task(story)
         await task.press("3")

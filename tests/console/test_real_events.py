@@ -2,54 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import SIZES, Open, Story
+from tests.console.conftest import SIZES, Open, Story, sent
 
-from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.console.panes.log_pane import LogView
-from hookscope.model.hook_event import iso
-from hookscope.recording.installation import apply_tap_plan, plan_tap_install
 
 GREET = """
 def handler(event):
     who, mark = event.context["senderId"], sorted(event.context["replayed"])
     event.messages.append(f"hello {who}, {mark}")
 """
-
-
-@pytest.fixture
-def spool(home: Path, workspace: Path) -> Path:
-    """OpenClaw with a tap that has recorded nothing yet."""
-    (home / ".openclaw").mkdir()
-    (home / ".openclaw" / "openclaw.json").write_text("{}")
-    apply_tap_plan(
-        plan_tap_install(Workbench(Options(dialect="openclaw", workspace=workspace)).open(), "typescript")
-    )
-    return home / ".openclaw" / "hookscope" / "events.jsonl"
-
-
-def sent(spool: Path, key: str, context: dict[str, Any] | None = None, **more: Any) -> None:
-    """What the tap writes when its host sends an event."""
-    told = {
-        "tap": 1,
-        "at": iso(datetime.now(UTC)),
-        "kind": "folder",
-        "key": key,
-        "host": "openclaw",
-        "pid": 7,
-    }
-    with spool.open("a") as file:
-        file.write(
-            json.dumps({**told, "session": "agent:main:main", "context": context or {}, **more}) + "\n"
-        )
 
 
 async def at_the_log(story: Story) -> None:

@@ -1,12 +1,11 @@
 """What a plugin registers is read from its text, through all that does not change the meaning."""
 
-import sys
 from collections.abc import Callable
-from types import FrameType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.call_counting import calls_made
 from tests.formats.test_listening import PIECES, respaced
 
 from hookscope.formats.plugin_source import PluginRegistrations, plugin_registrations
@@ -243,18 +242,7 @@ def test_twice_the_text_takes_about_twice_the_work(text: Callable[[int], str]) -
 
 def calls_for(text: str) -> int:
     """How many functions reading a plugin calls."""
-    count = 0
-
-    def note(_: FrameType, event: str, __: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(note)
-    try:
-        plugin_registrations(text.encode(), "typescript")
-    finally:
-        sys.setprofile(None)
-    return count
+    return calls_made(lambda: plugin_registrations(text.encode(), "typescript"))
 
 
 DOUBLED = "".join(f"const a{number + 1} = [...a{number}, ...a{number}];" for number in range(30))

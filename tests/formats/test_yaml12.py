@@ -2,14 +2,13 @@
 
 import json
 import math
-import sys
 from collections.abc import Callable
-from types import FrameType
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.call_counting import calls_made
 
 from hookscope.formats import yaml_nodes
 from hookscope.formats.positions import FormatError, KeyPath, text_of
@@ -340,16 +339,13 @@ def test_locating_twice_as_many_values_of_a_document_takes_about_twice_the_work(
 def calls_for_locating(count: int) -> int:
     """How many functions are called to locate all items of a list."""
     document = ("events:\n" + "".join(f"- e{number}\n" for number in range(count))).encode()
-    calls = 0
+    lines: list[int] = []
 
-    def note(_: FrameType, event: str, __: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
+    def locate_all() -> None:
+        lines.extend(
+            span.line for number in range(count) if (span := locate_yaml(document, ("events", number)))
+        )
 
-    sys.setprofile(note)
-    try:
-        lines = [span.line for number in range(count) if (span := locate_yaml(document, ("events", number)))]
-    finally:
-        sys.setprofile(None)
+    calls = calls_made(locate_all)
     assert lines == list(range(2, count + 2))
     return calls

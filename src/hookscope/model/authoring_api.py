@@ -26,7 +26,7 @@ class Definition(dict[str, Any]):
     """
 
     __slots__ = ("kind",)
-    __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has none
+    __hash__ = object.__hash__  # type: ignore[assignment]  # dict sets it to None
 
     def __init__(self, kind: str, members: Mapping[str, Any]) -> None:
         super().__init__(members)

@@ -258,7 +258,8 @@ def adapted(handler: Handler) -> Handler:
             return None
         return returned
 
-    call.adapts = handler  # type: ignore[attr-defined]  # where an error has no line of its own: its first
+    # An error without a line of its own is reported at the first line of this function.
+    call.adapts = handler  # type: ignore[attr-defined]  # mypy knows no attributes of functions
     return call
 
 

@@ -292,7 +292,7 @@ async def _run_concurrently(
     group: CallGroup, policy: Policy, fold: Fold, executor_of: ExecutorOf, step: OnStep
 ) -> list[Result]:
     """Run all calls at once, each on a view of the current fold. Return the results in plan order."""
-    import asyncio  # here, because a command that runs no handler does not need it
+    import asyncio  # slow to import, and only concurrent calls need it
 
     results: dict[Registration, Result] = {}
     arrived = _collecting(results, step)

@@ -315,7 +315,7 @@ def _announced(call: Registration, target: Handler, starts: Callable[[Registrati
         starts(call)
         return target(view)
 
-    announced.adapts = getattr(target, "adapts", target)  # type: ignore[attr-defined]  # see `adapted`
+    announced.adapts = getattr(target, "adapts", target)  # type: ignore[attr-defined]  # see `adapted` in model/handler_arguments.py
     return announced
 
 

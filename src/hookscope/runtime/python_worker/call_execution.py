@@ -424,7 +424,7 @@ def with_injected_fault(target: Callable[[Any], Any], fault: Mapping[str, Any]) 
     def broken(view: Any) -> Any:
         return inject(target, view, fault["amount"])
 
-    broken.adapts = getattr(target, "adapts", target)  # type: ignore[attr-defined]  # as `adapted` does
+    broken.adapts = getattr(target, "adapts", target)  # type: ignore[attr-defined]  # see `adapted` in model/handler_arguments.py
     return broken
 
 

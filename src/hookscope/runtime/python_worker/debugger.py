@@ -132,7 +132,7 @@ class HandlerDebugger(bdb.Bdb):
                 raise
             return self._await(returned) if hasattr(type(returned), "__await__") else returned
 
-        debugged.adapts = getattr(target, "adapts", target)  # type: ignore[attr-defined]  # as `adapted` does
+        debugged.adapts = getattr(target, "adapts", target)  # type: ignore[attr-defined]  # see `adapted` in model/handler_arguments.py
         return debugged
 
     async def _await(self, awaitable: Any) -> Any:
@@ -154,7 +154,7 @@ class HandlerDebugger(bdb.Bdb):
             self.reset()
         elif self._may_stop:
             self.botframe = frame
-            self._set_stopinfo(frame, None, -1)  # type: ignore[attr-defined]  # as `set_continue` does
+            self._set_stopinfo(frame, None, -1)  # type: ignore[attr-defined]  # typeshed lacks it; `bdb.set_continue` uses it too
         else:
             return
         sys.settrace(self.trace_dispatch)
@@ -321,7 +321,7 @@ class HandlerDebugger(bdb.Bdb):
         """Continue to the next breakpoint, if there is one."""
         traces = self._may_stop
         self.botframe = stack[0][0].f_back or stack[0][0]
-        self._set_stopinfo(self.botframe, None, -1)  # type: ignore[attr-defined]  # as `set_continue` does
+        self._set_stopinfo(self.botframe, None, -1)  # type: ignore[attr-defined]  # typeshed lacks it; `bdb.set_continue` uses it too
         for frame, _ in stack:
             frame.f_trace = self.trace_dispatch if traces else None
         if traces:

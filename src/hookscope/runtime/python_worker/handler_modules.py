@@ -304,7 +304,7 @@ class AuthoringFinder:
             found = PathFinder.find_spec(name)
             if found is not None and found.loader is not None:
                 # It has the methods of a loader; the import system requires no base class.
-                found.loader = _PackageLoader(found.loader, self._authoring)  # type: ignore[assignment]
+                found.loader = _PackageLoader(found.loader, self._authoring)  # type: ignore[assignment]  # see above
                 return found
         if name in (PACKAGE, AUTHORING_API, HANDLER_ARGUMENTS) or (name == MODEL and not path):
             loader: Any = _StandInLoader(self._authoring)

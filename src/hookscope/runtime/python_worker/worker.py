@@ -132,7 +132,7 @@ class HandlerWorker:
         finally:
             sys.dont_write_bytecode = _no_bytecode
         self._debugger = HandlerDebugger(self.line, message)
-        self._cache.load = self._debugger.wrap_load(self._cache.load)  # type: ignore[method-assign]
+        self._cache.load = self._debugger.wrap_load(self._cache.load)  # type: ignore[method-assign]  # on this instance only
         self.baseline.accept("sys", "pdb")
 
     def stack_of(self, call: int | None = None) -> list[Any] | None:
