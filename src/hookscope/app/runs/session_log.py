@@ -108,12 +108,19 @@ def event_summary(context: Mapping[str, Any]) -> str:
     context = data if isinstance(data, Mapping) else context
     of = next((name for name in SENDER_MEMBERS if _is_text(context.get(name))), "")
     who = f"to {context[of]}" if of == "to" else str(context.get(of, ""))
-    text = next((context[name] for name in TEXT_MEMBERS if _is_text(context.get(name))), "")
+    said = next((context[name] for name in TEXT_MEMBERS if _is_text(context.get(name))), "")
+    text = " ".join(said.split())
     if not text:
         inner = context.get("params")
-        rest = inner if isinstance(inner, Mapping) else {
-            name: value for name, value in context.items() if name not in (*SENDER_MEMBERS, "replayed")
-        }  # fmt: skip
+        if isinstance(inner, Mapping):
+            rest = inner
+        else:  # short values only: the host's settings and objects would fill the line
+            left_out = (*SENDER_MEMBERS, "replayed")
+            rest = {
+                name: value
+                for name, value in context.items()
+                if name not in left_out and not isinstance(value, Mapping | list)
+            }
         text = " ".join(f"{name}={_short(value)}" for name, value in rest.items())
     return one_line(f"{who}: {text}" if who and text else who or text, MOST_SUMMARY)
 

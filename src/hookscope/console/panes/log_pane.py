@@ -454,7 +454,8 @@ class LogPane(RemovableWidget, Widget):
     def show_details(self, entry: LogEntry, details: Content) -> None:
         """Show the details of an entry, if it is still selected."""
         if entry is self._detailed and self.is_mounted:
-            cut = is_cut(entry, self.query_one(LogView).inner_width)
+            # The details of a run say more than its line.
+            cut = entry.run is None and is_cut(entry, self.query_one(LogView).inner_width)
             self._say_details(Content("\n\n").join([safe_text(entry.text), details]) if cut else details)
 
     def _say_details(self, details: Content) -> None:
