@@ -82,6 +82,20 @@ class Files(Protocol):
         ...
 
 
+def is_file(path: Path, files: Files) -> bool:
+    """Return whether a path leads to a regular file."""
+    facts = files.facts(path)
+    return facts is not None and facts.file
+
+
+def names_in(folder: Path, files: Files) -> frozenset[str]:
+    """Return the names in a folder; none if it cannot be read."""
+    try:
+        return frozenset(files.names(folder))
+    except OSError:
+        return frozenset()
+
+
 class FoundProgram(NamedTuple):
     """The location of a program, if it was found."""
 

@@ -12,7 +12,7 @@ from hookscope.hosts.source.facts import HandlerFacts, Occurrence
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.event_typos import UnsentEvent, unsent_event
 from hookscope.model.hook import Edit
-from hookscope.model.machine import Files, node_package_folders
+from hookscope.model.machine import Files, is_file, node_package_folders
 
 ENDINGS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json")
 TYPED = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}
@@ -48,9 +48,9 @@ def is_misnamed(name: str, packages: Collection[str]) -> bool:
 
 def _file(handler: Path, occurrence: Occurrence, files: Files, *, like_node: bool) -> Iterator[MissingImport]:
     imported = Path(os.path.normpath(handler.parent / occurrence.name))
-    if _is_file(imported, files):
+    if is_file(imported, files):
         return
-    found = next((one for one in _intended_file(imported) if _is_file(one, files)), None)
+    found = next((one for one in _intended_file(imported) if is_file(one, files)), None)
     if found is None:
         yield MissingImport(occurrence)
     elif like_node:
@@ -82,11 +82,6 @@ def _is_package(handler: Path, name: str, files: Files) -> bool:
 def _by_base_url(folder: Path, first: str, files: Files) -> bool:
     """Return whether a tsconfig.json beside `first` may make its folder a base URL for imports."""
     return files.facts(folder / "tsconfig.json") is not None and files.facts(folder / first) is not None
-
-
-def _is_file(path: Path, files: Files) -> bool:
-    facts = files.facts(path)
-    return facts is not None and facts.file
 
 
 def declare_requirement(subject: LintSubject, kind: str, name: str) -> tuple[Edit, ...] | None:

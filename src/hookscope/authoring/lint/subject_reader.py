@@ -16,7 +16,7 @@ from hookscope.hosts.source.script_parsing import ScriptReader, ScriptSource
 from hookscope.model.hook import LANGUAGE_OF, FilePosition, Hook
 from hookscope.model.hook_status import Inventory, RejectedHook
 from hookscope.model.host import Host
-from hookscope.model.machine import Files
+from hookscope.model.machine import Files, names_in
 from hookscope.packs.package import entry_faults
 from hookscope.packs.plan import handler_names_of, hook_list_keys_of
 
@@ -69,7 +69,7 @@ class _FolderFiles:
         self._folder, self._files = folder, files
 
     def names(self, folder: str = "") -> frozenset[str]:
-        return _names_in(self._folder / folder, self._files)
+        return names_in(self._folder / folder, self._files)
 
     def read(self, path: str) -> bytes | None:
         return _bytes_of(self._folder / path, LARGEST_PACKAGE, self._files)
@@ -90,7 +90,7 @@ def _read_rejected(rejected: RejectedHook, host: HostFacts, files: Files) -> Ite
     if rejected.kind == "plugin":
         yield replace(_read_hook(name, rejected.path, None, None, host, files), rejected=rejected)
         return
-    names = _names_in(rejected.path, files)
+    names = names_in(rejected.path, files)
     manifest = rejected.path / MANIFEST if MANIFEST in names else None
     file = next((name for name in (*host.handlers, *host.hookscope_handlers) if name in names), None)
     handler = rejected.path / file if file else None
@@ -107,7 +107,7 @@ def _read_hook(
         name=name,
         folder=folder,
         host=host,
-        names=_names_in(folder, files),
+        names=names_in(folder, files),
         manifest=manifest,
         header=_header_of(manifest, files) if manifest is not None else LintHeader(),
         handler=handler,
@@ -116,13 +116,6 @@ def _read_hook(
         unread_reason=unread_reason,
         package=_package_above(handler, files) if handler is not None and handler.suffix == ".js" else None,
     )
-
-
-def _names_in(folder: Path, files: Files) -> frozenset[str]:
-    try:
-        return frozenset(files.names(folder))
-    except OSError:
-        return frozenset()
 
 
 def _header_of(manifest: Path, files: Files) -> LintHeader:

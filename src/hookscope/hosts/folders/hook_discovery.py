@@ -14,7 +14,7 @@ from hookscope.hosts.folders.manifest import ManifestReader, read_yaml_header
 from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook, LogLine, Problem
 from hookscope.model.hook_status import FoundHooks, RejectedHook
 from hookscope.model.host import Host
-from hookscope.model.machine import Files, FolderItem, is_within
+from hookscope.model.machine import Files, FolderItem, is_file, is_within
 from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
 
@@ -274,7 +274,7 @@ def _scan_manifest(child: FolderItem, names: frozenset[str], folder: Folder, sea
     name = child.name
     real = _real_folder(child, folder, search.files)
     handler, leads_out, refused = _handler_of(child, names, real, search)
-    if handler is None and search.shape.handler_first and _is_file(manifest, search.files):
+    if handler is None and search.shape.handler_first and is_file(manifest, search.files):
         _without_handler(child, names, folder, name, refused, search)
         return
     source = b""
@@ -323,11 +323,6 @@ def _scan_manifest(child: FolderItem, names: frozenset[str], folder: Folder, sea
             notes=parsed.notes,
         )
     )
-
-
-def _is_file(path: Path, files: Files) -> bool:
-    facts = files.facts(path)
-    return facts is not None and facts.file
 
 
 def _without_handler(

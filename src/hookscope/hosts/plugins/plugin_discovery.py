@@ -30,7 +30,7 @@ from hookscope.model.hook import (
 )
 from hookscope.model.hook_status import FoundHooks, Ranking, RejectedHook
 from hookscope.model.host import Host, InstalledPlugin
-from hookscope.model.machine import Files
+from hookscope.model.machine import Files, names_in
 from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
 
@@ -230,7 +230,7 @@ def _misplaced_plugins(search: _PluginSearch) -> Iterator[RejectedHook]:
         if better is None or known & {folder, search.files.real(folder)}:
             continue
         for path in _subfolders(folder, search.files):
-            if known & {path, search.files.real(path)} or not marks & _names_in(path, search.files):
+            if known & {path, search.files.real(path)} or not marks & names_in(path, search.files):
                 continue
             reason = (
                 f"{host.dialect.product} {host.dialect.version} does not search {short(folder)}; "
@@ -244,13 +244,6 @@ def _subfolders(folder: Path, files: Files) -> list[Path]:
         return [child.path for child in files.children(folder) if child.folder]
     except OSError:
         return []
-
-
-def _names_in(folder: Path, files: Files) -> frozenset[str]:
-    try:
-        return frozenset(files.names(folder))
-    except OSError:
-        return frozenset()
 
 
 def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:

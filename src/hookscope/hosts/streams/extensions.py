@@ -29,7 +29,7 @@ from hookscope.hosts.streams.module_folders import (
     FileRules,
     collation_key,
 )
-from hookscope.model.machine import Files, FolderItem, node_package_folders
+from hookscope.model.machine import Files, FolderItem, is_file, node_package_folders
 from hookscope.values import dataclass
 
 EXTENSIONS_FOLDER = "extensions"
@@ -245,20 +245,14 @@ def mounted_package(text: str) -> str | None:
 def _folder_of(package: str, mount_folder: Path, workspace: Path, files: Files) -> Path | None:
     if package.startswith((".", "/")):
         folder = Path(mount_folder, package)
-        return folder if _has_manifest(folder, files) else None
+        return folder if is_file(folder / "package.json", files) else None
     parts = package.split("/")
     name = "/".join(parts[: 2 if package.startswith("@") else 1])
     own = _manifest(workspace / "package.json", files)
     if isinstance(own, dict) and own.get("name") == name:
         return workspace
-    return next(
-        (place for place in node_package_folders(name, workspace) if _has_manifest(place, files)), None
-    )
-
-
-def _has_manifest(folder: Path, files: Files) -> bool:
-    facts = files.facts(folder / "package.json")
-    return facts is not None and facts.file
+    places = node_package_folders(name, workspace)
+    return next((place for place in places if is_file(place / "package.json", files)), None)
 
 
 def _manifest(file: Path, files: Files) -> object:

@@ -71,15 +71,6 @@ class UndoStack:
             if file := next(equal, None):
                 file.unlink()
 
-    def pop(self) -> Change | None:
-        """Drop the newest change and return it; its file is not changed."""
-        with _recording(self.folder):
-            for file, change in _newest_first(self.folder):
-                if change is not None:
-                    file.unlink()
-                    return change
-            return None
-
 
 def inverse_change(change: Change) -> Change:
     """Return the undo of a change in a file that has changed since. Other programs' changes stay.
