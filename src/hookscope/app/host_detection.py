@@ -19,7 +19,7 @@ from hookscope.hosts.dialects import DEFAULT, GUIDES, SHIPPED, UnknownDialect, d
 from hookscope.hosts.dialects.catalogues import read_data_file
 from hookscope.hosts.settings.host_opener import settings_file, state_folder
 from hookscope.model.failure import Refusal
-from hookscope.model.host import Dialect, Overrides
+from hookscope.model.host import Dialect, Overrides, version_order
 from hookscope.model.machine import Files, Machine, node_package_folders
 from hookscope.model.text import one_line, shell_path
 from hookscope.values import dataclass
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 MOST_PARENTS = 6  # folders above a program in which its package.json is looked for
 LARGEST_MANIFEST = 1024 * 1024  # bytes of a file that is read
-LONGEST_VERSION = 20  # digits of a number in a version
 NEWEST_VERSION = "9999999"
 
 
@@ -165,8 +164,8 @@ def _by_settings(dialect: Dialect, machine: Machine, settings: Path) -> Installe
 
 def nearest_shipped(found: InstalledVersion, dialects: Iterable[Dialect]) -> Dialect | None:
     """Return the newest versioned dialect that is not newer than `found`; if all are newer, the oldest."""
-    versioned = sorted((dialect for dialect in dialects if dialect.version), key=_dialect_order)
-    older = [dialect for dialect in versioned if _dialect_order(dialect) <= _version_order(found.version)]
+    versioned = sorted((dialect for dialect in dialects if dialect.version), key=lambda one: one.order)
+    older = [dialect for dialect in versioned if dialect.order <= version_order(found.version)]
     return older[-1] if older else versioned[0] if versioned else None
 
 
@@ -174,31 +173,12 @@ def version_warning(dialect: Dialect, installed: InstalledVersion | None) -> str
     """Return a sentence if the dialect does not cover the installed version."""
     if installed is None or installed.version.endswith(NEWEST_VERSION) or not dialect.version:
         return ""
-    found = _version_order(installed.version)
-    if _dialect_order(dialect) <= found and (not dialect.until or found < _version_order(dialect.until)):
+    found = version_order(installed.version)
+    if dialect.order <= found and (not dialect.until or found < version_order(dialect.until)):
         return ""
     verb = "requested" if installed.requested else "found"
     rules = f"these are the rules of {dialect.version}, which may differ"
     return f"{dialect.product} {installed.requested or installed.version} {verb}; {rules}"
-
-
-def _dialect_order(dialect: Dialect) -> tuple[int, ...]:
-    return _version_order(dialect.since or dialect.version)
-
-
-def _version_order(version: str) -> tuple[int, ...]:
-    """Return a sort key: `2.0.0-alpha.76` → 2, 0, 0, 0, 76. Pre-releases come before the release."""
-    head, _, stage = version.partition("-")
-    numbers = _numbers(head)
-    stages = {"alpha": 0, "beta": 1, "rc": 2}
-    word = re.match(r"[a-z]+", stage)
-    level = 3 if not stage else stages.get(word[0] if word else "", 2)
-    return (*[*numbers, 0, 0, 0][:3], level, *_numbers(stage))
-
-
-def _numbers(text: str) -> list[int]:
-    """Return the numbers in a text. Truncates numbers that are too long for Python to parse."""
-    return [int(part[:LONGEST_VERSION]) for part in re.findall(r"\d+", text)]
 
 
 OWN_FOLDERS = (
@@ -334,7 +314,7 @@ LOCK = ".hookscope-lock"  # suffix of the lock files of storage.edits, which a s
 def chosen_dialect(
     options: Options, project: Mapping[str, object], machine: Machine
 ) -> tuple[Dialect, str, str]:
-    """Return the dialect in force, the reason for it, and a notice about other hosts, if any.
+    """Return the current dialect, the reason for it, and a notice about other hosts, if any.
 
     Raises Refusal if the named dialect does not exist.
     """

@@ -159,7 +159,7 @@ EvidenceRule: TypeAlias = "Callable[[Gate, Hook, Host], Evidence]"
 
 
 class FixKind(StrEnum):
-    """The ways to open a gate. `authoring.fix` has the function for each."""
+    """The ways to make a gate pass. `authoring.fix` has the function for each."""
 
     EDIT = "edit"  # make the edit that the check returned
     TOGGLE = "toggle"  # the same edit, which `enable` makes too
@@ -187,16 +187,18 @@ class FixKind(StrEnum):
 class GateKind:
     """Everything that lists, `info`, fixes, comparisons, packs and the console show about gates of one name.
 
-    A dialect names the kinds that its host checks, in their order, and may replace the check.
+    The dialect of a shipped program names the kinds that its host checks, in their order. Each dialect
+    may replace the check.
     """
 
     name: str
     state: State = State.BLOCKED  # of a hook at which it failed
+    guide_order: int | None = None  # the guides check it, in this order: 10, 20, …
     check: GateRule | None = None  # as the guides describe it
     evidence: EvidenceRule | None = None
     evidence_of_host: bool = False  # the evidence depends on the gate and the host, not on the hook
     fix: FixKind = FixKind.EDIT
-    why_no_fix: str = "nothing here opens it"
+    why_no_fix: str = "nothing here makes it pass"
     entry_advice: str = ""  # for a handler that the settings list: {entry} and {file}
     next_step: str = ""  # in the console, with {keys}; where no fix has a better one
     problem: str = ""  # the end of "NAME does not run: …", with {missing} and {is}; empty: the host's reason

@@ -5,8 +5,10 @@ Frozen data and protocols.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +24,12 @@ from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.model.hook_status import StrictLoadState
+
+LONGEST_NUMBER = 20  # digits of a number in a version
+
+
+def _none() -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,9 +400,7 @@ class Dialect:
     program_report: ProgramReport | None = None  # how the installed program reports its hooks
     pack_rules: PackRules | None = None  # None: it cannot install hooks
     catalogue: Callable[[], Catalogue] = Catalogue
-    later: Mapping[EventKind, Callable[[], Mapping[str, str]]] = field(
-        default_factory=dict
-    )  # events that this guide lacks → the dialect that sends them
+    newest: Callable[[], Dialect | None] = _none  # of a guide: the newest version that is shipped
     bundled_names: frozenset[str] = frozenset()  # hooks that come with the program, by name
     sequences: tuple[str, ...] = ()  # files beside the catalogue: typical event sequences
     version: str = ""  # of the program that it reproduces; empty: it follows a guide
@@ -402,16 +408,27 @@ class Dialect:
     until: str = ""  # the first later version that it does not apply to; empty: it says so of none
 
     @property
+    def order(self) -> tuple[int, ...]:
+        """A key that sorts the versions of a host by the first that each applies to."""
+        return version_order(self.since or self.version)
+
+    @property
     def later_events(self) -> Mapping[str, str]:
         """Events for folders and streams that this guide lacks, with the dialect that sends them."""
-        return {
-            key: name for kind in self.later if kind != "plugin" for key, name in self.later[kind]().items()
-        }
+        later = [self._later(kind) for kind in self.kinds if kind != "plugin"]
+        return later[0] if later else {}
 
     @property
     def later_plugin_events(self) -> Mapping[str, str]:
         """Plugin events that this guide lacks, with the dialect that sends them."""
-        return self.later["plugin"]() if "plugin" in self.later else {}
+        return self._later("plugin") if "plugin" in self.kinds else {}
+
+    def _later(self, kind: EventKind) -> Mapping[str, str]:
+        newest = self.newest()
+        if newest is None:
+            return {}
+        at = self.kinds.index(kind)  # a catalogue has a part for each kind
+        return _added_events(newest.name, newest.catalogue().parts[at], self.catalogue().parts[at])
 
     @property
     def kinds(self) -> tuple[EventKind, ...]:
@@ -445,6 +462,29 @@ class Dialect:
             if system.kind == kind:
                 return system
         raise LookupError(f"{self.product} has no {kind} hooks")
+
+
+@cache
+def _added_events(
+    newest: str, newer: Callable[[], Catalogue], older: Callable[[], Catalogue]
+) -> Mapping[str, str]:
+    known = {event.key for event in older().events if event.emitted}
+    return {event.key: newest for event in newer().events if event.emitted and event.key not in known}
+
+
+def version_order(version: str) -> tuple[int, ...]:
+    """Return a sort key: `2.0.0-alpha.76` → 2, 0, 0, 0, 76. Pre-releases come before the release."""
+    head, _, stage = version.partition("-")
+    numbers = _numbers(head)
+    stages = {"alpha": 0, "beta": 1, "rc": 2}
+    word = re.match(r"[a-z]+", stage)
+    level = 3 if not stage else stages.get(word[0] if word else "", 2)
+    return (*[*numbers, 0, 0, 0][:3], level, *_numbers(stage))
+
+
+def _numbers(text: str) -> list[int]:
+    """Return the numbers in a text. Truncates numbers that are too long for Python to parse."""
+    return [int(part[:LONGEST_NUMBER]) for part in re.findall(r"\d+", text)]
 
 
 @dataclass(frozen=True, slots=True)

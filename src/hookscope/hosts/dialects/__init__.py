@@ -1,37 +1,48 @@
 """Dialects: one file for each host version, its events as YAML beside it.
 
-Only this folder names hosts.
+Only this folder names hosts. A module whose name ends in a number holds dialects of shipped programs, and is
+found by that; the guides are named here.
 """
 
+import re
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from pkgutil import iter_modules
+
 from hookscope.hosts.dialects.eliza import ELIZA
-from hookscope.hosts.dialects.eliza_beta_2 import ELIZA_BETA_2
 from hookscope.hosts.dialects.eve import EVE
-from hookscope.hosts.dialects.eve_0_18 import EVE_0_18
-from hookscope.hosts.dialects.eve_0_80 import EVE_0_80
 from hookscope.hosts.dialects.milady import MILADY
-from hookscope.hosts.dialects.milady_alpha_76 import MILADY_ALPHA_76
 from hookscope.hosts.dialects.openclaw import OPENCLAW
-from hookscope.hosts.dialects.openclaw_2026_3 import OPENCLAW_2026_3
-from hookscope.hosts.dialects.openclaw_2026_7 import OPENCLAW_2026_6, OPENCLAW_2026_7
-from hookscope.hosts.dialects.openclaw_2026_9 import OPENCLAW_2026_9
 from hookscope.model.host import Dialect
 from hookscope.model.text import nearest_word
 
+
+def _shipped_dialects() -> dict[str, Dialect]:
+    """Return the dialects of shipped programs by name, the newest of a host first."""
+    names = [found.name for found in iter_modules(__path__) if re.search(r"_\d+$", found.name)]
+    modules = [import_module(f"{__name__}.{name}") for name in names]
+    found = [one for module in modules for one in vars(module).values() if isinstance(one, Dialect)]
+    return {one.name: one for one in sorted(found, key=lambda one: one.order, reverse=True) if one.version}
+
+
+_SHIPPED = _shipped_dialects()
+
+
+def _newest(product: str) -> Dialect | None:
+    return next((one for one in _SHIPPED.values() if one.product == product), None)
+
+
 # In the order in which hosts are detected if the user names none.
-GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA, EVE)
+GUIDES: tuple[Dialect, ...] = tuple(
+    replace(guide, newest=partial(_newest, guide.product)) for guide in (OPENCLAW, MILADY, ELIZA, EVE)
+)
 # Programs as shipped; used only if the user names them.
-SHIPPED: tuple[Dialect, ...] = (
-    OPENCLAW_2026_9,
-    OPENCLAW_2026_7,
-    OPENCLAW_2026_6,
-    OPENCLAW_2026_3,
-    MILADY_ALPHA_76,
-    ELIZA_BETA_2,
-    EVE_0_18,
-    EVE_0_80,
+SHIPPED: tuple[Dialect, ...] = tuple(
+    one for guide in GUIDES for one in _SHIPPED.values() if one.product == guide.product
 )
 DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (*GUIDES, *SHIPPED)}
-DEFAULT = OPENCLAW
+DEFAULT = GUIDES[0]
 
 
 class UnknownDialect(LookupError):

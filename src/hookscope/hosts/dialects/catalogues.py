@@ -6,7 +6,6 @@ from pathlib import Path
 
 from hookscope.model.event_catalogue import Catalogue, EventTypo, read_catalogue
 from hookscope.model.event_typos import read_event_typos
-from hookscope.model.run import EventKind
 
 DATA_FOLDER = Path(__file__).parent
 # The folders of the examples, which stand for those of a machine.
@@ -19,6 +18,7 @@ def catalogue(
 ) -> Catalogue:
     """Return the catalogues in `<name>.yaml` of this folder as one; each is read on first use.
 
+    `names`: one for each kind of hook of the dialect, in the order of its systems.
     `others`: dialects of other versions, each with the name of its catalogue. `hyphens`: whether
     plugins may write hyphens in the names of their hooks. `version`: of the host, whose
     events are returned; "": the newest of the file.
@@ -37,18 +37,6 @@ def mistaken_names() -> Mapping[str, EventTypo]:
     """Return names that authors mistake for events, by name."""
 
     return read_event_typos(read_data_file("mistaken_names"))
-
-
-@cache
-def later_events(program: str, kind: EventKind, name: str, guide: str) -> Mapping[str, str]:
-    """Return the events of this kind that the host sends and its guide lacks, each with `program`.
-
-    `program`: the dialect of the version that sends them. `name`: its catalogue for this kind.
-    `guide`: that of the guide.
-    """
-    known = {event.key for event in _read_catalogue_file(guide).events if event.emitted}
-    sent = (event for event in _read_catalogue_file(name).events if event.kind == kind and event.emitted)
-    return {event.key: program for event in sent if event.key not in known}
 
 
 @cache

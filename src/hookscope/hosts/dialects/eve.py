@@ -4,7 +4,7 @@ import re
 from functools import partial
 from pathlib import Path
 
-from hookscope.hosts.dialects.catalogues import catalogue, later_events
+from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.eve_sessions import GUIDE_SESSIONS
 from hookscope.hosts.streams import StreamSystem
 from hookscope.hosts.streams.module_folders import FileRules
@@ -98,6 +98,5 @@ EVE = Dialect(
     entry_env=False,
     settings_rules=SettingsRules(project_dotenv=DOTENV),
     catalogue=VOCABULARY,
-    later={"stream": partial(later_events, "eve@0.80", "stream", "eve_0_80", "eve_0_18")},
     sequences=("eve_sequences",),
 )

@@ -96,7 +96,6 @@ EVE_0_18 = replace(
     version="0.18.1",
     until="0.19.0",
     catalogue=partial(catalogue, "eve_0_18", others=(("eve@0.80", "eve_0_80"),)),
-    later={},
     program_report=DISCOVERY,
     systems=(
         replace(

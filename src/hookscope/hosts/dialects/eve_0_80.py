@@ -100,6 +100,5 @@ EVE_0_80 = replace(
         ),
     ),
     catalogue=VOCABULARY,
-    later={},
     program_report=DISCOVERY,
 )

@@ -1,7 +1,11 @@
 """Rules that the folder hooks of all three guides share."""
 
 from collections.abc import Mapping
+from importlib import import_module
+from operator import attrgetter
+from pkgutil import iter_modules
 
+from hookscope.hosts import gates
 from hookscope.hosts.folders import Places
 from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_path_gate
 from hookscope.hosts.folders.manifest import REQUIREMENT_FIELDS
@@ -13,20 +17,9 @@ from hookscope.hosts.folders.search_paths import (
     extra_folders,
     hooks_folder,
 )
-from hookscope.hosts.gates.bins import ANY_BINS, BINS
-from hookscope.hosts.gates.config import CONFIG
-from hookscope.hosts.gates.enabled import ENABLED, SWITCH
-from hookscope.hosts.gates.env import ENV
-from hookscope.hosts.gates.events import EVENTS
-from hookscope.hosts.gates.fields import FIELDS
-from hookscope.hosts.gates.handler import HANDLER
-from hookscope.hosts.gates.os import OS
-from hookscope.hosts.gates.path import PATH
 from hookscope.hosts.gates.rules import rules_of
-from hookscope.hosts.gates.sent import SENT
-from hookscope.hosts.gates.trusted import TRUSTED
 from hookscope.model.hook import Folder, Problem
-from hookscope.model.hook_status import GateRule
+from hookscope.model.hook_status import GATE_KINDS, GateRule
 from hookscope.model.host import Host
 
 REQUIREMENT_GATES = frozenset(REQUIREMENT_FIELDS)
@@ -34,21 +27,12 @@ REQUIREMENT_GATES = frozenset(REQUIREMENT_FIELDS)
 
 def guide_gates(path: GateRule, legacy: LegacyRule) -> Mapping[str, GateRule]:
     """Return the gate rules of a guide in display order: about files, the machine, then user settings."""
-    return rules_of(
-        HANDLER,
-        FIELDS,
-        EVENTS,
-        (PATH, legacy_path_gate(legacy, path)),
-        OS,
-        BINS,
-        ANY_BINS,
-        ENV,
-        CONFIG,
-        SWITCH,
-        ENABLED,
-        TRUSTED,
-        SENT,
-    )
+    for module in iter_modules(gates.__path__):
+        import_module(f"{gates.__name__}.{module.name}")
+    kinds = (kind for kind in GATE_KINDS.values() if kind.guide_order is not None)
+    checks = {"path": legacy_path_gate(legacy, path)}
+    in_order = sorted(kinds, key=attrgetter("guide_order"))
+    return rules_of(*((kind, checks.get(kind.name, kind.check)) for kind in in_order))
 
 
 def lowest_first_places(state: str) -> Places:

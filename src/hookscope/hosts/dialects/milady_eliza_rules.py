@@ -125,7 +125,7 @@ def _labelled(folder: Folder, name: str) -> Folder:
 
 
 def _extra_folders(state: str, host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
-    folders = [hooks_folder(host, EXTRA, path, 10, "given by the caller") for path in host.overrides.extra]
+    folders = [hooks_folder(host, EXTRA, path, 10, "passed by the caller") for path in host.overrides.extra]
     home = host.machine.absolute(state)
     listed, where = host.hooks_setting("load", "extraDirs")
     refused = []

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from hookscope.hosts.dialects.catalogues import catalogue, later_events
+from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.guide_rules import REQUIREMENT_GATES, guide_gates
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape
@@ -132,12 +132,6 @@ OPENCLAW = Dialect(
         when_noticed="OpenClaw notices when its gateway is restarted.",
     ),
     pack_rules=PackRules("openclaw"),
-    later={
-        "folder": partial(later_events, "openclaw@2026.9", "folder", "openclaw_2026_9", "openclaw"),
-        "plugin": partial(
-            later_events, "openclaw@2026.9", "plugin", "openclaw_2026_9_plugins", "openclaw_plugins"
-        ),
-    },
     catalogue=CATALOGUE,
     sequences=("openclaw_sequences",),
 )

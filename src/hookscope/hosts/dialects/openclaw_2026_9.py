@@ -206,7 +206,7 @@ def error_text(key: str, event: str, message: str) -> str:
 
 
 def plugin_failure(module: Module) -> Failure | None:
-    """Return the first reason why the program fails the plugin that registers this, in its words."""
+    """Return the first reason why the program rejects the plugin that registers this, in its words."""
     for fault in module.findings:
         if fault.startswith(MISNAMED):
             manifest, _, own = fault.removeprefix(MISNAMED).partition("\n")

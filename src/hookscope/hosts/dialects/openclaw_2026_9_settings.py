@@ -28,7 +28,8 @@ VERSION: Final = "2026_9"
 def settings_shape(version: str) -> Mapping[str, Any]:
     """Return the shape of the settings of a version, as its own `config schema` prints it.
 
-    It has no limits of numbers and no patterns of texts, and of channels only what all have in common.
+    It does not limit numbers or the form of strings. Of channels it has only the keys that all have in
+    common.
     """
     shape: Mapping[str, Any] = json.loads((DATA_FOLDER / f"openclaw_{version}_settings.json").read_bytes())
     return shape
@@ -58,7 +59,7 @@ def settings_issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
 
 
 def older_settings_issues(version: str, settings: Mapping[str, Any]) -> tuple[Issue, ...]:
-    """As `settings_issues`, of an older version."""
+    """Return the issues of the settings under the schema of an older version."""
     return tuple(issues_in(settings, settings_shape(version), ()))
 
 
@@ -127,7 +128,9 @@ def agent_entries(agents: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def agents_in(settings: Mapping[str, Any]) -> AgentWorkspaces:
-    """Return the agents, and the owner of the common workspace: the only or the marked one."""
+    """Return the agents, and the agent that owns the common workspace: the only one, or the one marked as
+    default.
+    """
     section = _section(settings, "agents")
     entries = agent_entries(section)
     marked = [name for name, entry in entries.items() if entry.get("default") is True]
@@ -182,7 +185,9 @@ def loaded_settings(settings: Mapping[str, Any], *, exists: bool) -> Mapping[str
 def older_loaded_settings(
     settings: Mapping[str, Any], *, exists: bool, is_oldest: bool = False
 ) -> Mapping[str, Any]:
-    """As `loaded_settings`, of 2026.6 and 2026.7; `is_oldest`: of 2026.3. They keep the list of agents."""
+    """Return `loaded_settings` as 2026.6 and 2026.7 fill them in (`is_oldest`: 2026.3): agents stay a
+    list.
+    """
     loaded = dict(loaded_settings(settings, exists=exists))
     agents = _section(settings, "agents")
     defaults, written = dict(loaded["agents"]["defaults"]), _section(agents, "defaults")

@@ -8,7 +8,7 @@ from unicodedata import category, east_asian_width
 from hookscope.values import dataclass
 
 LINE_WIDTH = 120  # columns
-CELL_PADDING = 2  # blanks of a cell
+CELL_PADDING = 2  # spaces of a cell
 BREAKS = " /-_."  # a line may break after these
 JOINER, AS_EMOJI = "\u200d", "\ufe0f"
 
@@ -89,7 +89,9 @@ def _shrink(widths: list[int], indexes: Sequence[int], limits: Sequence[int]) ->
 
 
 def wrap_text(text: str, width: int) -> list[str]:
-    """Return the text in lines of at most `width` columns, broken after a blank or a sign, else anywhere."""
+    """Return the text in lines of at most `width` columns, broken after a space or punctuation, else
+    anywhere.
+    """
     parts = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ").split("\n")
     lines = [line for part in parts for line in _wrap_line(part, width)]
     return lines[:-1] if len(parts) > 1 and not parts[-1] else lines

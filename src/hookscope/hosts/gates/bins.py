@@ -83,6 +83,7 @@ def _programs(gate: Gate, hook: Hook, host: Host) -> Evidence:
 BINS = register_gate(
     GateKind(
         "bins",
+        guide_order=60,
         check=bins_gate,
         evidence=_programs,
         evidence_of_host=True,
@@ -95,6 +96,7 @@ BINS = register_gate(
 ANY_BINS = register_gate(
     GateKind(
         "anyBins",
+        guide_order=70,
         check=any_bins_gate,
         evidence=_programs,
         evidence_of_host=True,

@@ -110,6 +110,7 @@ def _paths_ending_in(name: str, settings: Mapping[str, Any]) -> Iterator[KeyPath
 CONFIG = register_gate(
     GateKind(
         "config",
+        guide_order=90,
         check=config_gate,
         evidence=_settings,
         evidence_of_host=True,

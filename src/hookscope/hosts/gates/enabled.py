@@ -53,10 +53,13 @@ def similar_entries(gate: Gate, hook: Hook, host: Host) -> Evidence:
     )
 
 
-SWITCH = register_gate(GateKind("switch", state=State.OFF, check=switch_gate, shows_needed=False))
+SWITCH = register_gate(
+    GateKind("switch", guide_order=100, state=State.OFF, check=switch_gate, shows_needed=False)
+)
 ENABLED = register_gate(
     GateKind(
         "enabled",
+        guide_order=110,
         state=State.OFF,
         check=enabled_gate,
         evidence=similar_entries,

@@ -118,6 +118,7 @@ def _read_dotenv(file: Path, host: Host) -> Mapping[str, str]:
 ENV = register_gate(
     GateKind(
         "env",
+        guide_order=80,
         check=env_gate,
         evidence=_variables,
         fix=FixKind.SET_VARIABLES,

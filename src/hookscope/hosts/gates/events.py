@@ -32,6 +32,7 @@ def _header(gate: Gate, hook: Hook, host: Host) -> Evidence:
 EVENTS = register_gate(
     GateKind(
         "events",
+        guide_order=30,
         state=State.BROKEN,
         check=events_gate,
         evidence=_header,

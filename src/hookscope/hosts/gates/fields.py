@@ -49,6 +49,7 @@ def _place_in_manifest(hook: Hook, host: Host, path: KeyPath, locate: Locate) ->
 FIELDS = register_gate(
     GateKind(
         "fields",
+        guide_order=20,
         state=State.BROKEN,
         check=fields_gate,
         fix=FixKind.FIELD_TYPES,

@@ -65,6 +65,7 @@ def _has_build(manifest: Path, host: Host) -> bool:
 HANDLER = register_gate(
     GateKind(
         "handler",
+        guide_order=10,
         state=State.BROKEN,
         check=handler_gate,
         evidence=_modules,

@@ -35,6 +35,7 @@ def _platforms(gate: Gate, hook: Hook, host: Host) -> Evidence:
 OS = register_gate(
     GateKind(
         "os",
+        guide_order=50,
         check=os_gate,
         evidence=_platforms,
         evidence_of_host=True,

@@ -42,6 +42,7 @@ def _failed_path(hook: Hook, reason: str) -> Gate:
 PATH = register_gate(
     GateKind(
         "path",
+        guide_order=40,
         state=State.BROKEN,
         fix=FixKind.BY_HAND_PATH,
         why_no_fix="its handler must be in the hook's own folder: move it there",

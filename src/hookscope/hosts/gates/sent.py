@@ -41,6 +41,7 @@ def _events(gate: Gate, hook: Hook, host: Host) -> Evidence:
 SENT = register_gate(
     GateKind(
         "sent",
+        guide_order=130,
         state=State.SILENT,
         check=sent_gate,
         evidence=_events,

@@ -38,6 +38,7 @@ def is_inside_hooks_folder(hook: Hook) -> bool:
 TRUSTED = register_gate(
     GateKind(
         "trusted",
+        guide_order=120,
         state=State.UNTRUSTED,
         check=trusted_gate,
         fix=FixKind.TRUST,
