@@ -819,7 +819,7 @@ MESSAGES = row(
     """),
         "context.o is an object",
         "context.c holds itself",
-        "context has an object for a name",
+        "context has an object as a key",
     ),
     goes_on("it returns fifty megabytes", body("return 'x' * 50_000_000"), "what it returned was cut"),
     goes_on(
@@ -1078,12 +1078,12 @@ DESCRIPTORS = row(
     dies(
         "all descriptors closed",
         body("import os; os.closerange(0, 4096)"),
-        "closed the line between its worker and Hookscope",
+        "closed the connection between its worker and Hookscope",
     ),
     dies(
         "all but the first three closed",
         body("import os; os.closerange(3, 4096)"),
-        "closed the line between its worker and Hookscope",
+        "closed the connection between its worker and Hookscope",
     ),
     at_load(dies("all closed at import", at_import("import os; os.closerange(0, 4096)"))),
     goes_on("standard output closed", body("import os; os.close(1)")),
@@ -1111,7 +1111,7 @@ DESCRIPTORS = row(
             try: os.write(number, b"junk" * 9)
             except OSError: pass
     """),
-        "wrote into the line between its worker and Hookscope",
+        "wrote into the connection between its worker and Hookscope",
     ),
     dies(
         "a frame of four gigabytes on all descriptors",
@@ -1121,7 +1121,7 @@ DESCRIPTORS = row(
             try: os.write(number, b"\\xff\\xff\\xff\\xff")
             except OSError: pass
     """),
-        "wrote into the line",
+        "wrote into the connection",
     ),
     dies(
         "an answer of its own making",
@@ -1142,7 +1142,7 @@ DESCRIPTORS = row(
             try: os.write(number, b"\\0\\0\\0\\2[]")
             except OSError: pass
     """),
-        "wrote into the line",
+        "wrote into the connection",
     ),
     hangs(
         "half a frame on all descriptors",
@@ -1428,13 +1428,14 @@ ATTACKS = row(
             WORKER,
         ),
     ),
-    dies(
+    goes_on(
         "its classes changed",
         body(
             "worker.HandlerWorker._call_handler = worker.HandlerWorker._run = None\n"
             "line.HostLine.send_frame = None",
             WORKER,
         ),
+        "it changed the worker's own code (",
     ),
     dies(
         "its objects found by the collector",

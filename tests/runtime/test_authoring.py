@@ -161,7 +161,7 @@ def test_an_object_of_two_names_matches_nothing_and_that_is_said(world: str) -> 
     for name in ("add", "sum"):
         name_definition(both, "tool", name, world)
     with pytest.warns(
-        UserWarning, match=r"^one object is the definition of add, sum: it matches no tool result$"
+        UserWarning, match=r"^add, sum share one definition object, so it matches no tool result$"
     ):
         assert tool_result_from(RESULT, both) is None
 
@@ -185,9 +185,7 @@ def test_definitions_are_what_was_written_and_equal_to_themselves_only() -> None
     assert tool == tool
     assert tool != define_tool(tool)
     assert len({tool, define_tool(tool)}) == 2
-    with pytest.raises(
-        TypeError, match=r"^define_tool\(\) takes its members by name, or one mapping of them$"
-    ):
+    with pytest.raises(TypeError, match=r"^define_tool\(\) takes keyword arguments, or one mapping$"):
         define_tool("d")  # type: ignore[arg-type]
 
 

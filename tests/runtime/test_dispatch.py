@@ -8,7 +8,7 @@ from hookscope.model.executor import Executor
 from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
 from hookscope.model.run import CallGroup, Code, Ending, Event, Fold, OnStep, Plan, Registration, Result, Step
-from hookscope.runtime import dispatch
+from hookscope.runtime.dispatch import dispatch
 from hookscope.runtime.in_process_executor import InProcessExecutor
 
 PlanOf = Callable[..., Plan]

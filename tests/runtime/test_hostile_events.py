@@ -15,8 +15,8 @@ from hookscope.model.handler_arguments import frozen
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.payload import make_arguments
 from hookscope.model.run import Code, Plan, Registration, Result, Step
-from hookscope.runtime import dispatch
 from hookscope.runtime.batch import Batch, WorkerLost
+from hookscope.runtime.dispatch import dispatch
 from hookscope.runtime.in_process_executor import InProcessExecutor
 from hookscope.runtime.payloads import apply_changes, document_of, patch_of
 from hookscope.runtime.process_executor import ProcessExecutor
@@ -71,7 +71,7 @@ def test_a_long_message_is_cut_and_the_others_stay() -> None:
     assert document["messages"][1:] == ["hi"]
     assert document["messages"][0] == "Z" * 256 * 1024
     assert document["context"] == {"a": 1}
-    assert notes == ["messages[0] was cut: 4,737,856 characters are left out"]
+    assert notes == ["messages[0] was cut: 4,737,856 characters omitted"]
 
 
 def test_of_too_many_messages_the_first_and_the_last_are_kept() -> None:

@@ -69,7 +69,7 @@ def test_plain_values_are_left_as_they_are_and_nothing_is_said(value: Any) -> No
         (date(2026, 1, 2), "2026-01-02", "it is a date, shown as text"),
         (Path("/a"), "/a", "it is a PosixPath, shown as text"),
         ("a\udc80", "a?", "it holds half a character (a lone surrogate), shown as ?"),
-        ({3: 4}, {"3": 4}, "it has an int for a name"),
+        ({3: 4}, {"3": 4}, "it has an int as a key"),
         (1 << 5000, "<int of 5,001 bits>", "it is too large a number"),
         (Hostile(), "<unreadable Hostile>", "it could not be read (SystemExit)"),
     ],

@@ -360,7 +360,7 @@ async def test_a_host_that_is_killed_leaves_no_worker_behind(
 import asyncio, pathlib
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration
-from hookscope.runtime import python_executor
+from hookscope.runtime.process_executor import python_executor
 root = pathlib.Path({str(call.target.root)!r})
 call = Registration("k", "a", Code(root / "handler.py", "default", root, "python"))
 lane = python_executor(env={{}}, cwd=root)

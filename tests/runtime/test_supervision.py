@@ -412,7 +412,8 @@ import asyncio, os, sys
 from pathlib import Path
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration
-from hookscope.runtime import Limits, python_executor
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import python_executor
 def fire(root):
     call = Registration("command:new", "daemon", Code(root / "handler.py", "default", root, "python"))
     lane = python_executor(env=dict(os.environ), cwd=root, limits=Limits(20.0, 20.0, 60.0))

@@ -360,9 +360,10 @@ async def test_tasks_threads_and_variables_left_behind_are_said_once(
 ) -> None:
     text = """
     import asyncio, os
+    kept = []  # a task that nothing refers to may be collected
     async def leaves(event):
         os.environ["LEFT"] = "1"
-        asyncio.create_task(asyncio.Event().wait())
+        kept.append(asyncio.create_task(asyncio.Event().wait()))
     def register(api):
         for handler in (leaves, leaves):
             api.on("x", handler)

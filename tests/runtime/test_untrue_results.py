@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from tests.runtime.conftest import LONG
@@ -285,3 +286,70 @@ async def test_what_is_printed_at_the_next_tick_is_charged_to_who_asked_for_it(
     first, second = await results_of(plan_of, lanes["javascript"], *calls)
     assert "of the first" in first.stderr
     assert second.stderr == ""
+
+
+WORKER = "import gc, sys\nown = sys.modules['__main__']\nline = sys.modules['_hookscope_worker.host_line']\n"
+FIND = "worker = next(one for one in gc.get_objects() if type(one) is own.HandlerWorker)\n"
+FORGED = {
+    "a method of the line": "real = line.HostLine.send_frame\n"
+    "def forged(self, frame, ring): real(self, frame.replace(b'ValueError', b'Forged'), ring)\n"
+    "line.HostLine.send_frame = forged",
+    "a method of the answers": "line.AnswerSender.send = lambda *_: None",
+    "a function of a module": "line.encode = line.frame_of = lambda value: b''",
+    "a function's code": "own.describe_exception.__code__ = (lambda raised, handler=None: {}).__code__",
+    "a method that hides another": "worker.add_outcome = lambda *_: None",
+    "a part of the worker": "class Silent:\n    def __getattr__(self, name): return lambda *_: None\n"
+    "worker.answers = Silent()",
+    "the restoring": "own.HandlerWorker.restore_process = own.ProcessBaseline.restore = lambda *_: True",
+    "the comparison": "worker.restore_own_code = lambda: []\n"
+    "own.describe_exception = lambda *_: {'type': 'Forged'}",
+    "an added method": "line.HostLine.__getattribute__ = lambda self, name: None",
+    "a deleted function": "del own.add_notes",
+}
+
+
+@pytest.mark.parametrize("at", ["handler", "module", "coroutine"])
+@pytest.mark.parametrize("what", FORGED)
+async def test_a_handler_that_replaces_the_workers_own_code_falsifies_no_later_result(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessExecutor], what: str, at: str
+) -> None:
+    body = f"{WORKER}{FIND}{FORGED[what]}\n"
+    if at == "module":
+        text = f"{body}def handler(event): pass\n"
+    else:
+        head = "async def" if at == "coroutine" else "def"
+        text = f"{head} handler(event):\n{indent(body, '    ')}"
+    later = "def handler(event):\n    raise ValueError('true')\n"
+    calls = [written(tmp_path, "a", text, ".py"), written(tmp_path, "b", later, ".py")]
+    for _ in range(2):
+        first, second = await results_of(plan_of, lanes["python"], *calls)
+        was_noted = any("changed the worker's own code (" in note for note in first.notes)
+        assert was_noted or first.status == "crashed"  # its own result may suffer
+        assert second.error is not None
+        assert (second.error.type, second.error.message, second.notes) == ("ValueError", "true", ())
+
+
+async def test_the_node_workers_own_classes_cannot_be_replaced(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessExecutor]
+) -> None:
+    forges = """
+import Module from "node:module";
+export default () => {
+  const { _cache: cache } = Module;
+  const own = Object.getOwnPropertyNames(cache).filter((file) => file.includes("node_worker"));
+  const classes = own.flatMap((file) => Object.values(cache[file].exports)).filter((made) => made?.prototype);
+  let replaced = 0;
+  for (const { prototype } of classes) {
+    for (const name of Object.getOwnPropertyNames(prototype)) {
+      replaced += Reflect.set(prototype, name, () => {}) ? 1 : 0;
+    }
+  }
+  return [classes.length > 0, replaced];
+};
+"""
+    calls = [written(tmp_path, "a", forges, ".mjs")]
+    calls += [written(tmp_path, "b", "export default () => { throw new Error('true'); };\n", ".mjs")]
+    first, second = await results_of(plan_of, lanes["javascript"], *calls)
+    assert first.returned == [True, 0]
+    assert second.error is not None
+    assert second.error.message == "true"

@@ -13,7 +13,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.model.failure import Refusal
 from hookscope.model.machine import PathFacts, RealFiles
 from hookscope.packs.index import PackIndex
-from hookscope.recording.installed_taps import InstalledTaps
+from hookscope.recording.taps import InstalledTaps
 from hookscope.storage.trust import TrustStore
 
 MakeHook = Callable[..., Path]

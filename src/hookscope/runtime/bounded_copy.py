@@ -112,7 +112,7 @@ class CopyPaths:
         self._originals.append((self.disk, ""))
 
     def copy_of(self, path: str) -> str:
-        """Return the path in the copies, copied or not; the path itself outside the copied folders."""
+        """Return where the path is, or would be, in the copies; unchanged outside the copied folders."""
         copy = _path_in_copy(path, self._copies)
         if copy != os.path.abspath(path):
             return copy

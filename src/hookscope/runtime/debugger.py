@@ -107,23 +107,19 @@ class SteppedExecutor:
         self._executor, self._stepper = executor, stepper
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """See Executor.run."""
         for call in batch:
             if await self._stepper.may_run((call,), view, step):
                 await self._executor.run((call,), view, step)
 
     async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Executor.run_one_by_one."""
         for view, call in zip(views, calls, strict=False):  # an ended event has fewer views
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Executor.run_together."""
         if await self._stepper.may_run([call for call, _ in calls], calls[0][1], step):
             await self._executor.run_together(calls, step)
 
     async def load(self, code: Code) -> Handler | Code | Module | Failure:
-        """See Executor.load."""
         return await self._executor.load(code)
 
     async def close(self) -> None:

@@ -265,7 +265,7 @@ class NestedFiring:
     """
 
     def __init__(self, key: str) -> None:
-        """Create it in the firing's own task."""
+        """Must be called in the firing's own task."""
         parent = _current_chain.get()
         if parent is None or parent[0].is_over():
             chain, self.depth, self._is_first = _FiringChain(), COMMAND_DEPTH * worker_depth(), True

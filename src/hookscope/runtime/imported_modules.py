@@ -26,7 +26,7 @@ COLLECT_EVERY = 16  # sweeps per garbage collection, which frees modules: they r
 
 @dataclass(slots=True)
 class ReplacedModules:
-    """Modules that no registration uses any more, by the name of their content.
+    """Modules that no registration uses now, by the name of their content.
 
     Firings that were running when a module was replaced may still call it, and its tasks and threads may
     still run. Not thread-safe: for one event loop.
@@ -49,7 +49,7 @@ class ReplacedModules:
             self._waiting.pop(name, None)
 
     def sweep(self, _: object = None) -> None:
-        """Forget modules in which nothing runs any more."""
+        """Forget modules in which nothing runs now."""
         free = [name for name, tasks in self._waiting.items() if all(task.done() for task in tasks)]
         if not free:
             return

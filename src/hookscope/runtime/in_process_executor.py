@@ -346,7 +346,6 @@ class InProcessExecutor:
         self._modules = ImportedModules()
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """See Executor.run."""
         pairs = list(zip(batch, await self._targets_of(batch), strict=True))
         await self._with_open_arguments(partial(self._run_pairs, pairs, view, step), view)
 
@@ -398,7 +397,6 @@ class InProcessExecutor:
             await call_handlers((pair[1],), view, control, builder.add_record)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Executor.run_together."""
         targets = await self._targets_of([call for call, _ in calls])
         works = []
         for (call, view), target in zip(calls, targets, strict=True):
@@ -425,11 +423,9 @@ class InProcessExecutor:
 
     @property
     def late_count(self) -> int:
-        """See LateExecutor."""
         return self._modules.late_count
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
-        """See LateExecutor."""
         return self._modules.late_of(code)
 
     async def close(self) -> None:

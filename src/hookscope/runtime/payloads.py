@@ -222,7 +222,7 @@ def _pack_document(
 
 
 def is_later_document(view: Any, document: Any) -> bool:
-    """Return True if the document can be the view after a handler ran. An event has all its keys."""
+    """Return True if the document has the keys that a worker returns for this kind of view."""
     if is_hook_event(view):
         return isinstance(document, dict) and document.keys() == _EVENT_KEYS
     if isinstance(view, Arguments):

@@ -235,7 +235,6 @@ class ProcessExecutor:
             await self._end_batch()
 
     async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Executor.run_one_by_one."""
         for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
             await self.run((call,), view, step)
 
@@ -351,11 +350,9 @@ class ProcessExecutor:
 
     @property
     def late_count(self) -> int:
-        """See LateExecutor."""
         return count_late_handlers(slot.worker for slot in self._plugin_slots.values())
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
-        """See LateExecutor."""
         slot = self._plugin_slots.get(code.path)
         if slot is None or slot.worker is None:
             return ()

@@ -244,12 +244,12 @@ class Sandbox:
         self.close()
 
     def copy_of(self, path: Path) -> Path:
-        """Return the path in the copies, copied or not; the path itself outside the copied folders."""
+        """Return where the path is, or would be, in the copies; unchanged outside the copied folders."""
         copy = self._paths.copy_of(os.fspath(path))
         return path if copy == os.path.abspath(path) else Path(copy)
 
     def mirrored(self, path: Path) -> Path:
-        """Return the place among the copies for any absolute path, copied or not."""
+        """Return where any absolute path is, or would be, in the folder of all copies."""
         return Path(self._paths.mirrored(os.path.realpath(path)))
 
     def start_folder_of(self, folder: Path) -> Path:
@@ -422,7 +422,7 @@ def _claimed(folder: str) -> int | None:
 
 
 def _remove_abandoned() -> None:
-    """Remove the sandboxes of killed processes, which are not locked any more."""
+    """Remove the sandboxes of killed processes, which are no longer locked."""
     with suppress(OSError), os.scandir(gettempdir()) as entries:
         for entry in entries:
             if entry.name.startswith(PREFIX) and _may_be_abandoned(entry):

@@ -49,7 +49,6 @@ class SandboxedExecutor:
         self._on_unprotected = on_unprotected
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """See Executor.run."""
         originals = {self._call_inside(call): call for call in batch}
 
         def on_step(news: Step) -> None:
@@ -62,12 +61,10 @@ class SandboxedExecutor:
             self._write_back(moved, view)
 
     async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Executor.run_one_by_one."""
         for view, call in zip(views, calls, strict=False):  # an ended event has fewer views
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Executor.run_together."""
         sandboxed = [(self._call_inside(call), self._payload_inside(view)) for call, view in calls]
         originals = {moved: call for (moved, _), (call, _) in zip(sandboxed, calls, strict=True)}
 
@@ -81,7 +78,6 @@ class SandboxedExecutor:
                 self._write_back(moved, view)
 
     async def load(self, code: Code) -> Code | Module | Failure:
-        """See Executor.load."""
         loaded = await self._executor.load(self._code_inside(code))
         if isinstance(loaded, Failure):
             return self._failure_outside(loaded)

@@ -430,18 +430,15 @@ class SharedWorkerExecutor:
         return [self._requests.request_for(call, shared) for call in calls]
 
     async def run_one_by_one(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """See Executor.run_one_by_one."""
         for view, call in zip(views, calls, strict=False):  # an ended event has fewer views
             await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Executor.run_together."""
         async with asyncio.TaskGroup() as tasks:
             for call, view in calls:
                 tasks.create_task(self.run((call,), view, step))
 
     async def load(self, code: Code) -> Code | Module | Failure:
-        """See Executor.load."""
         code = with_digest(code)
         shared = self._contents.shared_name()
         request = HandlerRequest(code, self._contents.name_of(code, shared), shared)
@@ -492,11 +489,9 @@ class SharedWorkerExecutor:
 
     @property
     def late_count(self) -> int:
-        """See LateExecutor."""
         return len(self._worker.process.late_handlers) if self._worker is not None else 0
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
-        """See LateExecutor."""
         if self._worker is None:
             return ()
         code = with_digest(code)

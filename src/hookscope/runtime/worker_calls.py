@@ -380,7 +380,7 @@ class ConcurrentCalls:
         Args:
             status: of the causing call.
             failure: of the causing call.
-            why: for the other calls: what happened to "its plugin's worker, which".
+            why: the end of the other calls' message: "ended with its plugin's worker, which …".
         """
         ending = self._running() if self.has_begun else self.left
         culprit = self._culprit
@@ -412,5 +412,5 @@ def count_fitting(batches: Sequence[Batch]) -> int:
 
 
 def _bystander_failure(why: str, phase: Phase) -> Failure:
-    """Return the failure of a call that ended with its worker; `why` continues "its worker, which"."""
+    """Return the failure of a call that ended with its worker; `why`: what happened to the worker."""
     return Failure("Crashed", f"ended with its plugin's worker, which {why}", phase=phase)

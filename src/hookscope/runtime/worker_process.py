@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,7 @@ from hookscope.runtime.python_worker.protocol import LINE_LOST, Message, pack
 from hookscope.runtime.worker_reader import OutputPipe, OutputReader, WorkerReader
 from hookscope.values import dataclass
 
+PIPE_SIZE = 256 * 1024  # bytes of answers that a worker can send before the host reads; Linux has 64 KiB
 EXIT_GLANCE = 0.001  # seconds in which a process mostly ends after it has closed its pipes
 EXIT_POLL = 0.01  # seconds between checks on systems that cannot wait without reaping
 
@@ -164,6 +166,11 @@ class WorkerPipes:
     def _open(self, program: WorkerProgram) -> None:
         worker_in, self.to_worker = self._pipe()
         self.from_worker, worker_out = self._pipe()
+        if sys.platform == "linux":
+            import fcntl  # Windows has none
+
+            with suppress(OSError):  # the user's share of pipes is used up
+                fcntl.fcntl(worker_out, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
         stdout, self._stdout = self._pipe()
         stderr, self._stderr = self._pipe()
         self.outputs = stdout, stderr
@@ -413,7 +420,7 @@ class WorkerProcess:
         """Raise WorkerLost if no more messages can arrive."""
         garbled = self._reader.protocol_error
         if garbled:
-            raise WorkerLost(f"wrote into the line between its worker and Hookscope: {garbled}")
+            raise WorkerLost(f"wrote into the connection between its worker and Hookscope: {garbled}")
         if self._has_ended() or (self._reader.is_closed and not self._reader.inbox):
             raise await self._lost_error()
 
@@ -437,11 +444,11 @@ class WorkerProcess:
         try:
             code = await self._child.exit_code(max(self._closed_since + EXIT_GRACE - time.monotonic(), 0))
         except TimeoutError:
-            return WorkerLost("closed the line between its worker and Hookscope")
+            return WorkerLost("closed the connection between its worker and Hookscope")
         if self._program.is_sandboxed and 128 < code <= 128 + LAST_SIGNAL:
             code = 128 - code
         if code == LINE_LOST:
-            return WorkerLost("closed the line between its worker and Hookscope")
+            return WorkerLost("closed the connection between its worker and Hookscope")
         return WorkerLost(exit_in_words(code), died=True)
 
     def take_received(self) -> Message | None:

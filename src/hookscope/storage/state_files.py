@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookscope.formats.positions import FormatError, KeyPath
 from hookscope.model.hook import FilePosition, Problem
@@ -16,6 +16,9 @@ from hookscope.model.machine import RealFiles
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason, nearest_word, one_line
 from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.model.host import Host
 
 LARGEST = 256 * 1024  # bytes: more than the YAML reader accepts
 
@@ -88,6 +91,7 @@ def read_config_document(file: Path) -> ConfigDocument:
     return ConfigDocument(file, source, value)
 
 
+CONFIG_FILE = "config.yaml"  # in the config folder
 MASK_KEY = "mask"
 
 
@@ -149,6 +153,37 @@ def unreadable_reason(path: Path, *, folder: bool = False) -> str:
     except OSError as error:
         return f"cannot read {path}: {error_reason(error)}"
     return ""
+
+
+DOTENV = ".env"  # of a workspace
+STATE_FILES = {
+    "trust.json": "no folder counts as trusted",
+    "packs/installed.json": "installed packs are unknown",
+    "tap/installed.json": "installed taps are unknown",
+}
+
+
+def unreadable_files(host: Host) -> tuple[Problem, ...]:
+    """Return a problem for each unreadable file, with its consequence."""
+    return tuple(
+        Problem(f"{why}; {meaning}", FilePosition(file)) for file, why, meaning in _unreadable(host) if why
+    )
+
+
+def _unreadable(host: Host) -> Iterator[tuple[Path, str, str]]:
+    for name, meaning in STATE_FILES.items():
+        file = state_folder() / name
+        yield file, unreadable_reason(file), meaning
+    undo = state_folder() / "undo"
+    yield undo, unreadable_reason(undo, folder=True), "nothing can be undone"
+    rules, files = host.dialect.settings_rules, RealFiles()
+    dotenv = [host.workspace / name for name in (*rules.project_dotenv, DOTENV)]
+    if rules.dotenv is not None:
+        dotenv.append(host.state / rules.dotenv)
+    for file in dict.fromkeys(dotenv):
+        trouble = files.access_error(file)
+        why = f"cannot read {file}: {error_reason(trouble)}" if trouble is not None else ""
+        yield file, why, "its variables are not set"
 
 
 def read_state_file(path: Path) -> Any:

@@ -29,8 +29,7 @@ def test_a_rename_keeps_bytes_and_mode_and_is_undone(file: Path, tmp_path: Path)
         == "--- a/handler.mjs\n+++ b/handler.js\nrename from handler.mjs\nrename to handler.js\n"
     )
     stack = UndoStack(tmp_path / "undo")
-    lock = tmp_path / "lock"
-    apply_change(change, lock=lock)
+    apply_change(change)
     stack.push(change)
     then = tmp_path / "handler.js"
     assert (file.exists(), then.read_bytes(), then.stat().st_mode & 0o777) == (
@@ -41,9 +40,9 @@ def test_a_rename_keeps_bytes_and_mode_and_is_undone(file: Path, tmp_path: Path)
     known = stack.peek()
     assert known == change
     assert is_applied(change)
-    stack.undo(change, lock=lock)
+    stack.undo(change)
     assert (file.read_bytes(), then.exists()) == (b"export default 1\n", False)
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["handler.mjs", "lock"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["handler.mjs"]
 
 
 def test_a_rename_does_not_overwrite_a_file(file: Path, tmp_path: Path) -> None:

@@ -328,7 +328,7 @@ def test_a_document_nested_too_deeply_is_not_edited(
 ) -> None:
     source = b'{"deep": ' + opening * depth + b"1" + closing * depth + b"}"
     settings.write_bytes(source)
-    with pytest.raises(CannotEdit, match="lists and objects in one another"):
+    with pytest.raises(CannotEdit, match="lists and objects nested more than"):
         switch(settings)
     assert settings.read_bytes() == source
 

@@ -32,6 +32,6 @@ def test_earlier_writes_are_reverted_if_a_later_file_is_stale(change: Change, tm
             (tmp_path / "second").write_bytes(b"somebody else's")
 
     with pytest.raises(Stale):
-        apply_change(change, step=somebody_writes, lock=tmp_path / "lock")
+        apply_change(change, step=somebody_writes)
     assert not (tmp_path / "folder").exists()
     assert (tmp_path / "second").read_bytes() == b"somebody else's"

@@ -180,7 +180,7 @@ def test_a_change_of_several_files_is_undone_as_one(stack: UndoStack, tmp_path: 
     change = Change(
         one, "both", None, b"a", other_changes=(Change(two, "both", None, b"b"),), created_folders=made
     )
-    apply_change(change, lock=tmp_path / "lock")
+    apply_change(change)
     assert (one.read_bytes(), two.read_bytes()) == (b"a", b"b")
     assert [line for line in change.preview().splitlines() if line[:3] == "+++"] == [
         "+++ b/a.txt",
@@ -192,15 +192,15 @@ def test_a_change_of_several_files_is_undone_as_one(stack: UndoStack, tmp_path: 
     with pytest.raises(CannotEdit, match="has changed since then"):
         inverse_change(change)
     with pytest.raises(Stale):
-        stack.undo(change, lock=tmp_path / "lock")
+        stack.undo(change)
     assert one.exists()
     two.write_bytes(b"b")
-    stack.undo(change, lock=tmp_path / "lock")
+    stack.undo(change)
     assert not (tmp_path / "new").exists()
     two.parent.mkdir(parents=True)
     two.mkdir()  # the second cannot be written, so the first is not there either
     with pytest.raises(ChangeError):
-        apply_change(change, lock=tmp_path / "lock")
+        apply_change(change)
     assert not one.exists()
     assert two.is_dir()
 

@@ -15,7 +15,10 @@ function keepOwn() {
   for (const file of Object.keys(Module._cache)) {
     if (!file.startsWith(HERE)) continue;
     const value = Module._cache[file];
-    Object.freeze(value.exports);
+    for (const made of [value.exports, ...Object.values(value.exports)]) {
+      if (typeof made === "function") Object.freeze(made.prototype);
+      if (typeof made === "function" || made === value.exports) Object.freeze(made);
+    }
     Object.defineProperty(Module._cache, file, { value, enumerable: false, writable: false, configurable: false });
   }
 }

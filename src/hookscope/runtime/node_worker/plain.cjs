@@ -143,7 +143,7 @@ class Cleaner {
   text(text, path) {
     const room = Math.max(this.left, 0);
     if (text.length > room) {
-      this.say(path, `was cut: ${grouped(text.length - room)} characters are left out`);
+      this.say(path, `was cut: ${grouped(text.length - room)} characters omitted`);
       text = text.slice(0, room);
     }
     if (!text.isWellFormed()) {
@@ -254,7 +254,7 @@ class Cleaner {
     const members = Object.create(null);
     for (const [key, item] of entries) {
       if (this.full(path)) break;
-      if (typeof key !== "string") this.say(path, `has ${one(kindOf(key))} for a name`);
+      if (typeof key !== "string") this.say(path, `has ${one(kindOf(key))} as a key`);
       const isText = key === null || ["string", "number", "boolean"].includes(typeof key);
       const name = this.text(isText ? String(key) : `<${kindOf(key)}>`, path);
       members[name] = this.clean(item, path ? `${path}.${name}` : name, depth + 1);

@@ -18,11 +18,19 @@ const FILES = 200; // that are reported to the host
 
 const queried = /\?t=([^&#]*)&hookscope$/;
 
-/** {path, mark} of an address: its file, and the name of the content in it. */
+const known = new Map(); // address → its parts, which each call needs
+
+/** {path, mark, plain} of an address: its file, the name of the content in it, and the address without that name. */
 function split(url) {
-  const mark = queried.exec(url)?.[1] ?? "";
-  const bare = mark ? url.slice(0, url.lastIndexOf("?")) : url;
-  return { path: bare.startsWith("file:") ? fileURLToPath(bare) : "", mark: decodeURIComponent(mark) };
+  let parts = known.get(url);
+  if (!parts) {
+    const mark = queried.exec(url)?.[1] ?? "";
+    const bare = mark ? url.slice(0, url.lastIndexOf("?")) : url;
+    const file = bare.startsWith("file:") ? fileURLToPath(bare) : "";
+    parts = { path: file, mark: decodeURIComponent(mark), plain: file && addressOf(file, "") };
+    known.set(url, parts);
+  }
+  return parts;
 }
 
 function addressOf(file, mark) {
@@ -164,13 +172,13 @@ class Worlds {
   reached(url, root) {
     const [seen, files, stubs, standIns] = [new Set([url]), [], new Map(), new Set()];
     for (const step of seen) {
-      const file = split(step).path;
+      const { path: file, plain } = split(step);
       if (file && !isWithin(root, file) && !isPackaged(file, root)) files.push(file);
       for (const [specifier, { names, absent }] of this.stubs.get(step) ?? []) {
         stubs.set(specifier, { names: new Set([...(stubs.get(specifier)?.names ?? []), ...names]), absent });
       }
       for (const specifier of this.standIns.get(step) ?? []) standIns.add(specifier);
-      for (const from of [step, addressOf(file, "")]) { // CommonJS imports use the address without a mark
+      for (const from of [step, plain]) { // CommonJS imports use the address without a mark
         for (const child of this.edges.get(from) ?? []) seen.add(child);
       }
     }

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from .own_code import note_changed_code
 from .process_baseline import LeftoversWatch, add_task_notes
 from .protocol import encode
 from .safe_values import event_to_plain, is_in_event_loop, running_frames, to_plain
@@ -288,6 +289,7 @@ class ConcurrentRun:
         """Run all calls, and send their results."""
         worker = self._worker
         worker.leftovers = leftovers = LeftoversWatch()
+        restore_own_code = worker.restore_own_code  # bound before any handler runs
         loaded = [call for call in self._calls if self._prepare(call)]
         for call in self._calls:
             if call not in loaded:
@@ -297,6 +299,7 @@ class ConcurrentRun:
         unfinished = self._await_all(loaded)
         answer = self._last_answer
         who = "it" if len(self._calls) == 1 else "one of the handlers that ran concurrently"
+        note_changed_code(answer, restore_own_code(), who)
         worker.restore_process(answer, who)
         add_task_notes(answer, unfinished, who)
         worker.notes.add_memory_note(answer)

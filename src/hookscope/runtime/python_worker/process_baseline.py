@@ -488,7 +488,6 @@ def add_task_notes(answer: dict[str, Any], unfinished: int, who: str = "it") -> 
 
 
 def add_notes(answer: dict[str, Any], *notes: str) -> None:
-    """Add notes to an answer."""
     if notes:
         answer["notes"] = [*answer.get("notes", ()), *notes]
 

@@ -418,7 +418,7 @@ class _Cleaner:
     def _text(self, text: str, path: str) -> str:
         room = max(self._left, 0)
         if len(text) > room:
-            self._note(path, f"was cut: {len(text) - room:,} characters are left out")
+            self._note(path, f"was cut: {len(text) - room:,} characters omitted")
             text = text[:room]
         try:
             text.encode("utf-8")
@@ -486,7 +486,7 @@ class _Cleaner:
     def _key(self, key: Any, path: str) -> str:
         if isinstance(key, str):
             return self._text(str.__str__(key), f"a name in {path}" if path else "a name")
-        self._note(path, f"has {type_with_article(key)} for a name")
+        self._note(path, f"has {type_with_article(key)} as a key")
         if key is None or isinstance(key, (bool, int, float)):
             return self._text(repr(key), path)
         return self._text(f"<{_type_name(key)}>", path)

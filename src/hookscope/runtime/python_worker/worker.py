@@ -20,6 +20,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from types import ModuleType
 from typing import Any
@@ -36,6 +37,7 @@ from .call_execution import ConcurrentRun, EventLoop, PayloadFactory, PayloadVie
 from .handler_modules import AuthoringFinder, AuthoringModules, NoHandler, forget
 from .host_line import AnswerSender, HostLine, StandardOutputs
 from .loaded_handlers import REGISTRATION_SIZE, HandlerCache, member_of, module_document
+from .own_code import note_changed_code, watch_own_code
 from .process_baseline import AnswerNotes, LeftoversWatch, ProcessBaseline, add_notes, add_task_notes
 from .protocol import BEGUN, short_frame
 from .safe_values import describe_exception, generator_error, not_found_notes, to_plain
@@ -93,12 +95,26 @@ class HandlerWorker:
         self._targets: dict[int, tuple[Any, dict[str, str], tuple[list[str], list[str]]]] = {}
         self._concurrent: ConcurrentRun | None = None  # while it runs
         self._debugger: Any = None
+        self.restore_own_code: Callable[[], list[str]] = lambda: []  # until the warm-up has ended
         self.baseline.begin()
+
+    def _watch_own_code(self) -> None:
+        parts = (
+            self.line,
+            self.payloads,
+            self.event_loop,
+            self._cache,
+            self.baseline,
+            self.answers,
+            self.notes,
+        )
+        watch_own_code(self, *parts)
 
     def serve(self) -> None:
         """Execute messages until the process is killed, or the listening thread ends it."""
         self.line.send({"ready": _getpid(), "clock": _now()})
         self._warm_up()
+        self._watch_own_code()
         while True:
             message = self.line.receive()
             if message["do"] == "load":
@@ -134,9 +150,9 @@ class HandlerWorker:
         self._debugger = HandlerDebugger(self.line, message)
         self._cache.load = self._debugger.wrap_load(self._cache.load)  # type: ignore[method-assign]  # on this instance only
         self.baseline.accept("sys", "pdb")
+        self._watch_own_code()
 
     def stack_of(self, call: int | None = None) -> list[Any] | None:
-        """See EventLoop.stack_of."""
         return self.event_loop.stack_of(call, self._concurrent)
 
     def debug(self, message: Any) -> None:
@@ -149,12 +165,13 @@ class HandlerWorker:
         self._targets.clear()
 
     def _load(self, message: Any) -> None:
+        restore_own_code = self.restore_own_code  # bound before the module runs
         loaded, error, took, is_restored = self._cache.load(message["code"], message["code"]["env"])
         answer = {
             "id": message["id"],
             "loaded": took,
             "error": error,
-            "dirty": not is_restored,
+            "dirty": bool(restore_own_code()) or not is_restored,
             "module": None,
         }
         if loaded is not None and loaded.module is not None:
@@ -178,10 +195,11 @@ class HandlerWorker:
         view = self.payloads.make(message["view"], message)
         self.leftovers = LeftoversWatch()
         is_announced = False  # the host knows that the next call starts
-        last = _len(calls) - 1
+        last, restore_own_code = _len(calls) - 1, self.restore_own_code  # bound before any handler runs
         for number, (known, call) in enumerate(calls):
             view.begin(call["who"])
             answer = self._call_handler(message["id"], number, call, view.value, is_announced, known)
+            note_changed_code(answer, restore_own_code())
             if number == last:
                 view.end(self.report_late)
             self.add_view(view, answer)

@@ -7,13 +7,15 @@ import errno
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from hookscope.model.text import error_reason
+from hookscope.storage.state_files import state_folder
 
 
 class ChangeError(Exception):
@@ -110,26 +112,43 @@ def real_path(path: Path) -> Path:
 
 
 @contextmanager
-def locked(real: Path, timeout: float, lock_file: Path | None = None) -> Iterator[None]:
-    """Hold Hookscope's lock for a file: `lock_file`, or a file beside it. The lock file stays, empty and
-    hidden.
+def locked(real: Path, timeout: float) -> Iterator[None]:
+    """Hold Hookscope's lock for the files beside `real`. It leaves no file there.
 
     Raises CannotWrite after `timeout` seconds.
     """
-    from filelock import FileLock  # loads asyncio; a scan locks nothing
-
-    lock = FileLock(lock_file or lock_beside(real))
-    try:
-        lock.acquire(timeout=timeout, poll_interval=POLL)
-    except TimeoutError:
-        raise CannotWrite(
-            f"{real} has been locked by another process for {timeout:g} s; nothing was written. "
-            "Close the other one, or try again."
-        ) from None
-    try:
+    with ExitStack() as held:
+        try:
+            _lock_folder(real.parent, timeout, held)
+        except TimeoutError:
+            raise CannotWrite(
+                f"{real} has been locked by another process for {timeout:g} s; nothing was written. "
+                "Close the other one, or try again."
+            ) from None
         yield
-    finally:
-        lock.release()
+
+
+def _lock_folder(folder: Path, timeout: float, held: ExitStack) -> None:
+    """Lock a folder until `held` is closed. Raises TimeoutError."""
+    end = time.monotonic() + timeout
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+        held.callback(os.close, handle)
+        while True:
+            try:
+                return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise TimeoutError from None
+                time.sleep(POLL)
+    except TimeoutError:
+        raise
+    except (ImportError, OSError):  # Windows, and some network file systems, cannot lock a folder
+        from filelock import FileLock  # loads asyncio
+
+        held.enter_context(FileLock(state_folder() / "files.lock", timeout=timeout, poll_interval=POLL))
 
 
 def replace_file(
@@ -233,11 +252,6 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def lock_beside(real: Path) -> Path:
-    """Return the default lock file of `locked`."""
-    return _temporary_beside(real, "lock")
 
 
 def _temporary_beside(real: Path, what: str) -> Path:

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from hookscope.model.failure import Refusal
 from hookscope.model.hook import Edit
-from hookscope.model.machine import broken_link_error, read_or_none
+from hookscope.model.host import Host
+from hookscope.model.machine import broken_link_error, is_within, read_or_none
 from hookscope.model.text import error_reason
+from hookscope.model.trust import is_folder_trusted
 from hookscope.storage.edits.atomic_files import (
     NEW_MODE,
     OPEN_MODE,
@@ -33,7 +35,6 @@ from hookscope.storage.edits.atomic_files import (
 )
 from hookscope.storage.edits.json5_edit import with_settings
 from hookscope.storage.edits.pending_writes import read_settled, wait_until_written
-from hookscope.storage.state_files import state_folder
 from hookscope.values import dataclass
 
 ANY_WRITE = 0o222
@@ -211,9 +212,7 @@ def read_current(file: Path) -> bytes | None:
         raise CannotWrite(f"Cannot read {file}: {_reason(error, file)}. Nothing was written.") from None
 
 
-def apply_change(
-    change: Change, *, timeout: float = PATIENCE, step: WriteStep = no_step, lock: Path | None = None
-) -> Applied:
+def apply_change(change: Change, *, timeout: float = PATIENCE, step: WriteStep = no_step) -> Applied:
     """Write the change, or raise and leave the file unchanged.
 
     A link stays a link: its target is written. Missing folders are created for a new file. Other programs do
@@ -224,14 +223,13 @@ def apply_change(
     Args:
         timeout: seconds to wait for the lock.
         step: called before each step; for tests.
-        lock: the lock file to use if none may stay beside the file.
 
     Raises:
         Stale: the content of the file is not `change.old`.
         CannotWrite: the system refuses, or the lock is not available in time.
     """
     if change.other_changes or change.created_folders:
-        return _apply_together(change, timeout, step, lock)
+        return _apply_together(change, timeout, step)
     real = real_path(change.path) if change.renamed_to is None else change.path  # a link is renamed itself
 
     def check(at: Path) -> None:
@@ -244,13 +242,13 @@ def apply_change(
     try:
         if (error := broken_link_error(change.path)) is not None and change.renamed_to is None:
             raise error
-        check(real)  # before the lock file is created
+        check(real)
         if change.is_noop:
             return Applied()
         check_replaceable(change, real)
         if change.old is None:
             real.parent.mkdir(parents=True, exist_ok=True)
-        with locked(real, timeout, lock):
+        with locked(real, timeout):
             return Applied(_write(change, real, check, step))
     except OSError as error:
         why = _reason(error, change.path)
@@ -273,7 +271,7 @@ def _write(change: Change, real: Path, check: BeforeReplace, step: WriteStep) ->
     return False
 
 
-def _apply_together(change: Change, timeout: float, step: WriteStep, lock: Path | None) -> Applied:
+def _apply_together(change: Change, timeout: float, step: WriteStep) -> Applied:
     """Apply every part or none: parts already written are reverted if a later one fails."""
     done: list[Change] = []
     in_place = False
@@ -282,12 +280,12 @@ def _apply_together(change: Change, timeout: float, step: WriteStep, lock: Path 
             if not is_applied(part.undo()):  # write no part if another cannot be written
                 raise Stale(f"{part.path} has changed since it was read; nothing was written.")
         for part in change.parts:
-            in_place = apply_change(part, timeout=timeout, step=step, lock=lock).in_place or in_place
+            in_place = apply_change(part, timeout=timeout, step=step).in_place or in_place
             done.append(part)
     except BaseException:
         for part in reversed(done):
             with suppress(ChangeError):
-                apply_change(part.undo(), timeout=timeout, lock=lock)
+                apply_change(part.undo(), timeout=timeout)
         raise
     finally:
         remove_empty(change.created_folders)  # folders with new files stay
@@ -360,19 +358,26 @@ def _moved_down(line: str, offset: int) -> str:
 WriteChange = Callable[[Change], None]  # applies it, or raises Refusal
 
 
-def user_files_lock() -> Path:
-    """Return the lock for users' files. It is in the state folder, so that none stays in a repository."""
-    return state_folder() / "files.lock"
+def check_links(changes: Iterable[Change], host: Host) -> None:
+    """Raise Refusal if a link in the workspace leads a file out of it, and not into a trusted folder.
+
+    Its author may be somebody else. The question before a folder is trusted names the real folder.
+    """
+    workspace = real_path(host.workspace)
+    for path in (path for change in changes for path in change.paths):
+        real = real_path(path)
+        if not is_within(path, host.workspace) or is_within(real, workspace):
+            continue
+        if not is_folder_trusted(real.parent, host):
+            raise Refusal(
+                f"{host.machine.short(path)} leads out of the workspace, to {real}. Nothing was written.",
+                "Name that folder itself; or `hookscope trust` it, and links may lead there.",
+            )
 
 
 def write_user_file(change: Change) -> None:
     """Apply a change. Raises Refusal, with the file unchanged."""
-    lock: Path | None = user_files_lock()
     try:
-        user_files_lock().parent.mkdir(parents=True, exist_ok=True)
-    except OSError:  # without a state folder, the lock is beside the file
-        lock = None
-    try:
-        apply_change(change, lock=lock)
+        apply_change(change)
     except ChangeError as error:
         raise Refusal(str(error)) from None

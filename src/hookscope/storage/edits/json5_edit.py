@@ -205,7 +205,7 @@ def with_setting(source: bytes | None, path: KeyPath, value: object) -> bytes:
 
     An existing value is replaced. A missing one becomes the first member of the deepest existing object. A
     missing file, or one with only comments, becomes a small document; a blank file does not, because another
-    program may be writing it. Of equal keys the last is edited, because it has effect.
+    program may be writing it. If a key is repeated, its last value is edited, because that one counts.
 
     Raises:
         CannotEdit: blank, not JSON5, or the path leads through something other than an object or a list item.
@@ -247,7 +247,7 @@ def without_setting(source: bytes, path: KeyPath) -> bytes:
     Its comma is removed too, and its line if nothing else is on it. Comments around it stay.
 
     Raises:
-        CannotEdit: not JSON5, an item of a list, or one of several equal keys.
+        CannotEdit: not JSON5, an item of a list, or a repeated key.
     """
     line = f"remove {dotted_path(path)}"
     text = _text(source, line)
@@ -372,6 +372,6 @@ def _without_member(text: str, parent: Span, value: Span) -> str:
 
 
 def _without_last_line(head: str) -> str:
-    """Return `head` without the blanks at its end, and without the line end before them."""
+    """Return `head` without the white space at its end, and without the line end before them."""
     head = head.rstrip(" \t")
     return head[:-2] if head.endswith("\r\n") else head[:-1] if head.endswith(tuple(LINE_ENDS)) else head

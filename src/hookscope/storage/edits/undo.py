@@ -54,13 +54,13 @@ class UndoStack:
             unreadable.append(file)
         return None, tuple(unreadable)
 
-    def undo(self, change: Change, inverse: Change | None = None, lock: Path | None = None) -> Applied:
+    def undo(self, change: Change, inverse: Change | None = None) -> Applied:
         """Undo a stored change, and forget it. Callers pass the change from `peek` that they showed.
 
         Raises Stale, and keeps the change, if its file has changed since. `inverse` replaces the plain
-        reverse: the result of `inverse_change`, confirmed by the user. `lock`: see `apply_change`.
+        reverse: the result of `inverse_change`, confirmed by the user.
         """
-        applied = apply_change(inverse or change.undo(), lock=lock)
+        applied = apply_change(inverse or change.undo())
         self.forget(change)
         return applied
 
@@ -155,7 +155,8 @@ def _recording(folder: Path) -> Iterator[None]:
             yield
     except OSError as error:
         raise CannotWrite(
-            f"Cannot record the change in {folder}: {error_reason(error)}. The folder must be writable."
+            f"Cannot record the change in {folder}: {error_reason(error)}. "
+            "Set HOOKSCOPE_STATE_DIR to a folder that can be written."
         ) from error
 
 

@@ -62,7 +62,7 @@ class StoredRun:
     version: str = ""  # of the host program that the dialect follows; empty: a guide
     pinned: bool = False
     handlers: tuple[HandlerFile, ...] = ()  # those that were planned, in order
-    settings: str | None = None  # the digest of the host's settings in force; None: it had none
+    settings: str | None = None  # the digest of the host's settings; None: it had none
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,7 +269,7 @@ def _process_start_by_proc(pid: int) -> str | None:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return None
-    fields = stat.rpartition(")")[2].split()  # the name before it may hold blanks and brackets
+    fields = stat.rpartition(")")[2].split()  # the name before it may contain spaces and brackets
     # Fields 3 and 22 of proc(5). Ticks count from the boot, so the boot is part of the answer.
     return None if fields[0] in DEAD_STATES else f"{_boot_time()} {fields[19]}"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hookscope.storage.journal.reader import StoredRun
 
 
-# `index_terms` splits words, so the tokenizer finds only blanks, in every version of SQLite.
+# `index_terms` splits words, so the tokenizer finds only spaces, in every version of SQLite.
 # The index stores no text: the documents have it. To change the terms of an entry, rename the table and
 # drop this one: then all runs are indexed again.
 CREATE_INDEX = """
@@ -157,7 +157,7 @@ LONGEST_TEXT = 2_000  # characters of one text that are searched
 LONGEST_RUN = 32_000  # characters of one run
 LONGEST_WORD = 64
 
-# Scripts without blanks between words: each character is a word, and a word is a phrase.
+# Scripts without spaces between words: each character is a word, and a word is a phrase.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
@@ -182,7 +182,7 @@ class Phrase:
     is_prefix: bool = False
 
     def is_in(self, text: str) -> bool:
-        """Return whether the phrase occurs in `text`, words separated by blanks."""
+        """Return whether the phrase occurs in `text`, words separated by spaces."""
         end = "" if self.is_prefix else " "
         return f" {' '.join(self.words)}{end}" in f" {text} "
 
@@ -194,7 +194,7 @@ def parse_phrase(text: str) -> Phrase | None:
 
 
 def index_terms_of_run(event: Mapping[str, Any], document: Mapping[str, Any] | None) -> str:
-    """Return all searchable words of a run, separated by blanks. `document`: None before its end."""
+    """Return all searchable words of a run, separated by spaces. `document`: None before its end."""
     kept, left = [], LONGEST_RUN
     for text in dict.fromkeys(chain(_event_texts(event), _run_texts(document or {}))):
         piece = text[: min(LONGEST_TEXT, left)]

@@ -25,11 +25,11 @@ class SecretShape:
 
     name: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: str
 
 
 def _secret_shape(name: str, hints: str, text: str) -> SecretShape:
-    return SecretShape(name, tuple(hints.split()), re.compile(text, re.DOTALL))
+    return SecretShape(name, tuple(hints.split()), f"(?s:{text})")
 
 
 SECRET_SHAPES = (
@@ -335,12 +335,12 @@ def _in_text(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
     holds = lower.__contains__
     for shape in SECRET_SHAPES if any(map(holds, RARE_HINTS)) else SHAPES_WITH_COLON:
         if any(map(holds, shape.hints)):
-            for match in shape.pattern.finditer(text):
+            for match in re.finditer(shape.pattern, text):
                 value = match[match.lastindex or 0]
                 yield Secret(_name_of(path) if path else shape.name, value)
                 if shape.name == "COOKIE":
                     yield from _cookies_in(value, path)
-            text = shape.pattern.sub(" ", text)  # so that no other shape finds it too
+            text = re.sub(shape.pattern, " ", text)  # so that no other shape finds it too
     if any(map(holds, ASSIGNED_HINTS)):
         for match in ASSIGNED.finditer(text):
             key = text[match.start() : match.end("rest")]
