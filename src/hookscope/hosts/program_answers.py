@@ -10,8 +10,6 @@ from typing import Any
 
 from hookscope.hosts.folders.search_paths import BUNDLED, WORKSPACE
 from hookscope.hosts.plugins.shipped_plugin_gates import SWITCH_GATES
-from hookscope.hosts.streams import stream_system_of
-from hookscope.hosts.streams.agent_layout import agents_of, discover_agent, ordered_diagnostics
 from hookscope.model.hook_status import Inventory
 from hookscope.model.host import CommandFlags, Host
 from hookscope.model.program_report import FOUND, PLUGINS, RESULT, Answers, ReportedFact, ReportedItem
@@ -59,22 +57,26 @@ def _own_plugins(inventory: Inventory) -> Iterator[Mapping[str, Any]]:
 def listed_items(answers: Answers) -> tuple[ReportedItem, ...]:
     """Return the hooks of `list`, each with the facts that `check` and `info` add, and the plugins.
 
-    Hooks that the code of a plugin registers are facts of that plugin.
+    Hooks that the code of a plugin registers are facts of that plugin, and names without facts: in the list
+    of some versions they take the place of a folder of the same name, although both run.
     """
     ready = _ready_names(answers.get("check"))
+    listed = {str(entry["id"]): entry for entry in _entries(answers.get(PLUGINS), PLUGINS) if "id" in entry}
     plugins = {
-        str(entry["id"]): entry
-        for entry in _entries(answers.get(PLUGINS), PLUGINS)
-        if "id" in entry and entry.get("origin") != BUNDLED and entry.get("format") != "bundle"
+        name: entry
+        for name, entry in listed.items()
+        if entry.get("origin") != BUNDLED and entry.get("format") != "bundle"
     }
     events: dict[str, set[str]] = {name: set(entry.get("events") or ()) for name, entry in plugins.items()}
     hooks = []
     for entry in _entries(answers.get("list"), "hooks"):
         if (plugin := entry.get("pluginId")) in events:
             events[str(plugin)].update(map(str, entry.get("events", ())))
+            hooks.append(ReportedItem(str(entry.get("name")), may_be_code=True))
         elif "name" in entry:
             facts = dict(_listed_facts(entry, answers.get(f"info {entry['name']}"), ready))
-            hooks.append(ReportedItem(str(entry["name"]), facts))
+            is_unknown = plugin is not None and plugin not in listed  # of the workspace
+            hooks.append(ReportedItem(str(entry["name"]), facts, may_be_code=is_unknown))
     found = (
         _plugin_item(name, entry, events[name])
         for name, entry in plugins.items()
@@ -153,6 +155,9 @@ def _result_facts(
 
 def discovery_answers(host: Host, inventory: Inventory, names: Sequence[str]) -> Answers:
     """Return the hook files and diagnostics that Hookscope expects from the host's own discovery."""
+    from hookscope.hosts.streams import stream_system_of  # most hosts have no streams
+    from hookscope.hosts.streams.agent_layout import agents_of, discover_agent, ordered_diagnostics
+
     rules, files = stream_system_of(host.dialect).file_rules, host.machine.files
     found = [discover_agent(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
     root = host.workspace / "agent"
@@ -179,8 +184,11 @@ def discovered_items(answers: Answers) -> tuple[ReportedItem, ...]:
         return ()
     files = [str(name) for name in discovery.get("files", ())] or list(_manifest_files(discovery))
     messages: dict[str, list[Mapping[str, Any]]] = {}
+    root = _agent_root(discovery)
     for item in _entries(discovery, "diagnostics"):
-        messages.setdefault(_relative(str(item.get("sourcePath", "")), discovery), []).append(item)
+        path = str(item.get("sourcePath", ""))
+        name = _below(Path(path), Path(root)) if root and os.path.isabs(path) else path
+        messages.setdefault(name, []).append(item)
     names = dict.fromkeys((*files, *messages))
     return tuple(
         ReportedItem(name, dict(_discovered_facts(name in files, messages.get(name, [])))) for name in names
@@ -216,11 +224,6 @@ def _manifest_files(discovery: Mapping[str, Any]) -> Iterator[str]:
 def _agent_root(discovery: Mapping[str, Any]) -> str:
     manifest = discovery.get("manifest")
     return str(manifest.get("agentRoot", "")) if isinstance(manifest, Mapping) else ""
-
-
-def _relative(path: str, discovery: Mapping[str, Any]) -> str:
-    root = _agent_root(discovery)
-    return _below(Path(path), Path(root)) if root and os.path.isabs(path) else path
 
 
 def _below(path: Path, root: Path) -> str:

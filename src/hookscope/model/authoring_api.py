@@ -49,7 +49,7 @@ class Definition(dict[str, Any]):
 
 def _definition(kind: str, given: tuple[Any, ...], members: Mapping[str, Any]) -> Definition:
     if len(given) > 1 or (given and not isinstance(given[0], Mapping)):
-        raise TypeError(f"define_{kind}() takes its members by name, or one mapping of them")
+        raise TypeError(f"define_{kind}() takes keyword arguments, or one mapping")
     return Definition(kind, {**(given[0] if given else {}), **members})
 
 
@@ -114,7 +114,7 @@ def mock_model(reply: str | list[Any] | Handler) -> Definition:
     """
     if not (isinstance(reply, (str, list)) or callable(reply)):
         raise TypeError(
-            f"mock_model() takes a text, a list of replies or a function, not {type(reply).__name__}"
+            f"mock_model() takes a string, a list of replies or a function, not {type(reply).__name__}"
         )
     return Definition("model", {"reply": reply})
 
@@ -152,7 +152,7 @@ def tool_result_from(result: Any, definition: object) -> Record | None:
     names = {(named.kind, named.name) for named in _NAMED_DEFINITIONS if named.definition is definition}
     if len(names) > 1:
         known = ", ".join(sorted(name for _, name in names))
-        warnings.warn(f"one object is the definition of {known}: it matches no tool result", stacklevel=2)
+        warnings.warn(f"{known} share one definition object, so it matches no tool result", stacklevel=2)
     if len(names) != 1:
         return None
     ((kind, name),) = names

@@ -133,6 +133,7 @@ class Catalogue:
         self.own_renamed: Mapping[str, str] = renamed or {}
         self.accepts_hyphens = True  # whether plugin hooks may have hyphens
         self.parts: tuple[Callable[[], Catalogue], ...] = ()
+        self._keys: dict[EventKind, frozenset[str]] = {}  # by kind, once asked for
 
     @classmethod
     def joined(
@@ -186,7 +187,9 @@ class Catalogue:
 
     def keys_of(self, kind: EventKind) -> frozenset[str]:
         """Return the keys of one kind of events, which hooks of this kind can receive."""
-        return frozenset(event.key for event in self.events if event.kind == kind)
+        if kind not in self._keys:
+            self._keys[kind] = frozenset(event.key for event in self.events if event.kind == kind)
+        return self._keys[kind]
 
     def sends(self, key: str, kind: EventKind | None = None) -> bool:
         """Return whether the host ever sends an event that a subscriber of `key` receives.

@@ -201,9 +201,9 @@ def _type_note(value: Any, field: EventField, position: NotePosition) -> Iterato
         return
     if field.types and not any(has_json_type(value, kind, wanted) for wanted in field.types):
         expected = " or ".join(TYPE_PHRASES[wanted] for wanted in field.types)
-        yield position.note(f"{expected} is described, {_value_phrase(value, kind)}", ": ")
+        yield position.note(f"expected {expected}, but {_value_phrase(value, kind)}", ": ")
     elif field.values and not any(value == one and kind == json_type(one) for one in field.values):
-        yield position.note(f"one of {', '.join(map(str, field.values))} is described, this is another", ": ")
+        yield position.note(f"expected one of {', '.join(map(str, field.values))}", ": ")
     elif isinstance(value, Mapping):
         yield from _type_notes(value, field.members, position)
     elif field.members and isinstance(value, list | tuple):
@@ -218,7 +218,7 @@ def _item_type_notes(
     if isinstance(item, Mapping):
         yield from _type_notes(item, members, position)
     elif kind is not None:
-        yield position.note(f"an object is described, {_value_phrase(item, kind)}", ": ")
+        yield position.note(f"expected an object, but {_value_phrase(item, kind)}", ": ")
 
 
 def has_json_type(value: Any, kind: str, expected: str) -> bool:

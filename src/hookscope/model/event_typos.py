@@ -36,11 +36,11 @@ class UnsentEvent:
     def advice(self) -> str:
         """What to write instead; empty if nothing is known."""
         if self.other_dialect:
-            return f"`--dialect {self.other_dialect}` takes that version's rules."
+            return f"`--dialect {self.other_dialect}` uses that version's rules."
         if self.instead:
             return f"Write `{'` or `'.join(self.instead)}`."
         if self.near:
-            return f"What comes nearest is `{'` or `'.join(self.near)}`."
+            return f"The closest match is `{'` or `'.join(self.near)}`."
         if self.plugin:
             return f"Only a plugin receives it, as `{'` or `'.join(self.plugin)}`."
         return ""
@@ -84,7 +84,8 @@ def unsent_event(key: str, kind: EventKind, catalogue: Catalogue) -> UnsentEvent
         return UnsentEvent(key, True, listed_typo.why, instead, near)
     family = key.removesuffix(":*")
     if kind == "folder" and family != key and catalogue.sends(family, kind):
-        return UnsentEvent(key, False, "there are no wildcards; a type alone is all of its events", (family,))
+        why = "there are no wildcards; a type alone includes all of its events"
+        return UnsentEvent(key, False, why, (family,))
     if known is not None and known.kind == "plugin":
         return UnsentEvent(key, False, "only plugins receive it", instead, near, (known.key,))
     sent = [known for known in sorted(catalogue.keys_of(kind)) if catalogue.sends(known, kind)]
@@ -126,7 +127,7 @@ def _list_of_sent(hook: Hook, host: Host, clauses: list[str]) -> str:
     listable = [key for key in sent if kind != "folder" or ":" in key]
     has_no_advice = clauses == [" or ".join(hook.meta.events or ())]
     return (
-        f"; it sends {' and '.join(listable)} alone"
+        f"; it sends only {' and '.join(listable)}"
         if has_no_advice and 0 < len(listable) <= MOST_LISTED
         else ""
     )
@@ -141,9 +142,9 @@ def _sentence_end(unsent: UnsentEvent, hook: Hook, host: Host) -> str:
     if known is None or known.kind == kind:
         return replacement_hint(unsent)
     if unsent.key in hook.meta.folder_events:
-        return " to what `registerHook` registers: `on` receives it"
+        return " to handlers of `registerHook`: register it with `on`"
     if kind == "plugin" and host.dialect.load_rules.plugins_use_folder_events:
-        return " to what `on` registers: `registerHook` receives it"
+        return " to handlers of `on`: register it with `registerHook`"
     if kind == "folder":
         return replacement_hint(
             replace(unsent, why="", plugin=()), " to a HOOK.md hook: only plugins receive it"
@@ -157,7 +158,7 @@ def replacement_hint(unsent: UnsentEvent, prefix: str = "") -> str:
     if unsent.instead:
         return f"{why}; did you mean {' or '.join(unsent.instead)}?"
     if unsent.near:
-        return f"{why}; what comes nearest is {' or '.join(unsent.near)}"
+        return f"{why}; the closest match is {' or '.join(unsent.near)}"
     if unsent.plugin:
         return f"{why}; a plugin receives it as {' or '.join(unsent.plugin)}"
     return why

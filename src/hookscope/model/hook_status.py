@@ -353,7 +353,6 @@ class HookStatus:
 
     @property
     def state(self) -> State:
-        """See Verdict.state."""
         return self.verdict.state
 
     @property

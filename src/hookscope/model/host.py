@@ -424,11 +424,11 @@ class Dialect:
         return self._later("plugin") if "plugin" in self.kinds else {}
 
     def _later(self, kind: EventKind) -> Mapping[str, str]:
-        newest = self.newest()
-        if newest is None:
+        newest, own = self.newest(), self.catalogue().parts  # a part for each kind, or none
+        if newest is None or not own:
             return {}
-        at = self.kinds.index(kind)  # a catalogue has a part for each kind
-        return _added_events(newest.name, newest.catalogue().parts[at], self.catalogue().parts[at])
+        at = self.kinds.index(kind)
+        return _added_events(newest.name, newest.catalogue().parts[at], own[at])
 
     @property
     def kinds(self) -> tuple[EventKind, ...]:

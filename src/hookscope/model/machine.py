@@ -208,7 +208,7 @@ def broken_link_error(path: str | Path) -> OSError | None:
         except OSError as error:
             return error
         if linked and not os.path.exists(folder):
-            return OSError(errno.ENOENT, "a link that leads nowhere", str(folder))
+            return OSError(errno.ENOENT, "a broken link", str(folder))
         return None
     return None
 
@@ -219,7 +219,7 @@ def walk_folders(
     """Yield this folder and all below it, parents first, each with the sorted names of its files.
 
     Folders are skipped if `skips` says so by their name, if they are links, and if they cannot be read.
-    `os.walk` calls itself before Python 3.12, and folders may be deeper than calls may.
+    `os.walk` is recursive before Python 3.12, and folders may be nested deeper than Python's recursion limit.
     """
     waiting = [os.fspath(folder)]
     while waiting:
@@ -338,7 +338,7 @@ class Machine:
     def absolute(self, text: str | Path, base: Path | None = None) -> Path:
         """Return a user's path as an absolute one: `~` is home; relative to `base` or cwd.
 
-        `..` is folded as text; links are not resolved.
+        `..` is resolved as text, without resolving links.
         """
         return Path(os.path.normpath(self._unfolded(text, base)))
 

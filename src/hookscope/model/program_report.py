@@ -32,6 +32,7 @@ class ReportedItem:
     name: str
     facts: Mapping[str, ReportedFact] = field(default_factory=dict)
     is_plugin: bool = False
+    may_be_code: bool = False  # a hook that a plugin's code registers, which a scan does not list
 
     @property
     def loads(self) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from functools import lru_cache
 
 from hookscope.model.regular_file import FILE_LIMIT_REACHED, is_file_limit
 
@@ -116,6 +117,11 @@ def nearest_word(word: str, words: Iterable[str]) -> str | None:
     return near[0] if near else None
 
 
+def did_you_mean(closest: str | None, otherwise: str) -> str:
+    """Return the next step after an unknown name: its closest match, else `otherwise`."""
+    return f"Did you mean {closest}?" if closest else otherwise
+
+
 def duration(seconds: float) -> str:
     """Return a duration to three digits; from 100 s on in minutes and seconds."""
     ms = seconds * 1000
@@ -185,6 +191,7 @@ def closest_match(word: str, words: Iterable[str]) -> str | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
+@lru_cache(4096)
 def _word_parts(word: str) -> list[str]:
     return [part.lower() for part in WORD_BREAK.split(word) if part]
 

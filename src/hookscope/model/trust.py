@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EVERYTHING_BELOW = "--everything-below"
 FEW_FOLDERS = 8  # up to this many, a loop is faster
 ROOT_REASON, HOME_REASON = "it is the root of all folders", "it is a home folder"
-ABOVE_HOME_REASON, ABOVE_WORKSPACE_REASON = "a home folder lies in it", "the workspace lies in it"
+ABOVE_HOME_REASON, ABOVE_WORKSPACE_REASON = "it contains a home folder", "it contains the workspace"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,19 +32,19 @@ def noted(key: str, context: dict[str, Any], dialect: str = "openclaw", **more: 
         ("command:new", {"x": "dev"}, "x is not a known field"),
         ("command:stop", {"sessionID": "s"}, "sessionID is not a known field; did you mean sessionId?"),
         ("command:stop", {"SENDERID": "s"}, "SENDERID is not a known field; did you mean senderId?"),
-        ("command:new", {"sessionId": 42}, "sessionId: a text is described, 42 is a number"),
-        ("command:new", {"sessionEntry": [1]}, "sessionEntry: an object is described, this is a list"),
-        ("command:new", {"senderId": None}, "senderId: a text is described, this is null"),
-        ("message:received", {"metadata": {"to": 1}}, "metadata.to: a text is described, 1 is a number"),
+        ("command:new", {"sessionId": 42}, "sessionId: expected a text, but 42 is a number"),
+        ("command:new", {"sessionEntry": [1]}, "sessionEntry: expected an object, but this is a list"),
+        ("command:new", {"senderId": None}, "senderId: expected a text, but this is null"),
+        ("message:received", {"metadata": {"to": 1}}, "metadata.to: expected a text, but 1 is a number"),
         (
             "agent:bootstrap",
             {"bootstrapFiles": [{"name": "A"}, {"name": True}]},
-            "bootstrapFiles[1].name: a text is described, this is a boolean",
+            "bootstrapFiles[1].name: expected a text, but this is a boolean",
         ),
         (
             "agent:bootstrap",
             {"bootstrapFiles": ["A"]},
-            "bootstrapFiles[0]: an object is described, this is a text",
+            "bootstrapFiles[0]: expected an object, but this is a text",
         ),
     ],
 )
@@ -62,7 +62,7 @@ def test_unknown_field_suggests_the_closest_match() -> None:
 
 def test_value_outside_of_an_enumeration_is_noted() -> None:
     (note,) = noted("session:auto-reset", {"reason": "weekly"}, SHIPPED)
-    assert note == "reason: one of daily, idle is described, this is another"
+    assert note == "reason: expected one of daily, idle"
 
 
 def test_missing_required_field_is_noted() -> None:
@@ -76,7 +76,7 @@ def test_ctx_is_checked_too() -> None:
     ctx = {"senderID": "dev", "channelId": 7}
     assert noted("message_received", {}, SHIPPED, ctx=ctx) == [
         "ctx.senderID is not a known field; did you mean ctx.senderId?",
-        "ctx.channelId: a text is described, 7 is a number",
+        "ctx.channelId: expected a text, but 7 is a number",
     ]
 
 

@@ -88,6 +88,25 @@ TWO: dict[str, Any] = {"a": {}, "b": {"workspace": "~/own"}}
                 '- gateway: Unrecognized key: "bar"',
             ],
         ),
+        (
+            {"gateway": {"port": 70000}, "session": {"reset": {"atHour": -1}}},
+            [
+                "- session.reset.atHour: Too small: expected number to be >=0 (minimum: 0)",
+                "- gateway.port: Too big: expected number to be <=65535 (maximum: 65535)",
+            ],
+        ),
+        (
+            {"agents": {"defaults": {"maxConcurrent": 0}}},
+            ["- agents.defaults.maxConcurrent: Too small: expected number to be >0 (must be greater than 0)"],
+        ),
+        (
+            {"mcp": {"servers": {"a": {"codex": {"agents": []}}}}},
+            ["- mcp.servers.a.codex.agents: Too small: expected array to have >=1 items"],
+        ),
+        (
+            {"agents": {"defaults": {"maxConcurrent": 2**53}}},
+            ["- agents.defaults.maxConcurrent: Too big: expected int to be <=9007199254740991"],
+        ),
         ({"gateway": None}, ["- gateway: Invalid input: expected object, received null"]),
         (
             {"gateway": {"mode": "x", "auth": {"token": 5}}},
@@ -144,7 +163,6 @@ def test_what_it_knows_is_taken(settings: dict[str, Any], program: Program) -> N
         ({}, "commands.native", True),
         ({"commands": {"restart": False}}, "commands.restart", False),
         ({}, "messages.ackReactionScope", True),
-        ({"agents": {"defaults": {"maxConcurrent": 0}}}, "agents.defaults.maxConcurrent", False),
         ({}, "agents.defaults.compaction.mode", True),
         ({}, "agents.defaults.subagents.archiveAfterMinutes", True),
         (

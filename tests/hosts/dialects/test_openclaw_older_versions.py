@@ -10,6 +10,7 @@ from tests.hosts.dialects.conftest import Program
 from hookscope import HookEngine
 from hookscope.cli.main import exit_code
 from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.plugins import settings_refusal
 
 NEWEST, OLDER = "openclaw@2026.9", ("openclaw@2026.7", "openclaw@2026.6", "openclaw@2026.3")
 ALL = (NEWEST, *OLDER)
@@ -301,3 +302,72 @@ def test_a_version_fills_in_its_own_settings(program: Program, version: str) -> 
     assert {path for number, path in enumerate(FILLED) if not missing[f"h{number}"]} == {
         path for path, versions in FILLED.items() if version in versions
     }
+
+
+CHANNEL_PLUGIN = {
+    "channels": ["own"],
+    "channelConfigs": {
+        "own": {"schema": {"additionalProperties": False, "properties": {"k": {"type": "string"}}}}
+    },
+    "configSchema": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "newer", "oldest"),
+    [
+        ({"channels": {"telegram": {"enabled": False}, "defaults": {}, "own": {"k": "v"}}}, "", ""),
+        (
+            {"channels": {"telegrm": {}}},
+            "channels.telegrm: unknown channel id: telegrm",
+            "channels.telegrm: unknown channel id: telegrm",
+        ),
+        (
+            {"channels": {"telegram": {"zz": 1}}},
+            'channels.telegram: invalid config: must not have additional properties: "zz"',
+            'channels.telegram: Unrecognized key: "zz"',
+        ),
+        (
+            {"channels": {"telegram": {"enabled": "x"}}},
+            "channels.telegram.enabled: invalid config: must be boolean",
+            "channels.telegram.enabled: "
+            "Invalid input: expected boolean, received string (allowed: true, false)",
+        ),
+        (
+            {"channels": {"own": {"k": 1}}},
+            "channels.own.k: invalid config for plugin p: must be string",
+            "channels.own.k: invalid config: must be string",
+        ),
+        (
+            {"channels": {"gone": {}}, "plugins": {"allow": ["gone", "p"]}},
+            "",
+            "channels.gone: unknown channel id: gone",
+        ),
+        (
+            {"plugins": {"slots": {"memory": "gone"}}},
+            "plugins.slots.memory: plugin not found: gone",
+            "plugins.slots.memory: plugin not found: gone",
+        ),
+        ({"plugins": {"slots": {"memory": "none"}, "entries": {"gone": {}}}}, "", ""),
+        ({"plugins": {"slots": {"memory": "p"}, "deny": ["memory-core"]}}, "", ""),
+        ({"plugins": {"deny": ["gone", "a-bundle"]}}, "", "plugins.deny: plugin not found: gone"),
+    ],
+)
+@pytest.mark.parametrize("version", ALL)
+def test_a_gateway_refuses_unknown_channels_and_absent_plugins(
+    program: Program, version: str, settings: dict[str, object], newer: str, oldest: str
+) -> None:
+    program.version = version
+    program.plugin(CHANNEL_PLUGIN)
+    program.write(".openclaw/extensions/b/.claude-plugin/plugin.json", '{"name": "A bundle"}')
+    program.settings(None, **settings)
+    expected = oldest if version == "openclaw@2026.3" else newer
+    assert settings_refusal(program.host()).splitlines()[1:] == ([f"- {expected}"] if expected else [])
+
+
+@pytest.mark.parametrize("version", ALL)
+def test_nothing_is_absent_that_the_record_of_packages_may_hold(program: Program, version: str) -> None:
+    program.version = version
+    program.write(".openclaw/npm/package.json", "{}")
+    program.settings(None, channels={"gone": {}}, plugins={"slots": {"memory": "gone"}})
+    assert not settings_refusal(program.host())

@@ -184,7 +184,7 @@ def test_a_manifest_with_a_field_of_the_wrong_type(place: Home) -> None:
     folder = place.plugin("plugins", "guard")
     (folder / "openclaw.plugin.json").write_text('{\n  "id": "guard",\n  "description": 3\n}')
     reasons = shut(row(looked(place), "guard"))
-    assert reasons == {"fields": "openclaw.plugin.json, line 3, column 18: `description` needs a text"}
+    assert reasons == {"fields": "openclaw.plugin.json, line 3, column 18: `description` must be a string"}
 
 
 def test_an_entry_without_register_is_seen_before_it_runs(place: Home) -> None:
@@ -203,7 +203,7 @@ def test_a_python_plugin_is_marked_where_the_host_runs_none(place: Home) -> None
 async def test_what_the_user_allows_a_plugin(place: Home) -> None:
     """rules-openclaw section 6: the operator's limits first; conversations only where that is allowed."""
     place.plugin("extensions", "guard", entry="index.ts", id="guard", configSchema={"type": "object"})
-    hooks = {"timeoutMs": 2000, "timeouts": {"agent_end": 900_000}, "allowPromptInjection": False}
+    hooks = {"timeoutMs": 2000, "timeouts": {"agent_end": 600_000}, "allowPromptInjection": False}
     place.settings(plugins={"entries": {"guard": {"hooks": hooks}}})
     host = place.host(SHIPPED)
     engine = HookEngine(host)

@@ -385,3 +385,50 @@ def test_hooks_of_mounted_extensions_are_heard_behind_the_agents_own(
     assert scopes["log__all"] == ("", "extension")
     for other in ("eve", "eve@0.18"):
         assert [hook.name for hook in discover(opened(other)).load_order] == ["z"]
+
+
+def test_a_mount_may_name_its_extension_by_a_path(project: Project, opened: OpenProject) -> None:
+    """Recorded from 0.80.1: a path starts at the mount's folder, and no package of that name is meant."""
+    hook = "export default { events: { 'turn.started'() {} } };"
+    root = project(
+        {
+            "agent/hooks/a.ts": hook,
+            "agent/extensions/near.ts": 'export { default } from "../../local";\n',
+            "agent/extensions/deep/extension.ts": 'export { default } from "../../../local";\n',
+            "local/package.json": '{"name": "l", "eve": {"extension": {"dist": "./dist"}}}',
+            "local/dist/hooks/h.mjs": hook,
+            "local/dist/_manifest.json": "{}",
+        }
+    )
+    (root / "agent/extensions/whole.ts").write_text(f'export {{ default }} from "{root}/local";\n')
+    inventory = discover(opened())
+    assert [hook.name for hook in inventory.load_order] == ["a", "near__h", "whole__h", "deep__h"]
+    assert {row.state for row in inventory.hooks} == {State.READY}
+
+
+@pytest.mark.parametrize(
+    ("package", "why"),
+    [
+        (".local", 'Could not resolve extension package ".local" mounted by "extensions/m.ts".'),
+        ("/no/such", 'Could not resolve extension package "/no/such" mounted by "extensions/m.ts".'),
+        ("../../plain", 'Package "../../plain" is not an eve extension'),
+        (
+            "../../unbuilt",
+            'Extension "u" has no valid compatibility manifest at "{root}/unbuilt/dist/_manifest.json".',
+        ),
+    ],
+)
+def test_a_path_that_leads_to_no_built_extension_stops_the_build(
+    project: Project, opened: OpenProject, package: str, why: str
+) -> None:
+    root = project(
+        {
+            "agent/hooks/a.ts": "export default {};",
+            "agent/extensions/m.ts": f'export {{ default }} from "{package}";\n',
+            "node_modules/.local/package.json": '{"eve": {"extension": {"dist": "./dist"}}}',
+            "plain/package.json": "{}",
+            "unbuilt/package.json": '{"name": "u", "eve": {"extension": {"dist": "./dist"}}}',
+        }
+    )
+    (row,) = (row for row in discover(opened()).hooks if row.hook.name == "a")
+    assert why.format(root=root) in row.verdict.why()

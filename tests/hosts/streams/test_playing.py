@@ -21,8 +21,7 @@ from hookscope.model.failure import Refusal
 from hookscope.model.host import Overrides, Trust
 from hookscope.model.machine import Machine
 from hookscope.runtime.executors import NoNode, find_node
-from hookscope.sessions.session_runner import SessionRequest
-from hookscope.sessions.simulation import Simulation, SimulationResult
+from hookscope.sessions.session_runner import SessionRequest, Simulation, SimulationResult
 
 Play = Callable[..., SimulationResult]
 DIALECT_OF = {"0.80.1": "eve@0.80", "0.18.1": "eve@0.18"}

@@ -30,9 +30,9 @@ def guide_gates(path: GateRule, legacy: LegacyRule) -> Mapping[str, GateRule]:
     for module in iter_modules(gates.__path__):
         import_module(f"{gates.__name__}.{module.name}")
     kinds = (kind for kind in GATE_KINDS.values() if kind.guide_order is not None)
-    checks = {"path": legacy_path_gate(legacy, path)}
     in_order = sorted(kinds, key=attrgetter("guide_order"))
-    return rules_of(*((kind, checks.get(kind.name, kind.check)) for kind in in_order))
+    checked_path = legacy_path_gate(legacy, path)
+    return rules_of(*((kind, checked_path) if kind.name == "path" else kind for kind in in_order))
 
 
 def lowest_first_places(state: str) -> Places:

@@ -53,21 +53,21 @@ def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
     unchecked = hook.meta.unvalidated
     names = unchecked.get("os")
     if isinstance(names, str) and host.machine.platform not in names:
-        return "the whole load fails: `os` must be a list, and is a string without this platform"
+        return "the whole load fails: `os` must be a list, but is a string without this platform"
     if _has_length(names):
-        return "the whole load fails: `os` must be a list, and is an object with a length"
+        return "the whole load fails: `os` must be a list, but is an object with a length"
     if hook.meta.always:
         return None
     any_of = unchecked.get("anyBins")
     if isinstance(any_of, str) or _has_length(any_of):
         kind = "a string" if isinstance(any_of, str) else "an object with a length"
-        return f"the whole load fails: `anyBins` must be a list, and is {kind}"
+        return f"the whole load fails: `anyBins` must be a list, but is {kind}"
     for name in looked_up:
         if isinstance(unchecked.get(name), list):
             return f"the whole load fails: `{name}` contains an item that is not a string"
     for name in ITERATED_FIELDS:
         if name in unchecked and not isinstance(unchecked[name], str | list):
-            return f"the whole load fails: `{name}` must be a list, and cannot be iterated"
+            return f"the whole load fails: `{name}` must be a list, but cannot be iterated"
     return None
 
 

@@ -13,7 +13,7 @@ from hookscope.hosts.dialects.openclaw_2026_7 import (
     PLUGINS_2026_7,
     RULES_OF_COMMAND,
 )
-from hookscope.hosts.dialects.openclaw_2026_9 import CONFIG
+from hookscope.hosts.dialects.openclaw_2026_9 import CHECKED_PLUGINS, CONFIG
 from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand, RefusalFrame
 from hookscope.hosts.dialects.openclaw_2026_9_settings import older_loaded_settings, older_settings_issues
 from hookscope.hosts.folders import shipped_gates
@@ -22,7 +22,6 @@ from hookscope.hosts.gates import config
 from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
 from hookscope.hosts.plugins.merge_rules import MergeRule, last_answer_wins
-from hookscope.hosts.plugins.shipped_plugin_gates import checked_plugins
 
 CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False, version="2026.3")
 CONFIG_2026_3 = replace(CONFIG, as_loaded=partial(older_loaded_settings, is_oldest=True))
@@ -62,7 +61,7 @@ OPENCLAW_2026_3 = replace(
         replace(
             PLUGINS_2026_7,
             catalogue=CATALOGUE,
-            check_settings=checked_plugins(PLUGINS_2026_7.gate_rules, is_old=True, is_oldest=True).issues,
+            check_settings=CHECKED_PLUGINS(PLUGINS_2026_7.gate_rules, is_old=True, is_oldest=True).issues,
             merge_rules={
                 **PLUGINS_2026_7.merge_rules,
                 "message_sending": MergeRule(

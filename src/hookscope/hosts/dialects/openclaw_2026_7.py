@@ -8,6 +8,7 @@ from hookscope.formats.text_header import HeaderRules
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.openclaw import LEGACY
 from hookscope.hosts.dialects.openclaw_2026_9 import (
+    CHECKED_PLUGINS,
     COLLECTIONS,
     CONFIG,
     FAILED,
@@ -25,7 +26,6 @@ from hookscope.hosts.gates import config
 from hookscope.hosts.gates.env import ENV
 from hookscope.hosts.gates.path import PATH, own_folder_gate
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
-from hookscope.hosts.plugins.shipped_plugin_gates import checked_plugins
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Dialect
 
@@ -64,7 +64,7 @@ PLUGINS_2026_7 = replace(
     PLUGIN_HOOKS,
     catalogue=CATALOGUE,
     gate_rules=GATES_OF_PLUGINS,  # a plugin without its packages is imported, and fails if it needs them
-    check_settings=checked_plugins(GATES_OF_PLUGINS, is_old=True).issues,
+    check_settings=CHECKED_PLUGINS(GATES_OF_PLUGINS, is_old=True).issues,
     commands_check_settings=True,
     merge_rules={
         **PLUGIN_HOOKS.merge_rules,

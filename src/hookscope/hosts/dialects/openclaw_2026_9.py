@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 
-from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.catalogues import DATA_FOLDER, catalogue
 from hookscope.hosts.dialects.guide_rules import REQUIREMENT_GATES
 from hookscope.hosts.dialects.openclaw import MANIFEST, OPENCLAW, PLUGINS, extensions_folders
 from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand
 from hookscope.hosts.dialects.openclaw_2026_9_settings import (
     agents_in,
+    bundled_parts,
     loaded_settings,
     settings_issues,
     unknown_key_advice,
@@ -29,6 +31,7 @@ from hookscope.hosts.folders.search_paths import (
     SourcePolicy,
     accept_any_folder,
     bundle_folders,
+    bundle_ids,
     bundled_folder,
     extra_folders,
     hooks_folder,
@@ -45,7 +48,7 @@ from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
 from hookscope.hosts.gates.sent import SENT
 from hookscope.hosts.gates.trusted import TRUSTED
-from hookscope.hosts.plugins import settings_refusal
+from hookscope.hosts.plugins import plugin_setting_issues, settings_refusal
 from hookscope.hosts.plugins.mapped_handlers import MappingRules
 from hookscope.hosts.plugins.plugin_discovery import plugin_places
 from hookscope.hosts.plugins.plugin_gates import access_of
@@ -76,33 +79,7 @@ from hookscope.model.host import (
 from hookscope.model.program_report import ProgramReport
 from hookscope.model.run import ASYNC_REGISTER, MISNAMED, UNNAMED, Module
 
-_GROUPS = {
-    "group:openclaw": (
-        "code_execution secrets web_search web_fetch x_search memory_search memory_get sessions "
-        "sessions_list sessions_history sessions_search conversations_list conversations_send "
-        "conversations_turn sessions_send sessions_spawn github_identity_status github_publish "
-        "agents_wait sessions_yield subagents session_status suggest_task dismiss_task browser screen "
-        "theme dashboard terminal portal show_widget message heartbeat_respond automations gateway "
-        "plugins openclaw nodes computer mobile_ui agents_list get_goal create_goal update_goal "
-        "progress_card ask_user skill_workshop view_image image_generate music_generate video_generate "
-        "tts pdf"
-    ),
-    "group:fs": "ls read write edit apply_patch",
-    "group:runtime": "exec process code_execution secrets",
-    "group:web": "web_search web_fetch x_search",
-    "group:memory": "memory_search memory_get",
-    "group:sessions": (
-        "sessions sessions_list sessions_history sessions_search conversations_list conversations_send "
-        "conversations_turn sessions_send sessions_spawn github_identity_status github_publish "
-        "agents_wait sessions_yield subagents session_status suggest_task dismiss_task"
-    ),
-    "group:ui": "browser screen theme dashboard terminal portal canvas show_widget",
-    "group:messaging": "message",
-    "group:automation": "heartbeat_respond automations gateway plugins openclaw",
-    "group:nodes": "nodes computer mobile_ui",
-    "group:agents": "agents_list get_goal create_goal update_goal progress_card ask_user skill_workshop",
-    "group:media": "view_image image_generate music_generate video_generate tts pdf",
-}
+_GROUPS: dict[str, str] = json.loads((DATA_FOLDER / "openclaw_2026_9_tool_groups.json").read_bytes())
 TOOLS = ToolNames(
     {name: tuple(tools.split()) for name, tools in _GROUPS.items()},
     {"bash": "exec", "apply-patch": "apply_patch", "cron": "automations"},
@@ -151,7 +128,7 @@ CONFIG = shipped_gates.ConfigGate(
 def settings_gate(hook: Hook, host: Host) -> Gate:
     """Check that the program accepts its settings: under its own schema, and those of the plugins."""
     gate = shipped_gates.settings_gate(hook, host)
-    issues = PLUGIN_HOOKS.settings_issues(host) if gate.passed else ()
+    issues = plugin_setting_issues(host) if gate.passed else ()
     if not issues:
         return gate
     reason = " ".join(settings_refusal(host).split())
@@ -253,6 +230,9 @@ FOLDERS = FolderSystem(
     ranker=partial(rank_by_source, policy=POLICY),
 )
 
+CHECKED_PLUGINS = partial(
+    checked_plugins, bundled=bundled_parts, bundle_ids=partial(bundle_ids, rules=BUNDLES)
+)
 GATES_OF_PLUGINS = shipped_plugin_gates(
     MANIFEST, frozenset({"openclaw", "@openclaw/plugin-sdk"}), memory="memory-core", settings=settings_gate
 )
@@ -268,7 +248,7 @@ PLUGIN_HOOKS = replace(
     ),
     search_paths=places_of_plugins,
     gate_rules=GATES_OF_PLUGINS,
-    check_settings=checked_plugins(GATES_OF_PLUGINS).issues,
+    check_settings=CHECKED_PLUGINS(GATES_OF_PLUGINS).issues,
     mappings=MappingRules(setting=None),  # its closed schema has no such key
     order="higher first",  # plug-01
     merge_rules={

@@ -252,7 +252,7 @@ class RefusalFrame:
     detailed: bool  # False: of what the schema refuses it prints the path and the allowed values alone
 
     def lines(self, refusal: str, file: str) -> tuple[str, ...]:
-        """Return all lines, from the refusal in the words of 2026.9."""
+        """Return all lines that the older version prints, made from the refusal text of 2026.9."""
         head, *issues = refusal.split("\n")
         if not issues:
             syntax = "JSON5 parse failed: SyntaxError: " if head.startswith("JSON5:") else ""
@@ -266,7 +266,10 @@ def _without_details(problem: re.Match[str]) -> str:
     return f": Invalid input{problem['allowed'] or ''}"
 
 
-_SCHEMA_PROBLEM = re.compile(r": (?:Invalid input: |Unrecognized key).*?(?P<allowed> \(allowed: .*\))?$")
+_SCHEMA_PROBLEM = re.compile(
+    r": (?:Invalid input: |Unrecognized key|Too small|Too big|Invalid string)"
+    r".*?(?P<allowed> \((?:allowed|minimum|maximum|must be)\b.*\))?$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +403,6 @@ class OpenClawCommand:
         return {name: value for name, value in document.items() if name != "unknownEvents"}
 
     def _info_document(self, report: HookReport, host: Host) -> dict[str, Any]:
-        """Return the document of `info`."""
         hook, meta = report.hook, report.hook.meta
         requires = meta.requires
         return _present_fields(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
 from hookscope.hosts.dialects.catalogues import DATA_FOLDER
+from hookscope.hosts.plugins.shipped_plugin_gates import BundledParts
 from hookscope.hosts.settings.closed_schema import (
     EACH_KEY,
     SPECIAL_KEYS,
@@ -28,11 +28,17 @@ VERSION: Final = "2026_9"
 def settings_shape(version: str) -> Mapping[str, Any]:
     """Return the shape of the settings of a version, as its own `config schema` prints it.
 
-    It does not limit numbers or the form of strings. Of channels it has only the keys that all have in
-    common.
+    Of channels it has only the keys that all have in common: see `bundled_parts`.
     """
     shape: Mapping[str, Any] = json.loads((DATA_FOLDER / f"openclaw_{version}_settings.json").read_bytes())
     return shape
+
+
+@cache
+def bundled_parts(version: str) -> BundledParts:
+    """Return the channels that a version knows, and the plugins that it has or only warns about."""
+    name = f"openclaw_{version.replace('.', '_')}_bundled.json"
+    return BundledParts(**json.loads((DATA_FOLDER / name).read_bytes()))
 
 
 _MARKED: Final = "agents.ownership=explicit cannot be combined with a legacy default=true marker"
@@ -210,19 +216,10 @@ def _agent_defaults(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
     subagents, compaction = _section(defaults, "subagents"), _section(defaults, "compaction")
     return {
         **defaults,
-        "maxConcurrent": _number(defaults.get("maxConcurrent"), 8),
-        "subagents": {
-            **subagents,
-            "maxConcurrent": _number(subagents.get("maxConcurrent"), 8),
-            "archiveAfterMinutes": _number(subagents.get("archiveAfterMinutes"), 60),
-        },
+        "maxConcurrent": defaults.get("maxConcurrent", 8),
+        "subagents": {"maxConcurrent": 8, "archiveAfterMinutes": 60, **subagents},
         "compaction": {**compaction, "mode": compaction.get("mode") or "safeguard"},
     }
-
-
-def _number(value: Any, default: int) -> Any:
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return value if fits else default
 
 
 def _section(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -86,7 +86,7 @@ def _explain_link(child: FolderItem, folder: Folder, search: HookSearch) -> None
     if child.folder and MANIFEST in _names(child.path, search):
         search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
     elif not child.folder and search.files.facts(child.path) is None:
-        search.reject(folder, child.path, "a link that leads nowhere", name=child.name)
+        search.reject(folder, child.path, "a broken link", name=child.name)
 
 
 def _names(folder: Path, search: HookSearch) -> frozenset[str]:

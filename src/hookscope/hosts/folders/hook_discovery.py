@@ -167,7 +167,7 @@ def describe_non_file(path: Path, files: Files) -> str:
     """Describe what is at a path that should be a file."""
     facts = files.facts(path)
     if facts is None:
-        return "a link that leads nowhere"
+        return "a broken link"
     return "a folder" if facts.folder else "not a regular file"
 
 
@@ -251,7 +251,7 @@ def _node_error_text(error: OSError, call: str) -> str:
 def _scan_child(child: FolderItem, folder: Folder, search: HookSearch) -> None:
     if not child.folder:
         if child.linked and search.files.facts(child.path) is None:
-            reason = "a link that leads nowhere"
+            reason = "a broken link"
             search.reject(folder, child.path, reason, name=child.name, unread_rank=folder.rank)
         return
     try:

@@ -22,7 +22,7 @@ class LegacyRule:
 
     roots: Callable[[Host], tuple[Path, ...]]
     links_resolved: bool  # False: the path is compared as text, so a link may leave the roots
-    refusal: str  # the host's sentence: {module}
+    refusal: str  # the host's sentence, with the placeholder {module}
     literal: bool = False  # `~` and types are taken literally; paths are relative to the current folder
 
 
@@ -59,7 +59,7 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
     faults = tuple(
         MetadataFault(
             (number, name),
-            f"`handlers[{number}].{name}` must be a text, not {describe_value(item_map.get(name))}",
+            f"`handlers[{number}].{name}` must be a string, not {describe_value(item_map.get(name))}",
         )
         for name in ("event", "module")
         if not isinstance(item_map.get(name), str)
@@ -96,7 +96,7 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
 def _events(item: Mapping[str, Any], rule: LegacyRule) -> tuple[str, ...]:
     """Return the event that the handler subscribes to.
 
-    A literal host registers any value as a string, and an absent one as `undefined`.
+    Under a `literal` rule any value is registered as a string, and an absent one as `undefined`.
     """
     event = item.get("event")
     if rule.literal:
@@ -113,7 +113,7 @@ def _refusal_of(item: Mapping[str, Any], rule: LegacyRule) -> Mapping[str, str]:
 
 
 def _export(export: Any, rule: LegacyRule) -> str:
-    """Return the name of the export. A literal host converts any value to a name."""
+    """Return the name of the export. Under a `literal` rule, any value becomes a string."""
     if rule.literal:
         return "default" if export is None else script_text(export)
     return export.strip() or "default" if isinstance(export, str) else "default"
@@ -122,8 +122,8 @@ def _export(export: Any, rule: LegacyRule) -> str:
 def _module_of(hook: Hook, rule: LegacyRule, host: Host) -> Path | None:
     """Return the file to compare with the roots; None if it cannot be determined.
 
-    If links are resolved, a literal host refuses a dangling link, but compares the path of a missing file
-    as written and fails to import it later (eliza 19).
+    Under a `literal` rule with resolved links, a dangling link is refused. The path of a missing file is
+    compared as written; the import fails later (eliza 19).
     """
     assert hook.handler is not None
     if not rule.links_resolved:

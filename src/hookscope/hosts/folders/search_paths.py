@@ -148,7 +148,7 @@ def extra_folders(
     folders and values of the wrong type become problems.
     """
     folders = [
-        hooks_folder(host, EXTRA, path, rank, "given by the caller", label=label)
+        hooks_folder(host, EXTRA, path, rank, "passed by the caller", label=label)
         for path in host.overrides.extra
     ]
     problems = []
@@ -206,7 +206,7 @@ def accept_any_folder(path: Path, written: str, host: Host) -> str | None:
 def accept_below(state: str, refusal: str) -> ExtraRule:
     """Return a rule that accepts only folders below the state folder, compared as text.
 
-    `refusal` is the host's sentence: {written}.
+    `refusal` is the host's sentence, with the placeholder {written}.
     """
 
     def allowed(path: Path, written: str, host: Host) -> str | None:
@@ -252,6 +252,14 @@ def bundle_folders(host: Host, rank: int, label: str, rules: BundleRules) -> Ite
             yield hooks_folder(host, PLUGIN, path, rank, f"plugin {plugin}", label=label, plugin=plugin)
 
 
+def bundle_ids(host: Host, rules: BundleRules) -> frozenset[str]:
+    """Return the ids of all bundles, active or not."""
+    settings = host.settings.get(rules.settings)
+    roots = _bundle_roots(settings if isinstance(settings, Mapping) else {}, host, rules)
+    found = {root: _bundle_manifest(root, host, rules) for root in roots}
+    return frozenset(bundle_id(one[0].get("name"), root) for root, one in found.items() if one is not None)
+
+
 def bundle_id(name: object, root: Path) -> str:
     """Return a bundle's id: its name, else its folder's, in lower case, with dashes for other characters."""
     written = name.strip() if isinstance(name, str) else ""
@@ -268,16 +276,17 @@ def _bundle_roots(plugins: Mapping[str, Any], host: Host, rules: BundleRules) ->
             continue
         path = host.machine.absolute(item.strip())
         facts = (host.machine.files.facts(path / manifest) for manifest in rules.manifests)
-        found = [path] if any(fact is not None for fact in facts) else _subfolders(path, host)
+        found = [path] if any(fact is not None for fact in facts) else subfolders(path, host)
         roots.update(dict.fromkeys(found, False))
-    for path in _subfolders(host.workspace / host.dialect.layout.state.lstrip("~/") / rules.extensions, host):
+    for path in subfolders(host.workspace / host.dialect.layout.state.lstrip("~/") / rules.extensions, host):
         roots.setdefault(path, True)
-    for path in _subfolders(host.config_folder / rules.extensions, host):
+    for path in subfolders(host.config_folder / rules.extensions, host):
         roots.setdefault(path, False)
     return roots
 
 
-def _subfolders(path: Path, host: Host) -> list[Path]:
+def subfolders(path: Path, host: Host) -> list[Path]:
+    """Return the folders in a folder; none if it cannot be read."""
     try:
         return [child.path for child in host.machine.files.children(path) if child.folder]
     except OSError:

@@ -75,7 +75,8 @@ def loader_os_gate(hook: Hook, host: Host) -> Gate:
     gate = os.os_gate(hook, host)
     if gate.passed is not False:
         return replace(gate, reported=False)
-    reason = f"the loader compares letter for letter: {missing_text('os', gate.needed)}, here {gate.found}"
+    missing = missing_text("os", gate.needed)
+    reason = f"the loader's comparison is case-sensitive: {missing}, here {gate.found}"
     return replace(gate, reason=reason, reported=False)
 
 
@@ -127,7 +128,7 @@ def env_gate(hook: Hook, host: Host) -> Gate:
 
 
 def env_gate_with_blanks(hook: Hook, host: Host) -> Gate:
-    """Check that each variable is set and not empty; blanks count, as before 2026.8."""
+    """Check that each variable is set and not empty; white space counts as a value, as before 2026.8."""
     needed = hook.meta.requires.env
     return _needed_variables(needed, host.entry_env(hook.key), host, blanks=True) if needed else NO_ENV
 
@@ -208,7 +209,7 @@ def setting_at(path: str, value: Any) -> Any:
 
 @cached_by_field(lambda _: None)
 def loader_switch_gate(hook: Hook, host: Host) -> Gate:
-    """Check that hooks are enabled at all. The host's lists omit this gate (sel-04)."""
+    """Check that hooks are enabled at all. The host's lists omit this gate. Source: case sel-04."""
     return replace(enabled.switch_gate(hook, host), reported=False)
 
 
@@ -252,7 +253,7 @@ def selected_before_2026_8(hook: Hook, host: Host) -> Gate:
     gate = selected_gate(hook, host)
     if gate.passed and hook.name not in _names_switched_on(host):
         _, where = host.hooks_setting("entries")
-        reason = f"{'.'.join(map(str, where))} names its key, and the loader compares names"
+        reason = f"{'.'.join(map(str, where))} lists its key, but the loader looks for its name"
         path = (*where, hook.name, "enabled")
         fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
         return _unselected("not named", reason, where, fix)
@@ -290,8 +291,10 @@ def selected_gate(hook: Hook, host: Host) -> Gate:
     path = (*where, hook.key, "enabled")
     fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
     if hook.name in declared or hook.key in declared:
-        return _unselected("switched off", "its entry is false, so the loader does not take it", where, fix)
-    return _unselected("not named", f"{dotted} is a list of what is loaded, and does not name it", where, fix)
+        reason = "`enabled` in its entry is false, so the loader skips it"
+        return _unselected("switched off", reason, where, fix)
+    reason = f"the loader loads only hooks in {dotted}, and this one is not there"
+    return _unselected("not named", reason, where, fix)
 
 
 SELECTED = register_gate(

@@ -165,7 +165,12 @@ def settings_refusal(host: Host, *, of_command: bool = False) -> str:
     """
     if host.settings.refusal:
         return host.settings.refusal
+    issues = plugin_setting_issues(host, of_command=of_command)
+    return refusal_text(host.dialect.settings_rules, host.settings.file, issues) if issues else ""
+
+
+def plugin_setting_issues(host: Host, *, of_command: bool = False) -> tuple[SchemaIssue, ...]:
+    """Return why the host, or its command, refuses its settings because of plugins and channels."""
     systems = (system for system in host.dialect.systems if isinstance(system, PluginSystem))
     checking = (system for system in systems if system.commands_check_settings or not of_command)
-    issues = [issue for system in checking for issue in system.settings_issues(host)]
-    return refusal_text(host.dialect.settings_rules, host.settings.file, issues) if issues else ""
+    return tuple(issue for system in checking for issue in system.settings_issues(host))

@@ -12,9 +12,9 @@ from typing import Any
 
 from hookscope.formats.json5 import locate_json5, read_json5
 from hookscope.formats.positions import FormatError, KeyPath
-from hookscope.formats.script_tokens import LONGEST_SCRIPT
+from hookscope.formats.script_values import LONGEST_SCRIPT
 from hookscope.hosts.folders.hook_discovery import blocking_file, os_error_reason
-from hookscope.hosts.folders.search_paths import hooks_folder
+from hookscope.hosts.folders.search_paths import hooks_folder, subfolders
 from hookscope.hosts.plugins.plugin_gates import ENTRIES, PluginAccess
 from hookscope.hosts.plugins.plugin_manifest import SCHEMA, tools_of, with_defaults
 from hookscope.model.hook import (
@@ -229,7 +229,7 @@ def _misplaced_plugins(search: _PluginSearch) -> Iterator[RejectedHook]:
         )
         if better is None or known & {folder, search.files.real(folder)}:
             continue
-        for path in _subfolders(folder, search.files):
+        for path in subfolders(folder, host):
             if known & {path, search.files.real(path)} or not marks & names_in(path, search.files):
                 continue
             reason = (
@@ -237,13 +237,6 @@ def _misplaced_plugins(search: _PluginSearch) -> Iterator[RejectedHook]:
                 f"move it to {short(better)}, or list it in {'.'.join(PATHS)}"
             )
             yield RejectedHook(path, source, reason, name=path.name, kind="plugin")
-
-
-def _subfolders(folder: Path, files: Files) -> list[Path]:
-    try:
-        return [child.path for child in files.children(folder) if child.folder]
-    except OSError:
-        return []
 
 
 def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
@@ -449,7 +442,7 @@ def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _Mani
     if entry and not isinstance(value[entry], str):
         raise _NotAPlugin(f"{file.name} needs a path as `{entry}`", _place(file, source, (entry,)))
     faults = tuple(
-        MetadataFault((key,), f"`{key}` needs a text")
+        MetadataFault((key,), f"`{key}` must be a string")
         for key in TEXT_FIELDS
         if value.get(key) is not None and not isinstance(value[key], str)
     )

@@ -43,7 +43,6 @@ CONVERSATION_EVENTS = (
     "agent_end",
 )
 PROMPT_INJECTION_EVENTS = ("agent_turn_prepare", "before_prompt_build", "heartbeat_prompt_contribution")
-MAX_TIMEOUT_MS = 600_000  # milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +78,16 @@ def _limits(hook_settings: Mapping[str, Any]) -> dict[str, float]:
 def _seconds(milliseconds: object) -> float | None:
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not milliseconds > 0:
         return None  # NaN is not a limit either
-    return min(milliseconds, MAX_TIMEOUT_MS) / 1000
+    return milliseconds / 1000  # larger ones than ten minutes are refused
 
 
 def _denied_events(hook_settings: Mapping[str, Any], where: str, *, is_bundled: bool) -> dict[str, str]:
     excluded_events: dict[str, str] = {}
-    conversations, prompts = (
-        hook_settings.get("allowConversationAccess"),
-        hook_settings.get("allowPromptInjection"),
-    )
+    conversations = hook_settings.get("allowConversationAccess")
     if conversations is False or (conversations is not True and not is_bundled):
-        excluded_events |= dict.fromkeys(
-            CONVERSATION_EVENTS, f"it needs {where}.allowConversationAccess to be true"
-        )
-    if prompts is False:
+        why = f"it needs {where}.allowConversationAccess to be true"
+        excluded_events |= dict.fromkeys(CONVERSATION_EVENTS, why)
+    if hook_settings.get("allowPromptInjection") is False:
         excluded_events |= dict.fromkeys(PROMPT_INJECTION_EVENTS, f"{where}.allowPromptInjection is false")
     return excluded_events
 

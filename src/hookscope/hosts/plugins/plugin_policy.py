@@ -300,7 +300,7 @@ SYNCHRONOUS = "synchronous"
 
 @dataclass(frozen=True, slots=True)
 class PluginTexts:
-    """The host's own sentences: {hook} {plugin} {text}."""
+    """The host's own sentences, with the placeholders {hook}, {plugin} and {text}."""
 
     failed: str = "[hooks] {hook} handler from {plugin} failed: {text}"
     returned_promise: str = (

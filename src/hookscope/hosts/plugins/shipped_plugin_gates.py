@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 
 from hookscope.formats.positions import KeyPath
@@ -11,7 +12,7 @@ from hookscope.hosts.gates.enabled import ENABLED
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.plugins import plugin_gates
 from hookscope.hosts.plugins.plugin_discovery import PATHS, configured_paths, rank_plugins
-from hookscope.hosts.plugins.plugin_gates import ENTRIES
+from hookscope.hosts.plugins.plugin_gates import ENTRIES, PLUGINS_PATH, listed_ids
 from hookscope.hosts.plugins.plugin_manifest import (
     SCHEMA,
     SchemaIssue,
@@ -22,6 +23,7 @@ from hookscope.hosts.plugins.plugin_manifest import (
     schema_of,
     value_errors,
 )
+from hookscope.hosts.settings.closed_schema import UNKNOWN_KEY, Shape, issues_in
 from hookscope.model.hook import MAPPED_ROLE, Edit, FilePosition, Hook, Problem
 from hookscope.model.hook_status import (
     KNOWN_AFTER_LOAD,
@@ -38,45 +40,111 @@ from hookscope.values import dataclass
 
 HOST_REFUSES = "the host refuses its settings"
 NO_SCHEMA = f"plugin manifest requires {SCHEMA}"
+MEMORY_SLOT, CHANNELS = (*PLUGINS_PATH, "slots", "memory"), ("channels",)
+PACKAGES_FOLDER = "npm"  # of plugins that only a database of the host lists
 
 
 def setting_errors(hook: Hook, host: Host) -> tuple[SchemaIssue, ...]:
-    """Return the errors of a plugin's settings under its schema: a path in them and a message each."""
+    """Return where and why a plugin's settings do not fit its schema: pairs of path and message."""
     schema = schema_of(hook, host)
     return value_errors(schema, dict(hook.meta.config)) if schema is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
+class BundledParts:
+    """What a version of the host brings: the ids of its plugins, and its channels with their settings."""
+
+    plugins: Collection[str]
+    channels: Mapping[str, Shape]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedPlugins:
-    """The plugins whose settings the host checks before it accepts its own settings.
+    """The plugins and channels whose settings the host checks before it accepts its own settings.
 
     These are the plugins that pass the gates `on`, and those that have settings, enabled or not.
+    `bundle_ids` returns the ids of plugins in another program's format.
     """
 
     on: tuple[GateRule, ...]
+    bundled: Callable[[str], BundledParts]
+    bundle_ids: Callable[[Host], Collection[str]]
     is_old: bool = False  # before 2026.8: any plugin without a schema counts, and absent paths too
     is_oldest: bool = False  # 2026.3: also while all plugins are off
 
     def issues(self, found: FoundHooks, host: Host) -> tuple[SchemaIssue, ...]:
-        """Return the issues that make the host refuse its settings: a path and a message each.
+        """Return the issues that make the host refuse its settings: pairs of path and message.
 
-        It looks at plugins only if the settings have a section for them.
+        It looks at plugins only if the settings have a section for them, or name a channel.
         """
-        if not {*plugin_gates.PLUGINS_PATH} <= host.settings.value.keys():
+        channels = host.settings.get(CHANNELS)
+        names = [key for key in channels if key.strip()] if isinstance(channels, Mapping) else []
+        has_section = {*PLUGINS_PATH} <= host.settings.value.keys()
+        if not names and not has_section:
             return ()
+        general = (*self._of_manifests(found, host), *self._of_channels(names, found, host))
+        if not has_section:
+            return general
         winners = rank_plugins(found).load_order
         by_schema = (issue for hook in winners for issue in self._of_one(hook, host))
-        return (*self._of_manifests(found, host), *by_schema)
+        return (*general, *self._of_absent(found, host), *by_schema)
+
+    def _of_channels(self, names: list[str], found: FoundHooks, host: Host) -> Iterator[SchemaIssue]:
+        """Yield the issues of unknown channels, and of the settings of channels with a known schema."""
+        if self._may_hold_more(host):
+            return
+        known = self.bundled(host.dialect.version).channels
+        declared = {name: item for hook in found.hooks for name, *item in _channels_of(hook, host)}
+        for name in names:
+            where, channel, shape = (*CHANNELS, name), name.strip(), known.get(name.strip())
+            schema, plugin = declared.get(channel, (None, ""))
+            if schema is not None:
+                start = "invalid config" if self.is_oldest else f"invalid config for plugin {plugin}"
+                wrong = value_errors(schema, host.settings.get(where))
+                yield from (((*where, *at), f"{start}: {text}") for at, text in wrong)
+            elif shape:
+                issues = issues_in(host.settings.get(where), shape, where)
+                yield from ((at, text if self.is_oldest else _schema_words(text)) for at, text in issues)
+            elif shape is None and channel not in declared and not self._is_named(channel, host):
+                yield where, f"unknown channel id: {channel}"
+
+    def _is_named(self, channel: str, host: Host) -> bool:
+        """Return whether the settings name such a plugin too: then the host only warns."""
+        blocks = (host.settings.get((*PLUGINS_PATH, name)) for name in ("entries", "installs"))
+        named = [key for block in blocks if isinstance(block, Mapping) for key in block]
+        named += listed_ids(host, "allow")
+        return not self.is_oldest and channel.lower() in {name.strip().lower() for name in named}
+
+    def _may_hold_more(self, host: Host) -> bool:
+        """Return whether there may be more plugins than those that a scan finds."""
+        facts = host.machine.files.facts
+        has_absent = not self.is_old and any(facts(path) is None for path in configured_paths(host))
+        return has_absent or facts(host.config_folder / PACKAGES_FOLDER) is not None
+
+    def _of_absent(self, found: FoundHooks, host: Host) -> Iterator[SchemaIssue]:
+        """Yield the issues of plugins that the settings name where the host needs them."""
+        slot = host.settings.get(MEMORY_SLOT)
+        named = [(MEMORY_SLOT, slot.strip())] if isinstance(slot, str) else []
+        if self.is_oldest:
+            named += [((*PLUGINS_PATH, "deny"), name) for name in listed_ids(host, "deny")]
+        if not named or self._may_hold_more(host):
+            return
+        known = {*self.bundled(host.dialect.version).plugins, *self.bundle_ids(host)}
+        known |= {hook.name for hook in found.hooks} | {str(one.name) for one in found.rejected}
+        for where, name in named:
+            if name.strip() and name not in known and name.lower() != "none":
+                yield where, f"plugin not found: {name}"
 
     def _of_manifests(self, found: FoundHooks, host: Host) -> Iterator[SchemaIssue]:
         """Yield the issues of plugins without a schema, and of configured paths that do not exist."""
-        section = host.settings.get(plugin_gates.PLUGINS_PATH)
-        if not isinstance(section, Mapping) or (section == {"enabled": False} and not self.is_oldest):
+        section = host.settings.get(PLUGINS_PATH)
+        section = section if isinstance(section, Mapping) else {}
+        if section == {"enabled": False} and not self.is_oldest:
             return
         for hook in found.hooks:
             if hook.manifest is None or hook.beyond_host or schema_of(hook, host) is not None:
                 continue
-            where = plugin_gates.PLUGINS_PATH if self.is_old else _named_at(hook.name, section, host)
+            where = PLUGINS_PATH if self.is_old else _named_at(hook.name, section, host)
             if where is not None:
                 name = "plugin" if self.is_old else f"plugin {hook.name}"
                 yield where, f"{name}: {NO_SCHEMA}"
@@ -97,8 +165,23 @@ def _named_at(plugin: str, section: Mapping[str, object], host: Host) -> KeyPath
     entries = section.get("entries")
     if isinstance(entries, Mapping) and plugin in entries:
         return (*ENTRIES, plugin)
-    lists = (name for name in ("allow", "deny") if plugin in plugin_gates.listed_ids(host, name))
-    return next(((*plugin_gates.PLUGINS_PATH, name) for name in lists), None)
+    lists = (name for name in ("allow", "deny") if plugin in listed_ids(host, name))
+    return next(((*PLUGINS_PATH, name) for name in lists), None)
+
+
+def _schema_words(text: str) -> str:
+    """Return an issue in the words of the validator that checks channels and plugins."""
+    text = re.sub(rf"^{UNKNOWN_KEY}s?:", "must not have additional properties:", text)
+    return "invalid config: " + re.sub(r"^Invalid input: expected (\w+).*", r"must be \1", text)
+
+
+def _channels_of(hook: Hook, host: Host) -> Iterator[tuple[str, object, str]]:
+    """Yield the channels that a plugin declares, each with the schema of its settings, and the plugin."""
+    manifest = read_document(hook.manifest, host) if hook.manifest is not None else {}
+    names, configs = manifest.get("channels"), manifest.get("channelConfigs")
+    for name in names if isinstance(names, list) else ():
+        config = configs.get(name) if isinstance(configs, Mapping) and isinstance(name, str) else None
+        yield str(name).strip(), config.get("schema") if isinstance(config, Mapping) else None, hook.name
 
 
 def setting_problems(issues: tuple[SchemaIssue, ...], host: Host) -> tuple[Problem, ...]:
@@ -153,7 +236,7 @@ def enabled_gate(hook: Hook, host: Host) -> Gate:
     gate = plugin_gates.enabled_gate(hook, host)
     where: KeyPath = (*ENTRIES, hook.name, "enabled")
     is_local = hook.folder.source == "workspace"
-    is_named = host.settings.get(where) is not None or hook.name in plugin_gates.listed_ids(host, "allow")
+    is_named = host.settings.get(where) is not None or hook.name in listed_ids(host, "allow")
     if not gate.passed or not is_local or is_named or hook.folder.declared or hook.beyond_host:
         return gate
     fix = Edit(host.settings.file, where, True, f"{'.'.join(map(str, where))}: not set → true")
@@ -187,7 +270,7 @@ SCHEMA_FITS = register_gate(
 
 def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
     """Check that the plugin is the selected one of its kind: `plugins.slots` selects one."""
-    where: KeyPath = (*plugin_gates.PLUGINS_PATH, "slots", kind)
+    where: KeyPath = (*PLUGINS_PATH, "slots", kind)
     kinds = kinds_of(read_document(hook.manifest, host)) if hook.manifest is not None else ()
     written = host.settings.get(where)
     chosen = (written.strip() if isinstance(written, str) else "") or default
@@ -230,10 +313,16 @@ ACCESS = register_gate(GateKind("access", check=access_gate))
 
 
 def checked_plugins(
-    gate_rules: Mapping[str, GateRule], *, is_old: bool = False, is_oldest: bool = False
+    gate_rules: Mapping[str, GateRule],
+    bundled: Callable[[str], BundledParts],
+    bundle_ids: Callable[[Host], Collection[str]],
+    *,
+    is_old: bool = False,
+    is_oldest: bool = False,
 ) -> CheckedPlugins:
     """Return the plugins whose settings are checked, using these gate rules."""
-    return CheckedPlugins(tuple(gate_rules[name] for name in SWITCH_GATES), is_old, is_oldest)
+    on = tuple(gate_rules[name] for name in SWITCH_GATES)
+    return CheckedPlugins(on, bundled, bundle_ids, is_old, is_oldest)
 
 
 def shipped_plugin_gates(

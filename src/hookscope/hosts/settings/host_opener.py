@@ -72,7 +72,7 @@ def open_host(
 
 
 def state_folder(dialect: Dialect, machine: Machine) -> Path:
-    """Return the host's state folder: below home, or where its environment variable says.
+    """Return the host's state folder: below home, or the one in its environment variable.
 
     A host without a state folder uses the current folder.
     """
@@ -146,7 +146,6 @@ def configured_workspace(
 
 
 def agent_names(dialect: Dialect, settings: Settings) -> tuple[str, ...]:
-    """Return the names of the agents in the settings."""
     return tuple(_agents(dialect, settings).workspaces)
 
 

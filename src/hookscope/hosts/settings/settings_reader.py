@@ -13,7 +13,6 @@ from typing import Any
 
 from hookscope.formats.environment_files import read_dotenv
 from hookscope.formats.json5 import LARGEST_JSON5, Json5Places, read_json5
-from hookscope.formats.json5_errors import json5_package_error
 from hookscope.formats.positions import FormatError, KeyPath, dotted_path, text_of
 from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.host import Settings, SettingsRules
@@ -242,6 +241,8 @@ def _host_error(source: bytes, error: FormatError) -> str:
     """Return the host's own message for a file that cannot be read as JSON5, else `error`."""
     if len(source) > MAX_FILE_BYTES:  # the host's reader is slow, and so is its copy
         return str(error)
+    from hookscope.formats.json5_errors import json5_package_error  # settings are rarely broken
+
     return json5_package_error(source.decode("utf-8", "replace")) or str(error)
 
 
@@ -394,7 +395,7 @@ def _with_includes(
 
 
 def check_settings(settings: Settings, rules: SettingsRules) -> Settings:
-    """Return the settings, with a refusal and a problem for each reason if the host refuses them."""
+    """Return the settings. If the host refuses them, add its refusal and a problem for each reason."""
     if rules.check is None or settings.refusal:
         return settings
     issues = rules.check(settings.value)

@@ -428,7 +428,7 @@ class _PythonReader:
 
 
 def _plain_start(node: ast.AST) -> str:
-    """Return the literal start of an f-string up to its last blank, so that its words are complete."""
+    """Return the literal start of an f-string up to its last space, so that its words are complete."""
     if isinstance(node, ast.JoinedStr) and node.values:
         return (text_of(node.values[0]) or "").rpartition(" ")[0]
     return ""

@@ -8,7 +8,6 @@ from dataclasses import field
 
 from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
 from hookscope.hosts.streams.session_rules import SessionRules
-from hookscope.hosts.streams.stream_discovery import find_stream_hooks, project_folders, stream_gates_of
 from hookscope.hosts.streams.stream_policy import (
     OUTSIDE,
     ContextRule,
@@ -54,9 +53,13 @@ class StreamSystem:
         return "stream"
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+        from hookscope.hosts.streams.stream_discovery import project_folders  # here and below: rarely used
+
         return project_folders(host, self.file_rules), ()
 
     def find(self, host: Host) -> FoundHooks:
+        from hookscope.hosts.streams.stream_discovery import find_stream_hooks
+
         return find_stream_hooks(host, self.file_rules, marks_python=self.marks_python)
 
     def rank(self, found: FoundHooks) -> Ranking:
@@ -64,6 +67,8 @@ class StreamSystem:
         return Ranking(found.hooks, found.hooks)
 
     def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
+        from hookscope.hosts.streams.stream_discovery import stream_gates_of
+
         return stream_gates_of(hook, host)
 
     def keys(self, event: Event) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Extensions that an agent mounts, and the host's diagnostics about them when it builds the project.
 
-Checks whether the package that a mount names exists and is an extension, but not its contents or hooks.
+Checks whether the package that a mount names exists and is a built extension, but not its contents or hooks.
 Reads only through `Files`; runs nothing.
 """
 
@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from posixpath import normpath
 
 from hookscope.hosts.streams.content_folders import (
     ContentFolder,
@@ -58,6 +59,11 @@ UNREADABLE = 'Extension package "{package}" has no readable package.json at "{fi
 NO_EXTENSION = (
     'Package "{package}" is not an eve extension: its package.json must declare `eve.extension.dist`.'
 )
+NOT_BUILT = (
+    'Extension "{package}" has no valid compatibility manifest at "{file}". Rebuild or reinstall the '
+    "extension. ENOENT: no such file or directory, open '{file}'"
+)
+BUILD_MANIFEST = "_manifest.json"  # what a build needs of its host
 LARGEST = 1_048_576  # bytes of a mount or a manifest that are read
 
 REEXPORTED = re.compile(r"export\s*\{[^}]*\bdefault\b[^}]*\}\s*from\s*['\"]([^'\"]+)['\"]")
@@ -217,8 +223,14 @@ def _located(mount: _Mount, workspace: Path, files: Files) -> Iterator[Diagnosti
     package_data = _manifest(manifest, files)
     if package_data is None:
         yield Diagnostic(INVALID_PACKAGE, UNREADABLE.format(package=package, file=manifest), manifest)
-    elif not _is_extension(package_data, package):
+        return
+    build = _build_of(package_data, package)
+    if build is None:
         yield Diagnostic(INVALID_PACKAGE, NO_EXTENSION.format(package=package), manifest)
+    elif not build[1] and not is_file(built := folder / build[0] / BUILD_MANIFEST, files):
+        name = package_data.get("name") if isinstance(package_data, dict) else None
+        text = NOT_BUILT.format(package=name if isinstance(name, str) and name else package, file=built)
+        yield Diagnostic("discover/extension-compatibility-invalid", text, built)
 
 
 def mounted_package(text: str) -> str | None:
@@ -244,7 +256,7 @@ def mounted_package(text: str) -> str | None:
 
 def _folder_of(package: str, mount_folder: Path, workspace: Path, files: Files) -> Path | None:
     if package.startswith((".", "/")):
-        folder = Path(mount_folder, package)
+        folder = Path(normpath(mount_folder / package))
         return folder if is_file(folder / "package.json", files) else None
     parts = package.split("/")
     name = "/".join(parts[: 2 if package.startswith("@") else 1])
@@ -262,15 +274,15 @@ def _manifest(file: Path, files: Files) -> object:
         return None
 
 
-def _is_extension(package_data: object, package: str) -> bool:
+def _build_of(package_data: object, package: str) -> tuple[str, bool] | None:
+    """Return the folder of an extension's build, and whether it is one of several in its package."""
     eve = package_data.get("eve") if isinstance(package_data, dict) else None
     if not isinstance(eve, dict):
-        return False
+        return None
     parts = package.split("/")[2 if package.startswith("@") else 1 :]
-    built_in = eve.get("builtInExtensions")
-    declared = built_in.get("/".join((".", *parts))) if isinstance(built_in, dict) else None
-    return _names_its_build(declared) or _names_its_build(eve.get("extension"))
-
-
-def _names_its_build(declared: object) -> bool:
-    return isinstance(declared, dict) and isinstance(declared.get("dist"), str) and declared["dist"] != ""
+    several = eve.get("builtInExtensions")
+    declared = several.get("/".join((".", *parts))) if isinstance(several, dict) else None
+    for one, is_one_of_several in ((declared, True), (eve.get("extension"), False)):
+        if isinstance(one, dict) and isinstance(one.get("dist"), str) and one["dist"]:
+            return one["dist"], is_one_of_several
+    return None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from pathlib import Path
 
-from hookscope.formats.script_tokens import LONGEST_SCRIPT
+from hookscope.formats.script_values import LONGEST_SCRIPT
 from hookscope.hosts.folders.search_paths import hooks_folder
 from hookscope.hosts.gates import sent
 from hookscope.hosts.gates.handler import HANDLER
