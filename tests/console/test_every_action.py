@@ -4,7 +4,7 @@ All keys are others than by default, so that no sentence and no frame can name a
 """
 
 import re
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -36,12 +36,10 @@ PATIENCE = 4_000  # turns of the event loop, longer than a key waits for what th
 
 def moved() -> dict[str, str]:
     """Another key for every action, each its own."""
-    modifiers = ("alt", "ctrl", "shift", "ctrl+alt", "alt+shift", "ctrl+shift", "super", "alt+super")
-    keys = (f"{modifier}+f{number}" for number, modifier in product(range(24, 0, -1), modifiers))
-    more = (f"shift+super+f{number}" for number in range(1, 25))
-    most = (f"ctrl+super+f{number}" for number in range(1, 25))
-    last = (f"alt+ctrl+super+f{number}" for number in range(1, 25))
-    return dict(zip(all_actions(), (*keys, *more, *most, *last), strict=False))
+    held = ("ctrl", "alt", "shift", "super")
+    modifiers = ["+".join(some) for count in range(1, 5) for some in combinations(held, count)]
+    keys = (f"{modifier}+f{number}" for modifier, number in product(modifiers, range(24, 0, -1)))
+    return dict(zip(all_actions(), keys, strict=False))
 
 
 class Presser:

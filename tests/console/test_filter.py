@@ -50,6 +50,6 @@ async def test_under_a_guide_the_list_says_how_many_hooks_the_program_would_run(
     (home / ".openclaw").mkdir()
     (home / ".openclaw" / "openclaw.json").write_text("{}")
     async with console((80, 24)) as story:
-        await story.shows("Hooks 4   ≠ OpenClaw 2026.9 would run 0 of 4 · D shows why")
+        await story.shows("Hooks 4   ≠ OpenClaw 2026.9 runs 0 of 4 · D shows why")
         await story.press("D")
         await story.hides("would run")

@@ -32,7 +32,7 @@ async def test_a_fix_asks_for_a_value_shows_the_edit_and_can_be_undone(
         await story.press("enter")
         await story.shows("Enter a value")
         await story.press("slash", "m", "enter")
-        await story.shows("Fix env?   2 of 2", '"MEMORY_DIR": "/m"', "▲ blocked → ● ready")
+        await story.shows("Fix keep?   2 of 2", '"MEMORY_DIR": "/m"', "▲ blocked → ● ready")
         assert not file.exists()
         await story.press("w")
         await story.until(lambda: "● ready" in story.text() and file.exists(), "it is ready")
@@ -54,7 +54,7 @@ async def test_a_secret_value_never_appears_on_the_screen(
         await story.shows("••••")
         await story.hides("zq77")
         await story.press("enter")
-        await story.shows("Fix env?", '"KEEP_TOKEN": "${SECRET:KEEP_TOKEN}"')
+        await story.shows("Fix keep?", '"KEEP_TOKEN": "${SECRET:KEEP_TOKEN}"')
         await story.hides("zq77")
         await story.press("w")
         await story.until(lambda: file.exists() and "● ready" in story.text(), "it is ready")
@@ -69,7 +69,7 @@ async def test_fixing_metadata_continues_with_the_next_failed_gate(
     before = (folder / "HOOK.md").read_text()
     async with console((120, 36)) as story:
         await story.press("e")
-        await story.shows("Fix handler?", "rename to handler.js", "still fails: events")
+        await story.shows("Fix keep?", "rename to handler.js", "still fails: events")
         await story.press("w")
         await story.until(lambda: (folder / "handler.js").exists(), "it is renamed")
         await story.until(
@@ -77,12 +77,12 @@ async def test_fixing_metadata_continues_with_the_next_failed_gate(
             "it is a hook",
         )  # of the list: the toast says so before
         await story.press("e")
-        await story.shows("Fix events?", "+metadata: {openclaw: {events: ['command:new']}}")
+        await story.shows("Fix keep?", "+metadata: {openclaw: {events: ['command:new']}}")
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
         assert (folder / "HOOK.md").read_text() == before
         await story.press("e")
-        await story.shows("Fix events?")
+        await story.shows("Fix keep?")
         await story.press("w")
         await story.until(lambda: "◇ untrusted" in story.text(), "only trust is wanted")
         await story.press("e")
@@ -131,7 +131,7 @@ async def test_a_partial_fix_names_the_gate_that_still_fails(
         await story.press("e")
         await story.shows("MEMORY_DIR", "enter shows the edit")
         await story.press("slash", "m", "enter")
-        await story.shows("Fix env?")
+        await story.shows("Fix keep?")
         await story.press("w")
         await story.shows("keep: fixed env, still ▲ blocked; still failing: bins")
         await story.press("e")

@@ -117,9 +117,12 @@ async def test_the_list_scrolls_by_keys_wheel_and_mouse(
         assert at("hook-00")
         listed.scroll_to(y=20, animate=False, force=True, immediate=True)
         await story.pilot.click(HookList, offset=(5, 3))
-        await story.until(lambda: story.screen.state.reading, "a click opens Why")
+        await story.until(lambda: at(f"hook-{22 - heading:02}"), "a click selects")
+        assert not story.screen.state.reading
+        await story.pilot.double_click(HookList, offset=(5, 4))
+        await story.until(lambda: story.screen.state.reading, "a double click opens Why")
         assert story.screen.state.row is not None
-        assert story.screen.state.row.name == f"hook-{22 - heading:02}"
+        assert story.screen.state.row.name == f"hook-{23 - heading:02}"
         await story.press("escape", "slash", *"hook-4")
         await story.shows("Hooks 10/60")
         assert story.screen.query_one("#filter", Input).value == "hook-4"

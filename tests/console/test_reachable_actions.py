@@ -28,8 +28,16 @@ from hookscope.console.dialogs.completion_list import CompletionScreen
 from hookscope.console.dialogs.edit_preview import EditScreen, FixAllScreen, ForgetScreen
 from hookscope.console.dialogs.fire_options import FireOptionsScreen
 from hookscope.console.dialogs.fire_reports import FuzzScreen, RepeatScreen
-from hookscope.console.dialogs.help import ACTION_META, HelpScreen, HelpSheet, MenuScreen, help_sheet
+from hookscope.console.dialogs.help import (
+    ACTION_META,
+    HelpScreen,
+    HelpSheet,
+    ManualScreen,
+    MenuScreen,
+    help_sheet,
+)
 from hookscope.console.dialogs.jump import JumpScreen
+from hookscope.console.dialogs.key_editor import KeyEditor, KeyQuestion
 from hookscope.console.dialogs.new_hook_form import NewHookForm
 from hookscope.console.dialogs.palette import PaletteScreen, palette_entries
 from hookscope.console.dialogs.run_comparison import RunComparisonScreen
@@ -39,7 +47,7 @@ from hookscope.console.dialogs.tap_and_workers import TapScreen, WorkersScreen
 from hookscope.console.dialogs.trust_question import TrustScreen
 from hookscope.console.dialogs.verification import VerificationScreen, VerifyQuestion
 from hookscope.console.dialogs.what_if_form import WhatIfFields, WhatIfForm
-from hookscope.console.keymap.active_keys import KEY_SCOPES, KeyScope, bindings_of, owner_of
+from hookscope.console.keymap.active_keys import KEY_SCOPES, KeyScope, all_actions, bindings_of, owner_of
 from hookscope.console.keymap.available_actions import all_nodes, own_bindings, run_action
 from hookscope.console.keymap.key_listing import COMMANDS_OF_ACTIONS, NoCommandReason
 from hookscope.console.panes.fire.context_fields import Completion
@@ -188,6 +196,9 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     yield VerificationScreen(verification), {"verification", "sheet"}
     yield HelpScreen(screen), {"help", "sheet"}
     yield MenuScreen(screen, screen.state), {"menu"}
+    yield ManualScreen("why"), {"manual", "sheet"}
+    yield KeyEditor(), {"actions"}
+    yield KeyQuestion(all_actions()["hooks.fix"]), {"newkey"}
     yield (
         SessionScreen(SessionLog("main", (), sessions=("main",)), lambda _: SessionLog("main", ())),
         {"session"},

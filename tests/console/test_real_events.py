@@ -129,6 +129,27 @@ async def test_a_session_is_shown_as_a_conversation(
         await story.shows("Run 1")
 
 
+async def test_an_open_session_shows_new_events_and_keeps_its_place(
+    console: Open, workspace: Path, spool: Path
+) -> None:
+    for number in range(12):
+        sent(spool, "message:received", {"from": "Ada", "content": f"question {number}"})
+    async with console((80, 24), dialect="openclaw") as story:
+        await at_the_log(story)
+        await story.shows("question 11")
+        await story.press("v")
+        await story.shows("12 events: 12 real", "question 11")
+        sent(spool, "message:sent", {"content": "the first answer"})
+        await story.shows("13 events: 13 real", "the first answer")
+        await story.press("home", "down", "down", "down")
+        await story.shows("▸ ")
+        selected = next(line for line in story.lines() if "▸ " in line)
+        sent(spool, "message:sent", {"content": "the second answer"})
+        await story.shows("14 events: 14 real")
+        assert selected in story.lines(), "the line being read stays in place"
+        assert "the second answer" not in story.text()
+
+
 async def test_the_lists_of_recorded_events_can_be_copied(
     console: Open, workspace: Path, spool: Path, make_hook: MakeHook
 ) -> None:

@@ -75,6 +75,12 @@ def test_a_reason_takes_precedence_over_a_second_event() -> None:
     assert "Binary missing: jq" in said
 
 
+@pytest.mark.parametrize("width", range(46, 60))
+def test_a_reason_is_shown_in_words_where_names_leave_room(width: int) -> None:
+    rows = [row("bootstrap-extra-files", why="", reasons=0), row("needy")]
+    assert "Binary" in hook_line(rows[1], hook_columns(width, rows, "source")).plain
+
+
 def test_a_short_reason_leaves_room_for_events() -> None:
     off = row("audit", events=("message_received", "message_sent"), why="disabled", reasons=1)
     ready = row("bootstrap-extra-files", why="", reasons=0)

@@ -66,7 +66,7 @@ async def test_a_failing_fire_becomes_a_test_of_the_handler(
         await composed(story)
         await kept(story, "hello")
         story.screen.query_one(JsonEditor).focus()
-        await story.shows("f1 Help", "^q Quit")  # letters are typed
+        await story.until(lambda: isinstance(story.screen.focused, JsonEditor), "letters are typed")
         await story.press("ctrl+r")  # fire, see it fail: the editor makes room for that
         await story.shows("1 of 1 failed", "KeyError: 'whom'", "❱ 2 │")
         story.screen.query_one("#fire-run Waterfall").focus()

@@ -8,7 +8,7 @@ import pytest
 
 from hookscope.app.options import Options, command_on, options_from_text, options_to_text
 from hookscope.cli.options import machine_options
-from hookscope.cli.parsed_options import options_from
+from hookscope.cli.startup import options_from
 from hookscope.console.dialogs.what_if_form import WhatIfFields, options_with, what_if_fields_of
 from hookscope.host_options import HOST_FIELDS, HOST_OPTIONS, MACHINE_FIELDS, HostOption
 from hookscope.integrations.dap.debugged_run import LAUNCH_ARGUMENTS, parse_launch

@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual.app import App, ScreenStackError
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 from textual.message_pump import MessagePump
+from textual.screen import ModalScreen
+from textual.widgets import Input
 
 from hookscope.console.context import AppServices
 from hookscope.console.controllers.bridge import WorkbenchOpener
 from hookscope.console.keymap.active_keys import DEFAULT_KEYMAP, Keymap, active_keymap, use_keymap
+from hookscope.console.keymap.available_actions import focused_nodes
 from hookscope.console.process import IdleCollector
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.theme.theme_manager import ThemeManager, read_theme_files
@@ -55,25 +59,25 @@ class KeyQueue:
             self._let_through = None
             return False
         if self._following is None and self._is_settled():
-            self._following = asyncio.create_task(self._follow())
+            self._following = asyncio.create_task(self._post_held())
             return False
         self._held.append(press)
         if self._following is None:
-            self._following = asyncio.create_task(self._follow())
+            self._following = asyncio.create_task(self._post_held())
         return True
 
-    async def _follow(self) -> None:
+    async def _post_held(self) -> None:
         """Post the held keys one by one, until none is left."""
         try:
-            await self._over()
+            await self._until_settled()
             while self._held:
                 self._let_through = self._held.popleft()
                 self._app.post_message(self._let_through)
-                await self._over()
+                await self._until_settled()
         finally:
             self._following = None
 
-    async def _over(self) -> None:
+    async def _until_settled(self) -> None:
         """Wait until the last key has taken effect, but at most KEY_TIMEOUT seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(KEY_TIMEOUT):
@@ -82,7 +86,7 @@ class KeyQueue:
                         await asyncio.sleep(0 if self._app.is_settled else THREAD_POLL)
                     before = self._where()
                     # From the focused widget up to the app, twice: handling a message may post others.
-                    for pump in (self._app, *self._way(), *self._way()):
+                    for pump in (self._app, *self._receivers(), *self._receivers()):
                         await _queue_drained(pump)
                     if before == self._where() and self._is_settled():
                         return
@@ -95,9 +99,9 @@ class KeyQueue:
 
     def _is_settled(self) -> bool:
         """Return True if nothing is pending that would change which widgets receive a key."""
-        return self._app.is_settled and not any(pump.message_queue_size for pump in self._way())
+        return self._app.is_settled and not any(pump.message_queue_size for pump in self._receivers())
 
-    def _way(self) -> Iterator[MessagePump]:
+    def _receivers(self) -> Iterator[MessagePump]:
         """Yield the nodes that receive a key, from the focused widget up to the app."""
         with suppress(ScreenStackError):
             screen = self._app.screen
@@ -162,7 +166,7 @@ class Console(App[None]):
         super().__init__(ansi_color=True if no_color else None)
         # Before any widget is styled: a later change of the theme would style all of them again.
         self.theme_manager = ThemeManager(self, no_color)
-        self.theme_manager.put_on(read_theme_files())
+        self.theme_manager.apply_files(read_theme_files())
         self.opener = WorkbenchOpener(partial(self._open, bench))
         self.gave_up: Exception | None = None  # why the workbench could not be opened
         self._began: Options | None = None  # of the first workspace
@@ -233,7 +237,9 @@ class Console(App[None]):
         """Show the available actions; a click on a line runs its action."""
         from hookscope.console.dialogs.help import HelpScreen
 
-        if not isinstance(self.screen, HelpScreen):
+        if isinstance(self.screen, HelpScreen):  # pressed again
+            self._open_manual(self.screen.nodes)
+        else:
             self.push_screen(HelpScreen(self.screen), self._helped)
 
     def _helped(self, action: AvailableAction | None) -> None:
@@ -241,6 +247,24 @@ class Console(App[None]):
             from hookscope.console.keymap.available_actions import run_action
 
             self.call_later(run_action, self, action)
+
+    def action_manual(self) -> None:
+        """Open the manual at the chapter about the focused pane."""
+        self._open_manual(focused_nodes(self.screen))
+
+    def _open_manual(self, nodes: Sequence[DOMNode]) -> None:
+        from hookscope.console.dialogs.help import ManualScreen, topic_of
+
+        self.push_screen(ManualScreen(topic_of(nodes)))
+
+    def action_change_key(self) -> None:
+        """Open the key editor in place of help or the palette, with what was typed there."""
+        from hookscope.console.dialogs.key_editor import KeyEditor
+
+        below, field = self.screen, self.screen.focused
+        if isinstance(below, ModalScreen):
+            below.dismiss(None)
+        self.push_screen(KeyEditor(field.value if isinstance(field, Input) else ""))
 
     async def open_workspace(self, folder: Path) -> None:
         """Show another workspace as if the console had started there; end the current one's workers."""

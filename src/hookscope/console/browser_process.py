@@ -48,7 +48,7 @@ def main(options: str, width: str, height: str, error_fd: str) -> int:
 
 def page_driver() -> type[Driver]:
     """Return Textual's driver for pages, changed to end the app when the page is gone."""
-    from textual import messages
+    from textual import events, messages
     from textual.drivers.web_driver import WebDriver
 
     class PageDriver(WebDriver):
@@ -57,6 +57,8 @@ def page_driver() -> type[Driver]:
             self._write_lock = Lock()
             self._write = self._send  # type: ignore[assignment]
             super().start_application_mode()
+            # Textual begins as if the page had lost the focus, and the page got it before it could say so.
+            self._app.call_later(self._app.post_message, events.AppFocus())
 
         def _send(self, data: bytes) -> int:
             """Write all bytes under a lock, because the input thread writes too.

@@ -46,7 +46,6 @@ class ConsoleContext:
 
     @property
     def state(self) -> ConsoleState:
-        """The current state."""
         return self.store.state
 
     def change(self, change: StateChange) -> None:
@@ -66,7 +65,6 @@ class ConsoleContext:
 
     @cached_property
     def runner(self) -> JobRunner:
-        """The job runner."""
         from hookscope.console.controllers.job_runner import JobRunner  # not needed for the first paint
 
         return JobRunner(self._screen, self.bridge)

@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from hookscope.app.snapshot import Snapshot
 from hookscope.console.panes.fire.fire_pane import FirePane
 from hookscope.console.state import fire_requests
+from hookscope.console.state.messages import WhyRequested
 from hookscope.console.theme.theme_manager import BUILTIN_THEMES, DEFAULT_THEME
 from hookscope.engine.discovery import discover
 from hookscope.engine.examination import examine
@@ -41,6 +42,7 @@ class FireApp(App[None]):
         super().__init__()
         self.look = view
         self.asked: list[Message] = []
+        self.whys: list[str] = []  # hooks whose reason was requested
         self.copied = ""
 
     def compose(self) -> ComposeResult:
@@ -68,6 +70,9 @@ class FireApp(App[None]):
 
     def _keep(self, message: Message) -> None:
         self.asked.append(message)
+
+    def on_why_requested(self, message: WhyRequested) -> None:
+        self.whys.append(message.hook.name)
 
     on_fire_requested = _keep
     on_cancel_requested = _keep

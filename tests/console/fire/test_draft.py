@@ -71,7 +71,7 @@ def test_a_context_that_violates_the_schema_is_noted_and_still_fired(view: Snaps
     assert checked.event is not None
     assert [str(noted) for noted in checked.notes] == [
         "line 1: senderID is not a known field; did you mean senderId?",
-        "line 1: sessionId: a text is described, 7 is a number",
+        "line 1: sessionId: expected a text, but 7 is a number",
     ]
     assert [noted.column for noted in checked.notes] == [2, 21]
     (noted,) = check_draft(EventDraft("message:sendt", text='{"senderID": 1}'), view).notes

@@ -175,7 +175,7 @@ async def test_a_schema_violation_is_noted_at_its_line_and_fires(console: Any) -
         await c.press("tab", "tab")
         await c.shows("! line 2: sendrId is not a known field; did you mean")
         await c.press("down", "down")
-        await c.shows("! line 3: sessionId: a text is described")
+        await c.shows("! line 3: sessionId: expected a text")
         await c.press("f4")
         await c.shows("12 5", "[form]", "sendrId is no")
         await c.press("ctrl+r")

@@ -40,7 +40,7 @@ async def test_the_time_line_shows_worker_start_and_load_before_the_run(console:
         await c.shows("░▒", "█ ✓ ok", "<0.1 ms", "░ start 40.0 ms  ▒ load 20.0 ms  █ run 30.0 ms")
         c.pane.query_one(Waterfall).focus()
         await c.press("down", "down")
-        await c.shows("command-logger  ░ 40.0 ms recording and worker start  ▒ 20.0 ms  █ 30.0 ms")
+        await c.shows("command-logger  ░ 40.0 ms   ▒ 20.0 ms   █ 30.0 ms")
 
 
 async def test_the_time_line_marks_the_times_of_the_last_five_runs(console: Any) -> None:
@@ -138,6 +138,63 @@ async def test_the_first_tab_with_content_opens(console: Any, size: Size) -> Non
         await c.shows("[Context ±1]")
         await c.fired(3, lambda result: replace(result, messages=("Saved",)))
         await c.shows("[Messages 1]", "Saved")
+
+
+async def test_the_tab_follows_to_a_row_without_content_and_back(console: Any) -> None:
+    def ran(result: Result) -> Result:
+        return (
+            missing_key(result) if result.call.name == "session-memory" else replace(result, messages=("Hi",))
+        )
+
+    async with console((120, 36)) as c:
+        await c.fired(1, ran)
+        await c.shows("[Error]", "KeyError")
+        c.pane.query_one(Waterfall).focus()
+        await c.press("home")
+        await c.shows("[Messages 1]", "Hi")
+        await c.press("down")
+        await c.shows("[Error]", "KeyError")
+        await c.press(
+            "home", "right", "right", "down", "home"
+        )  # a tab that is opened is kept where it has content
+        await c.shows("[Messages 1]")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (99, 40), (160, 40)], ids=str)
+async def test_source_lines_are_cut_and_wrapped_lines_keep_their_bar(console: Any, size: Size) -> None:
+    long = "the words of a long message " * 8
+
+    def ran(result: Result) -> Result:
+        if result.call.name != "session-memory":
+            return replace(result, messages=(long,))
+        assert isinstance(result.call.target, Code)
+        source = f"    root = event.context['workspaceDirectory'], {'one, ' * 60}two"
+        lines = result.call.target.path.read_text().split("\n")
+        result.call.target.path.write_text("\n".join([*lines[:4], source, *lines[5:]]))
+        frame = Frame(str(result.call.target.path), 5, "handler", source.strip())
+        error = Failure("KeyError", "'workspaceDirectory'", (frame,))
+        return replace(result, status="error", error=error)
+
+    async with console(size) as c:
+        await c.fired(1, ran)
+        screen = await c.shows("❱ 5 │", "one, ", "…")
+        assert "two" not in screen, "the line is cut, not wrapped"
+        c.pane.query_one(Waterfall).focus()
+        await c.press("home")
+        screen = await c.shows("│ the words of a long")
+        wrapped = [line for line in screen.split("\n") if "of a long" in line or "message the" in line]
+        assert len(wrapped) > 1
+        assert len({line.index("│ ", 2) for line in wrapped}) == 1
+
+
+async def test_enter_on_a_hook_that_did_not_run_asks_why(console: Any) -> None:
+    async with console((120, 36)) as c:
+        await c.fired(1)
+        c.pane.query_one(Waterfall).focus()
+        await c.press("down", "down")
+        await c.shows("slack-post did not run", "enter why")
+        await c.press("enter")
+        assert c.app.whys == ["slack-post"]
 
 
 @pytest.mark.parametrize("size", FIVE_SIZES, ids=str)

@@ -107,12 +107,12 @@ def test_log_filters_select_entries(asked: str, taken: list[str]) -> None:
         entry("failed", "fire", "hook-c", "error", 3),
     ]
     wanted = parse_log_filter(asked)
-    assert [item.text for item in entries if wanted.takes(item)] == taken
+    assert [item.text for item in entries if wanted.matches(item)] == taken
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_valid_log_filter(text: str) -> None:
-    parse_log_filter(text).takes(entry("x"))
+    parse_log_filter(text).matches(entry("x"))
 
 
 WORDS = ["a", "ab", "b", "!a", "!b", "!ab", "kind:fire", "kind:f", "level:warn", "run:3", "zz"]
@@ -136,11 +136,11 @@ def test_filtering_in_slices_equals_filtering_at_once(
     ring = LogRing(kept)
     ring.add(entries[:20])
     before, after = parse_log_filter(first), parse_log_filter(second)
-    among = LogIndex(ring, before.taker() if before else None)
+    among = LogIndex(ring, before.predicate() if before else None)
     ring.add(entries[20:])
-    index = LogIndex(ring, after.taker(), among=among if after.narrows(before) else None, most=0)
+    index = LogIndex(ring, after.predicate(), among=among if after.narrows(before) else None, most=0)
     while index.behind:
         index.refresh(most)
     assert [index.ring.get(index.number(line)) for line in range(len(index))] == [
-        item for item in entries[-kept:] if after.takes(item)
+        item for item in entries[-kept:] if after.matches(item)
     ]

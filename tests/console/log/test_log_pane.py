@@ -50,7 +50,7 @@ async def test_the_lines_being_read_stay_in_place(log: Any) -> None:
         c.pane.add(entries(100))
         await c.shows("text 99")
         await c.press("up", "up", "up", "up", "up", *["up"] * 30)
-        await c.shows("▸ 12:04:31", "text 64", "G following")
+        await c.shows("▸ 12:04:31", "text 64", "G follow")
         row = next(number for number, line in enumerate(c.screen.split("\n")) if "text 64 " in line + " ")
         c.pane.add(entries(50, 100))
         await c.shows("text 64")
@@ -67,7 +67,7 @@ async def test_a_paused_log_still_collects_entries(log: Any) -> None:
         await c.shows("text 49")
         await c.press("space")
         c.pane.add(entries(214, 50))
-        await c.shows("‖ 214 new", "text 49")
+        await c.shows("‖ paused, 214 new", "text 49")
         assert len(c.pane.ring) == 50
         await c.press("space")
         await c.shows("text 263")

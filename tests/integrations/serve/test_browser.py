@@ -33,9 +33,12 @@ async def test_a_hook_is_fired_at_from_a_page(
             assert post(ServerAddress(server.origin, server.url.partition("=")[2], shows_token=True))
             await page.go(led[0])
             await page.screen("greet")
-        shown = await page.screen("greet", "command-logger", "ready")
+        shown = await page.screen("greet", "command-logger", "ready", "enter Why")  # the list has the focus
         assert max(map(len, shown.splitlines())) > 100
         assert await page.colours() > 20  # they are drawn, not only known
+        splash = "document.getElementById('starting')"
+        assert "starting the console" in await page.value(f"{splash}.textContent")
+        assert await page.value(f"getComputedStyle({splash}).display") == "none"  # it has given way
         assert server.url not in await page.value("location.href")  # the token has left the address
         assert await page.value("document.cookie") == ""
 

@@ -126,7 +126,7 @@ class Bridge:
         also = (*self.bench.setup.source_files, *self.bench.shared_state_files)
         return self._watch.follow(view.host, also, self._read_at)
 
-    def is_learned(self, path: Path) -> bool:
+    def is_shared_state(self, path: Path) -> bool:
         """Return True if `path` is a file of Hookscope's shared state, or a folder for such a file."""
         return any(file.is_relative_to(path) for file in self.bench.shared_state_files)
 
@@ -207,8 +207,6 @@ class Bridge:
             return ()
 
     def trust(self, folders: tuple[Path, ...]) -> None:
-        """Trust these folders."""
-
         def trusting() -> None:
             try:
                 done = tuple(self.bench.trust(folder, must_be_real=True) for folder in folders)
@@ -349,7 +347,6 @@ class WorkbenchOpener:
 
     @property
     def opened(self) -> Workbench | None:
-        """The workbench, if it is open."""
         return self._bench
 
     def __call__(self) -> Workbench:

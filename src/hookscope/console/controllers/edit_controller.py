@@ -94,13 +94,13 @@ class EditController:
         if planned.stuck is not None and view is not None:
             stuck = planned.stuck
             sheet = stuck_sheet(planned.problem, stuck, view.host.machine)
-            self._ask(ForgetScreen("Forget this edit?", sheet), lambda: self._give_up(stuck))
+            self._ask(ForgetScreen("Forget this edit?", sheet), lambda: self._forget(stuck))
         elif undoing is None or view is None:
             self._say(planned.problem or "Still scanning.")
         else:
-            self._take_back(undoing, view)
+            self._undo(undoing, view)
 
-    def _take_back(self, undoing: Undoing, view: Snapshot) -> None:
+    def _undo(self, undoing: Undoing, view: Snapshot) -> None:
         """Undo an edit. Ask first if its file has changed since, or if it was not made here."""
         bridge = self.context.bridge
         ours = self.context.bench.edits.is_own(undoing.change)
@@ -110,7 +110,7 @@ class EditController:
         sheet = undo_sheet(undoing, view.host.machine, ours=ours)
         self._ask(EditScreen("Undo this edit?", sheet), lambda: bridge.apply_undo(undoing))
 
-    def _give_up(self, change: Change) -> None:
+    def _forget(self, change: Change) -> None:
         """Forget an edit that cannot be undone."""
         edits = self.context.bench.edits
         told = SettingsWritten("undo", f"forgotten: {change.meaning}")
@@ -258,7 +258,7 @@ class FixController:
             self._value(asked, fix, given)
         else:
             steps = len(given.named) + 1
-            title = f"Fix {one_line(fix.gate, 40)}?" + (
+            title = f"Fix {one_line(repair.name, 40)}?" + (
                 f"{TITLE_GAP}{steps} of {steps}" if given.named else ""
             )
             sheet = repair_sheet(repair, fix, view.host.machine)

@@ -241,7 +241,7 @@ class FireController:
             "The search", lambda: job_runner.fuzz_job(runner, view, filled, only, self._fuzzed)
         ):
             self.context.notify(
-                f"Fuzzing {event.key}: handlers work on copies. Press {key_of('fire.leave')} to stop."
+                f"Fuzzing {event.key} on copies of your files. Press {key_of('fire.leave')} to stop."
             )
 
     def _fuzzed(self, fuzzed: FuzzResult) -> None:

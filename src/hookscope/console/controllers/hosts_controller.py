@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.analysis.host_runs import RunAtHost, outcomes_differ
+from hookscope.analysis.host_comparison import RunAtHost, outcomes_differ
 from hookscope.analysis.several_hosts import comparable_dialects, compare_hosts, usual_dialects
 from hookscope.app.variables import filled_event
 from hookscope.console.dialogs.choosers import HostChooser

@@ -165,7 +165,7 @@ class JobRunner:
         post_to(self.screen, FiringEnded(number, run))
         return number, run
 
-    def tell(self, plan: Plan, run: Run) -> int:
+    def report_finished(self, plan: Plan, run: Run) -> int:
         """Report a finished run as if it had been followed. Return its number."""
         number = self.numbered(run.id)
         post_to(self.screen, FiringStarted(number, plan))
@@ -364,8 +364,7 @@ async def replay_job(
 async def session_job(runner: JobRunner, message: str) -> None:
     """Simulate a session that starts with this message."""
     from hookscope.sessions.session_agents import session_engine
-    from hookscope.sessions.session_runner import SessionRequest
-    from hookscope.sessions.simulation import Simulation
+    from hookscope.sessions.session_runner import SessionRequest, Simulation
 
     try:
         engine, _ = await session_engine(runner.bench)
@@ -374,7 +373,7 @@ async def session_job(runner: JobRunner, message: str) -> None:
         simulation = Simulation(engine, SessionRequest((message,), token_hex(8)))
         runner.set_cancellable(simulation)
         async for played_run in simulation:
-            runner.tell(played_run.plan, played_run.run)
+            runner.report_finished(played_run.plan, played_run.run)
         result = await simulation
     except Exception as error:
         post_to(runner.screen, SessionEnded(None, error_text(error)))
@@ -418,7 +417,7 @@ async def sequence_job(
     async for stepped in sequencing.steps():
         passed = passed and stepped.result.passed
         if stepped.plan is not None and stepped.result.run is not None:
-            number = runner.tell(stepped.plan, stepped.result.run)
+            number = runner.report_finished(stepped.plan, stepped.result.run)
         post_to(runner.screen, ThreadAnswered(partial(on_result, number, stepped)))
     post_to(runner.screen, ThreadAnswered(partial(on_end, passed and not sequencing.cancelled)))
 

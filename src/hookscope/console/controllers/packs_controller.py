@@ -291,7 +291,7 @@ class PacksController:
 
     def _show_lines(self, lines: Sequence[Content]) -> None:
         if self._list is not None:
-            self._list.say(*lines)
+            self._list.show_message(*lines)
 
     # Install, update, remove.
 
@@ -342,7 +342,7 @@ class PacksController:
         if isinstance(planned, PackUpToDate):
             changed = planned.on_disk.state == "changed"
             aside = f" Changes on disk are kept: {key_of('packs.diff')} shows them." if changed else ""
-            self._came(f"{planned.record.id}: {planned.reason}.{aside}")
+            self._add_result(f"{planned.record.id}: {planned.reason}.{aside}")
             self.reading.refresh()
             self._next()
         else:
@@ -430,7 +430,7 @@ class PacksController:
         text = done_text(done)
         if done.plan.action == "install":
             self._results, self.reading.fresh = [], done.plan.id
-        self._came(text)
+        self._add_result(text)
         action = {"uninstall": "remove"}.get(done.plan.action, done.plan.action)
         self.context.log_line("pack", f"{action}: {text}", subject=done.plan.id)
         self.context.bridge.scan()
@@ -474,15 +474,15 @@ class PacksController:
 
     def _say(self, *texts: str) -> None:
         if self._list is not None:
-            self._list.say(*(safe_line(text, 400) for text in texts if text))
+            self._list.show_message(*(safe_line(text, 400) for text in texts if text))
 
-    def _came(self, text: str) -> None:
+    def _add_result(self, text: str) -> None:
         """Add the result of one pack; the last few stay visible."""
         self._results = [*self._results, text][-SHOWN_STEPS:]
         self._say(*self._results)
 
     def _wrong(self, text: str) -> None:
         if self._list is not None:
-            self._list.say(Content.assemble(("✗ ", "$text-error"), safe_line(text, 600)))
+            self._list.show_message(Content.assemble(("✗ ", "$text-error"), safe_line(text, 600)))
         else:
             self.context.notify(text, "warning")

@@ -53,7 +53,7 @@ class PreferencesController:
 
     def _took(self, read: tuple[KeysFile, ThemeFiles]) -> None:
         keys, theme_files = read
-        self._themes.put_on(theme_files)
+        self._themes.apply_files(theme_files)
         self._take(keys)
 
     def theme_changed(self, theme: Theme) -> None:

@@ -14,9 +14,8 @@ from hookscope.console.state.messages import RealEventsReported
 from hookscope.console.state.state_changes import ModeChosen
 from hookscope.model.failure import Refusal
 from hookscope.model.text import local_now
-from hookscope.recording.installed_taps import TAP_NAME
 from hookscope.recording.spool import ArrivedEvents, SpoolFollower
-from hookscope.recording.tap_files import spool_path
+from hookscope.recording.taps import TAP_NAME, spool_path
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun, Snapshot
     from hookscope.authoring.testing.recorded_events import SavedRecordedEvent
     from hookscope.console.context import ConsoleContext
+    from hookscope.console.dialogs.session_screen import SessionScreen
     from hookscope.console.state.log_entries import LogEntry
     from hookscope.model.run import Event
     from hookscope.recording.installation import TapPlan
@@ -38,9 +38,10 @@ class RealEventsController:
 
     def __init__(self, context: ConsoleContext, on_activity: Callable[[Activity], object]) -> None:
         """`on_activity` is called with the hooks that new events or runs concern."""
-        self.context, self._happened = context, on_activity
+        self.context, self._on_activity = context, on_activity
         self._follow = SpoolFollower(self._report_arrived)
         self._elsewhere = ExternalRuns(self._ran)
+        self._session: SessionScreen | None = None  # the session that was opened last
 
     def scanned(self, view: Snapshot) -> None:
         """Follow the spool of this host and the journal of this workspace from now on."""
@@ -69,7 +70,8 @@ class RealEventsController:
         """Show new events in the log, and new runs in the Fire pane too."""
         self.context.log_entries(event.entries)
         self.context.panes.remember(event.runs)
-        self._happened(event.happened)
+        self._on_activity(event.activity)
+        self.refresh_session()
 
     def open(self, name: str) -> None:
         """Put a real event into the composer, and replay it on copies, marked as real for its handlers."""
@@ -106,8 +108,7 @@ class RealEventsController:
             from hookscope.authoring.testing.recorded_events import save_recorded, select_recorded
 
             (heard,) = select_recorded(view, [name])
-            redaction = self.context.bench.redaction_of(view.host)
-            return save_recorded(heard, view, redaction)
+            return save_recorded(heard, self.context.bench, view)
 
         self.context.bridge.ask(REAL_GROUP, saving, self._saved)
 
@@ -149,12 +150,18 @@ class RealEventsController:
         from hookscope.console.dialogs.session_screen import SessionScreen
 
         def opened(log: SessionLog) -> None:
-            screen = SessionScreen(log, lambda name: session_log(bench, view, name))
-            self.context.push_dialog(screen, self._chosen_turn)
+            self._session = SessionScreen(log, lambda name: session_log(bench, view, name))
+            self.context.push_dialog(self._session, self._chosen_turn)
 
         self.context.bridge.ask(REAL_GROUP, lambda: session_log(bench, view, session), opened, opens=True)
 
+    def refresh_session(self) -> None:
+        """Show new events and runs in the open session."""
+        if self._session is not None:
+            self._session.read_again()
+
     def _chosen_turn(self, turn: SessionTurn | None) -> None:
+        self._session = None
         if turn is not None and turn.number is not None:
             self.context.post(LogPane.RunRequested(turn.number))
         elif turn is not None:

@@ -107,7 +107,7 @@ class Controllers:
     def real(self) -> RealEventsController:
         from hookscope.console.controllers.real_events_controller import RealEventsController
 
-        return RealEventsController(self._context, self.source.happened)
+        return RealEventsController(self._context, self.source.note_activity)
 
     @cached_property
     def debugging(self) -> DebugController:

@@ -122,7 +122,7 @@ class RestoreController:
         kept, self._draft = self._draft, None
         if kept is None:
             return
-        self.context.panes.tell_fire(
+        self.context.panes.with_fire_pane(
             lambda pane: pane.event_view.restore(kept.draft, kept.part, form=kept.form)
         )
         if kept.draft.file is not None and kept.draft.text is not None:
@@ -139,7 +139,7 @@ class RestoreController:
             self.context.bridge.ask(RESTORE_GROUP, reading, partial(self._came_from, file))
 
     def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
-        self.context.panes.tell_fire(lambda pane: pane.event_view.came_from(file, saved))
+        self.context.panes.with_fire_pane(lambda pane: pane.event_view.came_from(file, saved))
 
     # During the session.
 
@@ -208,7 +208,6 @@ class RestoreController:
         self._trouble = trouble
 
     def now(self) -> SavedView:
-        """Return the current view."""
         found = self._found
         draft, part, form = found.draft, found.part, found.form
         if self.context.panes.is_created("fire_pane"):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.app.project_config import EVENTS_FOLDER
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
-from hookscope.authoring.testing.acceptance import acceptance_change
-from hookscope.authoring.testing.masked_expectations import expectation_masking_of
+from hookscope.authoring.testing.acceptance import acceptance_change, expectation_masking_of
 from hookscope.authoring.testing.saved_events import (
     SavedDraft,
     create_saved_event,
@@ -150,7 +149,7 @@ class SavedEventsController:
         self.checked[done.file] = done
         if self._list is not None:
             self._list.show(done)
-        text = "as expected" if done.passed else one_line("; ".join(done.failure_lines) or "cancelled", 300)
+        text = "as expected" if done.passed else _failures_text(done) or "cancelled"
         told, level = (f"✓ {text}", "info") if done.passed else (f"✗ {text}", "error")
         run = done.run.id if done.run is not None else None  # 0: not recorded
         self.context.log_entries([LogEntry(local_now(), "test", done.file.name, told, level, run or None)])
@@ -273,9 +272,7 @@ class SavedEventsController:
         self.checked[done.file] = done
         self.pane.run_view.compared(number, done)
         if done.expects and not done.passed:
-            self.context.log_line(
-                "expect", one_line("; ".join(done.failure_lines), 300), "error", done.file.name
-            )
+            self.context.log_line("expect", _failures_text(done), "error", done.file.name)
 
     def accept(self, number: int, item: SavedEventResult) -> None:
         """Preview the change that accepts the run's results as expected, even if a hook could not run."""
@@ -310,3 +307,8 @@ class SavedEventsController:
         self.context.log_line("accepted", "these results are expected from now on", subject=item.file.name)
         if item.run is not None:
             self.ran(number, item.run)
+
+
+def _failures_text(done: SavedEventResult) -> str:
+    """Return the failed expectations on one line, without their single items."""
+    return one_line("; ".join(line.rstrip(".") for line in done.failure_lines if line[:1] != " "), 300)

@@ -15,6 +15,7 @@ from hookscope.console.state.state_changes import (
     VerificationShown,
     WatchedFilesChanged,
 )
+from hookscope.console.theme.text_styles import counted
 from hookscope.model.hook_status import HookStatus
 from hookscope.model.text import local_now
 
@@ -55,12 +56,12 @@ class SourceReader:
         reads = partial(self.context.bridge.read, row.id, row.manifest, row.item, view, state.asked_event)
         self._passing = self.context.after(SELECTION_DELAY, reads, "read")
 
-    def happened(self, what: Activity) -> None:
+    def note_activity(self, activity: Activity) -> None:
         """Read the selected hook's history again if new activity concerns it."""
         row, view = self.context.state.row, self.context.state.view
         if row is None or view is None or not isinstance(row.item, HookStatus):
             return
-        if what.concerns(row.item, view):
+        if activity.concerns(row.item, view):
             self._reading = ("", 0, "")
             self.read_selected()
 
@@ -124,7 +125,8 @@ class ScanController:
         if not first and len(entries) == 1 and self._is_requested:
             context.notify("Scanned again: no changes.")
         elif not first and len(entries) > 1 and "list" not in context.panes.shown:
-            context.notify(f"Scanned again: {len(entries) - 1} changes, listed in the log.")
+            changes = counted(len(entries) - 1, "change")
+            context.notify(f"Scanned again: {changes}, listed in the log.")
         self._is_requested = False
         self._listener.scanned(scan.view)
         if first:
@@ -149,11 +151,11 @@ class ScanController:
         from hookscope.console.state import log_messages
 
         context, bridge = self.context, self.context.bridge
-        saved = frozenset(path for path in event.paths if not bridge.is_learned(path))
+        saved = frozenset(path for path in event.paths if not bridge.is_shared_state(path))
         if not saved:
-            self._learned()
+            self._shared_state_changed()
             if not event.paths <= set(context.bench.shared_state_files):  # a new folder: its files follow
-                context.after(NEW_FOLDER_DELAY, self._learned, "new folder")
+                context.after(NEW_FOLDER_DELAY, self._shared_state_changed, "new folder")
             return
         if context.state.view is not None:
             context.log_entries(log_messages.saved_file_entries(local_now(), saved, context.state.view))
@@ -161,7 +163,7 @@ class ScanController:
         self._listener.saved_files(saved)
         bridge.scan()
 
-    def _learned(self) -> None:
+    def _shared_state_changed(self) -> None:
         """Scan again if another command has trusted or loaded something. Armed events do not fire."""
         view = self.context.state.view
         if view is None:

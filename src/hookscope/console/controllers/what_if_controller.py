@@ -65,7 +65,7 @@ class WhatIfController:
             from hookscope.console.dialogs.what_if_form import real_values, what_if_fields_of
 
             self._bar.show(what_if_fields_of(options), real_values(view, options))
-            self._bar.say(f"What if: {', '.join(words)}." if words else "No assumptions.")
+            self._bar.show_message(f"What if: {', '.join(words)}." if words else "No assumptions.")
 
     def open(self) -> None:
         """Show the form."""
@@ -152,6 +152,6 @@ class WhatIfController:
 
     def _wrong(self, text: str) -> None:
         if self._bar is not None:
-            self._bar.say(text, wrong=True)
+            self._bar.show_message(text, wrong=True)
         else:
             self.context.notify(text, "warning")

@@ -16,9 +16,9 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.style import Style
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Markdown
 
-from hookscope.console.dialogs.base_dialogs import Overlay, holds_words
+from hookscope.console.dialogs.base_dialogs import TALL_SCREEN, Overlay, holds_words
 from hookscope.console.keymap.active_keys import (
     DEFAULT_KEYMAP,
     Keymap,
@@ -41,6 +41,7 @@ from hookscope.console.keymap.key_listing import command_of
 from hookscope.console.state.console_state import ConsoleState
 from hookscope.console.theme.text_styles import FAINT, MUTED, Sheet, safe_paragraph
 from hookscope.console.widgets.lines import FittedText, KeyScroll
+from hookscope.manual import chapters
 
 HELP_GAP = 2  # cells between two columns
 ACTION_META = "action"  # the action of a line of help, in its style's meta
@@ -142,11 +143,11 @@ class HelpSheet(FittedText):
 
     def search(self) -> None:
         """Make the text again, with another number of lines."""
-        self.made_anew()
+        self.rebuild()
         self.refresh(layout=True)
 
     def watch_under(self) -> None:
-        self.made_anew()
+        self.rebuild()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         self.under = event.style.meta.get(ACTION_META, "")
@@ -184,6 +185,15 @@ class HelpScreen(ActionsOverlay):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Close", id="help.close", tooltip="Clear the search, then close"),
+        Binding(
+            "ctrl+k",
+            "app.change_key",
+            "Change key",
+            show=False,
+            priority=True,
+            id="help.change_key",
+            tooltip="Choose one of the matches, and press its new key",
+        ),
         *(
             Binding(key, f"scroll('{name}')", show=False, priority=True, id=f"help.{name}", tooltip=tooltip)
             for key, name, tooltip in (
@@ -204,7 +214,9 @@ class HelpScreen(ActionsOverlay):
     def compose(self) -> ComposeResult:
         with Vertical(id="help") as box:
             box.border_title = "Help   click to run"
-            box.border_subtitle = key_hints(("help.close", "close"))
+            box.border_subtitle = key_hints(
+                ("app.help", "manual"), ("help.change_key", "change a key"), ("help.close", "close")
+            )
             yield Input(placeholder="type to search", compact=True)
             with KeyScroll(can_focus=False):
                 yield HelpSheet(self._sheet)
@@ -248,6 +260,73 @@ class HelpScreen(ActionsOverlay):
             "last": box.scroll_end,
         }
         scrolls[way](animate=False)
+
+
+# Scope → topic of its chapter in the manual; the chapter about the console has the others.
+TOPICS = {
+    **dict.fromkeys(("hooks", "list", "filter", "why"), "why"),
+    **dict.fromkeys(
+        ("fire", "composer", "editor", "form", "run", "waterfall", "plan", "otherwise"), "firing"
+    ),
+    **dict.fromkeys(("log", "log filter", "session", "repeated"), "log"),
+    **dict.fromkeys(("hosts", "chooser", "verify", "verification"), "hosts"),
+    **dict.fromkeys(("packs", "spec", "plan of a pack"), "packs"),
+    **dict.fromkeys(("saved", "environment", "beside", "fuzzed"), "testing"),
+    **dict.fromkeys(("new", "choice"), "write"),
+    **dict.fromkeys(("edit", "fixes"), "lint"),
+    **dict.fromkeys(("actions", "newkey"), "keys"),
+    **{"whatif": "what-if", "trust": "trust", "debug": "debugging", "tap": "tap", "workers": "workers"},
+}
+
+
+def topic_of(nodes: Iterable[DOMNode]) -> str:
+    """Return the topic of the manual's chapter about the nearest of these nodes that has one."""
+    scopes = (scope_of(binding.id or "").name for node in nodes for binding in own_bindings(node)[:1])
+    return next((TOPICS[scope] for scope in scopes if scope in TOPICS), "console")
+
+
+class ManualScreen(Overlay[None]):
+    """One chapter of the manual, with keys to the chapters before and after it."""
+
+    HAS_HELP = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,number_sign", "dismiss(None)", "Close", id="manual.close", tooltip="Back"),
+        Binding("left_square_bracket", "turn(-1)", "Before", id="manual.older", tooltip="The chapter before"),
+        Binding("right_square_bracket", "turn(1)", "After", id="manual.newer", tooltip="The chapter after"),
+    ]
+    DEFAULT_CSS = """
+    ManualScreen {
+        & > KeyScroll {
+            width: 100%; max-width: 100; height: 100%; scrollbar-gutter: stable; scrollbar-size-vertical: 1;
+        }
+        & Markdown { background: transparent; padding: 0 1 0 0; }
+        & MarkdownFence > Label { width: 1fr; padding: 1 2; }
+        & MarkdownH2 { color: $foreground; text-style: bold; margin: 1 0; }
+    }
+    """
+
+    def __init__(self, topic: str) -> None:
+        super().__init__()
+        self._at = [*chapters()].index(topic)
+
+    def compose(self) -> ComposeResult:
+        with KeyScroll() as box:
+            box.border_subtitle = key_hints(
+                ("manual.older", "before"), ("manual.newer", "after"), ("manual.close", "close")
+            )
+            yield Markdown(open_links=False)
+
+    async def on_mount(self) -> None:
+        await self.action_turn(0)
+
+    async def action_turn(self, by: int) -> None:
+        """Show the chapter that follows by this number; it wraps around."""
+        found = [*chapters().values()]
+        self._at = (self._at + by) % len(found)
+        box, chapter = self.query_one(KeyScroll), found[self._at]
+        box.border_title = Content.assemble(chapter.title, (f"   {self._at + 1} of {len(found)}", MUTED))
+        await self.query_one(Markdown).update(chapter.text)
+        box.scroll_home(animate=False)
 
 
 MENU_COLUMN = 24  # cells of an action in the menu
@@ -302,6 +381,8 @@ class MenuScreen(ActionsOverlay):
         actions = [action for action in self.actions if action.id not in ALWAYS_SHOWN]
         for scope in dict.fromkeys(scope_of(action.id).title for action in actions):
             here = [action for action in actions if scope_of(action.id).title == scope]
+            if self.app.size.height >= TALL_SCREEN:
+                sheet.blank()
             sheet.say(Content.styled(scope[:1].upper() + scope[1:], "bold"))
             for start in range(0, len(here), columns):
                 sheet.say(Content().join(self._entry(one, under) for one in here[start : start + columns]), 1)

@@ -20,8 +20,9 @@ from hookscope.authoring.scaffold.request import (
     ScaffoldKind,
     ScaffoldRequest,
     ScriptLanguage,
+    dialect_names,
+    offered_events,
 )
-from hookscope.authoring.scaffold.target_hosts import dialect_names, offered_events
 from hookscope.console.dialogs.base_dialogs import Dialog
 from hookscope.console.dialogs.choosers import EventPicker
 from hookscope.console.keymap.active_keys import key_hints
@@ -115,7 +116,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = "New"
+            frame.border_title = "New hook"
             frame.border_subtitle = key_hints(
                 ("new.write", "write"), ("new.events", "events"), ("new.cancel", "back")
             )
@@ -171,7 +172,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
     def _dialects(self) -> tuple[str, ...]:
         return form_parts(self._typed("dialects"))
 
-    def wish(self) -> ScaffoldRequest:
+    def scaffold_request(self) -> ScaffoldRequest:
         """Return the request that the fields describe."""
         return ScaffoldRequest(
             name=self._typed("name"),
@@ -205,7 +206,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
                 self._sketch, self._problem = (None, answer) if isinstance(answer, str) else (answer, "")
                 self._show()
 
-        self._plan(self.wish(), answered)
+        self._plan(self.scaffold_request(), answered)
 
     def _show(self) -> None:
         preview = self.query_one("#new-preview", Static)

@@ -242,7 +242,7 @@ def _action_entries(screen: Screen[Any], *, over_panes: bool) -> Iterator[Palett
             title = f"{title}{TAG_GAP}{scope_of(action.id).title}"
         run = partial(run_action, app, action)
         about, command = with_keys(binding.tooltip), command_of(action.id)
-        yield PaletteEntry(key_label(binding.key)[:6], title, about, run, command)
+        yield PaletteEntry(key_label(binding.key), title, about, run, command)
 
 
 async def stored_entries(source: PaletteSource) -> tuple[PaletteEntry, ...]:
@@ -312,7 +312,7 @@ def matching_entries(typed: str, entries: Sequence[PaletteEntry]) -> tuple[Palet
     return filtered(typed, named if kinds.intersection(first) else bare, MOST_MATCHES)
 
 
-ENTRY_KIND_WIDTH = 7  # cells of the kind or the key
+ENTRY_KIND_WIDTH = 7, 12  # least and most cells of the kinds and keys
 WIDEST_NAME = 32  # cells of a name and of a tag
 ROOMY_PALETTE = 80  # cells; only wider lines have tags
 DETAIL_LINES = 2  # lines of the description of the entry under the cursor
@@ -324,12 +324,14 @@ class PaletteList(LineList):
 
     DEFAULT_CSS = """
     PaletteList > .lines--cursor { background: $block-cursor-background; }
+    PaletteList:ansi > .lines--cursor { text-style: bold; }
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.can_focus = False
         self.entries: tuple[PaletteEntry, ...] = ()
+        self._kinds = 0  # cells of the kinds and keys
         self._widths: dict[str, tuple[int, int]] = {}  # cells of the names and of the tags of a group
 
     @property
@@ -347,7 +349,7 @@ class PaletteList(LineList):
 
     def line_at(self, index: int, width: int) -> Content:
         entry = self.entries[index]
-        kind = fixed_width(safe_word(entry.kind), ENTRY_KIND_WIDTH, MARK_MUTED)
+        kind = fixed_width(safe_word(entry.kind), self._kinds, MARK_MUTED) + " "
         if not entry.help:
             return Content.assemble(kind, safe_word(entry.text))
         name, tag = self._widths[entry.group]
@@ -362,6 +364,8 @@ class PaletteList(LineList):
     def show(self, entries: tuple[PaletteEntry, ...], at: int = 0) -> None:
         """Show these entries with the cursor at `at`."""
         self.entries = entries
+        least, most = ENTRY_KIND_WIDTH
+        self._kinds = min(max([least - 1, *(word_width(entry.kind) for entry in entries)]), most)
         self._widths = {}
         for entry in entries:
             name, tag = self._widths.get(entry.group, (0, 0))
@@ -400,6 +404,15 @@ class PaletteScreen(Dialog[None]):
         Binding(
             "pageup", "page(-1)", "Page up", show=False, priority=True, id="find.page_up", tooltip="A page up"
         ),
+        Binding(
+            "ctrl+k",
+            "app.change_key",
+            "Change key",
+            show=False,
+            priority=True,
+            id="find.change_key",
+            tooltip="Choose one of the matches, and press its new key",
+        ),
     ]
     DEFAULT_CSS = """
     PaletteScreen {
@@ -421,7 +434,9 @@ class PaletteScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Find"
-            frame.border_subtitle = key_hints((ENTER_KEY, "run"), ("find.leave", "back"))
+            frame.border_subtitle = key_hints(
+                (ENTER_KEY, "run"), ("find.change_key", "change key"), ("find.leave", "back")
+            )
             placeholder = "an action, a hook, an event, a saved event, a run"
             yield OneLineInput(placeholder=placeholder, compact=True, select_on_focus=False)
             yield PaletteList()
@@ -454,7 +469,7 @@ class PaletteScreen(Dialog[None]):
             self._start_search(self._typed)
         else:
             self._findings.show(entries_before_typing(entries), self._findings.cursor)
-            self._tell()
+            self._show_description()
 
     @property
     def _typed(self) -> str:
@@ -501,24 +516,24 @@ class PaletteScreen(Dialog[None]):
     def _show(self, typed: str, entries: tuple[PaletteEntry, ...]) -> None:
         again, self._shown = typed == self._shown, typed
         self._findings.show(entries, self._findings.cursor if again else 0)
-        self._tell()
+        self._show_description()
         if self._do_first:
-            self._do()
+            self._run_selected()
 
     @on(Input.Submitted)
     def _taken(self, event: Input.Submitted) -> None:
         event.stop()
         if self._shown == self._typed:
-            self._do()
+            self._run_selected()
         else:
             self._do_first = True
 
     @on(LineList.Chosen)
     def _clicked(self, event: LineList.Chosen) -> None:
         event.stop()
-        self._do()
+        self._run_selected()
 
-    def _do(self) -> None:
+    def _run_selected(self) -> None:
         """Run the entry under the cursor on the screen below."""
         self._do_first = False
         entry = self._findings.entry
@@ -529,9 +544,9 @@ class PaletteScreen(Dialog[None]):
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
         event.stop()
-        self._tell()
+        self._show_description()
 
-    def _tell(self) -> None:
+    def _show_description(self) -> None:
         """Show the description of the entry under the cursor."""
         entry = self._findings.entry
         update_text(
@@ -544,7 +559,7 @@ class PaletteScreen(Dialog[None]):
             themes.end_preview()
 
     def dismiss(self, result: None = None) -> AwaitComplete:
-        """Close the palette; a theme that was only looked at is not kept."""
+        """Close the palette; a theme that was only previewed is not kept."""
         themes = getattr(self.app, "theme_manager", None)
         if themes is not None:
             themes.end_preview()

@@ -11,11 +11,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
+from textual.worker import get_current_worker
 
 from hookscope.app.runs.session_log import SessionLog, SessionTurn
 from hookscope.console.dialogs.base_dialogs import Overlay
 from hookscope.console.keymap.active_keys import key_hints
 from hookscope.console.panes.log_lines import handler_effects, handler_head
+from hookscope.console.theme import text_styles
 from hookscope.console.theme.text_styles import MUTED, counted, safe_line, safe_paragraph, short_time
 from hookscope.console.widgets.lines import LineList
 from hookscope.model.text import duration, one_line
@@ -48,9 +50,9 @@ def session_head(log: SessionLog) -> Content:
         Content.styled(f"✗ {failed} failed", "$text-error")
         if failed
         else Content.styled("none failed", "$text-success"),
-        Content(f"{duration(log.hook_time)} in hooks"),
+        Content(duration(log.hook_time)),
     ]
-    return Content("  ·  ").join(parts)
+    return Content(" · ").join(parts)
 
 
 def turn_lines(turn: SessionTurn, width: int) -> Iterator[Content]:
@@ -70,8 +72,7 @@ def turn_lines(turn: SessionTurn, width: int) -> Iterator[Content]:
     notes = [Content.styled(_origin_text(turn), MUTED)]
     notes += [line for result in (turn.run.results if turn.run else ()) for line in _hook_lines(result)]
     for note in notes:
-        for number, line in enumerate(note.wrap(max(20, width - indent - 2))):
-            yield Content(" " * (indent + 2 * (number > 0))) + line
+        yield from text_styles.wrapped_lines(Content(" " * indent) + note, width)
 
 
 def _origin_text(turn: SessionTurn) -> str:
@@ -97,7 +98,7 @@ def _hook_lines(result: Result) -> Iterator[Content]:
 
 
 class SessionLines(LineList):
-    """The events of a session, line by line."""
+    """The events of a session, line by line; the whole event under the cursor is selected."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,18 +106,29 @@ class SessionLines(LineList):
         self._rows: list[Row] = []
         self._made_for = 0
 
-    def show(self, turns: tuple[SessionTurn, ...]) -> None:
-        """Show other events, the newest at the bottom."""
+    def show(self, turns: tuple[SessionTurn, ...], *, stays: bool = False) -> None:
+        """Show events, the newest at the bottom. `stays`: the cursor stays, unless it is on the last line."""
+        follows = not stays or self.cursor >= self.line_count - 1
         self.turns, self._made_for = turns, 0
         self._fit()
-        self.action_last()
+        if follows:
+            self.action_last()
 
     def _fit(self) -> None:
         width = self.inner_width - 2
         if width > 0 and width != self._made_for:
             self._made_for = width
-            self._rows = [(turn, line) for turn in self.turns for line in turn_lines(turn, width)]
+            self._rows = []
+            for turn in self.turns:
+                self._rows += [(self._rows[-1][0], Content())] if self._rows else []
+                self._rows += [(turn, line) for line in turn_lines(turn, width)]
             self.lines_changed()
+
+    def is_selected(self, index: int) -> bool:
+        return self._rows[index][0] is self.turn and bool(self._rows[index][1])
+
+    def redraw(self, *lines: int) -> None:
+        self.refresh()  # the whole event looks selected
 
     def on_resize(self) -> None:
         newest = self._made_for == 0
@@ -153,7 +165,7 @@ class SessionScreen(Overlay[SessionTurn | None]):
     SessionScreen {
         & > Vertical { width: 96%; height: 94%; max-width: 150; padding: 0 1; }
         & #session-head { height: auto; margin: 0 0 1 2; }
-        & SessionLines { height: 1fr; }
+        & SessionLines { height: 1fr; scrollbar-gutter: stable; }
     }
     """
 
@@ -161,6 +173,7 @@ class SessionScreen(Overlay[SessionTurn | None]):
         """`read` returns another session; it is called in a thread."""
         super().__init__()
         self.log_shown, self._read = log, read
+        self._wanted = log.session  # the session that is shown, or is being read
 
     def compose(self) -> ComposeResult:
         with Vertical(id="session"):
@@ -172,7 +185,7 @@ class SessionScreen(Overlay[SessionTurn | None]):
         self.query_one(SessionLines).focus()
 
     def _show(self, log: SessionLog) -> None:
-        self.log_shown = log
+        stays, self.log_shown = log.session == self.log_shown.session, log
         at, count = log.sessions.index(log.session) + 1, len(log.sessions)
         frame = self.query_one("#session")
         place = f"   {at} of {count}" if count > 1 else ""
@@ -182,7 +195,7 @@ class SessionScreen(Overlay[SessionTurn | None]):
             ("lines.choose", "open run, or replay on copies"), *others, ("session.close", "close")
         )
         self.query_one("#session-head", Static).update(session_head(log))
-        self.query_one(SessionLines).show(log.turns)
+        self.query_one(SessionLines).show(log.turns, stays=stays)
 
     @on(LineList.Chosen)
     def _chosen(self, event: LineList.Chosen) -> None:
@@ -201,11 +214,20 @@ class SessionScreen(Overlay[SessionTurn | None]):
             which = "before" if by < 0 else "after"
             self.app.notify(f"There is no session {which} this one.", markup=False)
             return
-        self.run_worker(lambda: self._read_other(names[at]), thread=True, exclusive=True, exit_on_error=False)
+        self._wanted = names[at]
+        self.read_again()
 
-    def _read_other(self, name: str) -> None:
-        log = self._read(name)
-        self.app.call_from_thread(lambda: self._show(log) if self.stands else None)
+    def read_again(self) -> None:
+        """Read the session in a thread, and show it with what has happened since."""
+
+        def reading() -> None:
+            log, worker = self._read(self._wanted), get_current_worker()
+            self.app.call_from_thread(
+                lambda: self._show(log) if self.stands and not worker.is_cancelled else None
+            )
+
+        if self.stands:
+            self.run_worker(reading, thread=True, exclusive=True, exit_on_error=False)
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(

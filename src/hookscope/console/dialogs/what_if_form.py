@@ -87,13 +87,13 @@ def _variables(text: str) -> dict[str, str]:
         words = shlex.split(text)
     except ValueError:
         raise Refusal(
-            "The variables contain an unclosed quote.", "Write NAME=value, separated by blanks."
+            "The variables contain an unclosed quote.", "Write NAME=value, separated by spaces."
         ) from None
     variables = {}
     for word in words:
         name, sign, value = word.partition("=")
         if not sign or not name or "\0" in word:
-            raise Refusal(f"{word!r} is not NAME=value.", "Separate variables with blanks.")
+            raise Refusal(f"{word!r} is not NAME=value.", "Separate variables with spaces.")
         variables[name] = value
     return variables
 
@@ -215,7 +215,7 @@ class WhatIfForm(Dialog[None]):
                 box.value = field_text(getattr(typed, name))
         self._taken = typed
 
-    def say(self, text: str, *, wrong: bool = False) -> None:
+    def show_message(self, text: str, *, wrong: bool = False) -> None:
         """Show one sentence below the fields."""
         sign = "✗ " if wrong else ""
         style = "$text-error" if wrong else MUTED

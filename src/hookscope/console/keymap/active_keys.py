@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cache
 from importlib import import_module
 from typing import Protocol, runtime_checkable
@@ -16,7 +17,7 @@ from textual.keys import Keys
 from textual.style import Style
 
 from hookscope.app.preferences import KeyPreference, KeysFile
-from hookscope.model.hook import Problem
+from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.text import nearest_word, one_line
 from hookscope.values import dataclass
 
@@ -33,7 +34,7 @@ class KeyScope:
     prefix: str = ""  # of its actions' ids, if not its name
 
 
-READING_SCOPES = ("fixes", "hooks", "run", "hosts", "debug", "beside", "repeated", "tap", "log")
+READING_SCOPES = ("fixes", "hooks", "run", "hosts", "debug", "beside", "repeated", "tap", "log", "manual")
 
 # In the order of help and `hookscope keys`. A test compares it with the open console.
 KEY_SCOPES = (
@@ -63,7 +64,7 @@ KEY_SCOPES = (
     KeyScope("hosts", "Hosts", "panes.hosts_pane:HostsPane", ("console",)),
     KeyScope(
         "lines",
-        "other lists",
+        "the selected line",
         "widgets.lines:LineList",
         (
             "fire",
@@ -110,6 +111,9 @@ KEY_SCOPES = (
     KeyScope("workers", "the processes", "dialogs.tap_and_workers:WorkersScreen"),
     KeyScope("help", "help", "dialogs.help:HelpScreen", typing=True),
     KeyScope("menu", "the menu", "dialogs.help:MenuScreen"),
+    KeyScope("manual", "the manual", "dialogs.help:ManualScreen"),
+    KeyScope("actions", "the keys of all actions", "dialogs.key_editor:KeyEditor", typing=True),
+    KeyScope("newkey", "a new key", "dialogs.key_editor:KeyQuestion"),
     KeyScope("workspaces", "another workspace", "dialogs.choosers:WorkspaceScreen", typing=True),
     KeyScope("find", "the palette", "dialogs.palette:PaletteScreen", typing=True),
     KeyScope("jump", "letters that choose a jump target", "dialogs.jump:JumpScreen", typing=True),
@@ -143,9 +147,9 @@ def all_actions() -> Mapping[str, KeyAction]:
     return actions
 
 
-def owner_of(room: KeyScope) -> type[DOMNode]:
+def owner_of(scope: KeyScope) -> type[DOMNode]:
     """Return the class that has the bindings of a scope."""
-    module, _, name = room.place.partition(":")
+    module, _, name = scope.place.partition(":")
     owner: type[DOMNode] = getattr(import_module(f"hookscope.console.{module}"), name)
     return owner
 
@@ -178,10 +182,10 @@ def bindings_of(owner: type[DOMNode]) -> tuple[Binding, ...]:
 
 
 @cache
-def enclosing_scopes(room: str) -> frozenset[str]:
+def enclosing_scopes(name: str) -> frozenset[str]:
     """Return a scope and all scopes around it."""
-    within = next(scope.within for scope in KEY_SCOPES if scope.name == room)
-    return frozenset({room}).union(*(enclosing_scopes(outer) for outer in within))
+    within = next(scope.within for scope in KEY_SCOPES if scope.name == name)
+    return frozenset({name}).union(*(enclosing_scopes(outer) for outer in within))
 
 
 @cache
@@ -293,6 +297,12 @@ def _single(character: str) -> str:
     return NAMES_OF_SIGNS.get(character, "space" if character == " " else character)
 
 
+def spelled_key(key: str) -> str:
+    """Return a key as `keys.yaml` spells it: `ctrl+r`, `?`, `esc`."""
+    label = key_label({other: name for name, other in TERMINAL_VARIANTS.items()}.get(key, key))
+    return label.replace("^", "ctrl+", 1) if len(label) > 1 else label
+
+
 def writes_text(key: str) -> bool:
     """Return True if this key types text in a field."""
     return len(key) == 1 or key == "space" or key in SIGNS
@@ -326,7 +336,7 @@ VIM_MOVES = {
 
 # Only `g` gets another meaning: it goes to the first line, so that firing on copies keeps only F7.
 VIM_PRESET: KeyPreset = {
-    **{f"{room}.{move}": keys for room in ("list", "sheet", "lines") for move, keys in VIM_MOVES.items()},
+    **{f"{scope}.{move}": keys for scope in ("list", "sheet", "lines") for move, keys in VIM_MOVES.items()},
     "console.next": ("tab", "ctrl+w"),
     "console.palette": ("ctrl+p", "colon"),
     "list.why": ("enter", "l"),
@@ -396,6 +406,14 @@ def resolve_keymap(file: KeysFile) -> Keymap:
     force = {**before, **preferred}
     other = {action: keys for action, keys in force.items() if keys != actions[action].keys}
     return Keymap(other, name, tuple(problems))
+
+
+def why_not_key(action: str, key: str, file: KeysFile) -> str:
+    """Return why a file cannot give this key to an action, as a sentence; empty if it can."""
+    others = tuple(one for one in file.preferences if one.action != action)
+    last = KeyPreference(action, (key,), FilePosition(file.file, sys.maxsize))
+    found = resolve_keymap(replace(file, preferences=(*others, last))).problems
+    return next((problem.text for problem in found if problem.place == last.place), "")
 
 
 def _accepted_keys(action: KeyAction, preference: KeyPreference) -> tuple[tuple[str, ...], list[Problem]]:
@@ -485,7 +503,6 @@ class NamesKeys(Protocol):
 
 
 def active_keymap() -> Keymap:
-    """Return the active keymap."""
     return _active
 
 

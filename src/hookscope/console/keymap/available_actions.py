@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from hookscope.console.keymap.active_keys import (
+    ARROWS,
     DEFAULT_KEYMAP,
     Keymap,
     active_keymap,
@@ -34,125 +35,46 @@ if TYPE_CHECKING:
     from hookscope.console.state.console_state import ConsoleState
 
 
+def bindings_of_scope(
+    scope: str, rows: Iterable[tuple[str, str, str, str, str]], in_key_bar: Container[str]
+) -> tuple[Binding, ...]:
+    """Return a binding for each row of keys, action, the end of its id, label and tooltip."""
+    return tuple(
+        Binding(keys, action, label, show=end in in_key_bar, id=f"{scope}.{end}", tooltip=tooltip)
+        for keys, action, end, label, tooltip in rows
+    )
+
+
 # The keys that every pane has.
-GLOBAL_BINDINGS = (
-    Binding(
-        "1",
-        "mode('hooks')",
-        "Hooks",
-        show=False,
-        id="console.hooks",
-        tooltip="All hooks, and why each has its status",
-    ),
-    Binding(
-        "2", "mode('fire')", "Fire", show=False, id="console.fire", tooltip="Compose an event and run it"
-    ),
-    Binding(
-        "ctrl+r,f5",
-        "fire",
-        "Fire",
-        show=False,
-        id="console.fire_composed",
-        tooltip="Fire the event of the composer",
-    ),
-    Binding("3", "mode('log')", "Log", show=False, id="console.log", tooltip="Everything since the start"),
-    Binding(
-        "4", "mode('hosts')", "Hosts", show=False, id="console.hosts", tooltip="Compare hooks across hosts"
-    ),
-    Binding("tab", "app.focus_next", "Pane", id="console.next", tooltip="To the next pane"),
-    Binding(
-        "shift+tab",
-        "app.focus_previous",
-        "Pane back",
-        show=False,
-        id="console.previous",
-        tooltip="To the previous pane",
-    ),
-    Binding(
-        "D",
-        "dialect",
-        "Dialect",
-        show=False,
-        id="console.dialect",
-        tooltip="Next dialect: a guide, or a shipped program",
-    ),
-    Binding(
-        "W",
-        "what_if",
-        "What if",
-        show=False,
-        id="console.what_if",
-        tooltip="Assume another platform, environment, settings, agent or host",
-    ),
-    Binding(
-        "0",
-        "all_real",
-        "Drop what-if",
-        show=False,
-        id="console.all_real",
-        tooltip="Drop all assumptions, then the dialect that you chose",
-    ),
-    Binding(
-        "H",
-        "verify",
-        "Verify",
-        show=False,
-        id="console.verify",
-        tooltip="Compare with the answers of the installed host's own program",
-    ),
-    Binding(
-        "X",
-        "report",
-        "Report",
-        show=False,
-        id="console.report",
-        tooltip="Write a zip file about this host for a problem report, without secrets",
-    ),
-    Binding(
-        "P", "workers", "Processes", show=False, id="console.workers", tooltip="Running worker processes"
-    ),
-    Binding(
-        "O",
-        "workspaces",
-        "Workspaces",
-        show=False,
-        id="console.workspaces",
-        tooltip="Open a recent workspace, or a folder",
-    ),
-    Binding(
-        "x",
-        "export",
-        "Export",
-        show=False,
-        id="console.export",
-        tooltip="Write the focused pane to a file: text, JSON or SVG",
-    ),
-    Binding(
-        "at",
-        "share",
-        "Share",
-        show=False,
-        id="console.share",
-        tooltip="Write the selected run as one web page, without secrets",
-    ),
-    Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="Show only the focused pane, or all"),
-    Binding("ctrl+o", "jump", "Jump", id="console.jump", tooltip="Jump to any pane, tab or row by letter"),
-    Binding(
-        "escape", "back", "Back", show=False, id="console.back", tooltip="Close what is open; cancel a run"
-    ),
-    Binding(
-        "ctrl+p",
-        "app.command_palette",
-        "Commands",
-        id="console.palette",
-        tooltip="Find a hook, event or action",
-    ),
-    Binding(
-        "m,f9", "menu", "Menu", id="console.menu", tooltip="All keys that work here; f9 also from an editor"
-    ),
-    Binding("question_mark", "app.help", "Help", id="console.help", tooltip="The keys of this pane"),
-    Binding("q", "app.quit", "Quit", id="console.quit", tooltip="Leave the console; workers end with it"),
+_GLOBAL_ACTIONS = (
+    ("1", "mode('hooks')", "hooks", "Hooks", "All hooks, and why each has its status"),
+    ("2", "mode('fire')", "fire", "Fire", "Compose an event and run it"),
+    ("ctrl+r,f5", "fire", "fire_composed", "Fire", "Fire the event of the composer"),
+    ("3", "mode('log')", "log", "Log", "Everything since the start"),
+    ("4", "mode('hosts')", "hosts", "Hosts", "Compare hooks across hosts"),
+    ("tab", "app.focus_next", "next", "Pane", "To the next pane"),
+    ("shift+tab", "app.focus_previous", "previous", "Pane back", "To the previous pane"),
+    ("D", "dialect", "dialect", "Dialect", "Next dialect: a guide, or a shipped program"),
+    ("W", "what_if", "what_if", "What if", "Assume another platform, environment, settings, agent or host"),
+    ("0", "all_real", "all_real", "Drop what-if", "Drop all assumptions, then the dialect that you chose"),
+    ("H", "verify", "verify", "Verify", "Compare with the answers of the installed host's own program"),
+    ("X", "report", "report", "Report", "Write a zip file about this host for a report, without secrets"),
+    ("P", "workers", "workers", "Processes", "Running worker processes"),
+    ("O", "workspaces", "workspaces", "Workspaces", "Open a recent workspace, or a folder"),
+    ("x", "export", "export", "Export", "Write the focused pane to a file: text, JSON or SVG"),
+    ("at", "share", "share", "Share", "Write the selected run as one web page, without secrets"),
+    ("z", "zoom", "zoom", "Zoom", "Show only the focused pane, or all"),
+    ("ctrl+o", "jump", "jump", "Jump", "Jump to any pane, tab or row by letter"),
+    ("escape", "back", "back", "Back", "Close what is open; cancel a run"),
+    ("ctrl+p", "app.command_palette", "palette", "Commands", "Find a hook, event or action"),
+    ("m,f9", "menu", "menu", "Menu", "All keys that work here; f9 also from an editor"),
+    ("question_mark", "app.help", "help", "Help", "The keys of this pane"),
+    ("number_sign", "app.manual", "manual", "Manual", "The manual, at the chapter about this pane"),
+    ("ctrl+k", "app.change_key", "change_key", "Change key", "Choose an action, and press its new key"),
+    ("q", "app.quit", "quit", "Quit", "Leave the console; workers end with it"),
 )
+IN_KEY_BAR = frozenset({"next", "zoom", "jump", "palette", "menu", "help", "quit"})
+GLOBAL_BINDINGS = bindings_of_scope("console", _GLOBAL_ACTIONS, IN_KEY_BAR)
 
 RIGHT_END_ACTIONS = ("console.menu", "console.help", "console.quit")  # at the right end of the key bar
 RIGHT_END_WHILE_TYPING = ("app.help", "app.quit")  # the last two, while typing in a field
@@ -241,9 +163,6 @@ def keys_of_screen(screen: Screen[Any], state: ConsoleState | None = None) -> tu
     if len(last) < len(RIGHT_END_ACTIONS):
         last += [active for action in RIGHT_END_WHILE_TYPING for active in keys_of_action(action, last=True)]
     return (*[key for key in keys if not key.last][: CORE_KEYS - len(last)], *last)
-
-
-ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 
 
 def can_act(binding: Binding, node: DOMNode, state: ConsoleState | None) -> bool:

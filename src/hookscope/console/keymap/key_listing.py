@@ -10,12 +10,12 @@ from enum import StrEnum
 from hookscope.app.preferences import KeysFile
 from hookscope.console.keymap.active_keys import (
     KEY_SCOPES,
-    NO_KEY,
     PRESETS,
     KeyAction,
     all_actions,
     key_label,
     resolve_keymap,
+    spelled_key,
     with_keys_of,
 )
 from hookscope.model.hook import Problem
@@ -42,6 +42,9 @@ M, V, T, L, E, N = (
     NoCommandReason.NOW,
 )
 
+MOVES: dict[str, str | NoCommandReason] = dict.fromkeys(
+    ("up", "down", "page_up", "page_down", "first", "last"), M
+)
 # By scope as in active_keys.py: the end of the action's id, and its command after `hookscope`.
 _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
     "app": {"quit": L, "help": "help", "palette": "--help"},
@@ -68,6 +71,8 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
         "palette": "--help",
         "menu": "keys",
         "help": "help",
+        "manual": "help TOPIC",
+        "change_key": N,
         "quit": L,
     },
     "hooks": {
@@ -89,9 +94,9 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
         "recheck": "list",
         "folders": "doctor",
     },
-    "list": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M, "why": "info NAME"},
+    "list": {**MOVES, "why": "info NAME"},
     "filter": {"keep": V, "down": M, "again": V, "clear": V},
-    "sheet": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M},
+    "sheet": MOVES,
     "why": {"fold": "info NAME --places"},
     "fire": {
         "fire": "fire KEY",
@@ -178,7 +183,7 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
         "again": "compare",
         "leave": L,
     },
-    "lines": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M, "choose": V},
+    "lines": {**MOVES, "choose": V},
     "chooser": {"turn": "compare --dialects A,B", "take": "compare --dialects A,B", "leave": L},
     "trust": {"cancel": L, "trust": "trust DIR", "without": "fire KEY", "choose": M},
     "edit": {"cancel": L, "write": "fix NAME --apply", "choose": M},
@@ -254,14 +259,17 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
     "workers": {"close": L},
     "verify": {"cancel": L, "yes": "verify", "choose": M},
     "verification": {"close": L, "copy": "verify", "report": "report --verify"},
-    "help": {"close": L, "up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M},
+    "help": {**MOVES, "close": L, "change_key": N},
     "menu": {"leave": L, "menu": L},
+    "manual": {"close": L, "older": M, "newer": M},
+    "actions": {"cancel": L, "down": M, "up": M},
+    "newkey": {"cancel": L, "remove": N},
     "workspaces": {"leave": L, "complete": T, "down": M, "up": M},
-    "find": {"leave": L, "down": M, "up": M, "page_down": M, "page_up": M},
+    "find": {"leave": L, "change_key": N, "down": M, "up": M, "page_down": M, "page_up": M},
     "jump": {"leave": L},
 }
 COMMANDS_OF_ACTIONS = {
-    f"{room}.{name}": does for room, actions in _COMMAND_TABLE.items() for name, does in actions.items()
+    f"{scope}.{name}": does for scope, actions in _COMMAND_TABLE.items() for name, does in actions.items()
 }
 
 
@@ -295,12 +303,14 @@ SHARED_KEYS: dict[str, tuple[str, str]] = {
     "space": ("turn the selection on or off", "toggle turn pick pause next right line"),
     "delete": ("remove the selection", "forget remove"),
     "ctrl+space ctrl+@": ("possible values", "keys complete events"),
+    "ctrl+k": ("change a key", "change_key"),
     "ctrl+l": ("remove the entry", "leave_out reset"),
     "ctrl+o": ("jump", "console.jump jump.leave"),
     "ctrl+p": ("the palette", "palette"),
     "ctrl+r f5": ("run it", "fire fire_composed fire_only test verify.yes whatif.compare"),
     "ctrl+s": ("save it", "save"),
     "m f9": ("the menu", "menu"),
+    "number_sign": ("the manual", "console.manual manual.close"),
     "question_mark": ("help", "help help.close"),
     "slash": ("filter", "filter"),
     "full_stop": ("the other hooks", "others"),
@@ -342,7 +352,7 @@ def key_meanings() -> dict[str, str]:
     return meanings
 
 
-SCOPE_TITLES = {room.name: room.title for room in KEY_SCOPES}
+SCOPE_TITLES = {scope.name: scope.title for scope in KEY_SCOPES}
 SCOPE_ORDER = list(SCOPE_TITLES)
 
 
@@ -354,7 +364,7 @@ class ListedAction:
     keys: tuple[str, ...]  # the active keys, as spelled in the file
     default: tuple[str, ...]
     meaning: str
-    room: str
+    scope: str
     typing: bool
     command: str  # the equivalent command
     without: str  # why there is no command
@@ -370,7 +380,6 @@ class KeyListing:
 
 
 def preset_names() -> tuple[str, ...]:
-    """Return the names of all presets."""
     return tuple(PRESETS)
 
 
@@ -401,7 +410,4 @@ def _home(action: KeyAction) -> str:
 
 def _spelled(keys: tuple[str, ...]) -> tuple[str, ...]:
     """Return keys as the file can spell them: `ctrl+r`, `?`, `esc`. Aliases are omitted."""
-    shown = (
-        key_label(key).replace("^", "ctrl+", 1) if len(key_label(key)) > 1 else key_label(key) for key in keys
-    )
-    return tuple(key for key in shown if key and key not in ("ctrl+@", NO_KEY))
+    return tuple(dict.fromkeys(filter(None, map(spelled_key, keys))))

@@ -29,6 +29,7 @@ from hookscope.console.widgets.focus_targets import JumpTarget, rows_on_screen
 from hookscope.console.widgets.lines import LineList, StripCache
 from hookscope.console.widgets.painting import resize_to
 
+DOUBLE_CLICK = 2  # clicks in a row
 GroupedLine: TypeAlias = HookRow | RowGroup | None  # None: an empty line
 
 
@@ -117,7 +118,7 @@ class HookList(LineList, inherit_bindings=False):
             super().__init__()
 
     class Picked(Message):
-        """A row was chosen with enter or a click."""
+        """A row was chosen with enter or a double click."""
 
         def __init__(self, row: str) -> None:
             self.row = row
@@ -161,7 +162,7 @@ class HookList(LineList, inherit_bindings=False):
         """Yield the visible hooks as jump targets."""
         for line, at in rows_on_screen(self, self.line_count, round(self.scroll_y)):
             if isinstance(self._lines.at(line), HookRow):
-                yield JumpTarget(at, partial(self.stand_on, line))
+                yield JumpTarget(at, partial(self.go_to_line, line))
 
     def on_resize(self) -> None:  # before the inherited handler
         if self._laid_out != (self.inner_width, self._airy):
@@ -282,7 +283,8 @@ class HookList(LineList, inherit_bindings=False):
         line = event.y + round(self.scroll_y)
         if isinstance(self._lines.at(line), HookRow):
             self.cursor = line
-            self.action_choose()
+            if event.chain == DOUBLE_CLICK:
+                self.action_choose()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         line = event.y + round(self.scroll_y)

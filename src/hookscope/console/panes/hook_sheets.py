@@ -308,17 +308,14 @@ class WhyOptions:
     checked: HookCheck | None = None  # lint findings and activation links
 
 
-def why_title(row: HookRow, checked: HookCheck | None = None) -> Content:
-    """Return the pane's title: name, glyph, and meaning of the state."""
+def why_title(row: HookRow, checked: HookCheck | None = None) -> tuple[Content, Content]:
+    """Return the pane's title, with the name and the state, and the meaning of the state."""
     style, phrase = row.state_style, row.state_style.phrase
     if isinstance(row.item, HookStatus) and (failure := later_failure(row.item, checked, row.failed)):
         style, phrase = STATE_STYLES[State.BROKEN], failure.partition(":")[0]
-    return Content.assemble(
-        safe_paragraph(row.name).truncate(SUMMARY_WIDTH, ellipsis=True),
-        "   ",
-        Content.styled(f"{style.glyph} {style.word}", style.style),
-        Content.styled(f" – {phrase}", MUTED),
-    )
+    name = safe_paragraph(row.name).truncate(SUMMARY_WIDTH, ellipsis=True)
+    state = Content.styled(f"{style.glyph} {style.word}", style.style)
+    return Content.assemble(name, "   ", state), Content.styled(f" – {phrase}", MUTED)
 
 
 def why_sheet(row: HookRow, view: Snapshot, source: SourceText | None, reading: WhyOptions) -> Content:
@@ -336,7 +333,10 @@ def hook_report(
 ) -> str:
     """Return the sheet as plain text, with everything listed, for a bug report."""
     host = view.host
-    title, where = why_title(row, checked).plain, f"{host.dialect.name} ({view.dialect_reason})"
+    title, where = (
+        Content().join(why_title(row, checked)).plain,
+        f"{host.dialect.name} ({view.dialect_reason})",
+    )
     head = f"{title}\nhost {where}, workspace {host.workspace}\n\n"
     return head + why_sheet(row, view, source, WhyOptions(100, unfolded=True, checked=checked)).plain + "\n"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from hookscope.console.keymap.active_keys import key_hints, key_of, with_keys
-from hookscope.console.keymap.available_actions import why_unavailable
+from hookscope.console.keymap.available_actions import bindings_of_scope, why_unavailable
 from hookscope.console.panes.hook_list import HookList
 from hookscope.console.state.console_state import ConsoleState
 from hookscope.console.state.hook_rows import FilteredRows, HookRow, best_match, by_precedence, heading_line
@@ -56,64 +56,39 @@ if TYPE_CHECKING:
     from hookscope.console.widgets.input_fields import FilterBox
 
 
-HOOK_BINDINGS: list[BindingType] = [
-    Binding("f", "fire_hook", "Fire", id="hooks.fire", tooltip="Compose a test event for the selected hook"),
-    Binding(
+_HOOK_ACTIONS = (
+    ("f", "fire_hook", "fire", "Fire", "Compose a test event for the selected hook"),
+    (
         "ctrl+r,f5",
         "fire_hook(True)",
+        "fire_only",
         "Fire it",
-        show=False,
-        id="hooks.fire_only",
-        tooltip="Fire the first event of the selected hook, at this hook only",
+        "Fire the first event of the selected hook, at this hook only",
     ),
-    Binding("space", "switch", "On/off", id="hooks.toggle", tooltip="Enable or disable the selected hook"),
-    Binding("e", "fix", "Fix", id="hooks.fix", tooltip="Show the edit that fixes the selected hook"),
-    Binding(
-        "F",
-        "fix_all",
-        "Fix all",
-        show=False,
-        id="hooks.fix_all",
-        tooltip="Fix all mistakes in the hooks' own files",
-    ),
-    Binding("u", "undo", "Undo", show=False, id="hooks.undo", tooltip="Undo the last change"),
-    Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the error, else at HOOK.md"),
-    Binding("t", "trust", "Trust", id="hooks.trust", tooltip="Trust the folder of the selected hook"),
-    Binding(
-        "slash",
-        "filter",
-        "Filter",
-        id="hooks.filter",
-        tooltip="Filter by name, event, source or state; !word excludes",
-    ),
-    Binding(
-        "n",
-        "new",
-        "New",
-        id="hooks.new",
-        tooltip="Create a hook, pack, plugin or module, and open it in $EDITOR",
-    ),
-    Binding("I", "packs", "Packs", id="hooks.packs", tooltip="Packs: install, update, remove, compare"),
-    Binding("v", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
-    Binding("K", "keys", "Registry", id="hooks.keys", tooltip="Show handlers by event, in call order"),
-    Binding("y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook"),
-    Binding(
+    ("space", "switch", "toggle", "On/off", "Enable or disable the selected hook"),
+    ("e", "fix", "fix", "Fix", "Show the edit that fixes the selected hook"),
+    ("F", "fix_all", "fix_all", "Fix all", "Fix all mistakes in the hooks' own files"),
+    ("u", "undo", "undo", "Undo", "Undo the last change"),
+    ("E", "edit", "edit", "Edit", "Open $EDITOR at the error, else at HOOK.md"),
+    ("t", "trust", "trust", "Trust", "Trust the folder of the selected hook"),
+    ("slash", "filter", "filter", "Filter", "Filter by name, event, source or state; !word excludes"),
+    ("n", "new", "new", "New", "Create a hook, pack, plugin or module, and open it in $EDITOR"),
+    ("I", "packs", "packs", "Packs", "Packs: install, update, remove, compare"),
+    ("v", "group", "group", "Group", "Group by source, state or event"),
+    ("K", "keys", "keys", "Registry", "Show handlers by event, in call order"),
+    ("y", "copy", "copy", "Copy", "Copy a report on the selected hook"),
+    (
         "L",
         "lift",
+        "lift",
         "Lift",
-        id="hooks.lift",
-        tooltip="End the quarantine of the selected hook, so that automatic fires run it again",
+        "End the quarantine of the selected hook, so that automatic fires run it again",
     ),
-    Binding("R", "recheck", "Recheck", id="hooks.recheck", tooltip="Scan all hooks again"),
-    Binding(
-        "i",
-        "folders",
-        "Folders",
-        show=False,
-        id="hooks.folders",
-        tooltip="Show the searched folders, highest precedence first",
-    ),
-]
+    ("R", "recheck", "recheck", "Recheck", "Scan all hooks again"),
+    ("i", "folders", "folders", "Folders", "Show the searched folders, highest precedence first"),
+)
+NOT_IN_KEY_BAR = {"fire_only", "fix_all", "undo", "folders"}
+HOOK_BINDINGS = bindings_of_scope("hooks", _HOOK_ACTIONS, {row[2] for row in _HOOK_ACTIONS} - NOT_IN_KEY_BAR)
 
 
 class ListPane(Vertical):
@@ -144,6 +119,19 @@ class ListPane(Vertical):
         return "filter_box" in self.__dict__
 
 
+TITLE_FRAME = 6  # cells of a frame's corners and gaps beside its title
+
+
+def fitting_title(width: int, *parts: Content) -> Content:
+    """Return as many of the parts as a frame of this width has room for; the first one always."""
+    title, *more = parts
+    for part in more:
+        if title.cell_length + part.cell_length > width - TITLE_FRAME:
+            break
+        title += part
+    return title
+
+
 class SheetPane(ScrollView, TextLines, KeyScroll):
     """A sheet that is laid out again when its width changes; it keeps its scroll position for a subject.
 
@@ -155,6 +143,7 @@ class SheetPane(ScrollView, TextLines, KeyScroll):
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self._make: Callable[[int], Content] | None = None
+        self._titles: Sequence[Content] = ()
         self._subject = ""
 
     def on_mount(self) -> None:
@@ -169,9 +158,9 @@ class SheetPane(ScrollView, TextLines, KeyScroll):
         """Return the keys that work now, for the border."""
         return key_hints(*self.HINTS)
 
-    def show(self, subject: str, title: Content, make: Callable[[int], Content]) -> None:
-        """Show the text that `make` returns for the available width."""
-        self.border_title = title
+    def show(self, subject: str, titles: Sequence[Content], make: Callable[[int], Content]) -> None:
+        """Show the text that `make` returns for the available width, under as many `titles` as fit."""
+        self._titles = titles
         if subject != self._subject:
             self._subject = subject
             self.scroll_home(animate=False)
@@ -184,7 +173,8 @@ class SheetPane(ScrollView, TextLines, KeyScroll):
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width - SCROLLBAR_ROOM
         if self._make is not None and width > 0:
-            others = self.say_lines(self._make(width).split("\n", allow_blank=True))
+            self.border_title = fitting_title(self.outer_size.width, *self._titles)
+            others = self.set_lines(self._make(width).split("\n", allow_blank=True))
             resize_to(self, Size(width, len(self._said)))
             repaint_only(self, (number - round(self.scroll_y) for number in others))
 
@@ -239,7 +229,7 @@ def is_switched_on(row: HookStatus) -> bool:
 class HooksPane(RemovableWidget, Container):
     """Shows the state, and posts the user's requests."""
 
-    BINDINGS: ClassVar[list[BindingType]] = HOOK_BINDINGS
+    BINDINGS: ClassVar[list[BindingType]] = [*HOOK_BINDINGS]
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
@@ -291,10 +281,9 @@ class HooksPane(RemovableWidget, Container):
         from hookscope.console.panes.hook_sheets import registry_sheet
 
         title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
-        pane.show("registry", title, lambda width: registry_sheet(view, width))
+        pane.show("registry", [title], lambda width: registry_sheet(view, width))
 
     def name_keys(self) -> None:
-        """Show the current keys."""
         self._show_list(self.state)
         if self.state.view is not None:
             self._show_why(self.state, self.state.view)
@@ -313,16 +302,19 @@ class HooksPane(RemovableWidget, Container):
                 if best is not None:
                     listed.point_at(best.id)
             self._filter_shown = state.filter
-        total = len(state.rows)
-        grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
-        count_title = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
-        title = Content.assemble(count_title, (grouping, MUTED), _shipped_title(state))
+        self._show_title(state, len(rows))
         filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
-        below = key_hints(filtered, ("hooks.group", "group"), ("list.why", "why"))
-        pane.border_title, pane.border_subtitle = title, below
+        pane.border_subtitle = key_hints(filtered, ("hooks.group", "group"), ("list.why", "why"))
         empty = self.query_one("#empty", Static)
         empty.update(_empty_text(state, len(rows)), layout=False)
         empty.display = not rows
+
+    def _show_title(self, state: ConsoleState, shown: int) -> None:
+        pane, total = self.query_one(ListPane), len(state.rows)
+        grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
+        count = f"Hooks {shown}/{total}" if state.filter else f"Hooks {total}"
+        title = Content.assemble(count, (grouping, MUTED))
+        pane.border_title = fitting_title(pane.outer_size.width, title, *_shipped_title(state))
 
     def _show_filter(self, before: ConsoleState, state: ConsoleState) -> None:
         pane = self.query_one(ListPane)
@@ -346,7 +338,7 @@ class HooksPane(RemovableWidget, Container):
         pane.offer_fix(not why_unavailable("fix", state))
         if row is None:
             nothing = Content.styled("No hook is selected.", MUTED)
-            pane.show("", Content("Why"), lambda _: nothing)
+            pane.show("", [Content("Why")], lambda _: nothing)
             return
         source, unfolded, checked = state.source, state.unfolded, state.checked
         pane.show(
@@ -370,6 +362,7 @@ class HooksPane(RemovableWidget, Container):
 
     def on_hook_list_resized(self, event: HookList.Resized) -> None:
         event.stop()
+        self._show_title(self.state, len(self._narrowed.rows(self.state.listing, self.state.filter)))
         self.query_one("#columns", Static).update(heading_line(event.columns), layout=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -513,15 +506,15 @@ def first_event(row: HookRow, view: Snapshot) -> str:
     return next((key for key in view.keys if is_subscribed(first, key, view)), first)
 
 
-def _shipped_title(state: ConsoleState) -> Content:
-    """Return how many hooks the shipped program would run; empty if the same ones as by the guide."""
+def _shipped_title(state: ConsoleState) -> tuple[Content, ...]:
+    """Return how many hooks the shipped program would run, if not the same ones as by the guide."""
     summary = state.view.shipped_summary if state.view is not None else ""
     if not summary or state.filter:
-        return Content()
+        return ()
     words = summary.partition(";")[0].replace(" of these ", " of ").removesuffix(" hooks")
-    return Content.assemble(
-        ("   ≠ ", "$text-warning"), safe_line(words), f" · {key_of('console.dialect')} shows why"
-    )
+    words = words.replace(" would run ", " runs ")
+    key = key_of("console.dialect")
+    return Content.assemble(("   ≠ ", "$text-warning"), safe_line(words)), Content(f" · {key} shows why")
 
 
 def _empty_text(state: ConsoleState, shown: int) -> Content:

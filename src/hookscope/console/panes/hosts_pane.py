@@ -12,8 +12,17 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 
-from hookscope.analysis.host_comparison import ABSENT, ComparedHook, EventAtHost, HookAtHost, HostComparison
-from hookscope.analysis.host_runs import ComparedOutcome, RunAtHost, compared_outcomes, outcomes_differ
+from hookscope.analysis.host_comparison import (
+    ABSENT,
+    ComparedHook,
+    ComparedOutcome,
+    EventAtHost,
+    HookAtHost,
+    HostComparison,
+    RunAtHost,
+    compared_outcomes,
+    outcomes_differ,
+)
 from hookscope.console.keymap.active_keys import key_hints, key_of, with_keys
 from hookscope.console.panes.hooks_pane import SheetPane
 from hookscope.console.state.fire_requests import PartsMounted
@@ -333,7 +342,6 @@ class HostsPane(RemovableWidget, Container):
 
     @property
     def parts_mounted(self) -> bool:
-        """Whether its parts are mounted."""
         return self._there.is_set()
 
     async def with_its_parts(self) -> None:
@@ -377,7 +385,6 @@ class HostsPane(RemovableWidget, Container):
         self._draw_below()
 
     def name_keys(self) -> None:
-        """Show the current keys."""
         self._draw()
 
     def _draw(self) -> None:
@@ -419,7 +426,7 @@ class HostsPane(RemovableWidget, Container):
                 safe_word(self._fired, 60), (f"   fired at {len(runs)} hosts, {words}", MARK_MUTED)
             )
             below.border_subtitle = key_hints(("hosts.runs", "back to the hook"))
-            below.show(f"runs {id(runs)}", title, lambda width: compared_runs_sheet(runs, width))
+            below.show(f"runs {id(runs)}", [title], lambda width: compared_runs_sheet(runs, width))
             return
         below.border_subtitle = key_hints(("hosts.copy", "copy"), ("hosts.edit", "edit"))
         if line is None:
@@ -429,12 +436,12 @@ class HostsPane(RemovableWidget, Container):
                 else "No hook was found."
             )
             empty = Content.styled(hint if self.comparison is not None else "", MARK_MUTED)
-            below.show("", Content(""), lambda _: empty)
+            below.show("", [Content()], lambda _: empty)
             return
         events = safe_word(", ".join(line.events), 80)
         title = Content.assemble(safe_word(line.name, 60), (f"   {events}", MARK_MUTED))
         comparison = self.comparison
-        below.show(line.name, title, lambda width: compared_hook_sheet(line, width, comparison))
+        below.show(line.name, [title], lambda width: compared_hook_sheet(line, width, comparison))
 
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:

@@ -81,7 +81,7 @@ def _entry_prefix(entry: LogEntry, width: int, mark: str = "") -> Content:
 
 
 def _subject_width(width: int) -> int:
-    return 26 if width >= ROOMY_LOG_WIDTH else max(10, min(18, width // 4))
+    return 26 if width >= ROOMY_LOG_WIDTH else max(10, min(18, width // 3))
 
 
 MOST_EFFECTS = 12  # messages and changes of one handler that are listed
@@ -127,13 +127,13 @@ def handler_effects(result: Result) -> Iterator[Content]:
     if result.error is not None:
         yield safe_line(outcome_text(result.status, result.error), 400).stylize("$text-error")
     if result.returned is not None:
-        yield Content("answered ") + safe_line(_value_text(result.returned), LONGEST_VALUE)
-    effects = [Content("said ") + safe_line(text, 400) for text in result.messages]
+        yield Content.styled("returned ", MUTED) + safe_line(_value_text(result.returned), LONGEST_VALUE)
+    effects = [Content.styled("message ", MUTED) + safe_line(text, 400) for text in result.messages]
     effects += [_change_line(operation) for operation in result.patch if not _is_message(operation)]
     yield from effects[:MOST_EFFECTS]
     if len(effects) > MOST_EFFECTS:
         yield Content.styled(f"{counted(len(effects) - MOST_EFFECTS, 'more change')}", MUTED)
-    for name, text in (("output", result.stdout), ("error output", result.stderr)):
+    for name, text in (("stdout", result.stdout), ("stderr", result.stderr)):
         if text.strip():
             yield Content.styled(f"{name} ", MUTED) + safe_line(text, 400).stylize(MUTED)
 

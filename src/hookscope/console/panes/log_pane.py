@@ -30,8 +30,8 @@ from hookscope.console.state.log_entries import (
     RunsFolded,
     parse_log_filter,
 )
-from hookscope.console.theme.text_styles import MARK_MUTED, safe_text
-from hookscope.console.widgets.lines import KeyScroll, LineList, StripCache
+from hookscope.console.theme.text_styles import MARK_MUTED, safe_text, safe_word
+from hookscope.console.widgets.lines import FittedText, KeyScroll, LineList, StripCache
 from hookscope.console.widgets.painting import RemovableWidget, update_text
 from hookscope.model.text import one_line
 
@@ -226,14 +226,15 @@ class LogPane(RemovableWidget, Widget):
         & > #chips { dock: top; height: 1; padding: 0 1 0 2; display: none; link-style: none; }
         & > #chips.-shown { display: block; }
         & > #details {
-            dock: bottom; height: 38%; display: none; padding: 0 1; border-top: solid $border-blurred;
+            dock: bottom; height: 38%; display: none; padding: 0 0 0 2; border-top: solid $border-blurred;
+            scrollbar-size-vertical: 1; scrollbar-gutter: stable;
         }
-        & > #details > Static { width: 1fr; height: auto; padding-right: 1; }
+        & > #details > FittedText { width: 1fr; height: auto; }
         &.-detailed > #details { display: block; }
         &.-beside > #details {
             dock: right; height: 1fr; width: 36%; border-top: none; border-left: solid $border-blurred;
         }
-        & > FilterInput { margin: 0 0 0 2; }
+        & > FilterInput { margin: 0 1 0 2; background: $panel; }
         & > #entry { height: auto; max-height: 5; padding: 0 1 0 2; display: none; }
         & > #entry.-cut { display: block; }
     }
@@ -278,6 +279,7 @@ class LogPane(RemovableWidget, Widget):
         self._filter = LogFilter()  # both together
         self._resting: Timer | None = None  # until the details of the selected entry are read
         self._detailed: LogEntry | None = None  # the entry whose details are shown or being read
+        self._shown_details = Content()
         self._index = LogIndex(self.ring)  # the shown index, and in `_of` its filter
         self._of = LogFilter()
         self._search: LogIndex | None = None  # the next index, whose filter has not checked all entries yet
@@ -309,16 +311,16 @@ class LogPane(RemovableWidget, Widget):
         return line
 
     @cached_property
-    def _details(self) -> Static:
+    def _details(self) -> FittedText:
         """The text of the details, mounted on first use."""
-        text = Static(markup=False)
+        text = FittedText(lambda _: self._shown_details, id="details-text")
         self.mount(KeyScroll(text, id="details"))
         return text
 
     def entries(self) -> Iterator[LogEntry]:
         """Yield the matching entries, oldest first."""
         ring = self.ring if self._still is None else self._still
-        return (entry for _, entry in ring.numbered(0) if self._filter.takes(entry))
+        return (entry for _, entry in ring.numbered(0) if self._filter.matches(entry))
 
     @property
     def selected_run(self) -> int | None:
@@ -364,24 +366,24 @@ class LogPane(RemovableWidget, Widget):
         among = self._index if self._index.ring is ring and narrower else None
         waiting, self._search = self._search is not None, LogIndex(ring, takes, among=among, most=0)
         if not waiting:
-            self._go_on()
+            self._continue_filtering()
         else:
             self._title()
 
     def _taker(self) -> Callable[[LogEntry], bool] | None:
         """Return what the shown entries match. Typed words are also searched in folded runs."""
         if self._typed:
-            return self._filter.taker()
+            return self._filter.predicate()
         if not self.chips:
             return self._folds if self._folds.finished else None
-        return RunsFolded(self._filter.takes, self._folds)
+        return RunsFolded(self._filter.matches, self._folds)
 
     def _refilter(self) -> None:
         self._filter = self.chips.added_to(self._typed)
         self._rebuild()
         self._show_parts()
 
-    def _go_on(self) -> None:
+    def _continue_filtering(self) -> None:
         """Filter entries for a short time, and continue later; show the result once all are filtered."""
         search, started = self._search, perf_counter()
         if search is None:
@@ -390,7 +392,7 @@ class LogPane(RemovableWidget, Widget):
             search.refresh(FILTER_SLICE)
         if search.behind:
             self._title()
-            self.set_timer(0.001, self._go_on, name="log-filter")
+            self.set_timer(0.001, self._continue_filtering, name="log-filter")
             return
         self._index, self._search = search, None
         self._of = self._filter if self._typed else LogFilter()  # chips alone also hide folded handlers
@@ -400,7 +402,6 @@ class LogPane(RemovableWidget, Widget):
         self._title()
 
     def name_keys(self) -> None:
-        """Show the current keys."""
         self._show_parts()
         self._title()
 
@@ -412,8 +413,10 @@ class LogPane(RemovableWidget, Widget):
         title = Content(f"Log {shown}")
         if self._still is not None:
             new_entries = self.ring.end - self._still.end
-            title += Content.styled(f"   ‖ {new_entries:,} new", "$text-warning")
-        follows = key_hints(("log.tail", "following"))
+            title += Content.styled(f"   ‖ paused, {new_entries:,} new", "$text-warning")
+        if self._typed and not self._field.has_class("-open"):
+            title += Content.styled(f"   filter: {safe_word(self._field.value, 60)}", "$text-accent")
+        follows = key_hints(("log.tail", "follow"))
         below = Content() if view.following or self._still else follows
         self.border_title, self.border_subtitle = title, below
         self._show_entry()
@@ -459,7 +462,8 @@ class LogPane(RemovableWidget, Widget):
             self._say_details(Content("\n\n").join([safe_text(entry.text), details]) if cut else details)
 
     def _say_details(self, details: Content) -> None:
-        self._details.update(details)
+        self._shown_details = details
+        self._details.rebuild(layout=True)
         if isinstance(box := self._details.parent, KeyScroll):
             box.scroll_home(animate=False)
 
@@ -486,8 +490,9 @@ class LogPane(RemovableWidget, Widget):
     @on(Input.Submitted)
     def _filter_kept(self, event: Input.Submitted) -> None:
         event.stop()
-        self._field.set_class(bool(event.value.strip()), "-open")
+        self._field.remove_class("-open")
         self.query_one(LogView).focus()
+        self._title()
 
     def on_filter_input_dropped(self, event: FilterInput.Dropped) -> None:
         event.stop()

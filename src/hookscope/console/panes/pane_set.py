@@ -111,7 +111,7 @@ class PaneSet:
         self._past.clear()
         return pane
 
-    def tell_fire(self, tell: Callable[[FirePane], object]) -> None:
+    def with_fire_pane(self, tell: Callable[[FirePane], object]) -> None:
         """Call `tell` with the Fire pane: now, or once it is created."""
         if self.is_created("fire_pane"):
             tell(self.fire_pane)

@@ -1,4 +1,4 @@
-"""The pane "Start here" of a first start: it lists the first keys, and says that nothing was run yet."""
+"""The pane "Start here" of a first start: the first keys, and a note that nothing was run yet."""
 
 from __future__ import annotations
 
@@ -100,15 +100,15 @@ class StartHere(Widget):
         self.refresh(layout=True)
 
     def watch_view(self) -> None:
-        self._say_anew()
+        self._update_text()
 
     def watch_row(self) -> None:
-        self._say_anew()
+        self._update_text()
 
     def watch_folders(self) -> None:
-        self._say_anew()
+        self._update_text()
 
-    def _say_anew(self) -> None:
+    def _update_text(self) -> None:
         """Update the text; other panes are laid out again only if its height changes."""
         width, before = self._said
         self._said = 0, Content()

@@ -30,8 +30,7 @@ from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.analysis.host_comparison import ComparedHook as Compared
-    from hookscope.analysis.host_comparison import HostComparison
-    from hookscope.analysis.host_runs import RunAtHost
+    from hookscope.analysis.host_comparison import HostComparison, RunAtHost
     from hookscope.app.snapshot import Snapshot
     from hookscope.console.state.console_state import HookCheck, SourceText
     from hookscope.model.run import Event, Plan, Run

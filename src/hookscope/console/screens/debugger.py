@@ -323,7 +323,7 @@ class DebugScreen(Overlay[None]):
             box.scroll_home(animate=False)
 
     @property
-    def _stood(self) -> bool:
+    def _is_stopped(self) -> bool:
         """Return whether the handler is stopped; if not, notify the user."""
         stands = self._debugger.stop is not None
         if not stands:
@@ -331,7 +331,7 @@ class DebugScreen(Overlay[None]):
         return stands
 
     async def action_word(self, said: str) -> None:
-        if self._stood:
+        if self._is_stopped:
             await getattr(self._debugger, said)()
 
     async def action_turn(self, by: int) -> None:
@@ -340,14 +340,14 @@ class DebugScreen(Overlay[None]):
             self.notify(
                 "This is the outermost call." if by < 0 else "This is the innermost call.", markup=False
             )
-        elif self._stood:
+        elif self._is_stopped:
             await self._debugger.select_frame(at)
 
     async def action_name_line(self) -> None:
         number = self.query_one(SourceLines).number
         if number is None:
             self.notify("There is no line here.", markup=False)
-        elif self._stood:
+        elif self._is_stopped:
             await self._debugger.toggle(number)
 
     def action_condition(self) -> None:
@@ -374,7 +374,7 @@ class DebugScreen(Overlay[None]):
     async def _variable_chosen(self, event: LineList.Chosen) -> None:
         event.stop()
         name = self.query_one(VariableLines).name_here
-        if name is not None and self._stood:
+        if name is not None and self._is_stopped:
             await self._debugger.evaluate(name)
 
     @on(LineList.Moved)
@@ -384,7 +384,7 @@ class DebugScreen(Overlay[None]):
     @on(Input.Submitted)
     async def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        if event.value.strip() and self._stood:
+        if event.value.strip() and self._is_stopped:
             try:
                 await self._done(event.value)
                 event.input.select_all()  # the next typed text replaces it

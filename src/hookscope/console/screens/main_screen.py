@@ -127,7 +127,6 @@ class MainScreen(PaintedOnce[None]):
 
     @property
     def state(self) -> ConsoleState:
-        """The current state."""
         return self.store.state
 
     def compose(self) -> Iterator[Widget]:
@@ -162,7 +161,7 @@ class MainScreen(PaintedOnce[None]):
         self._show(before)
         self._compare_hosts()
         if self.panes.task_bar is not None:
-            self.panes.task_bar.see(self.state)
+            self.panes.task_bar.check_state(self.state)
 
     def _compare_hosts(self) -> None:
         if self.controllers.is_created("hosts") or "hosts" in self.panes.shown:
@@ -228,7 +227,7 @@ class MainScreen(PaintedOnce[None]):
     def _route(self, message: ConsoleMessage) -> None:
         self._routes.handle(message)
         if self.panes.task_bar is not None:
-            self.panes.task_bar.hear(message)
+            self.panes.task_bar.check_message(message)
 
     @on(NoticeShown)
     def _notify(self, event: NoticeShown) -> None:

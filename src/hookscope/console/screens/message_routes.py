@@ -98,10 +98,15 @@ def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: C
 
 def _route_runs(routes: MessageRoutes, controllers: Controllers) -> None:
     """Add the routes of reports and requests about runs."""
+
+    def ended(message: messages.FiringEnded) -> None:
+        controllers.fire.ended(message)
+        controllers.real.refresh_session()
+
     add = routes.add
     add(messages.FiringStarted, lambda m: controllers.fire.started(m))
     add(messages.StepsReported, lambda m: controllers.fire.steps(m))
-    add(messages.FiringEnded, lambda m: controllers.fire.ended(m))
+    add(messages.FiringEnded, ended)
     add(messages.SessionEnded, lambda m: controllers.fire.session_ended(m))
     add(messages.HandlerStopped, lambda m: controllers.debugging.stopped(m))
     add(messages.DebugEnded, lambda _: controllers.debugging.ended())

@@ -66,7 +66,8 @@ WIDE_PACKS = 130  # cells; wider screens show list and sheet side by side
 NEEDS_A_PACK = frozenset({"update", "update_all", "check", "diff", "remove", "recheck", "copy"})
 PACKS_HINT = (
     "{packs.install} installs one: a folder, an archive, an npm package, an installed Python package or a "
-    "git address. It is checked and previewed first."
+    "git address. It is checked and previewed first.\n\n"
+    "{packs.link} links to your own folder instead: the host reads it where it is."
 )
 
 
@@ -176,7 +177,7 @@ class PacksScreen(Dialog[None]):
             self._inside = inside
             self._draw()
 
-    def say(self, *lines: Content) -> None:
+    def show_message(self, *lines: Content) -> None:
         """Show progress or results; without lines, clear them."""
         said = self.query_one("#packs-said", Static)
         said.set_class(bool(lines), "-said")
@@ -283,7 +284,7 @@ def _no_packs_text(view: Snapshot, width: int) -> Content:
     return sheet.content()
 
 
-SPEC_PLACEHOLDER = "folder, archive, npm name, python:NAME or git+https://…"
+SPEC_PLACEHOLDER = "folder, archive, npm, python:NAME or git+https"
 SPEC_FORMS = "a folder, an archive, NAME or NAME@VERSION of npm, python:NAME, git+https://…"
 COPY_WORD, LINK_WORD, PIN_WORD = "copy", "link", "pin"
 NO_DEPENDENCIES_WORD, DEPENDENCIES_WORD = "skip", "install too, without scripts"

@@ -59,7 +59,7 @@ class HookRow:
     item: HookStatus | RejectedHook
     # Computed once per row: each letter typed in the filter reads them in all rows.
     events_text: str = field(init=False, compare=False, repr=False)  # its events as one text
-    says: str = field(init=False, compare=False, repr=False)  # the text that filters search
+    search_text: str = field(init=False, compare=False, repr=False)  # the text that filters search
     name_cells: int = field(init=False, compare=False, repr=False)
     events_cells: int = field(init=False, compare=False, repr=False)
     why_cells: int = field(init=False, compare=False, repr=False)  # of its first `REASON_WIDTH` characters
@@ -74,10 +74,10 @@ class HookRow:
     def __post_init__(self) -> None:
         unread = self.item.unread_text if isinstance(self.item, HookStatus) else ""
         events_text = ", ".join(filter(None, (*self.events, unread)))
-        says = " ".join((self.name, *self.events, self.source, self.state_style.word)).casefold()
+        search_text = " ".join((self.name, *self.events, self.source, self.state_style.word)).casefold()
         worked_out = {
             "events_text": events_text,
-            "says": says,
+            "search_text": search_text,
             "name_cells": line_width(self.name),
             "events_cells": line_width(events_text),
             "why_cells": line_width(self.why[:REASON_WIDTH]) if not self.asks_trust else TRUST_HINT_WIDTH,
@@ -165,10 +165,10 @@ def matching_rows(rows: Iterable[HookRow], query: str) -> tuple[HookRow, ...]:
     If there are none, return the rows whose name contains the letters of the query in this order.
     """
     words, excluded = filter_words(query)
-    remaining = [row for row in rows if not any(word in row.says for word in excluded)]
+    remaining = [row for row in rows if not any(word in row.search_text for word in excluded)]
     matches = remaining
     for word in words:
-        matches = [row for row in matches if word in row.says]
+        matches = [row for row in matches if word in row.search_text]
     letters = "".join(words)
     return tuple(matches or [row for row in remaining if _has_letters(row.name.casefold(), letters)])
 
@@ -376,8 +376,9 @@ def hook_columns(width: int, rows: Iterable[HookRow], grouping: Grouping) -> Hoo
     if why + lent >= ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):
         events, why = events - lent, why + lent
     elif why < ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):  # the Why pane shows the events too
-        name = min(names, 34, max(name, free - ROOM_FOR_WORDS - len(COLUMN_GAP)))
-        events, why = 0, free - name - len(COLUMN_GAP) - 1  # a gap before the scroll bar
+        left = free - len(COLUMN_GAP) - 1  # a gap before the scroll bar
+        name = min(names, 34, max(name, left - ROOM_FOR_WORDS))
+        events, why = 0, left - name
     return HookColumns(name, events, source, why)
 
 

@@ -32,11 +32,11 @@ class LogEntry:
     hooks: tuple[str, ...] = ()  # the hooks that it concerns
     session: str = ""  # the session key of its event
     # The text that filters search, computed once: each letter reads it in all entries.
-    says: str = field(init=False, compare=False, repr=False)
+    search_text: str = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        says = f"{self.kind} {self.subject[:SEARCHED_CHARACTERS]} {self.text[:SEARCHED_CHARACTERS]}".lower()
-        object.__setattr__(self, "says", says)
+        subject, text = self.subject[:SEARCHED_CHARACTERS], self.text[:SEARCHED_CHARACTERS]
+        object.__setattr__(self, "search_text", f"{self.kind} {subject} {text}".lower())
 
     @property
     def outcome(self) -> str:
@@ -70,8 +70,7 @@ class LogFilter:
     def __bool__(self) -> bool:
         return self != LogFilter()
 
-    def takes(self, entry: LogEntry) -> bool:
-        """Return True if the entry matches."""
+    def matches(self, entry: LogEntry) -> bool:
         if self.kinds and not any(entry.kind.lower().startswith(kind) for kind in self.kinds):
             return False
         if self.level is not None and not is_at_least(entry.level, self.level):
@@ -84,15 +83,15 @@ class LogFilter:
             return False
         if self.outcome not in (None, entry.outcome) or self.origin not in (None, entry.origin):
             return False
-        if any(word in entry.says for word in self.excluded):
+        if any(word in entry.search_text for word in self.excluded):
             return False
-        return all(word in entry.says for word in self.words)
+        return all(word in entry.search_text for word in self.words)
 
-    def taker(self) -> Callable[[LogEntry], bool]:
+    def predicate(self) -> Callable[[LogEntry], bool]:
         """Return a faster form of `takes`, for very many entries."""
         if self == LogFilter(self.words) and len(self.words) == 1:
             return WordFilter(*self.words)
-        return self.takes
+        return self.matches
 
     def narrows(self, other: LogFilter) -> bool:
         """Return True if everything that this filter matches surely matches the other."""
@@ -175,14 +174,14 @@ class WordFilter:
     word: str
 
     def __call__(self, entry: LogEntry) -> bool:
-        return self.word in entry.says
+        return self.word in entry.search_text
 
 
 def matching_numbers(takes: Callable[[LogEntry], bool], entries: Iterable[tuple[int, LogEntry]]) -> list[int]:
     """Return the numbers of the matching entries. For one word, it avoids a call for each entry."""
     if isinstance(takes, WordFilter):
         word = takes.word
-        return [number for number, entry in entries if word in entry.says]
+        return [number for number, entry in entries if word in entry.search_text]
     return [number for number, entry in entries if takes(entry)]
 
 

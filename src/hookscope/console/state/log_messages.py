@@ -20,7 +20,7 @@ from hookscope.model.text import duration, in_local_time, one_line
 if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun, Snapshot
     from hookscope.recording.spool import ArrivedEvents, RecordedEvent
-    from hookscope.sessions.simulation import SimulationResult
+    from hookscope.sessions.session_runner import SimulationResult
 
 NO_SUCH_EVENTS = "this host has no such events"
 MOST_NAMED_HANDLERS = 3  # failed handlers that the entry of a run names
@@ -80,7 +80,6 @@ def saved_file_entries(at: datetime, paths: frozenset[Path], view: Snapshot) -> 
 
 
 def run_started_entry(at: datetime, number: int, plan: Plan) -> LogEntry:
-    """Return the entry for a run that has started."""
     count = len(plan.calls)
     text = f"run {number} → {count} handler{'' if count == 1 else 's'}"
     hooks = tuple(dict.fromkeys(call.name for call in plan.calls))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hookscope.model.run import Plan, Run, Step
     from hookscope.model.trust import TrustTarget
     from hookscope.runtime.debugger import Debugger, Stop
-    from hookscope.sessions.simulation import SimulationResult
+    from hookscope.sessions.session_runner import SimulationResult
     from hookscope.storage.edits.change import Change as Edit
 
 
@@ -284,13 +284,13 @@ class SessionEnded(ConsoleMessage):
 class RealEventsReported(ConsoleMessage):
     """New real events in the spool, or new runs of other programs: a log entry each.
 
-    `happened` says which hooks they concern.
+    `activity`: the hooks that they concern.
     """
 
     def __init__(
-        self, entries: tuple[LogEntry, ...], happened: Activity, runs: tuple[PastRun, ...] = ()
+        self, entries: tuple[LogEntry, ...], activity: Activity, runs: tuple[PastRun, ...] = ()
     ) -> None:
-        self.entries, self.happened, self.runs = entries, happened, runs
+        self.entries, self.activity, self.runs = entries, activity, runs
         super().__init__()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
@@ -72,6 +73,24 @@ def fit_width(text: Content | str, width: int) -> Content:
     """Return exactly `width` cells of one line: cut with an ellipsis, or padded."""
     content = safe_line(text) if isinstance(text, str) else text
     return _no_tabs(content).truncate(width, ellipsis=True, pad=True)
+
+
+# What the further lines of a wrapped line keep free: all up to a bar, a label, or an indent and a sign.
+HANGING_INDENT = re.compile(r"[^│]{0,8}│ |\S[^│]{0,11}?\s{2,}(?=\S)|\s*(?:[-+±~✓✗] +)?")
+LEAST_WRAPPED_WIDTH = 20  # cells beside an indent; without them the further lines have none
+
+
+def wrapped_lines(line: Content, width: int) -> list[Content]:
+    """Return a line in lines of at most `width` cells. The further ones keep its indent, and its bar."""
+    if line.cell_length <= width:
+        return [line]
+    found = HANGING_INDENT.match(line.plain)
+    head = line[: found.end()] if found is not None else Content()
+    if width - head.cell_length < LEAST_WRAPPED_WIDTH:
+        return line.wrap(width)
+    indent = Content(re.sub("[^│]", " ", head.plain), list(head.spans))
+    first, *further = line[len(head) :].wrap(width - head.cell_length)
+    return [head + first, *(indent + part for part in further)]
 
 
 def _no_tabs(content: Content) -> Content:

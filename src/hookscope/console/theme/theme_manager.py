@@ -188,7 +188,7 @@ class ThemeManager:
             app.register_theme(theme)
         self._shipped = frozenset(app.available_themes)
 
-    def put_on(self, read: ThemeFiles) -> None:
+    def apply_files(self, read: ThemeFiles) -> None:
         """Register the user's themes and activate the configured one."""
         problems = list(read.wanted.problems)
         user_themes: dict[str, Theme] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import lru_cache, partial
@@ -24,6 +25,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
+from hookscope.console.theme.text_styles import wrapped_lines
 from hookscope.console.widgets.focus_targets import JumpTarget, rows_on_screen
 from hookscope.console.widgets.painting import repaint_only, resize_to
 
@@ -95,7 +97,7 @@ class TextLines(Widget):
         self._strips: StripCache[int] = StripCache(self)
         self._drawn_for = 0  # cells
 
-    def say_lines(self, lines: Iterable[Content]) -> tuple[int, ...]:
+    def set_lines(self, lines: Iterable[Content]) -> tuple[int, ...]:
         """Set the lines; return the numbers of those that have changed."""
         before, self._said = self._said, [*lines]
         pairs = enumerate(zip_longest(before, self._said))
@@ -174,10 +176,14 @@ class FittedText(TextLines):
         self._make = make
         self._made_for = 0
 
-    def made_anew(self) -> None:
-        """Make the text again, with the same number of lines."""
+    def rebuild(self, *, layout: bool = False) -> None:
+        """Make the text again; `layout`: its number of lines may be another."""
         self._made_for = 0
-        self.refresh()
+        self.refresh(layout=layout)
+
+    def find_line(self, pattern: str) -> int:
+        """Return the number of the first line that begins with this pattern; 0 if none does."""
+        return next((at for at, line in enumerate(self._said) if re.match(pattern, line.plain)), 0)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         self._fit(width)
@@ -193,9 +199,7 @@ class FittedText(TextLines):
             self._made_for = width
             most = max(1, width - SCROLLBAR_ROOM)
             lines = self._make(most).split("\n", allow_blank=True)
-            self.say_lines(
-                part for line in lines for part in (line.wrap(most) if line.cell_length > most else (line,))
-            )
+            self.set_lines(part for line in lines for part in wrapped_lines(line, most))
 
 
 CURSOR_GUTTER = 2  # cells before each line, for the cursor
@@ -224,6 +228,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         background: transparent;
         & > .lines--cursor { background: $block-cursor-blurred-background; }
         &:focus > .lines--cursor { background: $block-cursor-background; }
+        &:ansi:focus > .lines--cursor { text-style: bold; }
     }
     """
 
@@ -301,9 +306,12 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         mark = Content("▸ ") if at_cursor else Content("  ")
         if at_cursor and self.has_focus:
             mark = mark.stylize("$accent")
-        return self._strip(
-            mark + self.line_at(index, width - CURSOR_GUTTER), width, "lines--cursor" if at_cursor else ""
-        )
+        component = "lines--cursor" if self.is_selected(index) else ""
+        return self._strip(mark + self.line_at(index, width - CURSOR_GUTTER), width, component)
+
+    def is_selected(self, index: int) -> bool:
+        """Return whether a line belongs to what the cursor selects."""
+        return index == self.cursor
 
     def _strip(self, content: Content, width: int, component: str = "") -> Strip:
         style = self.get_visual_style(component) if component else self.visual_style
@@ -338,9 +346,9 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """Yield the visible rows as jump targets."""
         top, heading = round(self.scroll_y), int(self.has_heading)
         for index, at in rows_on_screen(self, self.line_count, top, heading):
-            yield JumpTarget(at, partial(self.stand_on, index))
+            yield JumpTarget(at, partial(self.go_to_line, index))
 
-    def stand_on(self, index: int) -> None:
+    def go_to_line(self, index: int) -> None:
         """Move the cursor and the focus to this line."""
         self.focus()
         self.cursor = index

@@ -118,7 +118,6 @@ class PartialCompositor(Compositor):
 
 
 def _piece_ends(line: Mapping[int, Strip | None]) -> list[int]:
-    """Return the end of each piece of a line."""
     return [x + strip.cell_length for x, strip in line.items() if strip is not None]
 
 

@@ -83,11 +83,11 @@ class TaskBar(Static):
     def on_mount(self) -> None:
         self._show()
 
-    def see(self, state: ConsoleState) -> None:
+    def check_state(self, state: ConsoleState) -> None:
         """Check off the tasks that this state shows to be done."""
         self._check_off(lambda task: task.shown(state))
 
-    def hear(self, message: ConsoleMessage) -> None:
+    def check_message(self, message: ConsoleMessage) -> None:
         """Check off the tasks that the run of this message completes."""
         if isinstance(message, FiringEnded) and message.run is not None:
             run = message.run

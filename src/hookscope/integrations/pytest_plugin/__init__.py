@@ -29,7 +29,7 @@ STATE_VARIABLE = "HOOKSCOPE_STATE_DIR"
 PYTEST_SETTINGS = {
     "hookscope_dialect": "The host whose rules apply to the hooks under test; detected by default.",
     "hookscope_workspace": "The agent's workspace, relative to the root folder, which is the default.",
-    "hookscope_home": "A folder whose copy is each test's HOME; by default an empty folder.",
+    "hookscope_home": "A folder to copy as the HOME of each test; by default HOME is empty.",
     "hookscope_environment": "The environment whose variables fill saved events.",
     "hookscope_bundled": "The folder of bundled hooks; by default those that come with Hookscope.",
 }
@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, meaning in PYTEST_SETTINGS.items():
         parser.addini(name, meaning, default="")
     default = [f"{PROJECT_FOLDER}/{name}" for name in TEST_FOLDERS]
-    meaning = "Folders with saved events and sequences, collected beside `testpaths`; empty: none."
+    meaning = "Folders of saved events to collect in addition to `testpaths`; empty: none."
     parser.addini(EVENTS_SETTING, meaning, type="linelist", default=default)
 
 

@@ -38,7 +38,7 @@ class HookHost:
 
     @property
     def dialect(self) -> str:
-        """The name of the dialect in force."""
+        """The name of the current dialect."""
         return self._bench.dialect.name
 
     def look(self) -> Snapshot:
@@ -122,7 +122,7 @@ class HookHost:
 
     def mask(self, result: SavedEventResult) -> SavedEventResult:
         """Return a test result with its secrets masked, because pytest writes it into reports."""
-        from hookscope.authoring.testing.masked_expectations import without_secrets
+        from hookscope.authoring.testing.acceptance import without_secrets
 
         return without_secrets(result, self._bench.redaction)
 

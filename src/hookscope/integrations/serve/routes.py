@@ -189,8 +189,8 @@ class ConsoleRoutes:
         After a link from another site, browsers would not send the cookie with a plain redirect.
         """
         head = (
-            f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; '
-            f'url={self.rules.base_path}">'
+            f'<link rel="icon" href="data:,"><meta name="color-scheme" content="dark">'
+            f'<meta http-equiv="refresh" content="0; url={self.rules.base_path}">'
         )
         response = web.Response(
             text=f"<!DOCTYPE html>{head}<title>Hookscope</title>\n", content_type="text/html"

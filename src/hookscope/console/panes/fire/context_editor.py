@@ -49,7 +49,6 @@ MOST_HIGHLIGHTED = 2_000  # characters of a line to highlight
 
 
 def common_prefix_length(first: str, second: str) -> int:
-    """Return the length of the common prefix."""
     least, most = 0, min(len(first), len(second))
     while least < most:
         middle = (least + most + 1) // 2

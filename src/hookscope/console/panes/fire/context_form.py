@@ -163,7 +163,6 @@ class FieldLines(LineList):
         return form_columns(self.inner_width - CURSOR_GUTTER, max(self._longest, len(ADD_FIELD)))
 
     def show(self, rows: tuple[FormRow, ...]) -> None:
-        """Show these rows."""
         self.rows, self._longest = rows, max((len(row.name) for row in rows), default=0)
         self.lines_changed()
 

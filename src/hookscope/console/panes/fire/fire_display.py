@@ -217,7 +217,7 @@ class EventView:
 
     @property
     def unchanged(self) -> Path | None:
-        """The saved event that is in the composer unchanged."""
+        """The file of the saved event, if the composer's event equals it."""
         loaded = self._loaded
         if loaded is None or loaded.changed(self._composer.draft):
             return None

@@ -135,7 +135,6 @@ class LazyParts:
 
     @property
     def parts_mounted(self) -> bool:
-        """Whether the parts are mounted."""
         return self._there.is_set()
 
     def mount_parts(self) -> None:

@@ -87,7 +87,6 @@ class FirePane(RemovableWidget):
 
     @property
     def parts_mounted(self) -> bool:
-        """Whether the parts are mounted."""
         return self._parts.parts_mounted
 
     def mount_parts(self) -> None:
@@ -138,7 +137,6 @@ class FirePane(RemovableWidget):
             self.run_view.draw_plan()
 
     def name_keys(self) -> None:
-        """Show the current keys."""
         if self.parts_mounted:
             self._composer.read()
             self.run_view.draw_plan()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 MOST_KEPT_RUNS = 50
+WIDTH_WITH_TIME = 50  # cells of a line that shows when its run began
 MOST_PAST_TIMES = 5  # earlier runs whose times are marked on the time line
 
 
@@ -196,7 +197,7 @@ class History(LineList):
         words, phase = brief_run_outcome(sheet)
         mark = OUTCOME_MARKS[phase]
         took = f"{duration(sheet.run.took):>9}  " if sheet.run else "  "  # else the outcome needs the space
-        time = f"{sheet.number:>3}  {short_time(sheet.at):8}  "
+        time = f"{sheet.number:>3}  " + (f"{short_time(sheet.at):8}  " if width >= WIDTH_WITH_TIME else "")
         fixed_cells = 23  # time and outcome
         return Content.assemble(
             Content.styled(time, "" if sheet.number == self._shown else MARK_MUTED),

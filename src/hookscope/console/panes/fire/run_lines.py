@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from hookscope.authoring.testing.test_runs import SavedEventResult
@@ -14,7 +15,14 @@ from hookscope.console.keymap.active_keys import key_of, with_keys
 from hookscope.console.panes.fire.event_draft import readable_json
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, run_outcome
 from hookscope.console.panes.fire.tab_input import join_lines, muted, safe_block
-from hookscope.console.theme.text_styles import FAINT, MARK_MUTED, OUTCOME_MARKS, counted, safe_word
+from hookscope.console.theme.text_styles import (
+    FAINT,
+    MARK_MUTED,
+    OUTCOME_MARKS,
+    counted,
+    fixed_width,
+    safe_word,
+)
 from hookscope.model.run import FileChange, NotRun, OriginalsCheck, Result, Run, SandboxResult, reported_log
 from hookscope.model.run_comparison import CallKey, results_by_call
 from hookscope.model.text import duration
@@ -31,7 +39,7 @@ def comparison_summary(before: Run, after: Run) -> str:
     parts = [*_outcome_changes(old, new), *_message_changes(before, after)]
     if before.context != after.context:
         parts.append("context differs")
-    times = f"{duration(_handler_time(before))} → {duration(_handler_time(after))}"
+    times = " → ".join(dict.fromkeys(duration(_handler_time(run)) for run in (before, after)))
     return " · ".join([*(parts or ["as before"]), times])
 
 
@@ -111,6 +119,7 @@ MOST_LOG_LINES = 4  # lines of the host's log
 WAIT_BLOCK, LOAD_BLOCK, PAST_MARK = "░", "▒", "┊"  # on the time line; a run is `█`
 LEAST_TIME = 1e-9  # seconds; a handler that ran has a time, even if the clock has not moved
 LEAST_NOTED_WAIT = 0.001  # seconds
+WIDEST_NAME, WIDEST_TIME = 24, 10  # cells of a handler's name, and of one of its times
 NOTED_SHARE = 0.05  # of the time line: shorter waits and loads are not explained
 FEW_SKIPPED = 2  # subscribed hooks that did not run and are shown without unfolding
 
@@ -162,13 +171,13 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool, room: int = 0) -> 
     shown = listed if fits else listeners if len(listeners) <= FEW_SKIPPED else []
     folded = []
     if len(listeners) > len(shown):
-        folded.append(f"{len(listeners)} subscribed hooks did not run")
+        folded.append(f"{len(listeners)} subscribed hooks that did not run")
     if near_misses and len(listed) > len(shown):
         folded.append("1 near miss" if len(near_misses) == 1 else f"{len(near_misses)} near misses")
     if others:
-        verb = "subscribes" if len(others) == 1 else "subscribe"
-        folded.append(f"{counted(len(others), 'other')} {verb} to other events")
-    return (*rows, *shown, *_fold_remarks([*folded, f"{key_of('run.others')} lists them"] if folded else []))
+        folded.append(f"{counted(len(others), 'hook')} of other events")
+    folded[:1] = [f"{key_of('run.others')} lists {first}" for first in folded[:1]]
+    return (*rows, *shown, *_fold_remarks(folded))
 
 
 def entries_with_headings(sheet: RunSheet) -> tuple[WaterfallEntry, ...]:
@@ -240,16 +249,19 @@ def _time_remarks(sheet: RunSheet) -> Iterator[Remark]:
 
 def times_text(sheet: RunSheet) -> Content:
     """Return what each handler waited for, and how long it loaded and ran."""
+    done = [row for row in sheet.rows if row.result is not None]
+    names = min(max((cell_len(row.name) for row in done), default=0), WIDEST_NAME)
     lines = []
-    for row in sheet.rows:
-        if row.result is not None:
-            waited = row.load_start - sheet.wait_start(row)
-            first = row.number == 1 or row.follow_up is not None
-            cause = "recording and worker start" if first else "waiting for its worker"
-            parts = [f"{WAIT_BLOCK} {duration(waited)} {cause}"] if waited >= LEAST_NOTED_WAIT else []
-            parts += [f"{LOAD_BLOCK} {duration(row.loaded)}"] if row.loaded else []
-            parts.append(f"█ {duration(max(row.took(0.0), LEAST_TIME))}")
-            lines.append(Content(f"{row.name}  ") + muted("  ".join(parts)))
+    for row in done:
+        waited = row.load_start - sheet.wait_start(row)
+        parts = (
+            f"{WAIT_BLOCK} {duration(waited)}" if waited >= LEAST_NOTED_WAIT else "",
+            f"{LOAD_BLOCK} {duration(row.loaded)}" if row.loaded else "",
+            f"█ {duration(max(row.took(0.0), LEAST_TIME))}",
+        )
+        times = "".join(f"  {part:<{WIDEST_TIME}}" for part in parts)
+        lines.append(fixed_width(row.name, names) + muted(times.rstrip()))
+    lines.append(muted(f"{WAIT_BLOCK} is recording and worker start, or waiting for a busy worker."))
     if any(row.past for row in sheet.rows):
         lines.append(muted(f"{PAST_MARK} marks how long a handler ran in each of the last five runs."))
     return join_lines(lines)

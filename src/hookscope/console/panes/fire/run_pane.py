@@ -15,7 +15,6 @@ from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Static
 
 from hookscope.console.keymap.active_keys import key_hints
 from hookscope.console.panes.fire import run_lines, run_tabs
@@ -23,20 +22,13 @@ from hookscope.console.panes.fire.run_lines import GroupHeading, Remark, ending_
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, stopping_row
 from hookscope.console.panes.fire.run_source import main_line, source_text
 from hookscope.console.panes.fire.run_states import steps_of
-from hookscope.console.panes.fire.run_tabs import (
-    TAB_TEXTS,
-    Tab,
-    first_tab,
-    has_content,
-    tab_label,
-    tabs_of_run,
-)
+from hookscope.console.panes.fire.run_tabs import TAB_TEXTS, Tab, has_content, tab_label, tabs_of_run
 from hookscope.console.panes.fire.tab_input import TabInput
 from hookscope.console.panes.fire.waterfall import Waterfall
 from hookscope.console.state.messages import WhyRequested
 from hookscope.console.theme.text_styles import MARK_MUTED, safe_word
 from hookscope.console.widgets.focus_targets import JumpTarget
-from hookscope.console.widgets.lines import KeyScroll, LineList
+from hookscope.console.widgets.lines import FittedText, KeyScroll, LineList
 from hookscope.console.widgets.painting import RemovableWidget
 from hookscope.model.run import Code, NotRun
 from hookscope.model.uncalled_hooks import not_called_reason
@@ -108,13 +100,20 @@ BESIDE_WIDTH = 110  # cells; a wider pane shows the handler's source beside the 
 
 
 class Body(KeyScroll, can_focus=True):
-    """The open tab's text."""
+    """The open tab's text, or the source beside it; both are made for their width."""
 
     DEFAULT_CSS = """
-    Body { width: 1fr; height: 1fr; padding: 0 0 0 2; scrollbar-size-vertical: 1; }
+    Body {
+        width: 1fr; height: 1fr; padding: 0 0 0 2; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
+    }
     Body#fire-source { display: none; border-left: vkey $border-blurred; padding: 0 0 0 1; }
-    Body > Static { height: auto; padding: 0 1 0 0; }
+    Body > FittedText { height: auto; }
     """
+
+    def scroll_to_source(self, line: int) -> None:
+        """Scroll to a line of the handler's source."""
+        at = self.query_one(FittedText).find_line(rf"[❱ ]+{line} │")
+        self.scroll_to(y=max(0, at - LINES_ABOVE), animate=False)
 
 
 class RunPane(RemovableWidget, Vertical):
@@ -163,6 +162,8 @@ class RunPane(RemovableWidget, Vertical):
         & > TabBar { margin: 1 0 0 0; }
         &.-low > TabBar { margin: 0; }
         & > Horizontal { height: 1fr; }
+        &.-untabbed > TabBar { display: none; }
+        &.-untabbed > Horizontal { margin: 1 0 0 0; }
         &.-beside #fire-source { display: block; }
     }
     """
@@ -180,6 +181,7 @@ class RunPane(RemovableWidget, Vertical):
         self._sheet: RunSheet | None = None
         self._now = 0.0
         self._tab: Tab = "messages"
+        self._wanted: Tab = "messages"  # the tab opened last; a row with nothing there opens another
         self._drawn: object = None
         self._beside = EMPTY
         self._as_fired = False  # the event before the first handler is selected
@@ -188,10 +190,8 @@ class RunPane(RemovableWidget, Vertical):
         yield Waterfall()
         yield TabBar()
         with Horizontal():
-            with Body(id="fire-tab"):
-                yield Static(markup=False)
-            with Body(id="fire-source"):
-                yield Static(markup=False)
+            yield Body(FittedText(self._text, id="run-text"), id="fire-tab")
+            yield Body(FittedText(self._source, id="source-text"), id="fire-source")
 
     def on_mount(self) -> None:
         self.show(None, 0.0)
@@ -225,6 +225,8 @@ class RunPane(RemovableWidget, Vertical):
             self._open_news(sheet, waterfall)
         elif sheet is not None and before is not None and sheet.checked is not before.checked:
             self._open_misses(sheet, waterfall)
+        elif before is not None and (row := self.row) and before.rows[row.number - 1].result is None:
+            self._follow_row()
         self._share_height()
         self._draw()
 
@@ -238,12 +240,22 @@ class RunPane(RemovableWidget, Vertical):
             row = waterfall.selected
             if not (isinstance(row, CallRow) and (row.failed or row.stale)):
                 waterfall.go_to(sheet.rows[sheet.first_news])
-            self._tab = "error"
+            self._open("error")
         elif (stopped := stopping_row(sheet)) is not None:
             waterfall.go_to(sheet.rows[stopped])
-            self._tab = "answer"
-        elif self._tab not in self._tabs() or not has_content(self._tab, sheet, self.row):
-            self._tab = first_tab(sheet, self.row)
+            self._open("answer")
+        else:
+            self._follow_row()
+
+    def _open(self, tab: Tab) -> None:
+        self._tab = self._wanted = tab
+
+    def _follow_row(self) -> None:
+        """Open the wanted tab if the row has content there; else its error, or its first tab with content."""
+        row, sheet, tabs = self.row, self._sheet, self._tabs()
+        if sheet is not None and row is not None and row.result is not None:
+            wanted: tuple[Tab, ...] = (self._wanted, "error", *tabs[1:])  # times are always there
+            self._tab = next(tab for tab in wanted if tab in tabs and has_content(tab, sheet, row))
 
     def _open_misses(self, sheet: RunSheet, waterfall: Waterfall) -> None:
         """Select the failed expectations, unless an error already explains them."""
@@ -258,7 +270,7 @@ class RunPane(RemovableWidget, Vertical):
         needed = waterfall.line_count + waterfall.has_heading
         waterfall.styles.height = max(1, min(needed, self._most_rows() + waterfall.has_heading))
         self.set_class(self.row is not None and self.content_size.width >= BESIDE_WIDTH, "-beside")
-        self.query_one(TabBar).display = self.row is not None
+        self.set_class(self.row is None, "-untabbed")
 
     def _most_rows(self) -> int:
         """Return how many rows the time line may show, below its heading."""
@@ -266,6 +278,8 @@ class RunPane(RemovableWidget, Vertical):
         return max(1, inner // 2, inner - LEAST_TAB_HEIGHT) - (inner >= TERSE_HEIGHT)
 
     def _key_hint(self) -> Content:
+        if (skipped := self._skipped) is not None and skipped.hook is not None:
+            return key_hints(("lines.choose", "why"))
         row = self.row
         if row is None or self._sheet is None or self.view is None:
             return Content()
@@ -281,14 +295,20 @@ class RunPane(RemovableWidget, Vertical):
         selected = self.query_one(Waterfall).selected
         return selected if isinstance(selected, CallRow) else None
 
+    @property
+    def _skipped(self) -> NotRun | None:
+        """The hook under the cursor that did not run."""
+        selected = self.query_one(Waterfall).selected
+        return selected if isinstance(selected, NotRun) else None
+
     def _draw(self) -> None:
         """Draw the tabs, and the open one if its text has changed."""
         row, sheet = self.row, self._sheet
         self.border_subtitle = Content("   ").join(filter(None, (self._key_hint(), self._beside)))
         body = self.query_one("#fire-tab", Body)
         beside = self.has_class("-beside")
-        if beside and sheet is not None and self._tab == "source":
-            self._tab = first_tab(sheet, row)
+        if beside and self._tab == "source":
+            self._tab = "timing"
         seen = (
             sheet and (sheet.number, sheet.running, sheet.checked),
             row and (row.number, row.phase),
@@ -297,46 +317,43 @@ class RunPane(RemovableWidget, Vertical):
             self.query_one(Waterfall).selected if row is None else None,
             body.size.height if self._tab == "context" else body.size.height >= ROOMY_HEIGHT,
             beside,
-            body.size.width if beside or self._tab == "source" else 0,
         )
         if seen != self._drawn:
             self._drawn = seen
             if sheet is not None and row is not None:
                 labels = {tab: tab_label(tab, sheet, row) for tab in self._tabs()}
                 self.query_one(TabBar).show(labels, self._tab)
-            body.query_one(Static).update(self._text())
+            source = self.query_one("#fire-source", Body) if beside else body
+            for one in {body, source}:
+                one.query_one(FittedText).rebuild(layout=True)
             body.scroll_home(animate=False)
-            if self._tab == "source" and sheet is not None and row is not None and self.view is not None:
+            shows_source = beside or self._tab == "source"
+            if shows_source and sheet is not None and row is not None and self.view is not None:
                 line = main_line(TabInput(sheet, row, self.view.host))
-                self._scroll_to_line(body, line)
-            if beside and sheet is not None and row is not None and self.view is not None:
-                self._draw_source(TabInput(sheet, row, self.view.host, width=body.size.width - 3))
+                self.call_after_refresh(source.scroll_to_source, line)
 
-    def _draw_source(self, shown: TabInput) -> None:
-        body = self.query_one("#fire-source", Body)
-        body.query_one(Static).update(source_text(shown))
-        self._scroll_to_line(body, main_line(shown))
-
-    def _scroll_to_line(self, body: Body, line: int) -> None:
-        target = max(0, line - LINES_ABOVE)
-        self.call_after_refresh(body.scroll_to, y=target, animate=False)
+    def _source(self, width: int) -> Content:
+        """Return the source of the selected handler."""
+        if self.row is None or self._sheet is None or self.view is None:
+            return Content()
+        return source_text(TabInput(self._sheet, self.row, self.view.host, width=width))
 
     def _tabs(self) -> tuple[Tab, ...]:
         """Return the tabs; the source is none if it is beside them."""
         tabs = tabs_of_run(self._sheet)
         return tuple(tab for tab in tabs if tab != "source") if self.has_class("-beside") else tabs
 
-    def _text(self, limit: int = MOST_DRAWN) -> Content:
+    def _text(self, width: int, limit: int = MOST_DRAWN) -> Content:
         selected = self.query_one(Waterfall).selected
         match selected:
             case CallRow(phase="paused"):
                 return paused_text(selected)
             case CallRow() if self._sheet is not None and self.view is not None:
-                return TAB_TEXTS[self._tab](self._tab_input(self._sheet, selected, self.view.host, limit))
+                shown = self._tab_input(self._sheet, selected, self.view.host, limit, width)
+                return TAB_TEXTS[self._tab](shown)
             case NotRun():
-                return Content(
-                    f"{safe_word(selected.name)} did not run\n{safe_word(not_called_reason(selected), 2_000)}"
-                )
+                reason = Content(safe_word(not_called_reason(selected), 2_000))
+                return Content.styled(f"{safe_word(selected.name)} did not run\n", "bold") + reason
             case Remark(about="copies") if self._sheet is not None and self._sheet.run is not None:
                 return run_lines.copied_files_text(self._sheet.run.guarded, self._short)
             case Remark(about="times") if self._sheet is not None:
@@ -349,14 +366,13 @@ class RunPane(RemovableWidget, Vertical):
                 return Content(f"{lane}\n{note}")
         return ending_text(self._sheet)
 
-    def _tab_input(self, sheet: RunSheet, row: CallRow, host: Host, limit: int) -> TabInput:
+    def _tab_input(self, sheet: RunSheet, row: CallRow, host: Host, limit: int, width: int) -> TabInput:
         height = self.query_one("#fire-tab", Body).size.height
         copied = limit > MOST_DRAWN
         around = 2 if copied or height >= ROOMY_HEIGHT else 1
         if self.has_class("-beside") and not copied:
             around = -1
         room = MOST_COPIED if copied else height
-        width = MOST_COPIED if copied else self.query_one("#fire-tab", Body).size.width - 3
         return TabInput(sheet, row, host, limit, self._now, around, room, self._as_fired, width)
 
     def _short(self, path: Path) -> str:
@@ -366,22 +382,26 @@ class RunPane(RemovableWidget, Vertical):
     def _moved(self, event: LineList.Moved) -> None:
         event.stop()
         self._as_fired = False
+        self._follow_row()
         self._share_height()
         self._draw()
 
     @on(LineList.Chosen)
     def _chosen(self, event: LineList.Chosen) -> None:
         event.stop()
-        row = self.row
-        if row is not None and row.reason and row.call.hook is not None and self._sheet is not None:
-            self.post_message(WhyRequested(row.call.hook, self._sheet.plan.event.key))
+        row, skipped = self.row, self._skipped
+        hook = skipped.hook if skipped is not None else None
+        if row is not None and row.reason:
+            hook = row.call.hook
+        if hook is not None and self._sheet is not None:
+            self.post_message(WhyRequested(hook, self._sheet.plan.event.key))
         else:
             self.action_edit_line()
 
     @on(TabBar.Picked)
     def _picked(self, event: TabBar.Picked) -> None:
         event.stop()
-        self._tab = event.tab
+        self._open(event.tab)
         self._draw()
 
     def action_turn(self, by: int) -> None:
@@ -389,7 +409,7 @@ class RunPane(RemovableWidget, Vertical):
             self.app.notify("No handler is selected.", markup=False)
             return
         tabs = self._tabs()
-        self._tab = tabs[(tabs.index(self._tab) + by) % len(tabs)]
+        self._open(tabs[(tabs.index(self._tab) + by) % len(tabs)])
         self._draw()
 
     def action_step(self, by: int) -> None:
@@ -401,7 +421,7 @@ class RunPane(RemovableWidget, Vertical):
             return
         at = 0 if self._as_fired else next((i for i, step in enumerate(steps, 1) if step is row), 1)
         to = at + by if self._tab == "context" else at
-        self._tab = "context"
+        self._open("context")
         if not 0 <= to <= len(steps):
             text = "This is the event as it was fired." if by < 0 else "This was the last handler."
             self.app.notify(text, markup=False)
@@ -438,7 +458,7 @@ class RunPane(RemovableWidget, Vertical):
 
     def copied_text(self) -> str:
         """Return the open tab as text; empty without a run."""
-        return self._text(MOST_COPIED).plain if self._sheet is not None else ""
+        return self._text(MOST_COPIED, MOST_COPIED).plain if self._sheet is not None else ""
 
 
 def handler_file(row: CallRow) -> Path | None:

@@ -93,18 +93,20 @@ def is_handler_file(call: Registration, frame: Frame) -> bool:
     return isinstance(call.target, Code) and frame.file == str(call.target.path)
 
 
-def excerpt_lines(source: SourceExcerpt | None) -> Iterator[Content]:
+def excerpt_lines(source: SourceExcerpt | None, width: int) -> Iterator[Content]:
+    """Yield numbered source lines, cut to `width` cells."""
     if source is None:
         return
     size = len(str(source.first + len(source.lines)))
     for number, line in enumerate(source.lines, source.first):
-        yield _numbered_line(number, size, line, failed=number == source.at)
+        yield _numbered_line(number, size, line, width, failed=number == source.at)
 
 
-def _numbered_line(number: int, size: int, line: str, *, failed: bool) -> Content:
+def _numbered_line(number: int, size: int, line: str, width: int, *, failed: bool) -> Content:
     mark = Content.styled("❱ ", "$text-error") if failed else Content("  ")
     code = safe_block(line, 400)
-    return mark + muted(f"{number:>{size}} │ ") + (code.stylize("bold") if failed else code)
+    line_shown = mark + muted(f"{number:>{size}} │ ") + (code.stylize("bold") if failed else code)
+    return line_shown.truncate(max(width, LEAST_WIDTH), ellipsis=True)  # nothing wraps below the numbers
 
 
 MOST_SOURCE_LINES = 2_000
@@ -157,13 +159,13 @@ def _source_rows(shown: TabInput, path: Path, lines: Sequence[str]) -> Iterator[
     size = len(str(len(lines)))
     for number, line in enumerate(lines[:MOST_SOURCE_LINES], 1):
         values = _line_values(line, *states) if states is not None else Content()
-        code = _numbered_line(number, size, line, failed=number == failed)
-        code = code.truncate(max(shown.width, LEAST_WIDTH), ellipsis=True)  # no wrapping below numbers
+        code = _numbered_line(number, size, line, shown.width, failed=number == failed)
         if code.cell_length + values.cell_length <= shown.width:
             yield code + values
         else:
             yield code
-            yield muted(f"  {'':>{size}} │ {' ' * _indent(line)}") + values
+            beside = muted(f"  {'':>{size}} │ {' ' * _indent(line)}") + values
+            yield beside.truncate(max(shown.width, LEAST_WIDTH), ellipsis=True)
     if len(lines) > MOST_SOURCE_LINES:
         yield muted(f"and {len(lines) - MOST_SOURCE_LINES:,} more lines")
 

@@ -120,7 +120,7 @@ def _frame_lines(shown: TabInput, failure: Failure) -> Iterator[Content]:
         source = None  # its whole file is beside
     elif source is None:
         source = excerpt_as_run(first)
-    yield from excerpt_lines(source)
+    yield from excerpt_lines(source, shown.width)
     for frame in further[:MOST_ITEMS]:
         sign = "called from  " if frame in own else "elsewhere    "
         yield muted(sign) + _frame_place(shown, frame)
@@ -257,6 +257,7 @@ def _merge_lines(step: MergeStep) -> list[Content]:
 
 
 TIME_BAR_WIDTH = 24
+LEAST_WIDTH_WITH_BARS = 80  # cells; narrower tabs show times without bars
 
 
 def timing_text(shown: TabInput) -> Content:
@@ -269,31 +270,29 @@ def timing_text(shown: TabInput) -> Content:
     of_limit = f"{_percent(took / row.limit)} of its {row.limit:g} s limit" if row.limit else "no time limit"
     total_seconds = max(loaded + took, total)
     waited = row.load_start - shown.sheet.wait_start(row)
-    return join_lines(
-        [
-            _timing_line("wait", waited, total_seconds, "starting its worker, recording and handing over"),
-            _timing_line(
-                "load", loaded, total_seconds, "importing the handler" if loaded else "already loaded"
-            ),
-            _timing_line("run", took, total_seconds, f"{share:.0%} of the run, {of_limit}"),
-            _timing_line(
-                "whole run", total, total_seconds, f"the handler started after {duration(row.started)}"
-            ),
-        ]
+    load_note = "importing the handler" if loaded else "already loaded"
+    lines = (
+        ("wait", waited, "recording and worker start"),
+        ("load", loaded, load_note),
+        ("run", took, f"{_percent(share)} of the run, {of_limit}"),
+        ("whole run", total, f"the handler started after {duration(row.started)}"),
     )
+    bars = TIME_BAR_WIDTH if shown.width >= LEAST_WIDTH_WITH_BARS else 0
+    return join_lines(_timing_line(name, time, total_seconds, note, bars) for name, time, note in lines)
 
 
 def _percent(share: float) -> str:
     return "under 1 %" if 0 < share < 0.01 else f"{share:.0%}"
 
 
-def _timing_line(name: str, seconds: float, total: float, note: str) -> Content:
-    drawn = time_bar(0, seconds, total, TIME_BAR_WIDTH).drawn if seconds > 0 else ""
+def _timing_line(name: str, seconds: float, total: float, note: str, bars: int) -> Content:
+    """Return a time with its bar of at most `bars` cells."""
+    drawn = time_bar(0, seconds, total, bars).drawn if seconds > 0 and bars else ""
     return (
         muted(fixed_width(name, 10).plain)
         + Content(f"{duration(seconds) if seconds else '–':>9}  ")
-        + fixed_width(drawn, TIME_BAR_WIDTH, MARK_MUTED)
-        + muted(f"  {note}")
+        + fixed_width(drawn, bars, MARK_MUTED)
+        + muted(f"  {note}" if bars else note)
     )
 
 
@@ -318,12 +317,6 @@ TAB_TEXTS: Mapping[Tab, Callable[[TabInput], Content]] = {
 def tabs_of_run(sheet: RunSheet | None) -> tuple[Tab, ...]:
     """Return the tabs of a run, by the kind of its event."""
     return TABS_BY_KIND["folder" if sheet is None else sheet.plan.event.kind]
-
-
-def first_tab(sheet: RunSheet, row: CallRow | None) -> Tab:
-    """Return the tab to open if nothing failed: the first with content, else the second."""
-    tabs = tabs_of_run(sheet)[1:]
-    return next((tab for tab in tabs if has_content(tab, sheet, row)), tabs[0])
 
 
 def has_content(tab: Tab, sheet: RunSheet, row: CallRow | None) -> bool:
@@ -372,4 +365,4 @@ def output_line_count(result: Result) -> int:
     )
 
 
-__all__ = ["TAB_TEXTS", "Tab", "TabInput", "first_tab", "output_line_count", "tab_label", "tabs_of_run"]
+__all__ = ["TAB_TEXTS", "Tab", "TabInput", "output_line_count", "tab_label", "tabs_of_run"]
