@@ -23,6 +23,7 @@ there this to use we what when where which who why will with you your
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
 _SATURATION = 1.2
 _BEST_SECTIONS = 3
+_OTHER_WORDS = "Words for the search"  # a section of the glossary, not a result
 _LEAST_SHARE = 0.6  # of the best section's score: what is further away is not shown
 
 
@@ -86,7 +87,7 @@ def sections_about(query: str) -> tuple[Section, ...]:
     An unknown word finds its closest match.
     """
     index = _word_index()
-    sections_with = Counter(word for words in index.values() for word in words.both)
+    sections_with = Counter(word for words in index.values() for word in words.heading | words.text.keys())
     wanted = {known for word in _words(query) for known in _known(word, sections_with)}
     mean = sum(words.text.total() for words in index.values()) / len(index)
     scores = {
@@ -105,10 +106,6 @@ class _SectionWords:
     heading: frozenset[str]
     text: Counter[str]
 
-    @property
-    def both(self) -> frozenset[str]:
-        return self.heading | self.text.keys()
-
     def weight_of(self, word: str, mean: float) -> float:
         """Return the BM25 weight of a word in this section; a word of the heading adds 1.
 
@@ -126,7 +123,16 @@ def _word_index() -> Mapping[Section, _SectionWords]:
         )
         for chapter in chapters().values()
         for section in sections_of(chapter)
+        if section.heading != _OTHER_WORDS
     }
+
+
+@cache
+def _other_words() -> Mapping[str, Sequence[str]]:
+    """Return the manual's words for words that it does not use, from the table of the glossary."""
+    (section,) = (one for one in sections_of(chapters()["glossary"]) if one.heading == _OTHER_WORDS)
+    rows = (line.split("|")[1:3] for line in section.text.splitlines() if line.startswith("| "))
+    return {word: _words(ours) for theirs, ours in rows for word in _words(theirs)}
 
 
 def _words(text: str) -> Sequence[str]:
@@ -135,7 +141,8 @@ def _words(text: str) -> Sequence[str]:
 
 
 def _known(word: str, known: Mapping[str, int]) -> Iterable[str]:
-    return [word] if word in known else get_close_matches(word, list(known), n=1, cutoff=0.7)
+    found = {word, *_other_words().get(word, ())} & known.keys()
+    return found or get_close_matches(word, list(known), n=1, cutoff=0.7)
 
 
 def _stem(word: str) -> str:
